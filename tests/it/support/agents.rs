@@ -1,4 +1,4 @@
-//! `ide::Client` as a subject of the laws: an agent that asks.
+//! `ide::Client` as a subject of the laws: an agent that sends requests.
 
 use super::calls;
 use super::editors::{IdeServer, MARK, MESSAGE, Unwritable, foreign};
@@ -12,26 +12,26 @@ use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::testing::Random;
 use ide_mcp::{Machine as _, Time, Wire as _};
 
-/// `ide::Client` with an application that asks.
+/// `ide::Client` with an application that sends requests.
 #[derive(Debug)]
 pub struct IdeClient;
 
-/// What an agent asked so far, and what it knows of the connection.
+/// The application of an agent: its requests so far, and the state of the connection by the events.
 pub struct Agent {
     random: Option<Random>,
     asked: Vec<RequestId>,
     ended: Vec<RequestId>,
-    /// It has heard that it is attached.
+    /// True after `Ready`.
     ready: bool,
-    /// It has closed.
+    /// True after the application has closed the connection.
     closing: bool,
     closed: bool,
 }
 
-/// What an editor answers to `initialize`.
+/// The answer of an editor to `initialize`.
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"}}}"#;
 
-/// The answer to the request that the fixed seed makes.
+/// Returns the answer of an editor to the opening handshake of the fixed seed.
 fn accepted() -> Vec<u8> {
     let client = IdeClient.make(Time::ZERO);
     let mut server = IdeServer::default().make(Time::ZERO);
@@ -92,7 +92,7 @@ impl Subject for IdeClient {
                 }
                 return;
             }
-            // Before it is attached there are few events.
+            // Before `Ready` there are few events.
             6 if !app.ready || app.random.as_mut().is_some_and(|random| random.one_in(8)) => {
                 app.closing = true;
                 return machine.close();
@@ -163,24 +163,24 @@ impl Subject for IdeClient {
     fn refuse(&self, app: &Agent, machine: &mut Client, refusals: &mut Refusals) {
         refusals.expect("cancelling a request of another session", !machine.cancel(foreign().1, None));
         for request in &app.ended {
-            refusals.expect("cancelling what has ended", !machine.cancel(*request, None));
+            refusals.expect("cancelling an ended request", !machine.cancel(*request, None));
         }
-        // The end of the connection may be there though it was not polled yet.
+        // The connection can have ended before the application has polled the end.
         let (name, allowed): (_, &[NotSent]) = match () {
             () if app.closed || app.ready && app.closing => ("after the end", &[NotSent::Closed]),
             () if !app.ready => ("before it is attached", &[NotSent::NotReady, NotSent::Closed]),
             () if machine.outgoing().len() >= MARK => ("above the mark", &[NotSent::Full, NotSent::Closed]),
             () => ("", &[NotSent::Unserializable, NotSent::Closed]),
         };
-        refusals.expect_err("what is no JSON", machine.notify("x", Some(&Unwritable)), allowed);
+        refusals.expect_err("an unserializable value", machine.notify("x", Some(&Unwritable)), allowed);
         let asked = machine.request("x", Some(&Unwritable), Timeout::Never);
-        refusals.expect_err("what is no JSON", asked, allowed);
+        refusals.expect_err("an unserializable value", asked, allowed);
         if !name.is_empty() {
             refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
             refusals.expect_err(name, machine.list_tools(), allowed);
             refusals.expect_err(name, machine.call(&CloseAllDiffTabs), allowed);
         }
-        // A ping may go out before the session is open, and not after the end.
+        // A ping is allowed before the session is open, and refused after the end.
         if app.closing || app.closed {
             let allowed = [NotSent::NotReady, NotSent::Closed];
             refusals.expect_err(
@@ -194,9 +194,9 @@ impl Subject for IdeClient {
     fn must_refuse(&self) -> &'static [&'static str] {
         &[
             "cancelling a request of another session",
-            "cancelling what has ended",
+            "cancelling an ended request",
             "before it is attached",
-            "what is no JSON",
+            "an unserializable value",
             "above the mark",
             "after the end",
         ]

@@ -1,11 +1,11 @@
-//! The bugs that are planted, and the law that each breaks.
+//! The planted bugs, and the law that each bug breaks.
 
 use super::law::Law;
 
-/// What is wrong with a [`Mutant`](super::mutant::Mutant).
+/// The bug of a [`Mutant`](super::mutant::Mutant).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// Nothing: the wrapper itself holds the laws.
+    /// No bug: the wrapper itself holds the laws.
     Harmless,
     PanicsOnAByte,
     PanicsWhenTimeGoesBack,
@@ -43,7 +43,7 @@ pub enum Bug {
 }
 
 impl Bug {
-    /// The bugs that any machine can have, and the law that each breaks.
+    /// The bugs that any machine can have, and the law that each bug breaks.
     pub const ANYWHERE: &[(Self, Law)] = &[
         (Self::PanicsOnAByte, Law::Total),
         (Self::PanicsWhenTimeGoesBack, Law::Total),
@@ -83,7 +83,7 @@ impl Bug {
         (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),
     ];
 
-    /// The bugs that only a machine that asks can have.
+    /// The bugs that only a machine that sends requests can have.
     pub const WITH_REQUESTS: &[(Self, Law)] = &[
         (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
         (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),

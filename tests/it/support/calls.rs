@@ -1,8 +1,8 @@
-//! Law 7 for the IDE layer: which requests there were, in both directions, and how each of them ended.
+//! Law 7 for the IDE layer: the requests of a run in both directions, and the end of each.
 //!
-//! Requests of the peer are told apart by their ids as they are written, so no two of a script may be written alike
-//! (`2` and `2.0` are the same id, written in two ways). Requests of our own are numbered in the order in which they
-//! went out.
+//! The text of its id identifies a request of the peer, so each id has to be written in its own way
+//! in a script (`2` and `2.0` are the same id, written in two ways). Our own requests are numbered
+//! in the order in which they were sent.
 
 use super::frames::{self, Read};
 use super::laws::{Calls, Record};
@@ -14,10 +14,10 @@ use ide_mcp::ws::frame::{Header, Opcode, mask};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// The members of a message, each as it is written.
+/// The members of a message, as raw text.
 type Message = BTreeMap<String, Box<RawValue>>;
 
-/// The calls of a connection, as an editor sees it.
+/// Returns the calls of a connection from the side of the editor.
 pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
     let mut names = BTreeMap::new();
     let (mut unanswered, mut outcomes) = (Vec::new(), Vec::new());
@@ -38,7 +38,7 @@ pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
     calls
 }
 
-/// The calls of a connection, as an agent sees it.
+/// Returns the calls of a connection from the side of the agent.
 pub fn of_agent(record: &Record<ClientEvent>) -> Calls {
     let outcomes: Vec<RequestId> = record
         .events
@@ -54,20 +54,20 @@ pub fn of_agent(record: &Record<ClientEvent>) -> Calls {
     calls
 }
 
-/// Whether a server's frame answers the call of a tool.
+/// Returns true if a frame of a server answers a tool call.
 pub fn is_answer_to_a_call(frame: &Read) -> bool {
     let message = (frame.first == TEXT).then(|| read(&frame.payload)).flatten().unwrap_or_default();
     answers(&message) && message.get("result").is_some_and(|result| result.get().starts_with(r#"{"content""#))
 }
 
-/// The same answer, to a question that nobody asked.
+/// Returns the answer under an id that no request has.
 pub fn under_another_id(frame: &Read) -> Vec<u8> {
     let mut message = read(&frame.payload).unwrap();
     message.insert("id".into(), RawValue::from_string(r#""nobody's""#.into()).unwrap());
     frames::plain(frame.first, &serde_json::to_vec(&message).unwrap())
 }
 
-/// What the peer asked, up to the last that was looked at, and the end of each.
+/// Returns the requests of the peer, up to the last one that the machine read, and the end of each.
 fn incoming(
     mut of_peer: Vec<String>,
     names: &BTreeMap<CallId, String>,
@@ -76,29 +76,30 @@ fn incoming(
 ) -> Calls {
     let mut ended: Vec<String> =
         messages_out(output).iter().filter(|message| answers(message)).filter_map(id).collect();
-    // What comes behind the end of the connection is not looked at.
+    // The machine does not read requests behind the end of the connection.
     let was_seen = |id: &String| ended.contains(id) || names.values().any(|name| name == id);
     of_peer.truncate(of_peer.iter().rposition(was_seen).map_or(0, |last| last + 1));
-    let of_nobody = || "a call that was never told".to_owned();
+    let of_nobody = || "a call without its event".to_owned();
     ended.extend(unanswered.iter().map(|call| names.get(call).cloned().unwrap_or_else(of_nobody)));
     Calls { begun: of_peer, ended }
 }
 
-/// What we asked, but for the handshake, which is no call, and the outcomes.
+/// Adds our own requests and their outcomes. `initialize` does not count: the application did not
+/// send it.
 fn outgoing(calls: &mut Calls, output: &[u8], outcomes: &[RequestId]) {
     let messages = messages_out(output).into_iter();
     let of_application =
         messages.filter(|message| message.get("method").is_some_and(|name| name.get() != r#""initialize""#));
     let number = |number: usize| format!("our own {number}");
     calls.begun.extend((0..asked(&of_application.collect::<Vec<_>>()).len()).map(number));
-    // Handles are in the order in which they were given out.
+    // The order of the handles is the order of the requests.
     let mut handles = outcomes.to_vec();
     handles.sort();
     handles.dedup();
     calls.ended.extend(outcomes.iter().map(|outcome| number(handles.partition_point(|one| one < outcome))));
 }
 
-/// What the scripts have put into a call.
+/// Returns the id that the scripts repeat in the arguments of a call.
 fn name(call: &ToolCall) -> String {
     match call {
         ToolCall::OpenDiff(_, diff) => diff.new_file_contents.clone(),
@@ -110,7 +111,7 @@ fn name(call: &ToolCall) -> String {
     }
 }
 
-/// The ids of those among these messages that want an answer.
+/// Returns the ids of the requests among these messages.
 fn asked(messages: &[Message]) -> Vec<String> {
     messages.iter().filter(|message| message.contains_key("method")).filter_map(id).collect()
 }
@@ -119,7 +120,7 @@ fn answers(message: &Message) -> bool {
     !message.contains_key("method") && (message.contains_key("result") || message.contains_key("error"))
 }
 
-/// The id as it is written; `null` is none.
+/// Returns the id as raw text; `None` for `null`.
 fn id(message: &Message) -> Option<String> {
     message.get("id").map(|id| id.get().to_owned()).filter(|id| id != "null")
 }
@@ -128,7 +129,7 @@ fn read(text: &[u8]) -> Option<Message> {
     serde_json::from_slice(text).ok()
 }
 
-/// The messages in what we wrote; none if that is no more than a refusal.
+/// Returns the messages in our output; none if the output is the refusal of an opening handshake.
 fn messages_out(output: &[u8]) -> Vec<Message> {
     if output.starts_with(b"HTTP/") && !output.starts_with(b"HTTP/1.1 101") {
         return Vec::new();
@@ -137,7 +138,7 @@ fn messages_out(output: &[u8]) -> Vec<Message> {
     texts.map(|frame| read(&frame.payload).unwrap()).collect()
 }
 
-/// The messages in what was fed, which may break off anywhere.
+/// Returns the messages in the input, which can be cut off anywhere.
 fn messages_in(input: &[u8], masked: bool) -> Vec<Message> {
     let Some(head) = input.windows(4).position(|end| end == b"\r\n\r\n") else { return Vec::new() };
     let mut rest = &input[head + 4..];

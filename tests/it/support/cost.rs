@@ -1,18 +1,18 @@
-//! What a piece of work costs, measured so that other work on the computer does not count.
+//! The measured cost of a piece of work, without other work on the computer.
 
 use std::time::Duration;
 
-/// What a piece of work cost this thread.
+/// The cost of a piece of work to this thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     pub time: Duration,
-    /// Bytes ever allocated.
+    /// All allocated bytes, freed or not.
     pub allocated: u64,
-    /// The most bytes held at one time, beyond those held before.
+    /// The most bytes held at one time, beyond the bytes held before.
     pub peak: u64,
 }
 
-/// Does the work and says what it cost.
+/// Does the work and returns its cost.
 pub fn of(work: impl FnOnce()) -> Cost {
     let mut time = Duration::ZERO;
     let info = allocation_counter::measure(|| {
@@ -23,8 +23,8 @@ pub fn of(work: impl FnOnce()) -> Cost {
     Cost { time, allocated: info.bytes_total, peak: info.bytes_max }
 }
 
-/// Whether four times the work costs about four times as much: memory below six times, time below nine. What is
-/// quadratic costs sixteen times.
+/// Checks that four times the work costs about four times as much: memory below six times, time
+/// below nine times. Quadratic work costs sixteen times as much. The error has both costs.
 pub fn four_times_is_four_times(cost: impl Fn(usize) -> Cost) -> Result<(), String> {
     let is_linear = |one: &Cost, four: &Cost| {
         four.allocated <= 6 * one.allocated + 64 * 1024
@@ -35,21 +35,22 @@ pub fn four_times_is_four_times(cost: impl Fn(usize) -> Cost) -> Result<(), Stri
         if is_linear(&one, &four) {
             return Ok(());
         }
-        // Another thread may have had the caches: the shortest time is the closest to the truth.
+        // Another thread can have used the caches: the shortest time is the closest to the truth.
         one.time = one.time.min(cost(1).time);
         four.time = four.time.min(cost(4).time);
     }
     if is_linear(&one, &four) { Ok(()) } else { Err(format!("{one:?}, four times as much: {four:?}")) }
 }
 
-/// The processor time that this thread has used.
+/// Returns the processor time that this thread has used.
 #[cfg(unix)]
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
-/// The time of day in its place: other work counts, so that the shortest of several runs matters more.
+/// Returns the time of day, in place of the processor time. Other work counts here, so the shortest
+/// of several runs matters more.
 #[cfg(not(unix))]
 #[allow(clippy::disallowed_methods, reason = "real work takes real time")]
 fn cpu_time() -> Duration {

@@ -1,14 +1,14 @@
-//! The ways to cut bytes that a vector is fed in.
+//! The ways in which a test cuts its bytes.
 
 use std::fmt;
 
-/// One way: the pieces, in order.
+/// One way to cut bytes: the pieces, in order.
 pub struct Cut<'a> {
     pub name: CutName,
     pub pieces: Vec<&'a [u8]>,
 }
 
-/// How, for the message of a test that fails.
+/// The name of a way, for the message of a test that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutName {
     Whole,
@@ -18,8 +18,8 @@ pub enum CutName {
     At(usize, usize),
 }
 
-/// Whole, a byte at a time, five at a time, and at every two points. Of long bytes these points are those near both
-/// ends and near the borders of buffers.
+/// Returns the ways: whole, one byte at a time, five bytes at a time, and cut at every two points.
+/// Long bytes are cut only near both ends and near the borders of buffers.
 pub fn ways(bytes: &[u8]) -> impl Iterator<Item = Cut<'_>> {
     let points = points(bytes.len());
     let twice = points.clone().into_iter().flat_map(move |first| {
@@ -33,7 +33,7 @@ pub fn ways(bytes: &[u8]) -> impl Iterator<Item = Cut<'_>> {
     std::iter::once(Cut { name: CutName::Whole, pieces: vec![bytes] }).chain(every).chain(twice)
 }
 
-/// Where to cut.
+/// Returns the points at which to cut.
 fn points(len: usize) -> Vec<usize> {
     const NEAR: usize = 24;
     let borders = [512, 1024, 16 * 1024, 64 * 1024];

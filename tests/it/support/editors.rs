@@ -23,13 +23,13 @@ use ide_mcp::{Machine as _, Time, Wire as _};
 use serde::{Serialize, Serializer, ser::Error as _};
 use std::sync::OnceLock;
 
-/// Small enough that the laws about it are quick, large enough that a selection finds room.
+/// The high-water mark: small, so that the laws about it run quickly, and large enough for a selection.
 pub const MARK: usize = 8192;
 
-/// More than the longest message of a script.
+/// The limit of a message: more than the longest message of a script.
 pub const MESSAGE: usize = 128 * 1024;
 
-/// What most editors offer, and one tool of their own.
+/// Returns the tools of most editors, and one custom tool.
 pub fn tools() -> ToolSet {
     ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).custom(
         "echo",
@@ -49,7 +49,7 @@ pub fn selection(n: usize) -> Selection {
     Selection::new("/a", Range::default(), "s".repeat(n))
 }
 
-/// A call and a request of another session.
+/// Returns a call and a request of another session.
 pub fn foreign() -> (CallId, RequestId) {
     static FOREIGN: OnceLock<(CallId, RequestId)> = OnceLock::new();
     *FOREIGN.get_or_init(|| {
@@ -63,7 +63,7 @@ pub fn foreign() -> (CallId, RequestId) {
     })
 }
 
-/// Parameters that cannot be written, which shows only after some of it has been.
+/// Parameters that cannot be serialized. The error comes after the first member is written.
 pub struct Unwritable;
 
 impl Serialize for Unwritable {
@@ -80,26 +80,26 @@ impl Serialize for Unwritable {
     }
 }
 
-/// An application of an editor: what it knows, and a source of decisions.
+/// The application of an editor: its state by the events so far, and a source of decisions.
 pub struct Editor {
     random: Option<Random>,
     dialect: Dialect,
-    /// The open calls that it answers later, and what with.
+    /// The open calls that it answers later, with their answers.
     waiting: Vec<(CallId, ToolResult<'static>)>,
     ended: Vec<CallId>,
-    /// It has heard that the client is ready.
+    /// True after `Ready`.
     ready: bool,
     closed: bool,
 }
 
-/// What an application can see of a connection.
+/// The state of a connection that an application can query.
 pub struct Standing {
     pub open: bool,
     pub full: bool,
 }
 
 impl Editor {
-    /// What answering a call that has ended may be refused with.
+    /// The allowed errors of an answer to a call that has ended.
     pub const ENDED: &[NotOpen] = &[NotOpen::Answered, NotOpen::Cancelled, NotOpen::Expired, NotOpen::Closed];
 
     pub fn new(seed: u64, dialect: Dialect) -> Self {
@@ -125,7 +125,7 @@ impl Editor {
         self.closed
     }
 
-    /// What to do about an event, through functions that are the same for a server and a host.
+    /// Reacts to an event. `respond` hides the difference between a server and a host.
     pub fn hears(
         &mut self,
         event: &ServerEvent,
@@ -158,7 +158,7 @@ impl Editor {
         }
     }
 
-    /// What to answer to a method of the Obsidian dialect, if anything.
+    /// Returns the answer to a method of the Obsidian dialect, if the application answers it.
     pub fn answers_directly(&mut self, event: &ServerEvent) -> Option<(CallId, DirectAnswer)> {
         let ServerEvent::Direct { call, request } = event else { return None };
         if self.choose(3) == 1 {
@@ -168,12 +168,12 @@ impl Editor {
         Some((*call, direct(request)))
     }
 
-    /// What sending anything now is refused with, and the name of that; without a name, only what cannot be written is
-    /// refused.
+    /// Returns the name of a state in which every send is refused, and the allowed errors. Without
+    /// a name, only a value that cannot be serialized is refused.
     pub fn refused_with(&self, standing: Standing) -> (Option<&'static str>, &'static [NotSent]) {
         match standing {
             _ if self.closed => (Some("after the end"), &[NotSent::Closed]),
-            // The end may be there though it was not polled yet.
+            // The connection can have ended before the application has polled the end.
             _ if !self.ready => (Some("before it is ready"), &[NotSent::NotReady, NotSent::Closed]),
             Standing { open: false, .. } => (Some("while it closes"), &[NotSent::NotReady, NotSent::Closed]),
             Standing { full: true, .. } => (Some("above the mark"), &[NotSent::Full]),
@@ -193,7 +193,7 @@ impl Editor {
     }
 }
 
-/// The typed answer that a tool has.
+/// Returns the typed answer to a call.
 fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
     let path = || "/a".to_owned();
     match call {
@@ -232,7 +232,7 @@ fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
     }
 }
 
-/// Answers a call by its name alone.
+/// Answers a call with an untyped result.
 pub fn respond(call: OpenCall<'_>, result: &ToolResult<'_>) -> Result<(), NotOpen> {
     call.respond(result).map_err(|error| match error {
         RespondError::NotOpen(reason) => reason,
@@ -240,7 +240,7 @@ pub fn respond(call: OpenCall<'_>, result: &ToolResult<'_>) -> Result<(), NotOpe
     })
 }
 
-/// The same event once more; a call is none.
+/// Returns a copy of an event; `None` for a call.
 pub fn copied(event: &ServerEvent) -> Option<ServerEvent> {
     match event {
         ServerEvent::Ready { client } => Some(ServerEvent::Ready { client: client.clone() }),
@@ -255,14 +255,14 @@ pub fn copied(event: &ServerEvent) -> Option<ServerEvent> {
     }
 }
 
-/// As it goes out; an agent understands it.
+/// Returns an answer in the form of the dialect. Checks that an agent can read it.
 fn written<A: Answer>(answer: &A, dialect: Dialect) -> ToolResult<'static> {
     let result = answer.result(dialect).into_owned();
-    assert!(A::read(&result).is_some(), "nobody understands {result:?}");
+    assert!(A::read(&result).is_some(), "no agent can read {result:?}");
     result
 }
 
-/// The answer of a method of the Obsidian dialect.
+/// Returns the answer to a method of the Obsidian dialect.
 fn direct(request: &DirectRequest) -> DirectAnswer {
     match request {
         DirectRequest::ReadFile(asked) => DirectAnswer::Contents(asked.path.clone()),
@@ -333,8 +333,8 @@ impl Subject for IdeServer {
         matches!(event, ServerEvent::Closed(_))
     }
 
-    /// What a client says, of everything that a server has an answer or an event for. What becomes a call tells its id
-    /// in its arguments.
+    /// Returns messages of a client, of every kind for which a server has an answer or an event.
+    /// Each call repeats its id in its arguments.
     fn scripts(&self) -> Vec<Vec<u8>> {
         let with = |texts: &[&str]| [attached(), talk(texts)].concat();
         let list = request(1, "tools/list");
@@ -404,7 +404,7 @@ impl Subject for IdeServer {
     fn refuse(&self, app: &Editor, machine: &mut Server, refusals: &mut Refusals) {
         let standing = Standing { open: machine.is_open(), full: machine.outgoing().len() >= MARK };
         if !standing.open {
-            // Where the connection is open, a ping may go out before the session is.
+            // On an open connection a ping is allowed before the session is open.
             let ping = machine.request("ping", None::<&()>, Timeout::Never);
             refusals.expect_err("a ping", ping, &[NotSent::NotReady, NotSent::Closed]);
         }
@@ -418,9 +418,9 @@ impl Subject for IdeServer {
             refusals.expect_err("an ended call", respond(machine.call(*call), &text), Editor::ENDED);
             refusals.expect_err("an ended call", machine.call(*call).fail(1, "refused"), Editor::ENDED);
         }
-        refusals.expect_err("what is no JSON", machine.notify("x", Some(&Unwritable)), allowed);
+        refusals.expect_err("an unserializable value", machine.notify("x", Some(&Unwritable)), allowed);
         let asked = machine.request("x", Some(&Unwritable), Timeout::Never);
-        refusals.expect_err("what is no JSON", asked, allowed);
+        refusals.expect_err("an unserializable value", asked, allowed);
         if let Some(name) = name {
             refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
             refusals.expect_err(name, machine.request("x", None::<&()>, Timeout::Never), allowed);
@@ -428,7 +428,7 @@ impl Subject for IdeServer {
             refusals.expect_err(name, mention, &[allowed, &[NotSent::NotReady]].concat());
         } else if !machine.accepts_pushes() {
             let mention = machine.mention(&Mention::new("/a", None));
-            refusals.expect_err("to who does not hear", mention, &[NotSent::NotReady]);
+            refusals.expect_err("a mention before the settle time", mention, &[NotSent::NotReady]);
         }
     }
 
@@ -437,9 +437,9 @@ impl Subject for IdeServer {
             "a ping",
             "a foreign call",
             "an ended call",
-            "what is no JSON",
+            "an unserializable value",
             "before it is ready",
-            "to who does not hear",
+            "a mention before the settle time",
             "while it closes",
             "above the mark",
             "after the end",
@@ -454,7 +454,7 @@ impl Subject for IdeServer {
         let head = if output.starts_with(b"HTTP/") { frames::head_len(output) } else { 0 };
         let (head, mut rest) = output.split_at(head);
         let mut messages = vec![head.to_vec()];
-        // Behind the head of a refusal there is a text.
+        // The head of a refusal is followed by text, not by frames.
         while let Ok(Some((header, size))) = Header::parse(rest, false) {
             let (frame, behind) = rest.split_at(size + usize::try_from(header.len).unwrap());
             messages.push(frame.to_vec());

@@ -1,15 +1,15 @@
-//! Bytes of RFC 6455 written by hand: what a peer sends, right or wrong.
+//! Frames of RFC 6455 written by hand: the input from a peer, valid or not.
 
-/// A request to open that every server accepts; the key is that of RFC 6455 section 1.3.
+/// An opening handshake that every server accepts, with the key of RFC 6455 section 1.3.
 pub const HEAD: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-/// The length of an answer's or a request's head at the beginning of `bytes`.
+/// Returns the length of the HTTP head at the beginning of `bytes`.
 pub fn head_len(bytes: &[u8]) -> usize {
     bytes.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4
 }
 
-/// A frame with a first byte of any kind, its length in the shortest form.
+/// Returns a frame with any first byte, and with its length in the shortest form.
 pub fn frame(first: u8, key: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     let mask = if key.is_some() { 0x80 } else { 0 };
     let mut out = vec![first];
@@ -30,12 +30,12 @@ pub fn frame(first: u8, key: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A client's frame.
+/// Returns a frame of a client.
 pub fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     frame(first, Some([0x37, 0xfa, 0x21, 0x3d]), payload)
 }
 
-/// A server's frame.
+/// Returns a frame of a server.
 pub fn plain(first: u8, payload: &[u8]) -> Vec<u8> {
     frame(first, None, payload)
 }
@@ -54,14 +54,14 @@ impl Read {
     }
 }
 
-/// A server's frame: first byte and payload.
+/// Compares a frame of a server with its first byte and its payload.
 impl PartialEq<(u8, Vec<u8>)> for Read {
     fn eq(&self, (first, payload): &(u8, Vec<u8>)) -> bool {
         self.first == *first && self.key.is_none() && self.payload == *payload
     }
 }
 
-/// Reads frames one after the other, behind a head if there is one; what is cut off at the end is a failure.
+/// Reads all frames, behind an HTTP head if there is one. Panics if the last frame is cut off.
 pub fn read(bytes: &[u8]) -> Vec<Read> {
     let head = if bytes.starts_with(b"HTTP/") || bytes.starts_with(b"GET ") { head_len(bytes) } else { 0 };
     let mut bytes = &bytes[head..];

@@ -1,5 +1,5 @@
-//! `ide::Host` as a subject of the laws: seen through one of its connections, while another has its own life and a
-//! third is gone.
+//! `ide::Host` as a subject of the laws, through one of its connections. A second connection acts
+//! on its own, and a third has been removed.
 
 use super::calls;
 use super::editors::{
@@ -17,23 +17,25 @@ use ide_mcp::rpc::{CallId, NotOpen, NotSent};
 use ide_mcp::ws::Closed;
 use ide_mcp::{Machine, Time, Wire};
 
-/// An `ide::Host` with a second client attached, seen through the connection of the first.
+/// An `ide::Host` with two clients, observed through the connection of the first.
 #[derive(Debug, Default)]
 pub struct IdeHost(pub IdeServer);
 
-/// The host as the `Wire` of one of its connections. What `HostWire` shows is kept, since a guard cannot be lent from.
+/// The host as the `Wire` of one of its connections. It keeps copies of the slices of `HostWire`,
+/// since a slice cannot outlive that guard.
 #[derive(Debug)]
 pub struct OneOfHost {
     host: Host,
     conn: ConnId,
     other: ConnId,
-    /// A connection that was removed, whose place another has by now, and a call of it.
+    /// A removed connection, whose place another connection has by now, and a call of the removed one.
     gone: (ConnId, CallId),
     space: Vec<u8>,
     outgoing: Vec<u8>,
     wants_input: bool,
     is_done: bool,
-    /// Its end was counted, and no event.
+    /// True after the end of the connection, if the host counted it as unauthenticated without an
+    /// event.
     is_counted: bool,
 }
 
@@ -48,7 +50,7 @@ impl OneOfHost {
             HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call.id()),
             _ => None,
         });
-        // Where no diffs are handled, a call of nobody does.
+        // Without a tool for diffs, a call of another session takes the place.
         let call = called.unwrap_or_else(|| foreign().0);
         host.remove(now, gone);
         while host.poll_event().is_some() {}
@@ -62,7 +64,8 @@ impl OneOfHost {
             conn,
             other,
             gone: (gone, call),
-            // As much as is ever offered, so that its growth does not count as the machine's.
+            // The largest space of any wire, so that the growth of this copy does not count as the
+            // machine's.
             space: Vec::with_capacity(256 * 1024),
             outgoing: Vec::new(),
             wants_input: true,
@@ -73,7 +76,7 @@ impl OneOfHost {
         machine
     }
 
-    /// Does something with the wire, if it is still there, and keeps what it shows then.
+    /// Acts on the wire, if the connection is still there, and updates the copies.
     fn with(&mut self, act: impl FnOnce(&mut HostWire<'_>)) {
         if let Some(mut wire) = self.host.wire(self.conn) {
             act(&mut wire);
@@ -90,18 +93,18 @@ impl OneOfHost {
         self.is_done = wire.is_done();
     }
 
-    /// The other client says something, which is answered.
+    /// Feeds the other connection a ping and a request, which the host answers.
     fn aside(&mut self, now: Time) {
         self.other_says(now, &[masked(PING, b"aside"), text(&request(7, "ping"))].concat());
     }
 
-    /// The application does something with the host.
+    /// Acts on the host in the place of the application.
     pub fn act(&mut self, act: impl FnOnce(&mut Host)) {
         act(&mut self.host);
         self.look();
     }
 
-    /// The other client says this, as far as it is wanted.
+    /// Feeds the other connection these bytes, if it wants input.
     pub fn other_says(&mut self, now: Time, bytes: &[u8]) {
         let Some(mut wire) = self.host.wire(self.other) else { return };
         wire.sent(usize::MAX);
@@ -165,13 +168,14 @@ impl Machine for OneOfHost {
         self.look();
     }
 
-    /// The events of this connection; those of the other are of no interest.
+    /// Returns the next event of this connection, and skips the events of the other.
     fn poll_event(&mut self) -> Option<ServerEvent> {
         let found = loop {
             match self.host.poll_event() {
                 Some(HostEvent::Agent { agent, event }) if agent == self.conn.into() => break Some(event),
                 Some(_) => {}
-                // The end of a stranger is counted; the other one was let in. Here it is an event, for the laws of a `Wire`.
+                // The host counts the end of a pending connection. Only this connection can be
+                // pending, and the laws of a `Wire` require an event.
                 None if self.host.unauthenticated().total() > 0 && !self.is_counted => {
                     self.is_counted = true;
                     break Some(ServerEvent::Closed(Closed::Abnormal));
@@ -263,9 +267,9 @@ impl Subject for IdeHost {
             refusals.expect_err("an ended call", host.call(*call).fail(1, "refused"), Editor::ENDED);
         }
         let unwritable = host.client(agent).notify("x", Some(&Unwritable));
-        refusals.expect_err("what is no JSON", unwritable, allowed);
+        refusals.expect_err("an unserializable value", unwritable, allowed);
         let unwritable = host.client(agent).request("x", Some(&Unwritable), Timeout::Never);
-        refusals.expect_err("what is no JSON", unwritable, allowed);
+        refusals.expect_err("an unserializable value", unwritable, allowed);
         if let Some(name) = name {
             refusals.expect_err(name, host.client(agent).notify("x", None::<&()>), allowed);
             refusals.expect_err(name, host.client(agent).request("x", None::<&()>, Timeout::Never), allowed);
@@ -274,7 +278,7 @@ impl Subject for IdeHost {
             let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(agent));
             refusals.expect_err("after the end", mention, &[MentionError::NoSuchAgent]);
         }
-        let of_gone = "what is gone";
+        let of_gone = "a removed connection";
         let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(gone_agent));
         refusals.expect_err(of_gone, mention, &[MentionError::NoSuchAgent]);
         refusals.expect_err(of_gone, host.client(gone_agent).notify("x", None::<&()>), &[NotSent::Closed]);
@@ -289,11 +293,11 @@ impl Subject for IdeHost {
         &[
             "a foreign call",
             "an ended call",
-            "what is no JSON",
+            "an unserializable value",
             "before it is ready",
             "above the mark",
             "after the end",
-            "what is gone",
+            "a removed connection",
         ]
     }
 

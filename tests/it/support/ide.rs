@@ -1,5 +1,5 @@
-//! What the tests of the IDE layer share: a client's bytes written by hand, one connection to talk to, and one that
-//! is read back.
+//! The shared code of the tests of the IDE layer: messages of a client, written by hand, one
+//! connection of an editor, and the decoding of its output.
 
 pub use super::frames;
 pub use super::frames::{frame, masked, read};
@@ -21,7 +21,7 @@ pub fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// Everything that can be handled, and one tool of the application's own.
+/// Returns three tools of the crate, and one custom tool.
 pub fn tools() -> ToolSet {
     ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics).handle(Tool::OpenFile).custom(
         "countLines",
@@ -30,14 +30,14 @@ pub fn tools() -> ToolSet {
     )
 }
 
-/// An editor that takes a client for one that accepts pushes from `initialized` on.
+/// Returns an editor without a settle time: it sends pushes from `initialized` on.
 pub fn config() -> ServerConfig {
     let mut config = settling();
     config.settle = Some(Duration::ZERO);
     config
 }
 
-/// An editor that waits until a client accepts pushes.
+/// Returns an editor that waits for the settle time of a client.
 pub fn settling() -> ServerConfig {
     ServerConfig::new(Implementation::new("editor", "1.0"), Policy::new(PORT, token()), tools())
 }
@@ -46,20 +46,20 @@ pub fn selection(text: &str) -> Selection {
     Selection::new("/w/a.txt", Range::new(Position::new(0, 0), Position::new(0, 5)), text)
 }
 
-/// The answer of a tool with these blocks of text.
+/// Returns the answer to a tool call with these blocks of text.
 pub fn answer(id: impl Display, texts: &[&str]) -> String {
     let blocks: Vec<String> =
         texts.iter().map(|text| format!(r#"{{"type":"text","text":"{text}"}}"#)).collect();
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{}]}}}}"#, blocks.join(","))
 }
 
-/// The texts among what a server wrote.
+/// Returns the text messages in the output of a server.
 pub fn texts(bytes: &[u8]) -> Vec<String> {
-    let frames = read(bytes).into_iter().inspect(|frame| assert_eq!(frame.key, None, "it is masked"));
+    let frames = read(bytes).into_iter().inspect(|frame| assert_eq!(frame.key, None, "the frame is masked"));
     frames.filter(|frame| frame.first == TEXT).map(frames::Read::text).collect()
 }
 
-/// Everything that waits to be written, as if it had been, and what is sent once there is room.
+/// Writes and returns the send buffer, with everything that enters it once there is room.
 pub fn written(wire: &mut impl Wire) -> Vec<u8> {
     let mut bytes = Vec::new();
     while !wire.outgoing().is_empty() {
@@ -74,7 +74,7 @@ pub fn drain<M: Machine>(machine: &mut M) -> Vec<M::Event> {
     std::iter::from_fn(|| machine.poll_event()).collect()
 }
 
-/// The only call among these events.
+/// Returns the only call among these events.
 pub fn called(events: &[ServerEvent]) -> CallId {
     let calls: Vec<CallId> = events
         .iter()
@@ -84,7 +84,7 @@ pub fn called(events: &[ServerEvent]) -> CallId {
     calls[0]
 }
 
-/// What an event says, without the handles.
+/// Returns the events as text, without their handles.
 pub fn shown(events: &[ServerEvent]) -> Vec<String> {
     events.iter().map(show).collect()
 }
@@ -98,7 +98,7 @@ pub fn show(event: &ServerEvent) -> String {
     }
 }
 
-/// One connection of an editor under test, and the time.
+/// One connection of an editor, and the time.
 pub struct Editor {
     pub server: Server,
     now: Time,
@@ -109,7 +109,7 @@ impl Editor {
         Self { server: Server::new(config, SessionId::new(1), Time::ZERO), now: Time::ZERO }
     }
 
-    /// A client that was let in at 0 ms and has not said anything.
+    /// Returns an editor whose client has sent nothing after its opening handshake at 0 ms.
     pub fn open(config: ServerConfig) -> Self {
         let mut editor = Self::new(config);
         assert_eq!(shown(&editor.feed(HEAD.as_bytes())), [""; 0]);
@@ -117,7 +117,7 @@ impl Editor {
         editor
     }
 
-    /// A client that has been initialized and said `ide_connected`, all at 0 ms.
+    /// Returns an editor whose client has been initialized and has sent `ide_connected`, all at 0 ms.
     pub fn attached(config: ServerConfig) -> Self {
         let mut editor = Self::open(config);
         for text in [INITIALIZE, INITIALIZED, CONNECTED] {
@@ -141,7 +141,7 @@ impl Editor {
         drain(&mut self.server)
     }
 
-    /// Lets it become this time.
+    /// Sets the time and returns the events. Checks law 4.
     pub fn at(&mut self, millis: u64) -> Vec<ServerEvent> {
         self.now = at(millis);
         self.server.tick(self.now);

@@ -1,4 +1,4 @@
-//! The laws by name, and how a test says which one is broken.
+//! The names of the laws, and the failure of a test that found a broken one.
 
 use std::fmt;
 use std::panic::resume_unwind;
@@ -36,16 +36,16 @@ impl fmt::Display for Law {
     }
 }
 
-/// A law that does not hold: what the test panics with.
+/// The payload of a panic: a law that does not hold.
 #[derive(Debug)]
 pub struct Broken {
     pub law: Law,
 }
 
-/// Ends the test: `law` does not hold.
+/// Ends the test, because `law` does not hold.
 #[track_caller]
 pub fn broken(law: Law, message: impl fmt::Display) -> ! {
-    // The payload keeps the law, so that a test of this test can ask which one it was.
+    // The payload has the law, so that the tests with planted bugs can check it.
     eprintln!("{law} does not hold: {message}\n  at {}", std::panic::Location::caller());
     resume_unwind(Box::new(Broken { law }))
 }

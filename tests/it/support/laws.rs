@@ -1,8 +1,8 @@
 //! The ten laws of `Wire` and `Machine` as one test: `laws(&subject)`.
 //!
-//! A [`Subject`] says how its machine is made, what valid input looks like and how an application reacts; everything
-//! else is the same for all. The order of the checks is the order of the laws, except that the laws about every
-//! single step (3, 4, 5) are asserted by [`Run`] in each of them.
+//! A [`Subject`] makes its machine, the valid input, and the reactions of an application;
+//! everything else is common to all subjects. The order of the checks is the order of the laws.
+//! [`Run`] asserts the laws about every single step (3, 4, 5) in each of the checks.
 
 pub use super::law::{Broken, Law, broken};
 pub use super::subject::{Calls, EventOf, Record, Subject};
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-/// Asserts all ten laws for a subject.
+/// Checks all ten laws for a subject.
 pub fn laws<S: Subject>(subject: &S) {
     let checks: [(&str, fn(&S)); 9] = [
         ("total", total),
@@ -41,7 +41,7 @@ pub fn laws<S: Subject>(subject: &S) {
     }
 }
 
-/// Law 1: any input, in any order of calls, at any times.
+/// Checks law 1 with any input, in any order of calls, at any times.
 fn total<S: Subject>(subject: &S) {
     for seed in 0..60 {
         let mut random = Random::new(seed);
@@ -83,12 +83,13 @@ fn total<S: Subject>(subject: &S) {
     }
 }
 
-/// Law 2: the same bytes at the same times with the same `sent` calls, cut in different places.
+/// Checks law 2 with the same bytes at the same times and the same `sent` calls, cut in different
+/// places.
 fn cuts<S: Subject>(subject: &S) {
     let scripts = subject.scripts();
     for seed in 0..90 {
         let mut random = Random::new(seed);
-        // Each script is tried as it is before anything is broken in it.
+        // The first seeds use the scripts unchanged.
         let input = match scripts.get(usize::try_from(seed).unwrap()) {
             Some(script) => script.clone(),
             None => any_input(subject, &mut random),
@@ -108,7 +109,8 @@ fn cuts<S: Subject>(subject: &S) {
     }
 }
 
-/// Law 3: after each prefix of a script, ended by the transport, by time, or by whoever feeds against `wants_input`.
+/// Checks law 3 after random prefixes of the scripts. The transport ends the connection, or time,
+/// or input against `wants_input`.
 fn one_ending<S: Subject>(subject: &S) {
     for script in subject.scripts() {
         for seed in 0..24 {
@@ -131,7 +133,7 @@ fn one_ending<S: Subject>(subject: &S) {
     }
 }
 
-/// Laws 4 and 5: at each deadline of a quiet peer, and at early, late and repeated ticks.
+/// Checks laws 4 and 5 at each deadline of a quiet peer, and at early, late and repeated ticks.
 fn time<S: Subject>(subject: &S) {
     for script in subject.scripts() {
         for seed in 0..8 {
@@ -165,13 +167,14 @@ fn time<S: Subject>(subject: &S) {
     }
 }
 
-/// Law 6: a caller who never writes, a caller who never polls, and one who feeds all the same.
+/// Checks law 6 with a caller that never writes, a caller that never polls, and a caller that feeds
+/// against `wants_input`.
 fn bounded<S: Subject>(subject: &S) {
     let name = subject.name();
     let limit = subject.mark() + subject.slack();
     let message = subject.message(200);
 
-    // Never written.
+    // The caller never writes.
     let mut run = Run::new(subject, 0, 0);
     open(&mut run);
     let mut fed = 0;
@@ -190,7 +193,7 @@ fn bounded<S: Subject>(subject: &S) {
             }
         }
     });
-    // The buffers may have doubled just below what they hold, and the receive buffer has its own 256 KiB.
+    // A buffer can be twice as large as its content, and the receive buffer has its own 256 KiB.
     let most = u64::try_from(3 * (limit + subject.room()) + 512 * 1024).unwrap();
     if cost.peak > most {
         broken(Law::Bounded, format_args!("{name} held {} bytes, {most} allowed", cost.peak));
@@ -204,7 +207,7 @@ fn bounded<S: Subject>(subject: &S) {
     }
     run.finish();
 
-    // Never polled.
+    // The caller never polls.
     let mut run = Run::new(subject, 0, 0);
     open(&mut run);
     let mut taken = 0;
@@ -225,7 +228,8 @@ fn bounded<S: Subject>(subject: &S) {
     run.finish();
 }
 
-/// Law 7: however the application treats its calls, and however the connection ends.
+/// Checks law 7 with applications that treat their calls in different ways, and with different ends
+/// of the connection.
 fn calls<S: Subject>(subject: &S) {
     let scripts = subject.scripts();
     for seed in 0..120_usize {
@@ -267,7 +271,7 @@ fn calls<S: Subject>(subject: &S) {
     }
 }
 
-/// Law 8: refused sends in between change nothing, neither at once nor later.
+/// Checks law 8: refused sends in between change nothing, neither at once nor later.
 fn refusals<S: Subject>(subject: &S) {
     let tried = RefCell::new(BTreeSet::<&str>::new());
     let refuse = |run: &mut Run<'_, S>| {
@@ -292,7 +296,7 @@ fn refusals<S: Subject>(subject: &S) {
             }
         }
     }
-    // And above the mark.
+    // Refused sends above the mark.
     let mut run = Run::new(subject, 0, 0);
     open(&mut run);
     let message = subject.message(200);
@@ -308,7 +312,8 @@ fn refusals<S: Subject>(subject: &S) {
     }
 }
 
-/// Law 9: four times the bytes, one at a time, cost about four times as much; quadratic work would cost sixteen.
+/// Checks law 9: four times the bytes, fed one at a time, cost about four times as much. Quadratic
+/// work would cost sixteen times as much.
 fn linear<S: Subject>(subject: &S) {
     const MANY: usize = 16 * 1024;
     for (shape, message_len, repeats) in [("one message", MANY, 1), ("small messages", 16, MANY / 64)] {
@@ -335,8 +340,9 @@ fn linear<S: Subject>(subject: &S) {
     }
 }
 
-/// Law 10, the part of one machine: above the mark it takes as much as a peer that holds the law has unwritten, so that
-/// the peer comes to read; and it delivers all of that once its output has gone.
+/// Checks the part of law 10 that concerns one machine. Above the mark the machine takes as much as
+/// a peer that holds the law can have unwritten, so that the peer gets to read. It delivers all of
+/// that once its output is written.
 fn rest<S: Subject>(subject: &S) {
     let name = subject.name();
     let mut run = Run::new(subject, 0, 0);
@@ -354,7 +360,7 @@ fn rest<S: Subject>(subject: &S) {
         }
         if !run.wants_input() {
             let room = subject.room();
-            broken(Law::Rest, format_args!("{name} stops reading at {taken} of {room} bytes above its mark"));
+            broken(Law::Rest, format_args!("{name} stops reading at {taken} of {room} bytes above the mark"));
         }
         taken += run.read(run.now(), piece);
         run.settle();
@@ -366,12 +372,12 @@ fn rest<S: Subject>(subject: &S) {
         run.forget();
     }
     if !run.wants_input() || run.has_closed() {
-        broken(Law::Rest, format_args!("{name} does not work off what it has read above its mark"));
+        broken(Law::Rest, format_args!("{name} does not deliver all that it has read above the mark"));
     }
     run.finish();
 }
 
-/// Feeds the opening and lets it be answered and written.
+/// Feeds the opening, polls, and writes the answers.
 fn open<S: Subject>(run: &mut Run<'_, S>) {
     run.feed(run.now(), &run.subject().opening());
     run.settle();
@@ -379,7 +385,7 @@ fn open<S: Subject>(run: &mut Run<'_, S>) {
     run.settle();
 }
 
-/// A script, or a script with a few changes, or bytes without sense behind the beginning of a script.
+/// Returns a script, a script with a few changes, or random bytes behind the beginning of a script.
 fn any_input<S: Subject>(subject: &S, random: &mut Random) -> Vec<u8> {
     let scripts = subject.scripts();
     let mut input = scripts[random.below(scripts.len())].clone();
@@ -407,7 +413,7 @@ fn any_input<S: Subject>(subject: &S, random: &mut Random) -> Vec<u8> {
     input
 }
 
-/// Mostly near, sometimes in the past, sometimes at the end of time.
+/// Returns a random time: mostly near `now`, sometimes in the past, sometimes at the end of time.
 fn any_time(random: &mut Random, now: Time) -> Time {
     match random.below(12) {
         0 => Time::ZERO,

@@ -1,4 +1,5 @@
-//! What the behaviour tests share: the ten laws as one test, machines to run it on, and two machines joined.
+//! The shared code of the tests: the ten laws as one test, the machines to run it on, and two
+//! joined machines.
 
 #[cfg(feature = "ide")]
 pub mod agents;

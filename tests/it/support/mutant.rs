@@ -1,7 +1,7 @@
-//! Machines with a planted bug each: a test of the laws that it can fail.
+//! Machines with one planted bug each, which show that the test of the laws can fail.
 //!
-//! A [`Mutant`] wraps a real machine and has an output of its own, so that it can lose, double and change what
-//! passes through it. Each bug breaks one law.
+//! A [`Mutant`] wraps a real machine and has an output of its own, so that it can lose, double and
+//! change the messages that pass through it. Each bug breaks one law.
 
 use super::bug::Bug;
 use super::laws::{Calls, EventOf, Record, Subject};
@@ -23,16 +23,17 @@ pub struct Mutant<M: Machine> {
     inner: M,
     bug: Bug,
     now: Time,
-    /// The output, with what the bug makes of it.
+    /// The output, distorted by the bug.
     out: Vec<u8>,
-    /// How much of the inner output was written, and was seen.
+    /// The number of bytes of the inner output that were written.
     written: usize,
+    /// The number of bytes of the inner output that were ever in the buffer.
     produced: usize,
-    /// Output was added that was not named.
+    /// True if output was added that was not named.
     unnamed: bool,
     /// Input that the inner machine did not want.
     backlog: Vec<u8>,
-    /// Everything that was fed.
+    /// All input, for the bugs that read or copy it again.
     kept: Vec<u8>,
     room: [u8; 64],
     feeds: usize,
@@ -46,13 +47,13 @@ pub struct Mutant<M: Machine> {
     ends_a_call: fn(&M::Event) -> bool,
     messages: fn(&[u8]) -> Vec<Vec<u8>>,
     under_another_id: fn(&[u8]) -> Option<Vec<u8>>,
-    /// To be reported, whatever the inner machine has to say.
+    /// An event to report before the events of the inner machine.
     extra: Option<M::Event>,
     first: Option<M::Event>,
 }
 
 impl<M: Wire + Machine<Event: Debug>> Mutant<M> {
-    /// What all input goes through.
+    /// Takes all input, on the way to the inner machine.
     fn pass(&mut self, now: Time, bytes: &[u8]) {
         self.sees(now);
         self.feeds += 1;
@@ -93,7 +94,7 @@ impl<M: Wire + Machine<Event: Debug>> Mutant<M> {
         self.now = self.now.max(now);
     }
 
-    /// Takes over what is new in the inner output.
+    /// Takes over the new bytes of the inner output.
     fn pull(&mut self) {
         let waiting = self.inner.outgoing();
         let end = self.written + waiting.len();
@@ -228,7 +229,8 @@ impl<M: Wire + Machine<Event: Debug>> Machine for Mutant<M> {
                 _ => {}
             }
         } else {
-            // Not the first: what the application knows of the state would be wrong from the start.
+            // Not the first event: without it, the application would have the wrong state from the
+            // start.
             let drops = self.first.is_some() && std::mem::take(&mut self.drop_next);
             if self.first.is_none() {
                 self.first = (self.copied)(&event);

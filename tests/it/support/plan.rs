@@ -1,4 +1,4 @@
-//! One course of events that can be played with any cutting of its bytes.
+//! A course of input that a run can repeat with any cutting of its bytes.
 
 use super::run::Run;
 use super::subject::Subject;
@@ -6,10 +6,10 @@ use ide_mcp::Time;
 use ide_mcp::testing::Random;
 use std::time::Duration;
 
-/// Who hears what when: bytes and `sent` calls at fixed times, the same for every cutting.
+/// Bytes and `sent` calls at fixed times, identical for every cutting.
 #[derive(Debug)]
 pub struct Plan {
-    /// Which application reacts.
+    /// The seed of the application.
     app: u64,
     steps: Vec<Step>,
 }
@@ -17,7 +17,7 @@ pub struct Plan {
 #[derive(Debug)]
 struct Step {
     at: Time,
-    /// Something beside the connection brings the time in first, and all is polled.
+    /// True if something beside the connection brings the time in first, and the run polls all events.
     aside: bool,
     bytes: Vec<u8>,
     then: Then,
@@ -26,7 +26,7 @@ struct Step {
 #[derive(Debug)]
 enum Then {
     Nothing,
-    /// Writes this much, or all there is.
+    /// Writes at most this many bytes.
     Write(usize),
     Tick,
     Eof,
@@ -68,7 +68,7 @@ impl Plan {
         self.play_with(subject, seed, cutting, |_| {})
     }
 
-    /// Plays the plan; `between` is called wherever the application could act as well.
+    /// Plays the plan, and calls `between` at each point at which the application could act too.
     pub fn play_with<'a, S: Subject>(
         &self,
         subject: &'a S,
@@ -85,8 +85,8 @@ impl Plan {
                 run.aside(step.at);
                 run.settle();
             }
-            // What this application does may be due by now. Whether the timer or a piece of the bytes comes first would
-            // depend on the cutting, so it is the timer.
+            // A timer of this application can be due by now. The cutting would decide between the
+            // timer and a piece of the bytes, so the timer comes first.
             if self.app != 0 {
                 run.tick(step.at);
             }
@@ -94,11 +94,12 @@ impl Plan {
             while !rest.is_empty() {
                 let len = match &mut random {
                     None => rest.len(),
-                    // Long messages have enough bytes in front to be tried one by one.
+                    // Of a long message, the first 4,096 bytes are enough to be fed one by one.
                     Some((cutting, _)) if cutting.bytewise && fed < 4096 => 1,
                     Some((_, random)) => 1 + random.below(rest.len()),
                 };
-                // What is not wanted now is not wanted in any cutting: a script stays below the limits.
+                // Input that is not wanted after a poll is not wanted in any cutting: a script
+                // stays below the limits.
                 if !run.wants_input() {
                     run.settle();
                 }
@@ -142,17 +143,17 @@ impl Plan {
     }
 }
 
-/// What an observer sees of a run.
+/// The observable behavior of a run.
 #[derive(PartialEq, Eq)]
 pub struct Seen {
     events: Vec<String>,
     output: Vec<u8>,
-    /// How much of the output was written.
+    /// The written bytes of the output.
     written: usize,
 }
 
 impl Seen {
-    /// The first difference, in few words: the seed repeats the rest.
+    /// Returns the first difference, in few words: the seed repeats the whole run.
     pub fn difference(&self, other: &Self) -> String {
         let events = self.events.len().max(other.events.len());
         if let Some(at) = (0..events).find(|at| self.events.get(*at) != other.events.get(*at)) {

@@ -1,4 +1,5 @@
-//! One machine with its application, driven step by step; the laws about every single step are asserted here.
+//! One machine with its application, driven step by step. Each step asserts the laws about single
+//! steps.
 
 use super::laws::{EventOf, Law, Record, Subject, broken};
 use super::subject::Refusals;
@@ -6,9 +7,9 @@ use ide_mcp::{Machine as _, Time, Wire as _};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// No machine has that much to say to the few kilobytes it is fed between two calls of `settle`.
+/// More events than any machine has for the few kilobytes of input between two calls of `settle`.
 const NEVER_IDLE: usize = 300_000;
-/// How much time a run is given to end by itself.
+/// The time within which a run has to end by itself.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A machine under observation.
@@ -16,25 +17,26 @@ pub struct Run<'a, S: Subject> {
     subject: &'a S,
     machine: S::Machine,
     app: S::App,
-    /// For messages.
+    /// The seed, for messages.
     seed: u64,
     now: Time,
     closed: bool,
     done: bool,
-    /// The last event was told, and what the application did thereupon is done.
+    /// True after the last event and the reaction of the application to it.
     sealed: bool,
-    /// Bytes of the output that were written, and that were ever seen in it.
+    /// The number of bytes of the output that were written.
     written: usize,
+    /// The number of bytes that were ever in the output.
     produced: usize,
     record: Record<EventOf<S>>,
     /// The events as text.
     shown: Vec<String>,
-    /// What was refused so far.
+    /// The names of everything that was refused so far.
     refused: BTreeSet<&'static str>,
 }
 
 impl<'a, S: Subject> Run<'a, S> {
-    /// `seed` names the run in messages, `app` chooses the application.
+    /// Makes a run. `seed` names the run in messages, and `app` is the seed of the application.
     pub fn new(subject: &'a S, seed: u64, app: u64) -> Self {
         let now = Time::from_millis(10);
         let mut run = Self {
@@ -60,7 +62,7 @@ impl<'a, S: Subject> Run<'a, S> {
         self.subject
     }
 
-    /// The latest time the machine was told.
+    /// Returns the latest time that the machine has received.
     pub const fn now(&self) -> Time {
         self.now
     }
@@ -85,27 +87,27 @@ impl<'a, S: Subject> Run<'a, S> {
         wants
     }
 
-    /// The events as text.
+    /// Returns the events as text.
     pub fn shown(&self) -> &[String] {
         &self.shown
     }
 
-    /// The names of what was refused so far.
+    /// Returns the names of everything that was refused so far.
     pub const fn refused(&self) -> &BTreeSet<&'static str> {
         &self.refused
     }
 
-    /// Everything that happened.
+    /// Returns the record of the run.
     pub const fn record(&self) -> &Record<EventOf<S>> {
         &self.record
     }
 
-    /// How many bytes were written.
+    /// Returns the number of written bytes.
     pub const fn written(&self) -> usize {
         self.written
     }
 
-    /// Drops what was recorded, so that long runs measure the machine and not the test.
+    /// Drops the record, so that a long run measures the machine and not the test.
     pub fn forget(&mut self) {
         self.record = Record::default();
         self.shown = Vec::new();
@@ -117,13 +119,13 @@ impl<'a, S: Subject> Run<'a, S> {
         self.machine.feed(at, bytes);
     }
 
-    /// Feeds if bytes are wanted; otherwise only the time comes in.
+    /// Feeds the bytes if the machine wants input, and otherwise only the time.
     pub fn feed_wanted(&mut self, at: Time, bytes: &[u8]) {
         let bytes = if self.wants_input() { bytes } else { &[] };
         self.feed(at, bytes);
     }
 
-    /// Reads into `space`, once; how much had room.
+    /// Reads into `space` once. Returns the number of bytes that had room.
     pub fn read(&mut self, at: Time, bytes: &[u8]) -> usize {
         let space = self.machine.space();
         let len = space.len().min(bytes.len());
@@ -134,7 +136,7 @@ impl<'a, S: Subject> Run<'a, S> {
         len
     }
 
-    /// Reads into `space` until everything is in; drops what is not wanted even after polling.
+    /// Reads all bytes into `space`. Drops the rest if the machine wants no input even after polling.
     pub fn read_all(&mut self, at: Time, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let read = self.read(at, bytes);
@@ -148,7 +150,7 @@ impl<'a, S: Subject> Run<'a, S> {
         }
     }
 
-    /// Says that `n` bytes of `space` were filled, whatever lies there. More than it has ends the connection.
+    /// Calls `filled` with `n`, and leaves `space` as it is. An `n` beyond `space` ends the connection.
     pub fn fill_with(&mut self, at: Time, n: usize) {
         let len = self.machine.space().len();
         let taken = if n > len { 0 } else { n };
@@ -163,19 +165,19 @@ impl<'a, S: Subject> Run<'a, S> {
         self.machine.feed_eof(at);
     }
 
-    /// Feeds more than may come unpolled, at once.
+    /// Feeds more bytes at once than a machine takes without a poll.
     pub fn overfeed(&mut self) {
         self.machine.feed(self.now, &vec![b' '; 256 * 1024 + 1]);
     }
 
-    /// Something happens beside the connection, and brings time in.
+    /// Acts beside the connection, if the subject can, which brings in the time.
     pub fn aside(&mut self, at: Time) {
         if self.subject.aside(&mut self.machine, at) {
             self.sees(at);
         }
     }
 
-    /// Gives memory back, which nobody may notice.
+    /// Trims the machine, and checks that nothing observable changes.
     pub fn trim(&mut self) {
         let before = self.state();
         self.machine.trim();
@@ -194,7 +196,7 @@ impl<'a, S: Subject> Run<'a, S> {
         self.note_output();
     }
 
-    /// Time passes, and everything is polled: law 4.
+    /// Ticks, polls all events, and checks law 4.
     pub fn tick(&mut self, at: Time) {
         self.sees(at);
         self.machine.tick(at);
@@ -209,19 +211,19 @@ impl<'a, S: Subject> Run<'a, S> {
         }
     }
 
-    /// The application acts of its own accord.
+    /// Acts on the machine without an event.
     pub fn act(&mut self, act: impl FnOnce(&mut S::Machine)) {
         act(&mut self.machine);
         self.note_output();
     }
 
-    /// Tries what must be refused: law 8.
+    /// Tries everything that the machine has to refuse, and checks law 8.
     pub fn refuse(&mut self) {
         let before = self.state();
         let mut refusals = Refusals::default();
         self.subject.refuse(&self.app, &mut self.machine, &mut refusals);
         if let Some(granted) = refusals.granted {
-            self.broken(Law::RefusalsFree, &format!("what must be refused was not: {granted}"));
+            self.broken(Law::RefusalsFree, &format!("the machine did not refuse: {granted}"));
         }
         if refusals.tried.is_empty() {
             self.broken(Law::RefusalsFree, "there is a state in which nothing is refused");
@@ -236,7 +238,7 @@ impl<'a, S: Subject> Run<'a, S> {
         }
     }
 
-    /// Polls once: laws 3 and 5. False if nothing came.
+    /// Polls once, and checks laws 3 and 5. Returns false if there was no event.
     pub fn poll(&mut self) -> bool {
         let deadline = self.machine.deadline();
         let Some(event) = self.machine.poll_event() else { return false };
@@ -258,7 +260,7 @@ impl<'a, S: Subject> Run<'a, S> {
         true
     }
 
-    /// Polls until nothing comes.
+    /// Polls until there is no event.
     pub fn settle(&mut self) {
         for _ in 0..NEVER_IDLE {
             if self.poll() {
@@ -270,13 +272,13 @@ impl<'a, S: Subject> Run<'a, S> {
                 return self.check_done();
             }
             if deadline.is_none_or(|due| due > self.now) {
-                self.broken(Law::NothingUnseen, "output was named that no deadline told of");
+                self.broken(Law::NothingUnseen, "output was named while the deadline was not due");
             }
         }
-        self.broken(Law::ClockMovesOn, "it is never idle");
+        self.broken(Law::ClockMovesOn, "the machine is never idle");
     }
 
-    /// Lets the run end by time, or else by the end of the transport, and checks that it has ended: law 3.
+    /// Ends the run by time, or else by the end of the transport, and checks law 3.
     pub fn finish(&mut self) {
         self.settle();
         let end = self.now.saturating_add(PATIENCE);
@@ -296,7 +298,7 @@ impl<'a, S: Subject> Run<'a, S> {
         self.after_the_end();
     }
 
-    /// Only `outgoing`, `sent` and `tick` act after the last event.
+    /// Checks that only `outgoing`, `sent` and `tick` act after the last event.
     fn after_the_end(&mut self) {
         let before = self.machine.outgoing().to_vec();
         self.machine.feed(self.now, b"\x81\x80\0\0\0\0GET / HTTP/1.1\r\n\r\n{}\n");
@@ -312,7 +314,7 @@ impl<'a, S: Subject> Run<'a, S> {
             self.write(usize::MAX);
             self.settle();
         }
-        // What was not written by now has its time, and then is dropped.
+        // The machine drops the unwritten output at a deadline.
         for _ in 0..100 {
             match self.machine.deadline() {
                 Some(due) if !self.machine.is_done() => self.tick(due),
@@ -320,7 +322,7 @@ impl<'a, S: Subject> Run<'a, S> {
             }
         }
         if !self.machine.is_done() || !self.machine.outgoing().is_empty() {
-            self.broken(Law::OneEnding, "after the last event it is never done");
+            self.broken(Law::OneEnding, "the machine is never done after the last event");
         }
         self.tick(self.now.saturating_add(PATIENCE));
         self.check_done();
@@ -329,21 +331,21 @@ impl<'a, S: Subject> Run<'a, S> {
     fn check_done(&mut self) {
         let done = self.machine.is_done();
         if done && !self.closed {
-            self.broken(Law::OneEnding, "it is done before its last event");
+            self.broken(Law::OneEnding, "the machine is done before its last event");
         }
         if self.done && !done {
-            self.broken(Law::OneEnding, "it was done and is no more");
+            self.broken(Law::OneEnding, "the machine was done and is not done any more");
         }
         self.done = done;
     }
 
-    /// What can be seen of the machine at rest.
+    /// Returns the observable state of the machine.
     fn state(&self) -> (Vec<u8>, Option<Time>, bool, bool) {
         let machine = &self.machine;
         (machine.outgoing().to_vec(), machine.deadline(), machine.wants_input(), machine.is_done())
     }
 
-    /// Keeps what is new in the output: it may be dropped unwritten.
+    /// Records the new output, since the machine can drop it unwritten.
     fn note_output(&mut self) {
         let waiting = self.machine.outgoing();
         let end = self.written + waiting.len();

@@ -1,4 +1,4 @@
-//! What an agent says to an editor, written by hand: the head, the opening of the session, calls.
+//! The messages of an agent to an editor, written by hand: the head, the opening of the session, calls.
 
 use super::frames::masked;
 use ide_mcp::ide::AuthToken;
@@ -7,7 +7,7 @@ use std::fmt::Display;
 pub const PORT: u16 = 41111;
 pub const TOKEN: &str = "tok-0123456789abcdef0123456789abcdef";
 
-/// The head that the real client sends; the key is that of RFC 6455 section 1.3.
+/// The head of the real client, with the key of RFC 6455 section 1.3.
 pub const HEAD: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1:41111\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: mcp\r\n\
@@ -22,7 +22,7 @@ pub const INITIALIZE: &str = r#"{"method":"initialize","params":{"protocolVersio
 pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 pub const CONNECTED: &str = r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":24316}}"#;
 
-/// The first bytes of frames that end their message.
+/// The first byte of a final frame, by opcode.
 pub const TEXT: u8 = 0x81;
 pub const BINARY: u8 = 0x82;
 pub const CLOSE: u8 = 0x88;
@@ -42,7 +42,7 @@ pub fn call(id: impl Display, name: &str, arguments: &str) -> String {
     )
 }
 
-/// An `openDiff`; its id is also the text that it proposes.
+/// Returns an `openDiff` that proposes its own id as the new text.
 pub fn open_diff(id: impl Display, tab: &str) -> String {
     let contents = serde_json::to_string(&id.to_string()).unwrap();
     let arguments = format!(
@@ -55,17 +55,17 @@ pub fn close_tab(id: impl Display, tab: &str) -> String {
     call(id, "close_tab", &format!(r#"{{"tab_name":"{tab}"}}"#))
 }
 
-/// A client's text message.
+/// Returns a text message of a client.
 pub fn text(text: &str) -> Vec<u8> {
     masked(TEXT, text.as_bytes())
 }
 
-/// A client's text messages, one after the other.
+/// Returns text messages of a client, one after the other.
 pub fn talk(texts: &[&str]) -> Vec<u8> {
     texts.iter().flat_map(|said| text(said)).collect()
 }
 
-/// All that a client says until it hears what it is told.
+/// Returns the bytes of a client from its head to `ide_connected`.
 pub fn attached() -> Vec<u8> {
     [HEAD.as_bytes(), &talk(&[INITIALIZE, INITIALIZED, CONNECTED])].concat()
 }

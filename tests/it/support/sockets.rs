@@ -7,10 +7,10 @@ use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, OwnedEvent, SendError, Sender};
 use ide_mcp::{Machine as _, Time, Wire as _};
 
-/// Small enough that the laws about it are quick.
+/// The high-water mark: small, so that the laws about it run quickly.
 const MARK: usize = 4096;
 
-/// More than the longest message of a script.
+/// The limit of a message: more than the longest message of a script.
 const MESSAGE: usize = 128 * 1024;
 
 fn limits() -> ws::Limits {
@@ -28,7 +28,8 @@ pub struct WsServer;
 #[derive(Debug)]
 pub struct WsClient;
 
-/// What an application does with a message depends on a seed and on how many events there were.
+/// An application that answers messages. Its choices depend on a seed and on the number of events
+/// so far.
 pub struct Echo {
     random: Option<Random>,
 }
@@ -51,7 +52,8 @@ impl Echo {
     }
 }
 
-/// A conversation in frames: every opcode, fragments, characters in pieces, all forms of the length.
+/// Returns conversations in frames: every opcode, fragments, characters in pieces, all forms of the
+/// length.
 fn conversation(key: Option<[u8; 4]>) -> Vec<Vec<u8>> {
     let frame = |first, payload: &[u8]| frame(first, key, payload);
     let talk = [
@@ -120,7 +122,7 @@ impl Subject for WsServer {
             .collect();
         let field = "X-Filler: ".to_owned() + &"y".repeat(9000) + "\r\n";
         scripts.push(HEAD.replacen("Host", &(field.clone() + "Host"), 1).into());
-        // Two faults: the head is too long, and behind that there is a bare line feed.
+        // Two faults: a head that is too long, and a bare line feed behind its limit.
         scripts.push(HEAD.replacen("Host", &(field + "\nHost"), 1).into());
         scripts.push(HEAD.replace("13", "12").into());
         scripts
@@ -145,7 +147,7 @@ impl Subject for WsServer {
     fn refuse(&self, _app: &Echo, machine: &mut ws::Server, refusals: &mut Refusals) {
         let (open, full) = (machine.is_open(), machine.outgoing().len() >= MARK);
         refuse(open, full, machine.sender(), refusals);
-        refusals.expect("a sub-protocol nobody offered", machine.accept(Some("not offered")).is_err());
+        refusals.expect("a sub-protocol that was not offered", machine.accept(Some("not offered")).is_err());
     }
 
     fn must_refuse(&self) -> &'static [&'static str] {
@@ -153,12 +155,12 @@ impl Subject for WsServer {
             "a ping that is too long",
             "while it is not open",
             "above the mark",
-            "a sub-protocol nobody offered",
+            "a sub-protocol that was not offered",
         ]
     }
 }
 
-/// What both sides refuse to send.
+/// Tries the sends that both sides refuse.
 fn refuse(open: bool, full: bool, mut sender: Sender<'_>, refusals: &mut Refusals) {
     refusals.expect("a ping that is too long", sender.ping(&[0; 126]).is_err());
     let (name, allowed): (_, &[SendError]) = match (open, full) {
@@ -214,7 +216,7 @@ impl Subject for WsClient {
         scripts
     }
 
-    /// The answer to the request that the fixed seed makes.
+    /// Returns the answer to the opening handshake of the fixed seed.
     fn opening(&self) -> Vec<u8> {
         let client = self.make(Time::ZERO);
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);

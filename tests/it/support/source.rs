@@ -1,9 +1,10 @@
-//! Rust source files: where they are, and their code without comments and text.
+//! Rust source files: their paths, and their code without comments and text.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the source files of a folder and of the folders in it, without what a build wrote, in order.
+/// Returns the source files of a folder and of the folders in it, in order, without the folders of
+/// builds.
 pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -18,7 +19,7 @@ pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The code with every comment, string and character emptied.
+/// Returns the code with a space in place of every comment, string and character.
 pub fn without_comments_and_text(source: &str) -> String {
     let mut code = String::new();
     let mut rest = source;
@@ -51,7 +52,7 @@ pub fn without_comments_and_text(source: &str) -> String {
     code
 }
 
-/// The length of a comment that may hold others.
+/// Returns the length of a block comment, which can hold other block comments.
 fn block_comment(rest: &str) -> usize {
     let mut depth = 0;
     let mut at = 0;
@@ -72,7 +73,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// The length of a string with its quotes.
+/// Returns the length of a string with its quotes.
 fn string(rest: &str) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
@@ -86,7 +87,7 @@ fn string(rest: &str) -> usize {
     rest.len()
 }
 
-/// The length of `r"…"` or `r#"…"#`; 0 for a raw identifier.
+/// Returns the length of `r"…"` or `r#"…"#`; 0 for a raw identifier.
 fn raw_string(rest: &str) -> usize {
     let hashes = rest[1..].bytes().take_while(|byte| *byte == b'#').count();
     let body = 1 + hashes;
@@ -97,7 +98,7 @@ fn raw_string(rest: &str) -> usize {
     rest[body + 1..].find(&end).map_or(rest.len(), |at| body + 1 + at + end.len())
 }
 
-/// The length of a character with its quotes; 0 for a lifetime.
+/// Returns the length of a character with its quotes; 0 for a lifetime.
 fn character(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1);
     match (chars.next(), chars.next()) {

@@ -1,106 +1,111 @@
-//! What the laws are asserted for, and what they are told about it.
+//! The subjects of the laws: machines, and the surroundings that the laws need.
 
 use ide_mcp::{Machine, Time, Wire};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A machine to be judged, with everything around it that the laws do not know.
+/// A machine under test, with its input and its application.
 ///
 /// A set of connections (`ide::Host`) is wrapped into one type that is the `Wire` of one of them.
 pub trait Subject {
     type Machine: Wire + Machine<Event: fmt::Debug>;
-    /// The application: what it remembers between events.
+    /// The application: its state between events.
     type App;
 
-    /// What failures call it.
+    /// Returns the name of the subject for failures.
     fn name(&self) -> String;
 
-    /// A new machine. The same each time: a client's randomness has a fixed seed.
+    /// Makes a machine, identical each time: the randomness of a client has a fixed seed.
     fn make(&self, now: Time) -> Self::Machine;
 
-    /// A new application. Seeds make applications that behave differently, the same seed the same.
+    /// Makes an application. Different seeds make different behavior; equal seeds make equal behavior.
     fn app(&self, seed: u64) -> Self::App;
 
-    /// The application hears of an event and may act on the machine. It knows nothing but the events.
+    /// Passes an event to the application, which can act on the machine. The application uses
+    /// nothing but the events.
     fn react(&self, app: &mut Self::App, machine: &mut Self::Machine, event: &EventOf<Self>);
 
-    /// Whether this is the last event.
+    /// Returns true if this is the last event.
     fn is_closed(event: &EventOf<Self>) -> bool;
 
-    /// Valid input from the first byte on, each of a few kilobytes at most: everything that the machine has words
-    /// for. What is broken is made of it by changing bytes.
+    /// Returns scripts of valid input from the first byte on, each of a few kilobytes at most.
+    /// Together they have every message that the machine reads. The laws change bytes in them to
+    /// make invalid input.
     fn scripts(&self) -> Vec<Vec<u8>>;
 
-    /// Input that opens the connection: what [`message`](Subject::message) may follow.
+    /// Returns the input that opens the connection, up to the first [`message`](Subject::message).
     fn opening(&self) -> Vec<u8>;
 
-    /// One valid message of about `len` bytes. It can be repeated without end, and each provokes at least one byte
-    /// of output, by the machine or by the application of seed 0.
+    /// Returns a valid message of about `len` bytes. It can be repeated without end. Each
+    /// repetition makes the machine, or the application of seed 0, send at least one byte.
     fn message(&self, len: usize) -> Vec<u8>;
 
-    /// Bytes in the output above which the machine, as `make` made it, stops delivering. Small, or the test is slow.
+    /// Returns the high-water mark of the machine, as `make` made it: the size of the output above
+    /// which the machine stops delivering. A large mark makes the test slow.
     fn mark(&self) -> usize;
 
-    /// Returns the number of bytes that the machine, as `make` made it, takes above the mark without delivering any of
-    /// them: one message and the mark.
+    /// Returns the number of bytes that the machine, as `make` made it, takes above the mark
+    /// without delivering any of them: one message and the mark.
     fn room(&self) -> usize;
 
-    /// How far the output may rise above the mark: the answers to what was parsed below it.
+    /// Returns the number of bytes by which the output can exceed the mark: the answers to messages
+    /// that were parsed below the mark.
     fn slack(&self) -> usize {
         64 * 1024
     }
 
-    /// Tries the sends and answers that must be refused in this state.
+    /// Tries the sends and answers that the machine has to refuse in this state.
     fn refuse(&self, app: &Self::App, machine: &mut Self::Machine, refusals: &mut Refusals);
 
-    /// What [`refuse`](Subject::refuse) has tried, by name, once the machine was in all of its states.
+    /// Returns the names of everything that [`refuse`](Subject::refuse) has tried after the machine
+    /// was in all its states.
     fn must_refuse(&self) -> &'static [&'static str];
 
-    /// `Host::poll_transmit`: true if a connection was named. Nothing else has it.
+    /// Calls `Host::poll_transmit`, which only a host has. Returns true if a connection was named.
     fn transmit(&self, _machine: &mut Self::Machine) -> bool {
         false
     }
 
-    /// Something beside the connection happens, if there is anything: it brings the new time in for all, and may not
-    /// be noticed otherwise. False if there is nothing beside it.
+    /// Acts on another connection of the same host, which brings in the time for all connections,
+    /// and has no other effect on this one. Returns false if there is no other connection.
     fn aside(&self, _machine: &mut Self::Machine, _now: Time) -> bool {
         false
     }
 
-    /// The calls of a run, both directions, and how they ended.
+    /// Returns the calls of a run in both directions, and their ends.
     fn calls(&self, _record: &Record<EventOf<Self>>) -> Calls {
         Calls::default()
     }
 
-    /// New output cut into messages, in which bugs are planted.
+    /// Cuts new output into messages. [`Mutant`](super::mutant::Mutant) plants bugs in them.
     fn messages(output: &[u8]) -> Vec<Vec<u8>> {
         vec![output.to_vec()]
     }
 
-    /// If the message answers a call: the same answer, to a question that nobody asked.
+    /// Returns the message under an id that no request has, if the message answers a call.
     fn under_another_id(_message: &[u8]) -> Option<Vec<u8>> {
         None
     }
 
-    /// The same event once more, in which bugs are planted. `None` if there cannot be two of it.
+    /// Returns a copy of an event, for planted bugs; `None` if the event cannot be copied.
     fn copied(event: &EventOf<Self>) -> Option<EventOf<Self>>;
 
-    /// Whether the event says that a call has ended.
+    /// Returns true if the event reports the end of a call.
     fn ends_a_call(_event: &EventOf<Self>) -> bool {
         false
     }
 }
 
-/// What the machine of a subject reports.
+/// The event of the machine of a subject.
 pub type EventOf<S> = <<S as Subject>::Machine as Machine>::Event;
 
-/// What happened in a run so far.
+/// The input, events and output of a run so far.
 #[derive(Debug)]
 pub struct Record<E> {
-    /// Everything that was fed.
+    /// All fed bytes.
     pub input: Vec<u8>,
     pub events: Vec<E>,
-    /// Everything that ever waited to be written, also if it was dropped in the end.
+    /// All bytes that were ever in the send buffer, even if the machine dropped them unwritten.
     pub output: Vec<u8>,
 }
 
@@ -110,16 +115,18 @@ impl<E> Default for Record<E> {
     }
 }
 
-/// Both lists name a call in the same way, for example by its direction and id.
+/// The calls of a run and their ends. Both lists name a call in the same way, for example by its
+/// direction and id.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// The calls that were accepted from the peer, and those made by the application.
+    /// The calls that the machine accepted from the peer, and the calls of the application.
     pub begun: Vec<String>,
-    /// One entry for each ending: an answer on the wire, an outcome, an event that says it ended.
+    /// One entry for each end: an answer on the wire, an outcome, or an event that reports the end.
     pub ended: Vec<String>,
 }
 
-/// What was tried that has to be refused, and what was not.
+/// The sends and answers that the machine has to refuse: the names of those tried, and the first
+/// that was not refused.
 #[derive(Debug, Default)]
 pub struct Refusals {
     pub tried: BTreeSet<&'static str>,
@@ -127,7 +134,7 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// `what` was tried; whether it was refused.
+    /// Notes that `what` was tried and whether the machine refused it.
     pub fn expect(&mut self, what: &'static str, refused: bool) {
         self.tried.insert(what);
         if !refused {
@@ -135,7 +142,7 @@ impl Refusals {
         }
     }
 
-    /// `what` was tried; how it may be refused.
+    /// Notes that `what` was tried, and checks that its result is one of the allowed errors.
     pub fn expect_err<T: fmt::Debug, E: fmt::Debug + PartialEq>(
         &mut self,
         what: &'static str,

@@ -1,7 +1,8 @@
-//! A machine that is small enough to be seen to be right: lines in, lines out, and calls that are answered.
+//! A machine that is small enough to be obviously correct: lines in, lines out, and calls with answers.
 //!
-//! It stands for the machines with calls where the laws themselves are tested. `call 7` is an event and waits for
-//! [`Toy::answer`], for 30 s at most; `bye` ends; any other line is answered with `what`.
+//! The toy is the machine with calls for the tests of the laws themselves. `call 7` is an event and
+//! waits for [`Toy::answer`], for 30 s at most; `bye` ends the connection; the answer to any other
+//! line is `what`.
 
 use super::laws::{Calls, EventOf, Record, Subject};
 use super::subject::Refusals;
@@ -17,7 +18,7 @@ const LONGEST_LINE: usize = 128 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToyEvent {
     Call(u32),
-    /// The call will not be answered: the connection has ended.
+    /// The end of a call without an answer: the connection has ended.
     Ended(u32),
     Closed(&'static str),
 }
@@ -26,16 +27,18 @@ pub enum ToyEvent {
 pub struct Toy {
     now: Time,
     input: Vec<u8>,
-    /// What of the input was consumed, and up to where no line ends.
+    /// The end of the consumed input.
     start: usize,
+    /// The position up to which the rest of the input has no end of a line.
     seen: usize,
     /// The number of bytes that can come before the next poll.
     allowed: usize,
     eof: bool,
     output: Vec<u8>,
     calls: BTreeMap<u32, Time>,
-    /// Why it ends; once told, when what waits is dropped.
+    /// The reason of the end.
     ending: Option<&'static str>,
+    /// The time at which the rest of the output is dropped, once `Closed` is reported.
     drop_at: Option<Time>,
     room: [u8; 512],
 }
@@ -57,7 +60,7 @@ impl Toy {
         }
     }
 
-    /// Answers a call; false if it is not open.
+    /// Answers a call. Returns false if the call is not open.
     pub fn answer(&mut self, call: u32) -> bool {
         let open = self.ending.is_none() && self.calls.remove(&call).is_some();
         if open {
