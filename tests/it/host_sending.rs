@@ -1,4 +1,4 @@
-//! What a host says to whom: broadcasts, what the filter keeps back, pings of either kind, and sleep.
+//! Broadcasts of a host, its filter, its pings of either kind, and a computer that sleeps.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn said(host: &mut Host, conn: ConnId) -> Vec<String> {
 }
 
 #[test]
-fn a_broadcast_reaches_all_that_are_ready_and_says_whom_it_does_not() {
+fn broadcast_returns_ready_clients_not_reached() {
     let mut config = HostConfig::new(config());
     config.server.ws.outgoing = 1_000;
     let mut host = Host::new(config);
@@ -52,18 +52,18 @@ fn a_broadcast_reaches_all_that_are_ready_and_says_whom_it_does_not() {
 }
 
 #[test]
-fn a_broadcast_that_cannot_be_written_is_refused() {
+fn unserializable_broadcast_is_refused() {
     let mut host = Host::new(HostConfig::new(config()));
-    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "there is nobody to tell");
+    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "no client is attached");
     let conn = attach(&mut host);
     assert_eq!(host.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
     assert_eq!(said(&mut host, conn), [""; 0]);
     host.wire(conn).unwrap().feed_eof(Time::ZERO);
-    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "it has gone, unpolled");
+    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "the client is gone, unpolled");
 }
 
 #[test]
-fn what_the_filter_hides_does_not_leave_the_editor() {
+fn hidden_files_do_not_leave_the_editor() {
     let mut config = HostConfig::new(config());
     config.debounce = Duration::ZERO;
     config.filter = Filter::new().hide(|path| path.ends_with(".env")).max_text(8);
@@ -80,19 +80,19 @@ fn what_the_filter_hides_does_not_leave_the_editor() {
     assert!(selected == Selected::Whole && heard[0].contains(r#""text":"12345678""#), "{heard:?}");
     let (selected, heard) = tell(of("/w/a", "1234567é"));
     assert!(selected == Selected::Truncated && heard[0].contains(r#""text":"1234567""#), "{heard:?}");
-    // The client forgets what it showed, and hears nothing of the file.
+    // The client receives an empty selection, and nothing of the file.
     let (selected, heard) = tell(of("/w/.env", "secret"));
     assert_eq!((selected, heard.len()), (Selected::Hidden, 1));
     assert!(heard[0].contains(r#"{"text":"","filePath":"","fileUrl":"","#), "{heard:?}");
     let (selected, heard) = tell(of("/w/.env", "secret too"));
-    assert_eq!((selected, heard.len()), (Selected::Hidden, 0), "nothing that is new");
+    assert_eq!((selected, heard.len()), (Selected::Hidden, 0), "the client has the empty selection already");
     let (selected, heard) = tell(Selection::cleared());
-    assert_eq!((selected, heard.len()), (Selected::Whole, 0), "it says the same");
+    assert_eq!((selected, heard.len()), (Selected::Whole, 0), "a cleared selection is the empty one");
     let mention = |path: &str| Mention::new(path, None);
     assert_eq!(host.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));
     assert_eq!(host.mention(Time::ZERO, mention("/w/a"), None), Ok(()));
     assert_eq!(said(&mut host, conn).len(), 1);
-    // Nor by the problems of files, or the file that the person looks at.
+    // Diagnostics and the active editor do not reveal the file either.
     let stale =
         |uris: &[&str]| DiagnosticsChanged::Stale { uris: uris.iter().map(|&uri| uri.into()).collect() };
     assert_eq!(host.diagnostics_changed(stale(&["file:///w/.env", "file:///w/a"])), []);
@@ -103,7 +103,7 @@ fn what_the_filter_hides_does_not_leave_the_editor() {
     host.diagnostics_changed(stale(&["file:///w/.env"]));
     host.diagnostics_changed(DiagnosticsChanged::Now(FileDiagnostics::new("file:///w/%2Eenv", vec![])));
     assert_eq!(said(&mut host, conn), [""; 0]);
-    // Which spelling an editor has for them is not known, and what cannot be decoded may be a path as it is.
+    // An editor can spell a URI in several ways, and a URI that cannot be decoded can be a plain path.
     let odd = ["file:///w/%2Eenv", "file:///w/100%/.env", "file:///w/a#b/.env", "/w/.env", "untitled:.env"];
     host.diagnostics_changed(stale(&odd));
     assert_eq!(said(&mut host, conn), [""; 0]);
@@ -112,9 +112,9 @@ fn what_the_filter_hides_does_not_leave_the_editor() {
     assert!(heard.len() == 1 && !heard[0].contains("env") && !heard[0].contains("secret"), "{heard:?}");
 }
 
-/// A filter that goes by the end of a path, and one that goes by its beginning.
+/// Checks two filters: one matches the end of a path, the other its beginning.
 #[test]
-fn a_file_is_hidden_however_it_is_named() {
+fn file_is_hidden_under_every_name() {
     let names = [
         "/w/secret/.env",
         "file:///w/secret/.env",
@@ -168,7 +168,7 @@ fn a_file_is_hidden_however_it_is_named() {
 }
 
 #[test]
-fn the_filter_lets_no_more_through_than_256_kib() {
+fn filter_truncates_text_at_256_kib() {
     let mut host = Host::new(HostConfig::new(config()));
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
     let mut wide = HostConfig::new(config());
@@ -181,7 +181,8 @@ fn the_filter_lets_no_more_through_than_256_kib() {
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Truncated);
 }
 
-/// Which pings a client hears that says nothing, and when it is given up.
+/// Returns the times of the pings to a silent client, and the time at which the host ends the
+/// connection, in milliseconds. The host sleeps until `sleep_until`.
 fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
     let mut host = Host::new(config);
     let conn = attach(&mut host);
@@ -207,17 +208,17 @@ fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
 }
 
 #[test]
-fn i34_a_silent_client_is_pinged_given_up_and_forgiven_a_sleep() {
+fn i34_silent_client_is_pinged_before_the_timeout() {
     let websocket = HostConfig::new(config());
     assert_eq!(pings(websocket.clone(), 0), (vec![30_000], 60_000));
-    // The editor has slept for eight hours: the client has not been silent, it was not heard.
+    // The editor sleeps for eight hours: it did not read, which does not make the client silent.
     let hours = 8 * 3600 * 1000;
     assert_eq!(pings(websocket, hours), (vec![hours], hours + 30_000));
 
     let mut json = HostConfig::new(config());
     json.server.ws.keepalive = None;
     json.server.mcp.keepalive = Some(Keepalive::JSON_RPC);
-    // Every 5 s, and 3 s for the answer.
+    // A ping every 5 s, and 3 s for the answer.
     assert_eq!(pings(json.clone(), 0), (vec![5_000], 8_000));
     assert_eq!(pings(json, hours), (vec![hours], hours + 3_000));
 

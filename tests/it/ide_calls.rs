@@ -1,4 +1,5 @@
-//! Calls: the typed ones, those that are answered by their name alone, and those of the application's own tools.
+//! Typed calls, calls that the application answers by their number alone, and calls of the
+//! application's own tools.
 
 use crate::support::ide::{
     CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, at, call, called, config, open_diff, selection, text,
@@ -19,7 +20,7 @@ use ide_mcp::{
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// An editor that handles every tool, in this dialect.
+/// Returns an editor that handles every tool, in this dialect.
 fn attached(dialect: Dialect) -> Editor {
     let tools = Tool::ALL.into_iter().fold(ToolSet::new(), ToolSet::handle);
     let mut config = config().with_dialect(dialect);
@@ -27,7 +28,8 @@ fn attached(dialect: Dialect) -> Editor {
     Editor::attached(config)
 }
 
-/// An answer of each tool that says all that can be said in every dialect, as VS Code writes it.
+/// Returns an answer of each tool in the form of VS Code, with all members that every dialect can
+/// express.
 fn answers() -> Vec<(Tool, ToolResult<'static>)> {
     fn said(answer: &impl Answer) -> ToolResult<'static> {
         answer.result(Dialect::VsCode).into_owned()
@@ -81,7 +83,7 @@ fn request(id: u32, tool: Tool) -> String {
 }
 
 #[test]
-fn json_answers_are_those_of_the_types() {
+fn json_answers_equal_typed_answers() {
     let mut tools = 0;
     for (tool, answer) in answers() {
         let whole = serde_json::to_string(&answer).unwrap();
@@ -98,12 +100,12 @@ fn json_answers_are_those_of_the_types() {
                 let call = called(&events);
                 assert_eq!(editor.server.call(call).tool(), Some(tool), "{tool:?}");
                 editor.server.call(call).answer_json(form).unwrap();
-                assert_eq!(editor.server.call(call).tool(), None, "{tool:?}: it is over");
+                assert_eq!(editor.server.call(call).tool(), None, "{tool:?}: the call has ended");
                 said.push(editor.texts().remove(0).replace(&format!(r#""id":{id},"#), ""));
             }
             said.dedup();
             assert_eq!(said.len(), 1, "{tool:?}: {said:?}");
-            // By the type, in the same dialect: what an editor in Rust says.
+            // The typed answer of an editor in Rust, in the same dialect.
             let mut editor = attached(dialect);
             let events = editor.say(&request(1, tool));
             typed(&mut editor, events, &answer);
@@ -143,10 +145,10 @@ fn wrong_answer_is_refused_at_run_time() {
         assert_eq!(editor.server.call(diff).respond_raw(&raw), not_an_answer);
         assert_eq!(editor.server.call(diff).answer_json(r#"{"tabs":[]}"#), not_an_answer);
         assert_eq!(editor.texts(), [""; 0]);
-        assert_eq!(editor.server.open_diffs().count(), 1, "it is still open");
+        assert_eq!(editor.server.open_diffs().count(), 1, "the diff is still open");
     }
     editor.server.call(diff).respond(&ToolResult::error("no room")).unwrap();
-    assert_eq!(editor.texts().len(), 1, "every tool may fail");
+    assert_eq!(editor.texts().len(), 1, "every tool can fail");
     let second = called(&editor.say(&open_diff(2, "t")));
     let failed = r#"{"content":[{"type":"text","text":"no room"}],"isError":true}"#;
     editor.server.call(second).answer_json(failed).unwrap();
@@ -156,9 +158,10 @@ fn wrong_answer_is_refused_at_run_time() {
     assert_eq!(editor.server.call(diff).answer_json("FILE_SAVED"), answered);
 }
 
-/// Every tool with the answer of every other tool: taken only where the other tool answers the same.
+/// Checks every tool with the answer of every other tool. The server accepts it only if both tools
+/// have the same answer.
 #[test]
-fn no_tool_takes_the_answer_of_another_tool() {
+fn tool_refuses_the_answer_of_another() {
     let free_text = [Tool::GetAllOpenedFilePaths, Tool::ExecuteCode];
     let answers = answers();
     for (tool, own) in answers.iter().filter(|(tool, _)| !free_text.contains(tool)) {
@@ -188,7 +191,7 @@ fn no_tool_takes_the_answer_of_another_tool() {
 }
 
 #[test]
-fn json_answer_says_all_or_is_refused() {
+fn json_answer_is_complete_or_refused() {
     let rows = [
         ("a failure as text", Tool::SetSelection, "File not found", false),
         ("another JSON", Tool::ReformatFile, r#"{"tabs":[]}"#, false),
@@ -209,7 +212,7 @@ fn json_answer_says_all_or_is_refused() {
         let call = called(&editor.say(&request(1, tool)));
         assert_eq!(editor.server.call(call).answer_json(text).is_ok(), is_taken, "{name}");
     }
-    // Of an own tool the text goes out as it is, also where it has a member `content`.
+    // The text of the application's own tool is sent unchanged, even if it has a member `content`.
     let mut config = config();
     config.tools = ToolSet::new().custom("own", "", "{}").into();
     for (text, sent) in [
@@ -228,7 +231,8 @@ fn json_answer_says_all_or_is_refused() {
     }
 }
 
-/// A number can be guessed, and a batch brings calls whose events come one after the other.
+/// Checks the numbers of calls: an application can guess them, and the events of a batch come one
+/// after the other.
 #[test]
 fn call_is_not_answered_before_its_event() {
     let mut editor = Editor::open(config());
@@ -253,7 +257,7 @@ fn call_is_not_answered_before_its_event() {
 }
 
 #[test]
-fn ended_call_is_of_no_tool() {
+fn ended_call_has_no_tool() {
     type End = fn(&mut Editor, CallId);
     let rows: [(&str, End, NotOpen); 7] = [
         ("answered", |editor, call| editor.server.call(call).fail(-1, "").unwrap(), NotOpen::Answered),
@@ -325,7 +329,7 @@ fn own_tool_is_decoded_as_its_type() {
     };
     let expected = CountLines { path: "é\n".into(), blank: true };
     let arguments = r#"{"path":"\u00e9\n","blank":true,"more":[{}]}"#;
-    // On the straight way, and on the other one.
+    // The single-pass decoder reads the first call. The second has an escape in the name of a member.
     for text in
         [call(1, "countLines", arguments), call(2, "countLines", arguments).replace("name", r"n\u0061me")]
     {
@@ -336,7 +340,7 @@ fn own_tool_is_decoded_as_its_type() {
         assert!(said.contains("done"), "{said}");
     }
     let (own, _) = asked(&call(3, "countLines", arguments));
-    assert_eq!(own.unwrap().into_arguments::<Vec<u8>>().unwrap_err().code, -32603, "of another type");
+    assert_eq!(own.unwrap().into_arguments::<Vec<u8>>().unwrap_err().code, -32603, "another type");
     let (own, said) = asked(&call(4, "countLines", r#"{"path":"a"}"#));
     assert!(own.is_none() && said.contains("-32602") && said.contains("blank"), "{said}");
     let (own, _) = asked(&call(5, "raw", arguments));
@@ -347,9 +351,9 @@ fn own_tool_is_decoded_as_its_type() {
     assert_eq!(own.unwrap().into_arguments::<CountLines>().unwrap_err().code, -32602);
 }
 
-/// Another language holds numbers, and finds agent and call by them.
+/// Checks the numbers by which an application in another language names agents and calls.
 #[test]
-fn agents_and_calls_are_found_by_their_numbers() {
+fn agents_and_calls_are_found_by_number() {
     let mut host = Host::new(HostConfig::new(config()));
     let now = at(0);
     let mut asked = Vec::new();

@@ -1,4 +1,5 @@
-//! What an editor holds: many connections, their limits, and what they share: the selection, mentions, turns.
+//! The connections of a host, their limits, and the state that they share: the selection, mentions,
+//! turns.
 
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ impl Editors {
         self.host.connect(self.now)
     }
 
-    /// A client that was let in and has said nothing.
+    /// Opens a client that has sent nothing after its opening handshake.
     fn open(&mut self) -> ConnId {
         let conn = self.connect();
         self.feed(conn, HEAD.as_bytes());
@@ -48,7 +49,7 @@ impl Editors {
         conn
     }
 
-    /// A client that hears.
+    /// Attaches a client that accepts pushes.
     fn attach(&mut self) -> ConnId {
         let conn = self.open();
         for said in [INITIALIZE, INITIALIZED, CONNECTED] {
@@ -94,12 +95,12 @@ impl Editors {
         texts(&self.written(conn))
     }
 
-    /// Whom the host names until it names nobody.
+    /// Returns the connections that the host names, until it names none.
     fn named(&mut self) -> Vec<ConnId> {
         std::iter::from_fn(|| self.host.poll_transmit()).collect()
     }
 
-    /// Lets it become this time, and takes away whom the host names.
+    /// Sets the time, returns the events, and discards the connections that the host names.
     fn at(&mut self, millis: u64) -> Vec<String> {
         self.now = at(millis);
         self.host.tick(self.now);
@@ -108,7 +109,8 @@ impl Editors {
         shown
     }
 
-    /// Law 4: once nothing is to be polled and nobody to be named, the time to wait for is a later one.
+    /// Checks law 4: once no event can be polled and no connection named, the deadline is in the
+    /// future.
     fn settled(&mut self) {
         self.named();
         let due = self.host.deadline();
@@ -148,26 +150,26 @@ fn saved(contents: &str) -> DiffOutcome {
 }
 
 #[test]
-fn sixteen_are_let_in_and_the_next_is_told_that_it_is_full() {
+fn seventeenth_client_is_refused_as_full() {
     let mut editors = Editors::new();
     let conns: Vec<ConnId> = (0..16).map(|_| editors.open()).collect();
     let late = editors.connect();
     editors.feed(late, HEAD.as_bytes());
     assert_eq!(editors.poll(), NOTHING);
     assert!(editors.written(late).starts_with(FULL));
-    // Whoever may not come in does not hear that it is full.
+    // A client without the token does not learn that the editor is full.
     let stranger = editors.connect();
     editors.feed(stranger, HEAD.replace("tok-", "kot-").as_bytes());
     editors.poll();
     assert!(editors.written(stranger).starts_with(b"HTTP/1.1 401 "));
-    // A place that becomes free is one.
+    // The place of a removed connection is free again.
     editors.host.remove(editors.now, conns[3]);
     assert_eq!(editors.poll(), ["4: Closed(Abnormal)"]);
     editors.open();
 }
 
 #[test]
-fn two_that_come_in_the_same_turn_do_not_share_the_last_place() {
+fn simultaneous_clients_do_not_share_a_place() {
     let mut config = HostConfig::new(config());
     config.max_clients = 1;
     let mut editors = Editors::with(config);
@@ -181,7 +183,7 @@ fn two_that_come_in_the_same_turn_do_not_share_the_last_place() {
 }
 
 #[test]
-fn a_ninth_stranger_ends_the_oldest_unanswered() {
+fn ninth_pending_connection_ends_the_oldest() {
     let mut editors = Editors::new();
     let friend = editors.attach();
     let conns: Vec<ConnId> = (0..8).map(|_| editors.connect()).collect();
@@ -201,16 +203,16 @@ fn a_ninth_stranger_ends_the_oldest_unanswered() {
 }
 
 #[test]
-fn many_strangers_in_one_turn_leave_eight() {
+fn many_connections_leave_eight_pending() {
     let mut editors = Editors::new();
     let conns: Vec<ConnId> = (0..1000).map(|_| editors.connect()).collect();
     assert_eq!(editors.poll(), NOTHING);
-    assert_eq!(editors.host.unauthenticated().ended, 992, "whether or not anybody polls in between");
+    assert_eq!(editors.host.unauthenticated().ended, 992, "with or without polls in between");
     let waiting = |editors: &mut Editors| {
         conns.iter().filter(|conn| editors.host.wire(**conn).unwrap().wants_input()).count()
     };
     assert_eq!(waiting(&mut editors), 8);
-    // Those that were turned away and whose answer still goes out are none.
+    // A refused connection with an unwritten answer does not count as pending.
     for conn in &conns[992..] {
         editors.feed(*conn, b"no HTTP\r\n\r\n");
     }
@@ -218,11 +220,11 @@ fn many_strangers_in_one_turn_leave_eight() {
     let more: Vec<ConnId> = (0..8).map(|_| editors.connect()).collect();
     assert_eq!(editors.poll(), NOTHING);
     assert!(more.iter().all(|conn| editors.host.wire(*conn).unwrap().wants_input()));
-    assert!(editors.written(conns[999]).starts_with(b"HTTP/1.1 400 "), "the answer is left alone");
+    assert!(editors.written(conns[999]).starts_with(b"HTTP/1.1 400 "), "the answer is still there");
 }
 
 #[test]
-fn a_noisy_client_does_not_keep_a_quiet_one_waiting() {
+fn noisy_client_does_not_delay_quiet_client() {
     let mut editors = Editors::new();
     let (noisy, quiet) = (editors.attach(), editors.attach());
     let noise: Vec<u8> = (0..500).flat_map(|id| text(&call(id, "countLines", "{}"))).take(200_000).collect();
@@ -238,7 +240,7 @@ fn a_noisy_client_does_not_keep_a_quiet_one_waiting() {
 }
 
 #[test]
-fn i30_a_selection_that_rests_goes_to_everybody_by_itself() {
+fn i30_resting_selection_reaches_all_clients() {
     let mut editors = Editors::new();
     let (one, two) = (editors.attach(), editors.attach());
     let deaf = editors.open();
@@ -254,13 +256,17 @@ fn i30_a_selection_that_rests_goes_to_everybody_by_itself() {
     editors.now = at(199);
     editors.host.tick(editors.now);
     assert_eq!(editors.poll(), NOTHING);
-    assert_eq!(editors.host.deadline(), Some(at(199)), "law 5: there is output that was not named");
+    assert_eq!(
+        editors.host.deadline(),
+        Some(at(199)),
+        "law 5: a connection with new output is not named yet"
+    );
     assert_eq!(editors.named(), [one, two]);
     assert!(editors.host.deadline().is_none_or(|due| due > at(199)));
     for conn in [one, two] {
         assert_eq!(editors.selections(conn), ["abc"]);
     }
-    // The same again says nothing; one who comes late is told.
+    // An equal selection is not sent again. A client that attaches later receives the selection.
     editors.host.select(editors.now, selection("abc"));
     editors.at(10_000);
     assert_eq!(editors.named(), []);
@@ -276,7 +282,7 @@ fn i30_a_selection_that_rests_goes_to_everybody_by_itself() {
 }
 
 #[test]
-fn a_selection_that_never_rests_goes_after_200_ms() {
+fn moving_selection_is_sent_after_200_ms() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     let mut heard = Vec::new();
@@ -291,7 +297,7 @@ fn a_selection_that_never_rests_goes_after_200_ms() {
 }
 
 #[test]
-fn without_a_debounce_every_selection_goes_at_once() {
+fn zero_debounce_sends_every_selection_at_once() {
     let mut config = HostConfig::new(config());
     config.debounce = Duration::ZERO;
     let mut editors = Editors::with(config);
@@ -306,13 +312,13 @@ fn without_a_debounce_every_selection_goes_at_once() {
 }
 
 #[test]
-fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
+fn mentions_reach_addressee_or_latest_in_order() {
     let mut editors = Editors::new();
     let (old, recent) = (editors.attach(), editors.attach());
     for (path, to) in [("1", None), ("2", Some(old)), ("3", Some(recent)), ("4", None), ("5", Some(old))] {
         assert_eq!(editors.host.mention(editors.now, mention(path), to.map(AgentId::from)), Ok(()));
     }
-    assert_eq!(editors.host.deadline(), Some(editors.now), "law 5: what can go, goes");
+    assert_eq!(editors.host.deadline(), Some(editors.now), "law 5: the first mentions can be sent");
     assert_eq!(editors.poll(), NOTHING);
     assert_eq!(editors.named(), [recent, old]);
     let mentions = editors.mentions_until(300, &[old, recent]);
@@ -321,7 +327,7 @@ fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
         [(0, old, "2"), (0, recent, "1"), (100, old, "5"), (100, recent, "3"), (200, recent, "4")]
             .map(|(millis, conn, path)| (millis, conn, path.to_owned()))
     );
-    // Once the latest has gone, the one before it is the latest.
+    // After the end of the latest client, the client before it is the latest.
     editors.host.remove(editors.now, recent);
     editors.poll();
     editors.host.mention(editors.now, mention("6"), None).unwrap();
@@ -333,7 +339,7 @@ fn mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order() {
 }
 
 #[test]
-fn mentions_wait_for_settle_in_order() {
+fn mentions_wait_for_settle_time_in_order() {
     let mut editors = Editors::with(HostConfig::new(settling()));
     editors.at(1_000);
     let conn = editors.open();
@@ -343,15 +349,15 @@ fn mentions_wait_for_settle_in_order() {
     editors.host.mention(editors.now, mention("2"), None).unwrap();
     editors.host.mention(editors.now, mention("3"), Some(conn.into())).unwrap();
     assert_eq!(editors.mentions(conn), NOTHING);
-    assert_eq!(editors.host.deadline(), Some(at(1_000)), "output was not named");
+    assert_eq!(editors.host.deadline(), Some(at(1_000)), "a connection with new output is not named yet");
     editors.named();
-    assert_eq!(editors.host.deadline(), Some(at(2_600)), "by itself, 1.6 s after initialized");
+    assert_eq!(editors.host.deadline(), Some(at(2_600)), "1.6 s after `initialized`");
     let mentions = editors.mentions_until(4_000, &[conn]);
     assert_eq!(mentions, [(2_600, conn, "1".into()), (2_700, conn, "2".into()), (2_800, conn, "3".into())]);
 }
 
 #[test]
-fn mentions_wait_for_room_and_go_when_it_is_there() {
+fn mentions_wait_for_send_buffer_room() {
     let mut config = HostConfig::new(config());
     config.server.ws.outgoing = 1_000;
     let mut editors = Editors::with(config);
@@ -364,12 +370,12 @@ fn mentions_wait_for_room_and_go_when_it_is_there() {
     let mut wire = editors.host.wire(conn).unwrap();
     let waiting = wire.outgoing().len();
     wire.sent(waiting - 999);
-    assert_eq!(editors.named(), [conn], "writing made the room");
+    assert_eq!(editors.named(), [conn], "the write made room");
     assert!(editors.written(conn).ends_with(br#""at_mentioned","params":{"filePath":"1"}}"#));
 }
 
 #[test]
-fn mentions_expire_after_30_s_or_with_their_addressee() {
+fn mentions_expire_by_time_or_with_addressee() {
     let mut editors = Editors::new();
     let deaf = editors.open();
     editors.say(deaf, INITIALIZE);
@@ -387,7 +393,7 @@ fn mentions_expire_after_30_s_or_with_their_addressee() {
     editors.host.mention(editors.now, mention("gone"), Some(deaf.into())).unwrap();
     editors.feed(deaf, &masked(CLOSE, &[0x03, 0xe8]));
     let closed = r#"1: Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#;
-    assert_eq!(editors.poll(), [closed, "expired gone"], "though its transport is still there");
+    assert_eq!(editors.poll(), [closed, "expired gone"], "though the transport of the client is still there");
     assert_eq!(
         editors.host.mention(editors.now, mention("ended"), Some(deaf.into())),
         Err(MentionError::NoSuchAgent)
@@ -401,14 +407,15 @@ fn unwritten_mention_outlives_its_client() {
     for (path, to) in [("any", None), ("addressed", Some(old))] {
         editors.host.mention(editors.now, mention(path), to.map(AgentId::from)).unwrap();
     }
-    // Both lie in the send buffers. The first client goes, and then the second, whose mention is for any client.
+    // Both mentions are in the send buffers. The mention in the buffer of the second client is for
+    // any client.
     editors.host.remove(editors.now, old);
     assert_eq!(editors.poll(), ["1: Closed(Abnormal)", "expired addressed"]);
     editors.host.remove(editors.now, recent);
     assert_eq!(editors.poll(), ["2: Closed(Abnormal)"]);
     let next = editors.attach_kept();
     assert_eq!(editors.mentions(next), ["any"]);
-    // One that was written is not sent again.
+    // A mention that was written is not sent again.
     editors.host.remove(editors.now, next);
     assert_eq!(editors.poll().len(), 1);
     let last = editors.attach_kept();
@@ -426,7 +433,7 @@ fn queued_mentions_up_to_256_arrive() {
     for said in [INITIALIZE, INITIALIZED, CONNECTED] {
         editors.say(conn, said);
     }
-    // The last one goes out 25.5 s after the first: within the 30 s for which they wait.
+    // The last mention is sent 25.5 s after the first: within the 30 s for which a mention waits.
     let mentions = editors.mentions_until(30_000, &[conn]);
     let expected: Vec<_> = (0..256).map(|index| (100 * index, conn, format!("{index}"))).collect();
     assert_eq!(mentions, expected);
@@ -434,7 +441,7 @@ fn queued_mentions_up_to_256_arrive() {
 }
 
 impl Editors {
-    /// A client that accepts pushes, and has read none.
+    /// Attaches a client that accepts pushes, and leaves them in its send buffer.
     fn attach_kept(&mut self) -> ConnId {
         let conn = self.open();
         for said in [INITIALIZE, INITIALIZED] {
@@ -443,7 +450,8 @@ impl Editors {
         conn
     }
 
-    /// Lets the time pass, up to these milliseconds; returns when these clients received which mentions.
+    /// Lets the time pass up to `millis`. Returns the mentions that these clients received, each
+    /// with its time.
     fn mentions_until(&mut self, millis: u64, conns: &[ConnId]) -> Vec<(u64, ConnId, String)> {
         let mut received = Vec::new();
         let mut now = u64::try_from(self.now.since_start().as_millis()).unwrap();
@@ -459,18 +467,18 @@ impl Editors {
 }
 
 #[test]
-fn exactly_those_with_new_output_are_named() {
+fn poll_transmit_names_connections_with_new_output() {
     let mut editors = Editors::new();
     let (one, two, three) = (editors.attach(), editors.attach(), editors.attach());
     assert_eq!(editors.named(), []);
     editors.say(two, &request(1, "ping"));
     assert_eq!(editors.named(), [two]);
-    assert_eq!(editors.named(), [], "once, though nothing was written");
+    assert_eq!(editors.named(), [], "a connection is named once, though nothing was written");
     editors.say(two, &request(2, "ping"));
     editors.say(one, &request(2, "ping"));
     editors.say(two, &request(3, "ping"));
     assert_eq!(editors.named(), [two, one]);
-    // Writing makes nothing new, and neither does what needs no answer.
+    // A write makes no new output, and neither do `trim` and a notification.
     for conn in [one, two] {
         editors.written(conn);
     }
@@ -478,7 +486,7 @@ fn exactly_those_with_new_output_are_named() {
     editors.host.wire(three).unwrap().trim();
     editors.at(1_000);
     assert_eq!(editors.named(), []);
-    // The farewell is output, and being done is news.
+    // The close frame is new output, and a connection that becomes done is named once more.
     editors.feed(three, &masked(CLOSE, &[0x03, 0xe8]));
     editors.poll();
     assert_eq!(editors.named(), [three]);
@@ -490,7 +498,7 @@ fn exactly_those_with_new_output_are_named() {
 }
 
 #[test]
-fn a_new_connection_is_not_named_for_what_the_old_one_in_its_place_had() {
+fn reused_slot_does_not_inherit_unnamed_output() {
     let mut editors = Editors::new();
     let old = editors.attach();
     editors.feed(old, &text(&request(1, "ping")));
@@ -500,17 +508,17 @@ fn a_new_connection_is_not_named_for_what_the_old_one_in_its_place_had() {
     let new = editors.connect();
     assert_eq!((new.index(), new.number()), (0, 2), "the place is used again");
     assert_eq!(editors.named(), []);
-    assert!(editors.host.deadline() > Some(editors.now), "law 5 the other way round: nothing is there");
+    assert!(editors.host.deadline() > Some(editors.now), "nothing is due, so the deadline is in the future");
 }
 
 #[test]
-fn being_done_by_time_is_named_too() {
+fn connection_done_by_timeout_is_named() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     editors.feed(conn, &masked(CLOSE, &[0x03, 0xe8]));
     editors.poll();
     assert_eq!(editors.named(), [conn]);
-    assert_eq!(editors.host.deadline(), Some(at(2_000)), "nobody reads the farewell");
+    assert_eq!(editors.host.deadline(), Some(at(2_000)), "the client does not read the close frame");
     editors.now = at(2_000);
     editors.host.tick(editors.now);
     assert_eq!(editors.poll(), NOTHING);
@@ -520,8 +528,8 @@ fn being_done_by_time_is_named_too() {
 }
 
 #[test]
-fn a_connection_may_be_removed_at_any_time() {
-    /// How far a connection is when its transport goes, and what is still told.
+fn connection_is_removed_in_any_state() {
+    /// The name of a state, the acts that lead to it, and the events after the connection is removed.
     type Step = (&'static str, fn(&mut Editors, ConnId), &'static [&'static str]);
     let steps: &[Step] = &[
         ("at once", |_, _| {}, &[]),
@@ -577,7 +585,7 @@ fn a_connection_may_be_removed_at_any_time() {
         assert_eq!(editors.poll(), *expected, "{name}");
         assert_eq!(editors.named(), [], "{name}");
         assert_eq!(editors.host.connections().count(), 1, "{name}");
-        // Whatever is asked of it now changes nothing for whoever takes its place.
+        // Calls with the old id do not reach the new connection in the same place.
         let next = editors.connect();
         assert_eq!((next.index(), next.number()), (conn.index(), 3), "{name}");
         assert_ne!(next, conn, "{name}");
@@ -599,13 +607,13 @@ fn attach(editors: &mut Editors, conn: ConnId) {
 }
 
 #[test]
-fn i35_a_call_is_answered_where_it_came_from() {
+fn i35_answer_goes_to_the_calling_client() {
     let mut editors = Editors::new();
     let (one, two) = (editors.attach(), editors.attach());
     let (first, second) = (editors.call(one, &open_diff(1, "t")), editors.call(two, &open_diff(1, "t")));
     assert_ne!(first, second);
     assert_eq!((AgentId::of_call(first), AgentId::of_call(second)), (one.into(), two.into()));
-    // One client closes its own diffs and no other's.
+    // A client closes only its own diffs.
     assert_eq!(editors.say(one, &close_tab(2, "t")), ["1: diff t TabClosed"]);
     assert_eq!(
         editors.host.call(first).respond(&ToolResult::diff(&saved("x"))),
@@ -615,7 +623,7 @@ fn i35_a_call_is_answered_where_it_came_from() {
     assert_eq!(editors.texts(one), [answer(1, &["DIFF_REJECTED", "t"]), answer(2, &["TAB_CLOSED"])]);
     assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
 
-    // A handle from before a reconnection reaches nobody, though the ids and the place are the same.
+    // A call from before a reconnection is closed, though the JSON-RPC id and the place are the same.
     let old = editors.call(one, &open_diff(7, "t"));
     editors.host.remove(editors.now, one);
     editors.poll();
@@ -648,7 +656,7 @@ fn close_all_diff_tabs_spares_other_clients() {
 }
 
 #[test]
-fn eight_open_diffs_on_both_do_not_hold_up_the_diagnostics() {
+fn open_diffs_do_not_delay_diagnostics() {
     let mut editors = Editors::new();
     let conns = [editors.attach(), editors.attach()];
     let mut diffs = Vec::new();
@@ -670,7 +678,7 @@ fn eight_open_diffs_on_both_do_not_hold_up_the_diagnostics() {
     for conn in conns {
         assert_eq!(editors.texts(conn), [answer(8, &["[]"])]);
     }
-    // Decided from the last to the first.
+    // The application decides the diffs from the last to the first.
     for diff in diffs.iter().rev() {
         assert_eq!(editors.host.call(*diff).respond(&ToolResult::diff(&saved("x"))), Ok(()));
     }
@@ -681,12 +689,12 @@ fn eight_open_diffs_on_both_do_not_hold_up_the_diagnostics() {
 }
 
 #[test]
-fn shutting_down_ends_everybody_in_good_order() {
+fn shutdown_answers_and_closes_every_connection() {
     let mut editors = Editors::new();
     let (one, two) = (editors.attach(), editors.attach());
     let stranger = editors.connect();
     editors.call(one, &open_diff(1, "t"));
-    // The loop has slept for long, and does not tick before it shuts down.
+    // The loop has slept for 100 s, and does not tick before it shuts down.
     editors.now = at(100_000);
     editors.host.shutdown(editors.now);
     assert_eq!(editors.poll(), ["1: diff t ShutDown"]);
@@ -700,7 +708,7 @@ fn shutting_down_ends_everybody_in_good_order() {
     let late = editors.connect();
     editors.feed(late, HEAD.as_bytes());
     editors.poll();
-    assert!(editors.written(late).starts_with(FULL), "nobody is let in any more");
+    assert!(editors.written(late).starts_with(FULL), "a host that shuts down admits no client");
 
     editors.feed(two, &masked(CLOSE, &[0x03, 0xe9]));
     assert_eq!(editors.poll(), ["2: Closed(Local { clean: true })"]);
@@ -715,26 +723,27 @@ fn shutting_down_ends_everybody_in_good_order() {
     assert_eq!(editors.host.deadline(), None);
 }
 
-/// Found by the simulation: 2 s were promised, and a client that reads nothing has the time to drain as well.
+/// Checks the two timeouts of a client that reads nothing: 2 s for the close handshake, then 2 s
+/// for the last bytes. The simulation found that 2 s in all are not enough.
 #[test]
-fn shutting_down_takes_four_seconds_where_nobody_reads() {
+fn shutdown_with_stalled_client_takes_four_seconds() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     editors.host.shutdown(editors.now);
     assert_eq!(editors.at(1_999), NOTHING);
     assert_eq!(editors.at(2_000), ["1: Closed(Local { clean: false })"]);
     assert_eq!(editors.at(3_999), NOTHING);
-    assert!(!editors.host.wire(conn).unwrap().is_done(), "the farewell may still be written");
+    assert!(!editors.host.wire(conn).unwrap().is_done(), "the close frame can still be written");
     assert_eq!(editors.at(4_000), NOTHING);
     assert!(editors.host.wire(conn).unwrap().is_done());
 }
 
 #[test]
-fn a_request_to_an_idle_client_is_given_its_time() {
+fn request_to_idle_client_keeps_its_timeout() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     editors.at(1_000_000);
-    // Less than a silent client is given.
+    // Less than the timeout of the keepalive.
     let patience = Timeout::After(Duration::from_secs(10));
     let asked = editors.host.client(conn.into()).request("roots/list", None::<&()>, patience).unwrap();
     assert_eq!(AgentId::of_request(asked), conn.into());
@@ -752,13 +761,13 @@ fn a_request_to_an_idle_client_is_given_its_time() {
 }
 
 #[test]
-fn other_tools_are_told_to_everybody_who_is_there() {
+fn tools_change_is_announced_to_ready_clients() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     let unready = editors.open();
     editors.named();
     editors.host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics));
-    assert_eq!(editors.named(), [conn], "who is not ready has not listed the old ones");
+    assert_eq!(editors.named(), [conn], "the client that is not ready has not listed the old tools");
     assert_eq!(editors.texts(conn), [r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#]);
     let late = editors.attach();
     for said in [INITIALIZE, INITIALIZED] {
@@ -772,7 +781,7 @@ fn other_tools_are_told_to_everybody_who_is_there() {
     }
 }
 
-/// What was told of connections and calls.
+/// The ended connections and the open calls, by the events so far.
 #[derive(Default)]
 struct Told {
     closed: Vec<ConnId>,
@@ -780,7 +789,8 @@ struct Told {
 }
 
 impl Told {
-    /// Laws 3 and 7: nothing comes after the end, and what ends was open.
+    /// Takes an event. Checks laws 3 and 7: no event comes after `Closed`, and a call that ends was
+    /// open.
     fn hear(&mut self, event: HostEvent) {
         let HostEvent::Agent { agent, event } = event else { return };
         let conn = agent.conn().unwrap();
@@ -799,16 +809,16 @@ impl Told {
         }
     }
 
-    /// Fails if it is not open.
+    /// Removes an open call. Panics if the call is not open.
     fn end(&mut self, call: CallId) {
         let at = self.open.iter().position(|open| *open == call);
         self.open.swap_remove(at.unwrap());
     }
 }
 
-/// Laws 3, 4, 5 and 7 for a host, whatever its clients, the application, the sockets and the clock do.
+/// Checks laws 3, 4, 5 and 7 for a host, with random acts of clients, application, sockets and clock.
 #[test]
-fn a_host_never_sleeps_on_work_and_ends_everything_once() {
+fn host_holds_the_laws_in_random_runs() {
     for seed in 0..300 {
         let mut random = Random::new(seed);
         let mut config = HostConfig::new(config());
@@ -871,7 +881,7 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
             if step == 190 && random.one_in(2) {
                 editors.host.shutdown(editors.now);
             }
-            // A part of the work, or all of it and then nothing is left for now.
+            // Polls a part of the events. One time in eight polls all of them, and nothing is due then.
             while random.one_in(2) {
                 let due = editors.host.deadline();
                 let Some(event) = editors.host.poll_event() else { break };
@@ -896,7 +906,7 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
             editors.host.remove(editors.now, *conn);
         }
         editors.events().into_iter().for_each(|event| told.hear(event));
-        // Each connection ended once: by an event, or counted where it was never let in.
+        // Each connection ended once: with an event, or with a count if it was pending.
         let counted = usize::try_from(editors.host.unauthenticated().total()).unwrap();
         assert!(told.closed.iter().all(|conn| conns.contains(conn)), "seed {seed}");
         assert_eq!((told.closed.len() + counted, told.open), (conns.len(), vec![]), "seed {seed}");
@@ -904,9 +914,9 @@ fn a_host_never_sleeps_on_work_and_ends_everything_once() {
     }
 }
 
-/// A handler is slow, and says by its own clock when something was selected.
+/// Checks a slow handler that passes the time of its own clock to `select`.
 #[test]
-fn a_later_time_in_a_handler_does_not_make_polling_endless() {
+fn polling_terminates_when_handler_brings_time() {
     let mut editors = Editors::new();
     let conn = editors.host.connect(at(0));
     for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
@@ -921,18 +931,18 @@ fn a_later_time_in_a_handler_does_not_make_polling_endless() {
 }
 
 #[test]
-fn a_later_time_on_one_wire_does_not_make_polling_endless() {
+fn polling_terminates_when_wires_bring_different_times() {
     let mut host = Host::new(HostConfig::new(config()));
     let (one, other) = (host.connect(at(0)), host.connect(at(0)));
     host.wire(one).unwrap().feed(at(0), b"GET");
     host.wire(other).unwrap().feed(at(100_000), b"GET");
-    // Both have had their 5 s by the latest time seen.
+    // At the latest time of the host, the deadlines of 5 s of both connections have passed.
     assert!(host.poll_event().is_none());
     assert_eq!(host.unauthenticated().total(), 2);
 }
 
 #[test]
-fn a_verdict_after_the_transport_is_gone_is_refused_and_its_end_is_told() {
+fn verdict_after_removal_is_refused() {
     let mut host = Host::new(HostConfig::new(config()));
     let conn = host.connect(at(0));
     for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED), text(&open_diff("5", "t"))] {
@@ -950,7 +960,7 @@ fn a_verdict_after_the_transport_is_gone_is_refused_and_its_end_is_told() {
 }
 
 #[test]
-fn at_the_end_of_time_polling_still_ends() {
+fn polling_terminates_at_the_end_of_time() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     editors.now = Time::new(Duration::MAX);
@@ -963,7 +973,7 @@ fn at_the_end_of_time_polling_still_ends() {
 }
 
 #[test]
-fn a_mention_that_waits_is_heard_before_later_answers_however_the_bytes_are_cut() {
+fn queued_mention_precedes_later_answers() {
     for cut in [false, true] {
         let mut editors = Editors::new();
         let conn = editors.open();
@@ -982,7 +992,7 @@ fn a_mention_that_waits_is_heard_before_later_answers_however_the_bytes_are_cut(
 }
 
 #[test]
-fn a_wire_shows_the_latest_time_whoever_brought_it() {
+fn wire_uses_the_latest_time_of_host() {
     let mut editors = Editors::new();
     let (refused, other) = (editors.connect(), editors.open());
     editors.feed(refused, b"x\r\n\r\n");
@@ -990,7 +1000,7 @@ fn a_wire_shows_the_latest_time_whoever_brought_it() {
     assert!(!editors.host.wire(refused).unwrap().outgoing().is_empty());
     editors.now = at(2_000);
     editors.feed(other, b"\x89");
-    // Its 2 s to go are over.
+    // The 2 s for the refusal to leave are over.
     let wire = editors.host.wire(refused).unwrap();
     assert!(wire.outgoing().is_empty() && wire.is_done());
 }

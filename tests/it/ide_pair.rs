@@ -1,5 +1,5 @@
-//! An agent and an editor joined by two pipes and a clock: attaching, calling, diffs, cancelling, and all the ways in
-//! which one of them is refused or goes away.
+//! An agent and an editor joined by two pipes and a clock: the handshakes, calls, diffs,
+//! cancellation, refusals, and the ends of connections.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -20,7 +20,7 @@ use ide_mcp::{
     ws::{self, Closed, ResponseError},
 };
 
-/// An editor and an agent, with what these tests ask of them.
+/// An editor and an agent, with the helpers of these tests.
 struct Pair(testing::Pair<Server, Client>);
 
 impl Deref for Pair {
@@ -57,7 +57,7 @@ impl Pair {
         pair
     }
 
-    /// Lets it become this time.
+    /// Advances the clock to this time.
     fn at(&mut self, millis: u64) {
         self.settle();
         let now = self.now;
@@ -72,7 +72,7 @@ impl Pair {
         std::mem::take(&mut self.server_events).iter().map(show).collect()
     }
 
-    /// The outcome of this request, if it was the only thing that was said.
+    /// Returns the outcome of this request, which has to be the only event of the client.
     fn outcome(&mut self, asked: RequestId) -> Outcome {
         match &std::mem::take(&mut self.client_events)[..] {
             [ClientEvent::Outcome { request, outcome }] if *request == asked => outcome.clone(),
@@ -80,13 +80,13 @@ impl Pair {
         }
     }
 
-    /// The texts of the result of this call.
+    /// Returns the texts in the result of this call.
     fn result(&mut self, asked: RequestId) -> Vec<String> {
         let Outcome::Result(result) = self.outcome(asked) else { panic!("no result") };
         ToolResult::read(&result).unwrap().texts().map(str::to_owned).collect()
     }
 
-    /// Opens a diff at the client, and gives both handles.
+    /// Opens a diff from the client. Returns its ids on both sides.
     fn diff(&mut self, tab: &str) -> (RequestId, ide_mcp::rpc::CallId) {
         let asked = self.client.call(&OpenDiff::new("/w/a", "new", tab)).unwrap().id();
         self.settle();
@@ -95,7 +95,7 @@ impl Pair {
 }
 
 #[test]
-fn they_attach_however_the_bytes_come() {
+fn client_attaches_at_every_piece_size() {
     let mut seen = Vec::new();
     for piece in [usize::MAX, 100, 7, 1] {
         let mut pair = Pair::joined(Some(token()), config());
@@ -174,7 +174,7 @@ fn a_diff_is_accepted_edited_or_rejected() {
 }
 
 #[test]
-fn a_diff_that_was_decided_in_the_terminal_ends_with_its_tab() {
+fn diff_decided_in_terminal_ends_with_tab() {
     let mut pair = Pair::attached();
     let (asked, call) = pair.diff("t");
     let closed = pair.client.call(&CloseTab::new("t")).unwrap().id();
@@ -199,7 +199,7 @@ fn a_diff_that_was_decided_in_the_terminal_ends_with_its_tab() {
 }
 
 #[test]
-fn a_cancelled_call_ends_once_on_both_sides() {
+fn cancelled_call_ends_once_on_both_sides() {
     let mut pair = Pair::attached();
     let (asked, call) = pair.diff("t");
     assert!(pair.client.cancel(asked, Some("escape")));
@@ -226,7 +226,7 @@ fn a_cancelled_call_ends_once_on_both_sides() {
 }
 
 #[test]
-fn a_call_that_nobody_answers_is_answered_in_time() {
+fn unanswered_diagnostics_call_is_answered_empty() {
     let mut pair = Pair::attached();
     let mut begin = 0;
     for (uri, millis) in [(Some("file:///w/a".into()), 400), (None, 1_900)] {
@@ -267,8 +267,8 @@ fn pushes_arrive_typed() {
     assert_eq!(changed.file_url.as_deref(), Some("file:///w/a.txt"));
     assert_eq!(*mention, Mention::new("/w/a", Some((3, 4))));
     assert_eq!((told, active.file_url.as_deref()), (&stale, Some("file:///w/a.txt")));
-    assert_eq!(&**method, "diagnostics_changed", "one that cannot be read is handed on");
-    // The agent lists again, and is told the selection again.
+    assert_eq!(&**method, "diagnostics_changed", "a push that cannot be read is passed on raw");
+    // The agent lists the tools again, and receives the selection again.
     pair.client.list_tools().unwrap();
     pair.settle();
     let said = pair.said();
@@ -276,7 +276,7 @@ fn pushes_arrive_typed() {
 }
 
 #[test]
-fn what_an_editor_asks_is_answered() {
+fn requests_of_the_editor_are_answered() {
     let mut pair = Pair::attached();
     let ping = pair.server.request("ping", None::<&()>, Timeout::Default).unwrap();
     let roots = pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
@@ -293,7 +293,7 @@ fn what_an_editor_asks_is_answered() {
     assert!(pair.client_events.is_empty());
 }
 
-/// What is not modelled is asked, reported on and answered raw, by either side.
+/// Checks requests that the crate does not model, with progress and raw answers, in both directions.
 #[test]
 fn raw_requests_go_both_ways() {
     let raw = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
@@ -346,7 +346,7 @@ fn raw_requests_go_both_ways() {
         assert_eq!(matches!(outcome, Outcome::Result(_)), well, "{outcome:?}");
     }
 
-    // What is open ends with the connection.
+    // An open request ends with the connection.
     pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
     pair.settle();
     pair.client_events.clear();
@@ -359,9 +359,10 @@ fn raw_requests_go_both_ways() {
     );
 }
 
-/// What a bridge needs of the agent's side: everything as it is written, and time without end.
+/// Checks the needs of a bridge on the side of the agent: raw notifications and requests, and calls
+/// without a timeout.
 #[test]
-fn a_bridge_hears_and_answers_raw() {
+fn bridge_receives_and_answers_raw() {
     let mut client = ClientConfig::new(Implementation::new("bridge", "1"), PORT, Some(token()));
     client.mcp.forward = Forward::All;
     client.raw_notifications = true;
@@ -392,7 +393,7 @@ fn a_bridge_hears_and_answers_raw() {
     let [ClientEvent::Request { call, .. }] = &events[..] else { panic!("{events:?}") };
     pair.client.set_call_timeout(*call, Timeout::Never).unwrap();
     pair.at(40_000);
-    assert_eq!(pair.client.progress(*call, &Progress::new(0.5)), Ok(true), "30 s are over, and nothing is");
+    assert_eq!(pair.client.progress(*call, &Progress::new(0.5)), Ok(true), "the call is open after 30 s");
     let mut error = ErrorObject::new(-7, "no");
     error.data = Some(odd.clone());
     pair.client.fail_with(*call, &error).unwrap();
@@ -414,7 +415,7 @@ fn a_bridge_hears_and_answers_raw() {
 }
 
 #[test]
-fn who_is_refused_hears_why() {
+fn refused_client_reads_the_status() {
     let wrong = AuthToken::from_text("tok-wrong").unwrap();
     let status = |code, phrase: &str| Closed::NotAccepted(ResponseError::Status(code, phrase.into()));
     let mut other_port = config();
@@ -436,7 +437,7 @@ fn who_is_refused_hears_why() {
 }
 
 #[test]
-fn an_editor_that_does_not_choose_mcp_is_left() {
+fn client_leaves_editor_without_mcp_subprotocol() {
     let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
     let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), at(0));
@@ -462,12 +463,12 @@ fn an_editor_that_does_not_choose_mcp_is_left() {
 }
 
 #[test]
-fn ide_connected_is_said_once_there_is_room() {
+fn ide_connected_waits_for_send_buffer_room() {
     let policy = Policy::without_authentication(PORT);
     let server = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
     let mut client = ClientConfig::new(Implementation::new("agent", "1"), PORT, None);
     client.pid = Some(7);
-    // What is said before it fills this.
+    // The messages before `ide_connected` fill the send buffer.
     client.ws.outgoing = 20;
     let mut pair = testing::Pair::new(
         Server::new(server, SessionId::new(1), at(0)),
@@ -480,7 +481,7 @@ fn ide_connected_is_said_once_there_is_room() {
 }
 
 #[test]
-fn an_editor_that_answers_nonsense_is_left() {
+fn client_leaves_editor_after_failed_initialize() {
     let version = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"e","version":"1"}}}"#;
     let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#;
     for (name, answer, expected) in [
@@ -511,9 +512,9 @@ fn an_editor_that_answers_nonsense_is_left() {
     }
 }
 
-/// Measured of the real client: all of this is understood or passed over.
+/// Checks messages that the real client, as measured, reads or skips.
 #[test]
-fn an_editor_may_send_binary_messages_batches_and_nonsense() {
+fn binary_messages_batches_and_nonsense_are_tolerated() {
     let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
     let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), at(0));
@@ -551,7 +552,7 @@ fn an_editor_may_send_binary_messages_batches_and_nonsense() {
 }
 
 #[test]
-fn an_editor_that_says_nothing_is_left_after_30_s() {
+fn client_leaves_silent_editor_after_30_s() {
     let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
     let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
     written(&mut client);
@@ -564,7 +565,7 @@ fn an_editor_that_says_nothing_is_left_after_30_s() {
 }
 
 #[test]
-fn each_request_of_a_client_ends_once_when_the_editor_goes() {
+fn pending_requests_end_once_with_the_connection() {
     type Going = fn(&mut Pair);
     let cases: &[(&str, Going, &str)] = &[
         (
@@ -576,7 +577,7 @@ fn each_request_of_a_client_ends_once_when_the_editor_goes() {
             "Closed(Abnormal)",
         ),
         (
-            "what comes is no WebSocket",
+            "the input is no WebSocket",
             |pair| pair.0.client.feed(pair.0.now, &[0xff, 0xff]),
             "Closed(ProtocolError(ReservedBit))",
         ),
@@ -602,7 +603,7 @@ fn each_request_of_a_client_ends_once_when_the_editor_goes() {
 }
 
 #[test]
-fn an_editor_that_shuts_down_answers_first() {
+fn editor_answers_before_it_shuts_down() {
     let mut pair = Pair::attached();
     let (asked, _) = pair.diff("t");
     pair.server.shutdown();
@@ -615,11 +616,11 @@ fn an_editor_that_shuts_down_answers_first() {
 }
 
 #[test]
-fn an_agent_that_leaves_takes_its_diffs_along() {
+fn leaving_agent_ends_its_diffs() {
     let mut pair = Pair::attached();
     let (asked, _) = pair.diff("t");
     pair.client.close();
-    // What is said after the farewell would never arrive.
+    // A message behind the close frame would never arrive.
     let late = pair.client.call(&CloseAllDiffTabs).map(|asked| asked.id());
     assert_eq!(late, Err(NotSent::Closed));
     assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
@@ -634,7 +635,7 @@ fn an_agent_that_leaves_takes_its_diffs_along() {
 }
 
 #[test]
-fn a_request_waits_from_the_latest_time_seen() {
+fn request_timeout_starts_at_latest_time() {
     let mut pair = Pair::attached();
     pair.client.tick(at(1_000_000));
     let asked = pair.client.request("fly", None::<&()>, Timeout::After(Duration::from_secs(1))).unwrap();
@@ -645,9 +646,9 @@ fn a_request_waits_from_the_latest_time_seen() {
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
 }
 
-/// A typed call waits as long as it says, and hears how far it has come.
+/// Checks the timeout of a typed call, and its progress.
 #[test]
-fn a_call_has_the_time_that_it_is_given() {
+fn call_ends_after_its_own_timeout() {
     let second = Duration::from_secs(1);
     let mut pair = Pair::attached();
     let diff = OpenDiff::new("/w/a", "new", "t");
@@ -675,9 +676,9 @@ fn a_call_has_the_time_that_it_is_given() {
     assert!(matches!(pair.outcome(asked), Outcome::Result(list) if list.get() == r#"{"prompts":[]}"#));
 }
 
-/// What a probe asks with, such as a web page would.
+/// Checks the header fields that a probe sets, for example those of a web page.
 #[test]
-fn a_client_may_ask_with_fields_of_its_own() {
+fn client_sends_configured_header_fields() {
     let ask = |name: &str, value: &str| {
         let mut config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, None);
         config.fields = vec![(name.into(), value.into())];
@@ -690,10 +691,10 @@ fn a_client_may_ask_with_fields_of_its_own() {
     assert!(ask("Origin", "a\r\nb: c").is_err() && ask("a:b", "c").is_err());
 }
 
-/// Measured: an editor that is stopped and started again on the same port with the same token has its client back within
-/// about 12 s, and the whole handshake is run again.
+/// Checks an editor that restarts on the same port with the same token. As measured, the real
+/// client attaches again within about 12 s, with all handshakes.
 #[test]
-fn an_editor_that_comes_back_on_its_port_is_found_again() {
+fn client_reconnects_to_restarted_editor() {
     let lock = LockFile::new(1, vec!["/w".into()], "editor", token());
     let mut agent = ClientConfig::of_lock_file(Implementation::new("agent", "2.0"), PORT, &lock).unwrap();
     agent.pid = Some(4711);
@@ -717,10 +718,12 @@ fn an_editor_that_comes_back_on_its_port_is_found_again() {
         assert_eq!(reconnect.next_attempt(), None);
         pair.server.shutdown();
         pair.settle();
-        let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("it was stopped") };
+        let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else {
+            panic!("the editor stopped")
+        };
         now = stopped_at;
         reconnect.on_disconnected(now, closed).unwrap();
-        // Until it is back, nobody listens.
+        // Until the editor is back, no process listens.
         while reconnect.next_attempt().unwrap() < back_at {
             now = reconnect.next_attempt().unwrap();
             reconnect.on_attempt();
@@ -733,12 +736,13 @@ fn an_editor_that_comes_back_on_its_port_is_found_again() {
         now.saturating_since(stopped_at)
     );
 
-    // With another token it refuses, and nobody tries again: the lock file has to be read.
+    // An editor with another token refuses, and the client gives up: it has to read the lock file
+    // first.
     let mut config = config();
     config.policy.auth = Auth::Token(AuthToken::from_text("another").unwrap());
     let mut pair = Pair::joined(Some(token()), config);
     pair.settle();
-    let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("it refuses") };
+    let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else { panic!("the editor refuses") };
     assert_eq!(reconnect.on_disconnected(now, closed), Err(GaveUp::Refused));
     assert_eq!(reconnect.next_attempt(), None);
 

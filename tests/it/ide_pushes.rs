@@ -1,5 +1,6 @@
-//! A client accepts pushes only some time after the answer to its list of tools, and no message marks that moment.
-//! Every selection and mention must still reach the client.
+//! Pushes to a slow client. A client accepts pushes only some time after the answer to its list of
+//! tools, and no message marks that moment. Every selection and mention still has to reach the
+//! client.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -23,7 +24,7 @@ fn selections_and_mentions_reach_a_slow_client() {
 }
 
 #[test]
-fn each_old_behaviour_loses_pushes() {
+fn each_old_behavior_loses_pushes() {
     let old = [Planted::OpensAtIdeConnected, Planted::OpensAtTheList, Planted::SendsNothingTwice];
     for planted in old {
         let lost = (0..SEEDS).filter(|seed| run(*seed, Some(planted)).is_err()).count();
@@ -31,9 +32,10 @@ fn each_old_behaviour_loses_pushes() {
     }
 }
 
-/// Slower than the last repeat, as no client that was measured.
+/// Checks a client that ignores pushes for longer than the last repeat. No measured client is that
+/// slow.
 #[test]
-fn selecting_the_same_again_reaches_a_client_that_ignored_it() {
+fn repeated_selection_reaches_a_slow_client() {
     for (planted, shown) in [(None, Some("x".to_owned())), (Some(Planted::SendsNothingTwice), None)] {
         let mut client = Client::new(&mut |_| 1);
         client.ignores_for = Duration::from_secs(9);
@@ -46,11 +48,13 @@ fn selecting_the_same_again_reaches_a_client_that_ignored_it() {
 /// A fault that version 0.1 had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Planted {
-    /// Pushes go out once the session is initialized, and a selection goes out again only after a change of the tools.
+    /// Pushes go out once the session is initialized, and a selection goes out again only after a
+    /// change of the tools.
     OpensAtIdeConnected,
-    /// Pushes go out as soon as the client lists its tools, to a client that is slow only after a change of the tools.
+    /// Pushes go out as soon as the client lists its tools, to a client that is slow only after a
+    /// change of the tools.
     OpensAtTheList,
-    /// A selection that equals the one before is not sent.
+    /// A selection that equals the previous selection is not sent.
     SendsNothingTwice,
 }
 
@@ -90,7 +94,7 @@ fn run(seed: u64, planted: Option<Planted>) -> Result<(), String> {
     Ok(())
 }
 
-/// Lets both live for 27 s, while the person acts.
+/// Runs both sides for 27 s, while the person acts.
 fn live(mut client: Client, mut editor: Editor, acts: Vec<(Time, Act)>) -> (Client, Editor) {
     let mut acts = VecDeque::from(acts);
     let end = at(27_000);
@@ -116,16 +120,16 @@ fn live(mut client: Client, mut editor: Editor, acts: Vec<(Time, Act)>) -> (Clie
     (client, editor)
 }
 
-/// The client as it was measured.
+/// A model of the measured clients.
 struct Client {
-    /// True if it lists tools and sends `ide_connected`; one client does, another does not.
+    /// True if it lists tools and sends `ide_connected`. One measured client does, another does not.
     lists: bool,
-    /// Time for which it ignores pushes after the answer to its list, or else after `initialized`.
+    /// The time for which it ignores pushes after the answer to its list, or else after `initialized`.
     ignores_for: Duration,
     /// True if it ignores pushes before the first change of the tools too.
     is_slow_at_first: bool,
     has_changed: bool,
-    /// Time that it takes to ask for the list.
+    /// The delay before it requests the list.
     slow: Duration,
     /// The messages that it sends, each with its time.
     agenda: VecDeque<(Time, String)>,
@@ -195,7 +199,7 @@ impl Client {
     }
 }
 
-/// The host, and the layer that takes away what 0.1 did not send.
+/// The host, and a layer that removes the messages that version 0.1 did not send.
 struct Editor {
     host: Host,
     conn: Option<ConnId>,
@@ -241,7 +245,7 @@ impl Editor {
         }
     }
 
-    /// Runs one turn: takes the messages of the client, and returns those for the client.
+    /// Runs one turn: takes the messages of the client, and returns the messages for the client.
     fn turn(&mut self, now: Time, sent: &[String]) -> Vec<String> {
         if !sent.is_empty() && self.conn.is_none() {
             let conn = self.host.connect(now);
@@ -262,7 +266,7 @@ impl Editor {
         received
     }
 
-    /// Returns true if 0.1 sent this as well.
+    /// Returns true if the planted fault does not remove this message.
     fn was_sent(&mut self, message: &str) -> bool {
         let changes_repeat = self.planted != Some(Planted::SendsNothingTwice);
         if message.contains("list_changed") && changes_repeat {
@@ -273,7 +277,7 @@ impl Editor {
     }
 }
 
-/// The value of this member, a string.
+/// Returns the value of this member, a string.
 fn member(message: &str, name: &str) -> Option<String> {
     let (_, value) = message.split_once(&format!(r#""{name}":""#))?;
     Some(value.split('"').next()?.to_owned())

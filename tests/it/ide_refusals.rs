@@ -1,5 +1,6 @@
-//! Who is not let in, and with which bytes: the refusal table of the IDE layer row by row, its order, and the vectors of
-//! known attacks. The marks N1–N3, H4, H6, H8, H9 and H11 name rows of the threats.
+//! The refusals of the opening handshake by the IDE layer, byte for byte: each row of the table,
+//! the order of the rows, and known attacks. The marks N1–N3, H1, H2, H4, H6, H8, H9 and H11 name
+//! rows of `tests/it/threats.rs`.
 
 use crate::support::ide::{
     ACCEPTED, Editor, HEAD, INITIALIZE, PORT, TOKEN, at, config, drain, show, shown, text, token,
@@ -44,7 +45,7 @@ const SUBPROTOCOL: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
 const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 29\r\n\r\ntoo many agents are attached\n";
 
-/// The real client's head with some text replaced, which has to be there.
+/// Returns the head of the real client with replacements. Panics if a replaced text is not there.
 fn head(changes: &[(&str, &str)]) -> Vec<u8> {
     let mut head = HEAD.to_owned();
     for (from, to) in changes {
@@ -54,12 +55,13 @@ fn head(changes: &[(&str, &str)]) -> Vec<u8> {
     head.into_bytes()
 }
 
-/// With one more field.
+/// Returns the head of the real client with one more field.
 fn with(field: &str) -> Vec<u8> {
     head(&[("\r\n\r\n", &format!("\r\n{field}\r\n\r\n"))])
 }
 
-/// What the editor answers to a head, and that this is all that comes of it.
+/// Returns the answer of the editor to a head. Checks that a refusal is the only event and ends the
+/// connection.
 fn answer_of(config: ServerConfig, head: &[u8]) -> String {
     let mut editor = Editor::new(config);
     let events = editor.feed(head);
@@ -84,7 +86,8 @@ fn strict() -> ServerConfig {
     config
 }
 
-/// The rows of the table that a complete head can hit, in order: a fault as changes of the good head, and the answer.
+/// The rows of the table for a complete head, in order: a fault as a change of the good head, and
+/// the answer.
 const FAULTS: &[(&str, (&str, &str), &str)] = &[
     ("too many fields", ("User-Agent: claude-code/2.1.330 (cli)\r\n", SIXTY_FIELDS), TOO_MANY_FIELDS),
     ("method", ("GET ", "POST "), NOT_GET),
@@ -97,7 +100,7 @@ const FAULTS: &[(&str, (&str, &str), &str)] = &[
     ("no sub-protocol", ("Protocol: mcp", "Protocol: pcm"), SUBPROTOCOL),
 ];
 
-/// The good head has nine fields; these stand in the place of one of them.
+/// Sixty fields that replace one of the nine fields of the good head.
 const SIXTY_FIELDS: &str = "a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n\
     a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n\
     a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n\
@@ -106,7 +109,7 @@ const SIXTY_FIELDS: &str = "a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b
     a: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\na: b\r\n";
 
 #[test]
-fn every_fault_has_its_answer_and_the_first_of_two_answers() {
+fn first_fault_decides_the_refusal() {
     for (index, (name, change, expected)) in FAULTS.iter().enumerate() {
         assert_eq!(answer_of(strict(), &head(&[*change])), *expected, "{name}");
         for (later, other, _) in FAULTS.iter().skip(index + 1) {
@@ -117,7 +120,7 @@ fn every_fault_has_its_answer_and_the_first_of_two_answers() {
 }
 
 #[test]
-fn n03_other_forms_of_a_malformed_head() {
+fn n03_malformed_heads_are_refused() {
     let cases: &[(&str, Vec<u8>, &str)] = &[
         ("N3: absolute form", head(&[("GET /", "GET http://evil/")]), NOT_A_PATH),
         ("N3: authority form", head(&[("GET /", "GET evil:80")]), NOT_A_PATH),
@@ -131,8 +134,8 @@ fn n03_other_forms_of_a_malformed_head() {
 }
 
 #[test]
-fn h01_a_head_that_is_not_complete_in_time() {
-    // Neither faults that are in it already nor bytes that still come prolong the time.
+fn h01_incomplete_head_is_refused_after_5_s() {
+    // Neither faults in the head nor further bytes prolong the timeout.
     for change in [("GET", "GET"), FAULTS[1].1, FAULTS[4].1, FAULTS[7].1] {
         let mut head = head(&[change]);
         head.pop();
@@ -147,7 +150,7 @@ fn h01_a_head_that_is_not_complete_in_time() {
         assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{events:?}");
         assert_eq!(String::from_utf8(editor.written()).unwrap(), TIMEOUT);
     }
-    // What is complete at the last moment is not too late.
+    // A head that is complete at the deadline is accepted.
     let mut editor = Editor::new(config());
     editor.at(4_999);
     editor.server.feed(at(5_000), HEAD.as_bytes());
@@ -156,19 +159,19 @@ fn h01_a_head_that_is_not_complete_in_time() {
 }
 
 #[test]
-fn h02_the_limit_of_a_head_is_8_kib() {
+fn h02_head_limit_is_8_kib() {
     let padded = |len: usize| with(&format!("X: {}", "x".repeat(len - HEAD.len() - "X: \r\n".len())));
     assert_eq!(padded(8192).len(), 8192);
     assert_eq!(answer(&padded(8192)), ACCEPTED);
     assert_eq!(answer(&padded(8193)), TOO_LONG);
     assert_eq!(answer(&[b'G'; 8193]), TOO_LONG);
-    // It is too long before anything else can be known of it.
+    // The check of the length comes before all other checks.
     let late = head(&[FAULTS[1].1, FAULTS[4].1, ("Connection", &"x".repeat(8192))]);
     assert_eq!(answer(&late), TOO_LONG);
 }
 
 #[test]
-fn a_full_editor_says_so_to_those_alone_who_could_come_in() {
+fn only_acceptable_clients_receive_503() {
     for (name, change, expected) in FAULTS.iter().chain(&[("none", ("GET", "GET"), FULL)]) {
         let mut config = HostConfig::new(strict());
         config.max_clients = 0;
@@ -182,7 +185,7 @@ fn a_full_editor_says_so_to_those_alone_who_could_come_in() {
 }
 
 #[test]
-fn n01_web_pages() {
+fn n01_web_pages_are_refused() {
     let refused = [
         "Origin: https://evil.example",
         "Origin: null",
@@ -197,7 +200,7 @@ fn n01_web_pages() {
     for field in refused {
         assert_eq!(answer(&with(field)), ORIGIN, "{field}");
     }
-    // The WebSocket of Node sends this.
+    // The WebSocket client of Node sends this field.
     assert_eq!(answer(&with("Sec-Fetch-Mode: websocket")), ACCEPTED);
 
     let mut config = config();
@@ -216,7 +219,7 @@ fn n01_web_pages() {
 }
 
 #[test]
-fn n02_hosts() {
+fn n02_foreign_hosts_are_refused() {
     const OURS: &str = "Host: 127.0.0.1:41111\r\n";
     let cases = [
         ("Host: localhost:41111\r\n", ACCEPTED),
@@ -294,7 +297,7 @@ fn n02_hosts() {
 }
 
 #[test]
-fn h04_the_sub_protocol_is_chosen_and_never_echoed() {
+fn h04_subprotocol_is_chosen_and_never_echoed() {
     const LINE: &str = "Sec-WebSocket-Protocol: mcp\r\n";
     let spaces = format!("Sec-WebSocket-Protocol: b{}x\r\n", " ".repeat(6 * 1024));
     let without = ACCEPTED.replace(LINE, "");
@@ -326,7 +329,7 @@ fn h04_the_sub_protocol_is_chosen_and_never_echoed() {
 }
 
 #[test]
-fn h06_what_follows_the_head_counts_only_if_it_is_good() {
+fn h06_bytes_after_refused_head_are_ignored() {
     for (name, change, accepted) in [
         ("bad token", FAULTS[7].1, false),
         ("bad host", FAULTS[4].1, false),
@@ -377,7 +380,7 @@ fn h08_all_wrong_tokens_are_answered_alike() {
     for (name, replaced) in &cases {
         assert_eq!(answer(&head(&[(&field, replaced)])), AUTH, "{name}");
     }
-    // Bytes that are no UTF-8, as long as the token.
+    // Bytes that are not UTF-8, of the length of the token.
     let mut obs_text = HEAD.to_owned().into_bytes();
     let at = HEAD.find(TOKEN).unwrap();
     obs_text[at..at + TOKEN.len()].fill(0xff);
@@ -392,7 +395,7 @@ fn h08_all_wrong_tokens_are_answered_alike() {
 }
 
 #[test]
-fn without_authentication_a_token_means_nothing_and_browsers_stay_out() {
+fn without_authentication_browsers_are_still_refused() {
     let open = || {
         let mut config = config();
         config.policy = Policy::without_authentication(PORT);
@@ -403,11 +406,11 @@ fn without_authentication_a_token_means_nothing_and_browsers_stay_out() {
     assert_eq!(answer_of(open(), &head(&[FAULTS[7].1])), ACCEPTED);
     assert_eq!(answer_of(open(), &with("Origin: null")), ORIGIN);
     assert_eq!(answer_of(open(), &head(&[FAULTS[4].1])), HOST);
-    assert!(AuthToken::from_text("").is_err(), "N4: an empty token is no way to have none");
+    assert!(AuthToken::from_text("").is_err(), "N4: an empty token is not the way to require none");
 }
 
 #[test]
-fn h09_a_refused_peer_is_not_heard_any_more() {
+fn h09_input_of_refused_peer_is_ignored() {
     let mut editor = Editor::new(config());
     let events = editor.feed(&head(&[FAULTS[7].1]));
     assert_eq!(events.len(), 1);
@@ -422,7 +425,7 @@ fn h09_a_refused_peer_is_not_heard_any_more() {
 }
 
 #[test]
-fn h09_an_answer_that_is_not_read_is_given_up_after_2_s() {
+fn h09_unread_refusal_is_dropped_after_2_s() {
     let mut editor = Editor::new(config());
     editor.feed(&head(&[FAULTS[7].1]));
     editor.at(1_999);
@@ -433,7 +436,7 @@ fn h09_an_answer_that_is_not_read_is_given_up_after_2_s() {
 }
 
 #[test]
-fn h11_paths_are_compared_as_they_are() {
+fn h11_paths_are_compared_byte_by_byte() {
     let mut listed = config();
     listed.policy.paths = vec!["/".into(), "/mcp".into()];
     let cases = [
@@ -455,7 +458,7 @@ fn h11_paths_are_compared_as_they_are() {
 }
 
 #[test]
-fn j13_no_answer_holds_the_token_or_what_was_sent() {
+fn j13_refusals_hold_no_token_and_no_input() {
     for (name, change, _) in FAULTS {
         let answer = answer_of(strict(), &head(&[*change]));
         for secret in [token().as_str(), "evil.example", "elsewhere", "pcm"] {

@@ -1,5 +1,5 @@
-//! One connection of an editor, from the bytes of its client to what the application hears: diffs and how they end,
-//! deadlines, the selection and when it is heard, mentions, and peers that break the rules.
+//! One connection of an editor, from the bytes of its client to the events for the application:
+//! diffs and their ends, timeouts, the selection, mentions, and clients that break the rules.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn selection_changed(text: &str) -> String {
 }
 
 #[test]
-fn a_verdict_is_answered_once_and_ends_the_diff() {
+fn verdict_is_sent_once_and_ends_diff() {
     let saved = |contents: &str| DiffOutcome::Accepted { contents: contents.into() };
     let cases = [
         ("accepted", saved("new"), answer(5, &["FILE_SAVED", "new"])),
@@ -60,7 +60,7 @@ fn a_verdict_is_answered_once_and_ends_the_diff() {
             Err(NotOpen::Answered.into()),
             "{name}"
         );
-        // What the client does next changes nothing.
+        // The next calls of the client change nothing.
         for id in [6, 7] {
             assert_eq!(shown(&editor.say(&close_tab(id, "✻ t ⧉"))), NOTHING, "{name}");
             assert_eq!(editor.texts(), [tab_closed(id)], "{name}");
@@ -69,7 +69,7 @@ fn a_verdict_is_answered_once_and_ends_the_diff() {
 }
 
 #[test]
-fn a_diff_may_also_be_answered_as_failed() {
+fn diff_can_be_answered_as_failed() {
     let mut editor = Editor::attached(config());
     let (first, second) = (open(&mut editor, 5, "t"), open(&mut editor, 6, "t"));
     assert_eq!(editor.server.call(first).fail(-32000, "no window"), Ok(()));
@@ -86,14 +86,14 @@ fn a_diff_may_also_be_answered_as_failed() {
 }
 
 #[test]
-fn i37_what_the_client_ends_is_answered_and_told_once() {
+fn i37_diff_ended_by_client_is_answered_once() {
     let attached = || Editor::attached(config());
 
     let mut editor = attached();
     let diff = open(&mut editor, 5, "t");
     assert_eq!(shown(&editor.say(&close_tab(6, "t"))), ["diff t TabClosed"]);
     assert_eq!(editor.texts(), [rejected(5, "t"), tab_closed(6)]);
-    assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the second of the two that always come");
+    assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the client always closes a tab twice");
     assert_eq!(editor.texts(), [tab_closed(7)]);
     assert_eq!(
         editor
@@ -115,7 +115,7 @@ fn i37_what_the_client_ends_is_answered_and_told_once() {
         open(&mut editor, id, tab);
     }
     assert_eq!(shown(&editor.say(&close_tab(8, "t"))), ["diff t TabClosed", "diff t TabClosed"]);
-    assert_eq!(editor.texts(), [rejected(5, "t"), rejected(7, "t"), tab_closed(8)], "both of that name");
+    assert_eq!(editor.texts(), [rejected(5, "t"), rejected(7, "t"), tab_closed(8)], "both diffs of the tab");
     assert_eq!(shown(&editor.say(&call(9, "closeAllDiffTabs", "{}"))), ["diff u AllClosed"]);
     assert_eq!(editor.texts(), [rejected(6, "u"), answer(9, &["CLOSED_1_DIFF_TABS"])]);
     assert_eq!(shown(&editor.say(&call(10, "closeAllDiffTabs", "{}"))), NOTHING);
@@ -136,9 +136,10 @@ fn offering(tools: ToolSet) -> ServerConfig {
     config
 }
 
-/// As many as may be open: what would end them is not behind them.
+/// Checks calls that end diffs while as many diffs are open as the limit allows: the server answers
+/// these calls.
 #[test]
-fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
+fn i11_i37_close_tab_frees_full_diff_table() {
     let attached = |tools: ToolSet| {
         let mut editor = Editor::attached(offering(tools));
         for id in 1000..1256 {
@@ -164,7 +165,7 @@ fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
     let connected = r#"{"jsonrpc":"2.0","id":8,"method":"ide_connected","params":{"pid":1}}"#;
     assert_eq!(shown(&editor.say(connected)).len(), 1);
     assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":8,"result":{}}"#]);
-    // Members in another order are read in another way.
+    // Another decoder reads members in this order.
     let close = r#"{"params":{"arguments":{"tab_name":"first"},"name":"close_tab"},"method":"tools/call","id":9,"jsonrpc":"2.0"}"#;
     assert_eq!(shown(&editor.say(close)), ["diff first TabClosed"]);
     assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(9)]);
@@ -182,13 +183,13 @@ fn i11_i37_a_full_table_of_diffs_is_freed_by_what_the_client_closes() {
     assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(7)]);
     called(&editor.say(&close_tab(8, "unknown")));
     assert_eq!(editor.texts(), NOTHING);
-    assert_eq!(shown(&editor.say(&open_diff(9, "t"))), NOTHING, "what was handed on counts");
+    assert_eq!(shown(&editor.say(&open_diff(9, "t"))), NOTHING, "the call for the application counts");
     assert_eq!(editor.texts(), [busy(9)]);
 }
 
-/// What a message repeats of what the client sent.
+/// Checks error messages that repeat input of the client.
 #[test]
-fn an_error_is_no_longer_than_a_reason_may_be() {
+fn error_message_obeys_the_reason_limit() {
     let mut editor =
         Editor::attached(offering(ToolSet::new().handle(Tool::OpenFile)).with_dialect(Dialect::Obsidian));
     let long = "\\u001b".repeat(20_000);
@@ -210,7 +211,7 @@ fn an_error_is_no_longer_than_a_reason_may_be() {
         assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
         let [answer] = editor.texts().try_into().unwrap();
         assert!(answer.contains(&format!(r#""code":{code},"#)), "{name}: {answer:.100}");
-        // A character of a message may become six.
+        // An escape makes six characters of one.
         assert!(answer.len() < 6 * 4096 + 100, "{name}: {} bytes", answer.len());
     }
     let mut short = offering(ToolSet::new()).with_dialect(Dialect::Obsidian);
@@ -224,7 +225,7 @@ fn an_error_is_no_longer_than_a_reason_may_be() {
 }
 
 #[test]
-fn a_cancelled_diff_is_told_and_never_answered() {
+fn cancelled_diff_is_reported_and_never_answered() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
@@ -235,10 +236,10 @@ fn a_cancelled_diff_is_told_and_never_answered() {
         Err(NotOpen::Cancelled.into())
     );
     assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
-    assert_eq!(editor.texts(), [tab_closed(6)], "nothing for the cancelled one");
+    assert_eq!(editor.texts(), [tab_closed(6)], "the cancelled diff has no answer");
 }
 
-/// A client that speaks 2025-03-26, which has batches.
+/// Returns an editor with a client of protocol version 2025-03-26, which has batches.
 fn batching() -> Editor {
     let mut editor = Editor::open(config());
     for said in [&INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED, CONNECTED] {
@@ -253,7 +254,7 @@ fn cancelled(id: u32) -> String {
 }
 
 #[test]
-fn what_the_machine_answers_itself_may_have_been_cancelled_in_the_same_batch() {
+fn call_cancelled_in_its_batch_is_unanswered() {
     let asked = r#"{"jsonrpc":"2.0","id":5,"method":"ide_connected","params":{"pid":1}}"#.to_owned();
     let connected = "IdeConnected { pid: Some(1), is_version_unsupported: false }";
     let cases: &[(String, &[&str])] = &[
@@ -272,7 +273,7 @@ fn what_the_machine_answers_itself_may_have_been_cancelled_in_the_same_batch() {
 }
 
 #[test]
-fn a_diff_that_was_cancelled_in_the_same_batch_ends_once_and_so() {
+fn diff_cancelled_in_batch_ends_as_cancelled() {
     for (said, answer) in [
         (close_tab(5, "t"), tab_closed(5)),
         (call(5, "closeAllDiffTabs", "{}"), answer(5, &["CLOSED_0_DIFF_TABS"])),
@@ -293,7 +294,7 @@ fn a_diff_that_was_cancelled_in_the_same_batch_ends_once_and_so() {
 }
 
 #[test]
-fn a_handler_may_shut_down_with_calls_still_to_come() {
+fn shutdown_in_handler_ends_remaining_calls() {
     let mut editor = batching();
     open(&mut editor, 3, "t");
     let batch = format!("[{},{}]", call(4, "countLines", "{}"), close_tab(5, "t"));
@@ -305,7 +306,7 @@ fn a_handler_may_shut_down_with_calls_still_to_come() {
 }
 
 #[test]
-fn a_call_may_be_given_another_time() {
+fn call_timeout_can_be_changed() {
     let mut editor = Editor::attached(without_keepalive(config()));
     let diff = open(&mut editor, 1, "t");
     let asked = called(&editor.say(&call(2, "getDiagnostics", "{}")));
@@ -313,14 +314,14 @@ fn a_call_may_be_given_another_time() {
     editor.server.call(asked).set_timeout(Timeout::After(Duration::from_secs(2))).unwrap();
     assert_eq!(shown(&editor.at(1_999)), [""; 0]);
     assert_eq!(shown(&editor.at(2_000)), ["ended Expired"]);
-    assert_eq!(editor.texts(), [answer(2, &["[]"])], "what it is answered with stays");
+    assert_eq!(editor.texts(), [answer(2, &["[]"])], "the answer after the timeout stays");
     assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
     assert_eq!(editor.server.call(diff).set_timeout(Timeout::Never), Err(NotOpen::Expired));
     assert_eq!(editor.server.open_diffs().count(), 0);
 }
 
 #[test]
-fn j08_every_ending_of_the_connection_ends_everything_once() {
+fn j08_connection_end_ends_every_call_once() {
     type Ending = fn(&mut Editor) -> Vec<ServerEvent>;
     let cases: &[(&str, Ending, &str)] = &[
         ("the transport is gone", Editor::eof, "Closed(Abnormal)"),
@@ -358,7 +359,7 @@ fn j08_every_ending_of_the_connection_ends_everything_once() {
 }
 
 #[test]
-fn shutting_down_answers_everything_first() {
+fn shutdown_answers_open_calls_first() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");
     let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
@@ -380,14 +381,14 @@ fn shutting_down_answers_everything_first() {
             Err(NotOpen::Answered.into())
         );
     }
-    // What the client still says is not heard.
+    // The editor ignores further messages of the client.
     assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
     assert_eq!(shown(&editor.feed(&masked(CLOSE, &[0x03, 0xe9]))), ["Closed(Local { clean: true })"]);
     assert!(editor.server.is_done());
 }
 
 #[test]
-fn shutting_down_waits_2_s_and_not_for_strangers() {
+fn shutdown_waits_2_s_for_attached_clients() {
     let mut editor = Editor::attached(config());
     editor.server.shutdown();
     editor.written();
@@ -402,7 +403,7 @@ fn shutting_down_waits_2_s_and_not_for_strangers() {
 }
 
 #[test]
-fn deadlines() {
+fn calls_expire_after_their_default_timeouts() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 1, "t");
     let problems = called(&editor.say(&call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
@@ -433,7 +434,7 @@ fn deadlines() {
         assert_eq!(editor.server.call(call).respond(&ToolResult::text("late")), Err(NotOpen::Expired.into()));
     }
 
-    // A person may take days.
+    // A diff has no timeout: a person can take days.
     assert_eq!(shown(&editor.at(1_000_000_000)), NOTHING);
     assert_eq!(
         editor
@@ -446,7 +447,7 @@ fn deadlines() {
 }
 
 #[test]
-fn an_answer_in_time_is_not_followed_by_another() {
+fn answered_call_does_not_expire() {
     let mut editor = Editor::attached(config());
     let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
     editor.at(399);
@@ -457,7 +458,7 @@ fn an_answer_in_time_is_not_followed_by_another() {
 }
 
 #[test]
-fn tools_that_are_not_there() {
+fn calls_of_unavailable_tools_are_refused() {
     let mut config = config();
     config.tools = ToolSet::new().handle(Tool::GetDiagnostics).into();
     let mut editor = Editor::attached(config);
@@ -465,7 +466,7 @@ fn tools_that_are_not_there() {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#)
     };
     let cases = [
-        ("openDiff that nobody handles", open_diff(1, "t"), error(1, -32601, "tool openDiff not found")),
+        ("openDiff, not handled", open_diff(1, "t"), error(1, -32601, "tool openDiff not found")),
         ("unknown", call(2, "fly", "{}"), error(2, -32602, "tool fly not found")),
         (
             "never offered by default",
@@ -488,7 +489,7 @@ fn tools_that_are_not_there() {
 }
 
 #[test]
-fn arguments_that_cannot_be_used_are_the_clients_fault() {
+fn invalid_arguments_are_answered_with_32602() {
     let mut editor = Editor::attached(config());
     for (name, said) in [
         ("no contents", call(1, "openDiff", r#"{"old_file_path":"/w/a","tab_name":"t"}"#)),
@@ -508,12 +509,12 @@ fn arguments_that_cannot_be_used_are_the_clients_fault() {
 }
 
 #[test]
-fn a_client_that_says_initialized_without_a_prefix_is_ready() {
+fn initialized_without_prefix_is_accepted() {
     let mut editor = Editor::open(config());
     editor.say(INITIALIZE);
     let events = editor.say(r#"{"jsonrpc":"2.0","method":"initialized"}"#);
     assert!(matches!(&events[..], [ServerEvent::Ready { client: Some(_) }]), "{events:?}");
-    assert_eq!(shown(&editor.say(INITIALIZED)), NOTHING, "the second changes nothing");
+    assert_eq!(shown(&editor.say(INITIALIZED)), NOTHING, "a second `initialized` changes nothing");
 }
 
 #[test]
@@ -564,7 +565,7 @@ fn i38_selections_are_sent_early_settled_and_late() {
     }
 }
 
-/// Where other times are looked at.
+/// Returns the configuration without pings, for tests of other timers.
 fn without_keepalive(mut config: ServerConfig) -> ServerConfig {
     config.ws.keepalive = None;
     config
@@ -586,7 +587,7 @@ fn the_settle_time_is_a_deadline() {
 }
 
 #[test]
-fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
+fn i38_selection_is_resent_after_tools_change() {
     const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     for listed_after in [Some(40), None] {
         let mut editor = Editor::attached(without_keepalive(settling()));
@@ -615,19 +616,20 @@ fn i38_the_selection_is_sent_again_after_a_change_of_the_tools() {
     }
 }
 
-/// Measured: the client forgets the selection when it hears of the change, whichever of its lists we have answered since.
+/// Checks the selection after each list. As measured, the client forgets the selection when it
+/// receives the change, no matter which of its lists the editor has answered since.
 #[test]
-fn i38_the_selection_follows_every_list_after_a_change_of_the_tools() {
+fn i38_selection_follows_every_list_after_change() {
     for late in [false, true] {
         let mut editor = Editor::attached(without_keepalive(config()));
         editor.server.select(selection("x"));
         editor.server.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)).unwrap();
         editor.texts();
         if late {
-            // It has been taken for one that does not list again.
+            // By now the editor assumes that the client does not list again.
             editor.at(5_000);
         } else {
-            // This one was under way when the change was told.
+            // The client sent this list before it received the change.
             editor.say(&request(1, "tools/list"));
         }
         assert_eq!(editor.texts().last(), Some(&selection_changed("x")), "late: {late}");
@@ -636,9 +638,10 @@ fn i38_the_selection_follows_every_list_after_a_change_of_the_tools() {
     }
 }
 
-/// Between `initialize` and `initialized` the tools may be listed. The simulation found that their change was told to nobody.
+/// Checks a client that lists the tools between `initialize` and `initialized`. The simulation
+/// found that such a client was not notified of the change.
 #[test]
-fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_ones() {
+fn tools_changed_before_ready_is_announced_later() {
     const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     let other = || ToolSet::new().handle(Tool::GetDiagnostics);
     let rows =
@@ -670,7 +673,7 @@ fn a_change_of_the_tools_that_comes_too_early_is_told_to_who_has_listed_the_old_
 }
 
 #[test]
-fn a_change_of_the_tools_is_told_once_there_is_room() {
+fn tools_change_waits_for_send_buffer_room() {
     let mut config = config();
     config.ws.outgoing = 1_000;
     let mut editor = Editor::attached(config);
@@ -693,7 +696,7 @@ fn a_change_of_the_tools_is_told_once_there_is_room() {
 }
 
 #[test]
-fn a_cursor_without_a_selection_is_told_too() {
+fn empty_selection_is_sent() {
     let mut editor = Editor::attached(config());
     editor.server.select(ide_mcp::ide::Selection::new("/w/a", ide_mcp::ide::Range::default(), ""));
     assert_eq!(
@@ -705,7 +708,7 @@ fn a_cursor_without_a_selection_is_told_too() {
 }
 
 #[test]
-fn the_latest_selection_wins_while_the_client_does_not_read() {
+fn latest_selection_replaces_unsent_ones() {
     let mut editor = Editor::attached(config());
     let long = "x".repeat(64 * 1024);
     let call = called(&editor.say(&call(1, "countLines", "{}")));
@@ -715,7 +718,7 @@ fn the_latest_selection_wins_while_the_client_does_not_read() {
         editor.server.select(selection(&format!("{index}")));
         assert_eq!(editor.server.outgoing().len(), before, "there is no room");
     }
-    // Room comes with what is written, whether or not anybody polls.
+    // `sent` makes room, with or without a poll.
     editor.server.sent(before - 64 * 1024 - 1);
     assert_eq!(editor.server.outgoing().len(), 64 * 1024 + 1);
     editor.server.sent(1);
@@ -727,7 +730,7 @@ fn the_latest_selection_wins_while_the_client_does_not_read() {
 }
 
 #[test]
-fn a_selection_is_cut_at_256_kib_between_characters() {
+fn selection_is_truncated_at_256_kib() {
     const LIMIT: usize = 262_144;
     let cases = [
         ("at the limit", "x".repeat(LIMIT), LIMIT),
@@ -763,7 +766,7 @@ fn mentions_keep_settle_time_and_gap() {
     editor.at(1_600);
     assert_eq!(editor.server.mention(&lines), Ok(()));
     editor.at(5_000);
-    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady), "the first one is not written");
+    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady), "the first mention is not written");
     let first = r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.txt","lineStart":0,"lineEnd":1}}"#;
     assert_eq!(editor.texts(), [first]);
     editor.at(5_099);
@@ -776,7 +779,7 @@ fn mentions_keep_settle_time_and_gap() {
 }
 
 #[test]
-fn mention_follows_a_list_that_is_written_late() {
+fn mention_waits_for_a_late_list() {
     let mut editor = Editor::attached(without_keepalive(settling()));
     editor.at(2_000);
     editor.server.select(selection("x"));
@@ -785,17 +788,20 @@ fn mention_follows_a_list_that_is_written_late() {
     editor.at(11_000);
     assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
     let texts = editor.texts();
-    assert!(texts.len() == 2 && texts[1] == selection_changed("x"), "a selection lies there once: {texts:?}");
+    assert!(
+        texts.len() == 2 && texts[1] == selection_changed("x"),
+        "the send buffer has one selection: {texts:?}"
+    );
     editor.at(12_599);
     assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
-    // Nobody polled, and the time has come.
+    // The settle time is over, without a poll.
     editor.server.tick(at(12_600));
     assert!(editor.server.accepts_pushes());
     assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Ok(()));
 }
 
 #[test]
-fn list_of_the_application_begins_the_settle_time_too() {
+fn forwarded_list_starts_the_settle_time() {
     let mut config = without_keepalive(settling());
     config.mcp.forward = Forward::All;
     let mut editor = Editor::attached(config);
@@ -820,7 +826,8 @@ fn shutdown_leaves_no_timer_of_pushes() {
     assert_eq!(editor.server.deadline(), Some(at(2_500)), "for the answer to the close frame");
 }
 
-/// As measured: opencode counts lines from 1, and drops a mention without any.
+/// Checks the form for opencode, which as measured counts lines from 1 and drops a mention without
+/// lines.
 #[test]
 fn opencode_receives_lines_in_every_mention() {
     let rows = [
@@ -833,7 +840,7 @@ fn opencode_receives_lines_in_every_mention() {
         editor.say(&INITIALIZE.replace("claude-code", "opencode"));
         editor.say(INITIALIZED);
         editor.written();
-        assert_eq!(editor.server.mention(&mention), Ok(()), "it needs no settle time");
+        assert_eq!(editor.server.mention(&mention), Ok(()), "opencode needs no settle time");
         let lines = format!(r#"{{"filePath":"/w/a","lineStart":{first},"lineEnd":{last}}}"#);
         assert_eq!(
             editor.texts(),
@@ -842,7 +849,8 @@ fn opencode_receives_lines_in_every_mention() {
     }
 }
 
-/// As measured: opencode answers no request, so that an editor which pings by JSON-RPC would cut it off.
+/// Checks that opencode receives no JSON-RPC ping. As measured, it answers no request, so such a
+/// ping would end the connection.
 #[test]
 fn opencode_is_not_pinged_by_json_rpc() {
     for (name, is_pinged) in [("claude-code", true), ("opencode", false)] {
@@ -861,7 +869,7 @@ fn opencode_is_not_pinged_by_json_rpc() {
 }
 
 #[test]
-fn peers_that_break_the_rules_are_told_which() {
+fn close_frame_names_the_broken_rule() {
     let closed = |violation: ProtocolError| {
         let mut body = violation.close_code().get().to_be_bytes().to_vec();
         body.extend(violation.rule().as_bytes());
@@ -893,7 +901,7 @@ fn peers_that_break_the_rules_are_told_which() {
     assert_eq!(ProtocolError::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
 }
 
-/// A whole conversation, cut anywhere: what is reported and what is written depends on the bytes alone.
+/// Checks a whole conversation in random pieces: the events and the output depend on the bytes alone.
 #[test]
 fn i26_cuts_do_not_matter() {
     let said = [
@@ -932,9 +940,10 @@ fn i26_cuts_do_not_matter() {
     .budget_ms(500);
 }
 
-/// JSON-RPC pings, as another dialect has them: 5 s, 3 s, and then the connection is closed.
+/// Checks JSON-RPC pings, as another dialect has them: a ping every 5 s, and after 3 s without an
+/// answer the editor closes.
 #[test]
-fn a_client_that_does_not_answer_pings_is_left() {
+fn unanswered_json_rpc_ping_closes_connection() {
     let mut config = without_keepalive(config());
     config.mcp.keepalive = Some(Keepalive::JSON_RPC);
     let mut editor = Editor::attached(config);
@@ -954,7 +963,7 @@ fn a_client_that_does_not_answer_pings_is_left() {
 }
 
 #[test]
-fn messages_in_fragments_and_pings_between_them() {
+fn pings_between_fragments_are_answered() {
     let mut editor = Editor::attached(config());
     let said = request(1, "ping");
     let (first, last) = said.as_bytes().split_at(7);
@@ -967,7 +976,7 @@ fn messages_in_fragments_and_pings_between_them() {
 }
 
 #[test]
-fn what_lies_unpolled_is_dealt_with_before_time_is() {
+fn unpolled_input_precedes_timers() {
     let mut editor = Editor::attached(config());
     let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
     editor.server.feed(
@@ -984,7 +993,7 @@ fn what_lies_unpolled_is_dealt_with_before_time_is() {
 }
 
 #[test]
-fn a_request_of_ours_waits_from_the_latest_time_seen() {
+fn server_request_timeout_starts_at_latest_time() {
     let mut editor = Editor::attached(without_keepalive(config()));
     editor.server.tick(at(100_000));
     editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
@@ -994,10 +1003,11 @@ fn a_request_of_ours_waits_from_the_latest_time_seen() {
 }
 
 #[test]
-fn nothing_can_be_said_on_a_connection_that_has_ended_unpolled() {
+fn sends_after_unpolled_end_are_refused() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");
-    // More than may lie unpolled: the end is there, and nobody has heard of it.
+    // More bytes than the limit without a poll: the connection has ended, and the application has
+    // not polled its end.
     for _ in 0..5 {
         editor.server.feed(at(1), &masked(TEXT, &[b'x'; 60_000]));
     }

@@ -38,7 +38,7 @@ pub const ROWS: &[Row] = &[
     row(
         "discovery 6",
         "CLAUDE_CODE_IDE_HOST_OVERRIDE names the host: an editor accepts every address of 127.0.0.0/8 in the `Host` field",
-        Test("tests/it/ide_refusals.rs", "n02_hosts"),
+        Test("tests/it/ide_refusals.rs", "n02_foreign_hosts_are_refused"),
     ),
     row(
         "discovery 7",
@@ -53,7 +53,7 @@ pub const ROWS: &[Row] = &[
     row(
         "discovery 9",
         "an editor that comes back on the same port and token is attached to again",
-        Test("tests/it/ide_pair.rs", "an_editor_that_comes_back_on_its_port_is_found_again"),
+        Test("tests/it/ide_pair.rs", "client_reconnects_to_restarted_editor"),
     ),
     row(
         "discovery 10",

@@ -25,7 +25,7 @@ pub const ROWS: &[Row] = &[
     row(
         "connecting 2",
         "without `mcp` in the 101 the client leaves: an agent does too",
-        Test(PAIR, "an_editor_that_does_not_choose_mcp_is_left"),
+        Test(PAIR, "client_leaves_editor_without_mcp_subprotocol"),
     ),
     row(
         "connecting 3",
@@ -67,12 +67,12 @@ pub const ROWS: &[Row] = &[
     row(
         "session 2",
         "2024-11-05 is accepted by the client: an agent accepts it too",
-        Test(PAIR, "an_editor_may_send_binary_messages_batches_and_nonsense"),
+        Test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
     ),
     row(
         "session 3",
         "an unknown version ends it: for an agent too",
-        Test(PAIR, "an_editor_that_answers_nonsense_is_left"),
+        Test(PAIR, "client_leaves_editor_after_failed_initialize"),
     ),
     row(
         "session 4",
@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
     row(
         "session 7",
         "list_changed makes the client forget the selection: it is sent again",
-        Test(EDITOR, "i38_the_selection_is_sent_again_after_a_change_of_the_tools"),
+        Test(EDITOR, "i38_selection_is_resent_after_tools_change"),
     ),
     row(
         "session 8",
@@ -127,7 +127,7 @@ pub const ROWS: &[Row] = &[
     row(
         "session 10",
         "the client answers roots/list with its folder: an agent answers -32601 where its configuration does not forward it",
-        Test(PAIR, "what_an_editor_asks_is_answered"),
+        Test(PAIR, "requests_of_the_editor_are_answered"),
     ),
     row(
         "session 11",
@@ -176,18 +176,18 @@ pub const ROWS: &[Row] = &[
     row(
         "session 12 and 13, an agent",
         "passes over batches, nonsense and answers to nothing",
-        Test(PAIR, "an_editor_may_send_binary_messages_batches_and_nonsense"),
+        Test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
     ),
-    row("session 9, an agent", "answers pings", Test(PAIR, "what_an_editor_asks_is_answered")),
+    row("session 9, an agent", "answers pings", Test(PAIR, "requests_of_the_editor_are_answered")),
     row(
         "session 14",
         "fragments and pings between them",
-        Test(EDITOR, "messages_in_fragments_and_pings_between_them"),
+        Test(EDITOR, "pings_between_fragments_are_answered"),
     ),
     row(
         "session 15",
         "the client reads binary frames: an agent does too",
-        Test(PAIR, "an_editor_may_send_binary_messages_batches_and_nonsense"),
+        Test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
     ),
     row(
         "session 16",
@@ -310,15 +310,11 @@ pub const ROWS: &[Row] = &[
         "decided in the terminal: close_tab ends the request that is never cancelled",
         Test(REPLAY, "the_diff_that_was_left_open_ends_with_its_tab"),
     ),
-    row(
-        "calls 8",
-        "Escape in the terminal: the same",
-        Test(PAIR, "a_diff_that_was_decided_in_the_terminal_ends_with_its_tab"),
-    ),
+    row("calls 8", "Escape in the terminal: the same", Test(PAIR, "diff_decided_in_terminal_ends_with_tab")),
     row(
         "calls 9",
         "the client exits with 1000, or just goes away",
-        Test(PAIR, "an_agent_that_leaves_takes_its_diffs_along"),
+        Test(PAIR, "leaving_agent_ends_its_diffs"),
     ),
     row(
         "what the model sees",

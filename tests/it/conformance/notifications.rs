@@ -238,7 +238,7 @@ pub const ROWS: &[Row] = &[
     row(
         "notifications/tools/list_changed",
         "and the selection again, once the tools were listed",
-        Test("tests/it/ide_server.rs", "i38_the_selection_is_sent_again_after_a_change_of_the_tools"),
+        Test("tests/it/ide_server.rs", "i38_selection_is_resent_after_tools_change"),
     ),
     row(
         "notifications/tools/list_changed, heard",
@@ -281,12 +281,12 @@ pub const ROWS: &[Row] = &[
     row(
         "notifications/initialized",
         "opens the session; some say initialized",
-        Test("tests/it/ide_server.rs", "a_client_that_says_initialized_without_a_prefix_is_ready"),
+        Test("tests/it/ide_server.rs", "initialized_without_prefix_is_accepted"),
     ),
     row(
         "notifications/cancelled",
         "ends the call, without an answer",
-        Test("tests/it/ide_server.rs", "a_cancelled_diff_is_told_and_never_answered"),
+        Test("tests/it/ide_server.rs", "cancelled_diff_is_reported_and_never_answered"),
     ),
     row(
         "log_event",

@@ -20,9 +20,9 @@ pub const ROWS: &[Row] = &[
     row(
         "Q1",
         "mcp is chosen where it is offered",
-        Test(REFUSALS, "h04_the_sub_protocol_is_chosen_and_never_echoed"),
+        Test(REFUSALS, "h04_subprotocol_is_chosen_and_never_echoed"),
     ),
-    row("Q2", "a verdict has two blocks", Test(EDITOR, "a_verdict_is_answered_once_and_ends_the_diff")),
+    row("Q2", "a verdict has two blocks", Test(EDITOR, "verdict_is_sent_once_and_ends_diff")),
     row(
         "Q3",
         "the editor never writes the file",
@@ -58,11 +58,7 @@ pub const ROWS: &[Row] = &[
         "closeAllDiffTabs ends the diffs of its client and no others",
         Test(HOST, "close_all_diff_tabs_spares_other_clients"),
     ),
-    row(
-        "Q8",
-        "whatever ends a diff is told, once",
-        Test(EDITOR, "j08_every_ending_of_the_connection_ends_everything_once"),
-    ),
+    row("Q8", "whatever ends a diff is told, once", Test(EDITOR, "j08_connection_end_ends_every_call_once")),
     row(
         "Q9",
         "close_tab comes twice, with any name, byte for byte",
@@ -77,11 +73,7 @@ pub const ROWS: &[Row] = &[
             ],
         ),
     ),
-    row(
-        "Q10",
-        "answers come in any order",
-        Test(HOST, "eight_open_diffs_on_both_do_not_hold_up_the_diagnostics"),
-    ),
+    row("Q10", "answers come in any order", Test(HOST, "open_diffs_do_not_delay_diagnostics")),
     row(
         "Q11",
         "stale variables of an outer editor are removed",
@@ -126,7 +118,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q17 sockets",
         "dead sockets end",
-        Test("tests/it/host_sending.rs", "i34_a_silent_client_is_pinged_given_up_and_forgiven_a_sleep"),
+        Test("tests/it/host_sending.rs", "i34_silent_client_is_pinged_before_the_timeout"),
     ),
     row(
         "Q18",
@@ -147,29 +139,17 @@ pub const ROWS: &[Row] = &[
     row(
         "Q20 client",
         "and an agent looks for it there, for a minute",
-        Test("tests/it/ide_pair.rs", "an_editor_that_comes_back_on_its_port_is_found_again"),
+        Test("tests/it/ide_pair.rs", "client_reconnects_to_restarted_editor"),
     ),
-    row(
-        "Q21",
-        "several clients; one too many gets 503",
-        Test(HOST, "sixteen_are_let_in_and_the_next_is_told_that_it_is_full"),
-    ),
-    row("Q22", "selections to all", Test(HOST, "i30_a_selection_that_rests_goes_to_everybody_by_itself")),
-    row(
-        "Q22 mentions",
-        "mentions to one",
-        Test(HOST, "mentions_go_to_whom_they_are_addressed_or_to_the_latest_in_order"),
-    ),
+    row("Q21", "several clients; one too many gets 503", Test(HOST, "seventeenth_client_is_refused_as_full")),
+    row("Q22", "selections to all", Test(HOST, "i30_resting_selection_reaches_all_clients")),
+    row("Q22 mentions", "mentions to one", Test(HOST, "mentions_reach_addressee_or_latest_in_order")),
     row(
         "Q23",
         "a malformed frame ends the connection with its code",
         Test("tests/it/ws_frames.rs", "violations_have_the_close_codes_of_the_rfc"),
     ),
-    row(
-        "Q24",
-        "fragments, and pings between them",
-        Test(EDITOR, "messages_in_fragments_and_pings_between_them"),
-    ),
+    row("Q24", "fragments, and pings between them", Test(EDITOR, "pings_between_fragments_are_answered")),
     row(
         "Q25",
         "16 MiB a message at an editor, 64 MiB elsewhere",
@@ -180,11 +160,7 @@ pub const ROWS: &[Row] = &[
         "1,000 diagnostics, and a note",
         Test("src/ide/tool/get_diagnostics.rs", "diagnostics_above_a_thousand_are_only_counted"),
     ),
-    row(
-        "Q26",
-        "an editor takes no binary message",
-        Test(EDITOR, "peers_that_break_the_rules_are_told_which"),
-    ),
+    row("Q26", "an editor takes no binary message", Test(EDITOR, "close_frame_names_the_broken_rule")),
     row(
         "Q27",
         "lines and columns from 0, columns in UTF-16",
@@ -198,7 +174,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q29",
         "a long selection is cut between characters",
-        Test(EDITOR, "a_selection_is_cut_at_256_kib_between_characters"),
+        Test(EDITOR, "selection_is_truncated_at_256_kib"),
     ),
     row(
         "Q30",
@@ -244,7 +220,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q31 longer",
         "unless the application gives it more time",
-        Test(EDITOR, "a_call_may_be_given_another_time"),
+        Test(EDITOR, "call_timeout_can_be_changed"),
     ),
     row(
         "Q32",
@@ -281,7 +257,7 @@ pub const ROWS: &[Row] = &[
     row(
         "Q35",
         "what must not be seen is not selected",
-        Test("tests/it/host_sending.rs", "what_the_filter_hides_does_not_leave_the_editor"),
+        Test("tests/it/host_sending.rs", "hidden_files_do_not_leave_the_editor"),
     ),
     row(
         "Q36",
@@ -297,8 +273,8 @@ pub const ROWS: &[Row] = &[
             ],
         ),
     ),
-    row("Q37", "web pages are refused before they are heard", Test(REFUSALS, "n01_web_pages")),
-    row("Q37 rebinding", "so are foreign hosts", Test(REFUSALS, "n02_hosts")),
+    row("Q37", "web pages are refused before they are heard", Test(REFUSALS, "n01_web_pages_are_refused")),
+    row("Q37 rebinding", "so are foreign hosts", Test(REFUSALS, "n02_foreign_hosts_are_refused")),
     row(
         "Q38",
         "a client that is gone is an ending like others",
@@ -334,7 +310,11 @@ pub const ROWS: &[Row] = &[
     ),
     row("Q41", "a false isError and null members are read", Reads(told, &["x"], "x")),
     row("Q41 more", "and nulls where nothing is", Test("src/mcp/content.rs", "results_are_read_tolerantly")),
-    row("Q42", "another host is let in by configuration alone", Test(REFUSALS, "n02_hosts")),
+    row(
+        "Q42",
+        "another host is let in by configuration alone",
+        Test(REFUSALS, "n02_foreign_hosts_are_refused"),
+    ),
 ];
 
 /// The same result as a peer writes it that leaves nothing out.
