@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets, replayed: what fuzzing has reached or found stays so without it.
+//! The corpora of the fuzz targets, replayed by `cargo test`: regression tests that need no fuzzer.
 
 #[path = "../../fuzz/src/targets/mod.rs"]
 mod targets;
@@ -7,7 +7,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// Runs a target on every input of its corpus, and names those that fail.
+/// Runs a target on every input of its corpus, and names the inputs that fail.
 fn replay(name: &str, target: fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name);
     let (mut replayed, mut failed) = (0, Vec::new());

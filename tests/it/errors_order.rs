@@ -1,23 +1,25 @@
-//! docs/errors.md has the refusals of a request to open in the order in which they are decided.
+//! The order of the refusals in docs/errors.md: the server checks a request to open in the order of
+//! the rows.
 
 use crate::support::ide::{HEAD, at, config, drain};
 use ide_mcp::ide::{Host, HostConfig};
 use ide_mcp::{Machine as _, Wire as _};
 
-/// What breaks a rule.
+/// A change of the good request that breaks one rule.
 #[derive(Clone, Copy)]
 enum Fault {
-    /// Text of the good request, and what stands in its place.
+    /// Text of the good request, and its replacement.
     Change(&'static str, &'static str),
-    /// A field, and how often it is added at the end.
+    /// A field, and the number of times that it is added at the end.
     Add(&'static str, usize),
-    /// None: whoever could come in finds the editor full.
+    /// No change: an acceptable request reaches a full editor.
     Full,
 }
 use Fault::{Add, Change, Full};
 
-/// Each row of the page: its status, `*` if the request decides the order, the text, what it is about, and the fault. Of
-/// two that are about the same a request breaks only one.
+/// The rows of the page: the status, the text, the subject and the fault. Among adjacent rows with
+/// a `*`, the fault that comes first in the request decides. A request breaks only one of the rows
+/// with the same subject.
 const ROWS: &[(&str, &str, &str, Fault)] = &[
     ("400", "the request line is missing", "first line", Change("GET ", "\r\nGET ")),
     ("400", "a line must end in CR LF", "line", Change("(cli)\r\n", "(cli)\n")),
@@ -79,7 +81,7 @@ const ROWS: &[(&str, &str, &str, Fault)] = &[
 ];
 
 impl Fault {
-    /// The request with this fault too; `None` where the faults before it left no place for it.
+    /// Returns the request with this fault added, or `None` if an earlier fault left no place for it.
     fn break_in(self, request: &str) -> Option<String> {
         match self {
             Change(from, to) => request.contains(from).then(|| request.replacen(from, to, 1)),
@@ -91,7 +93,7 @@ impl Fault {
         }
     }
 
-    /// Where it stands in a request.
+    /// Returns the position of this fault in a request.
     fn place(self, request: &str) -> Option<usize> {
         match self {
             Change(_, text) | Add(text, _) => request.find(text),
@@ -100,7 +102,7 @@ impl Fault {
     }
 }
 
-/// The status and the body that a full editor answers; where there is none at once, after 5 s.
+/// Returns the status and the body with which a full editor refuses: at once, or else after 5 s.
 fn answer(request: &str) -> (String, String) {
     let mut server = config();
     server.policy.paths = vec!["/".into()];
@@ -121,7 +123,7 @@ fn answer(request: &str) -> (String, String) {
 }
 
 #[test]
-fn the_rows_stand_in_the_order_of_the_decision() {
+fn rows_follow_the_order_of_the_checks() {
     let page = include_str!("../../docs/errors.md").replace('`', "");
     let section = page.split("\n## ").nth(1).unwrap();
     let rows: Vec<(&str, &str)> = section
@@ -143,7 +145,7 @@ fn the_rows_stand_in_the_order_of_the_decision() {
             if about == other_about {
                 continue;
             }
-            // Stars that stand together, without a row between them that has none.
+            // True if every row from the first to the second has a star.
             let together = ROWS[index..=later].iter().all(|(status, ..)| status.ends_with('*'));
             for (first, second) in [(fault, other), (other, fault)] {
                 let Some(both) = first.break_in(HEAD).and_then(|request| second.break_in(&request)) else {

@@ -1,10 +1,10 @@
-//! docs/errors.md has every text that the sources make.
+//! A check that docs/errors.md has every error text of the sources.
 
 use crate::support::source::rust_files;
 use std::fs;
 use std::path::Path;
 
-/// What begins a place where texts for people or peers stand, and what ends it.
+/// The beginning and the end of each place in the sources that has texts for people or peers.
 const PLACES: [(&str, &str); 9] = [
     ("fmt::Display for ", "\n}\n"),
     ("const fn rule(", "\n    }\n"),
@@ -17,7 +17,7 @@ const PLACES: [(&str, &str); 9] = [
     ("ErrorObject::new(", ")"),
 ];
 
-/// These are no errors, or only put others together.
+/// Types that are no errors, or that only put the texts of others together.
 const OTHERS: [&str; 9] = [
     "CloseCode",
     "Refusal",
@@ -31,7 +31,7 @@ const OTHERS: [&str; 9] = [
 ];
 
 #[test]
-fn every_text_is_explained() {
+fn every_error_text_is_documented() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = one_line(&fs::read_to_string(root.join("docs/errors.md")).unwrap());
     let (mut found, mut missing) = (0, Vec::new());
@@ -45,7 +45,7 @@ fn every_text_is_explained() {
         let source = source.split("#[cfg(test)]").next().unwrap();
         let of_places = PLACES.iter().flat_map(|place| texts(source, place));
         for text in of_places.chain(io_errors(source)) {
-            // What is filled in is an ellipsis there.
+            // The page has an ellipsis in place of a format argument.
             for piece in text.split(['{', '}']).step_by(2).map(str::trim).filter(|piece| piece.len() > 8) {
                 found += 1;
                 if !page.contains(&one_line(piece)) {
@@ -71,7 +71,7 @@ fn texts(source: &str, (begin, end): &(&str, &str)) -> Vec<String> {
     texts
 }
 
-/// The texts of errors of std, which may have a name before they are used.
+/// Returns the texts of `io::Error`s. A variable can hold such a text before its use.
 fn io_errors(source: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in source.match_indices("io::Error::new(").chain(source.match_indices("Error::other(")) {
@@ -84,7 +84,7 @@ fn io_errors(source: &str) -> Vec<String> {
     found
 }
 
-/// The string literals of a piece of code, with what they escape.
+/// Returns the string literals of a piece of code, unescaped.
 fn literals(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut chars = code.chars().peekable();
@@ -105,7 +105,7 @@ fn literals(code: &str) -> Vec<String> {
     found
 }
 
-/// Without what Markdown needs around it.
+/// Returns the text without backquotes and line breaks.
 fn one_line(text: &str) -> String {
     text.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ")
 }

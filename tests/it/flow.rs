@@ -1,4 +1,5 @@
-//! Flow control of two joined ends: send buffers above the high-water mark, and what arrived before the end.
+//! Flow control of two joined machines: send buffers above the high-water mark, and bytes that
+//! arrive before the end of the transport.
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ const MIB: usize = 1 << 20;
 
 type Sockets = Pair<ws::Server, ws::Client>;
 
-/// Two WebSocket machines, open and quiet.
+/// Returns two open WebSocket machines without events.
 fn sockets(limits: &ws::Limits) -> Sockets {
     let client =
         ws::Client::new(ClientRequest::new("h"), Random::new(1), limits.clone(), Time::ZERO).unwrap();
@@ -32,7 +33,7 @@ fn sockets(limits: &ws::Limits) -> Sockets {
     pair
 }
 
-/// An open server whose high-water mark is 1,000 bytes.
+/// Returns an open server with a high-water mark of 1,000 bytes.
 fn small_server() -> ws::Server {
     let mut limits = ws::Limits::default();
     limits.outgoing = 1000;
@@ -67,7 +68,8 @@ fn both_ends_send_more_than_the_mark() {
     }
 }
 
-/// Law 10, with marks and messages of any size, several messages in each direction, and pieces of any length.
+/// Checks law 10 with random marks, message sizes and piece lengths, and several messages in each
+/// direction.
 #[test]
 fn joined_sockets_rest_at_any_size() {
     for seed in 0..600 {
@@ -80,7 +82,7 @@ fn joined_sockets_rest_at_any_size() {
         pair.to_client.piece = 1 + random.below(100);
         let mut said = [Vec::new(), Vec::new()];
         for _ in 0..6 {
-            // Each sends until it is refused: never more than the mark and one message.
+            // Each side sends until it is refused: never more than the mark and one message.
             for (to, said) in said.iter_mut().enumerate() {
                 loop {
                     let bytes = vec![7; limits.message - random.below(limits.message.min(9))];
@@ -103,7 +105,7 @@ fn joined_sockets_rest_at_any_size() {
 }
 
 #[test]
-fn above_the_mark_one_message_and_the_mark_are_read() {
+fn reading_above_the_mark_is_bounded() {
     let mut limits = ws::Limits::default();
     (limits.outgoing, limits.message) = (1000, 5000);
     let mut pair = sockets(&limits);
@@ -118,13 +120,13 @@ fn above_the_mark_one_message_and_the_mark_are_read() {
         taken += len;
         assert_eq!(pair.server.poll_event(), None);
     }
-    // The rest of the message in progress; a message, the mark, and the longest header.
+    // The rest of the message in progress, one message, the mark, and the longest header.
     assert_eq!(taken, part.len() - 2000 + 5000 + 1000 + 14);
     assert!(pair.server.space().is_empty());
 }
 
 #[test]
-fn bytes_before_the_end_are_reported_above_the_mark() {
+fn bytes_before_eof_are_reported_above_mark() {
     let text = |text: &str| OwnedEvent::Text(text.into());
     let by_peer = Closed::Remote { code: CloseCode::new(1000), reason: "".into() };
     for with_close in [true, false] {
@@ -148,7 +150,7 @@ fn bytes_before_the_end_are_reported_above_the_mark() {
     }
 }
 
-/// An agent and an editor, attached.
+/// Returns an attached agent and its editor.
 fn attached() -> Pair<Server, Client> {
     let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
     let mut pair = Pair::new(
@@ -174,7 +176,7 @@ fn large_verdict_meets_large_call() {
         let first = open_diff(&mut pair, "new".into(), "first");
         pair.settle();
         let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
-        // The person saves while the agent asks for more.
+        // The person saves while the agent sends a second call.
         let saved = DiffOutcome::Accepted { contents: "s".repeat(mib * MIB) };
         pair.server.call(call).respond(&ToolResult::diff(&saved)).unwrap();
         let second = open_diff(&mut pair, "n".repeat(mib * MIB), "second");
@@ -202,7 +204,7 @@ fn large_verdict_meets_large_call() {
 }
 
 #[test]
-fn verdict_before_the_end_is_reported_above_the_mark() {
+fn verdict_before_eof_is_reported_above_mark() {
     let mut pair = attached();
     let first = open_diff(&mut pair, "new".into(), "first");
     pair.settle();
@@ -214,7 +216,7 @@ fn verdict_before_the_end_is_reported_above_the_mark() {
     pair.server.shutdown();
     let now = pair.now;
     pair.client.feed(now, pair.server.outgoing());
-    // The agent asks for more in the turn in which the end of the editor arrives.
+    // The agent sends a second call in the turn in which the end of the transport arrives.
     let second = open_diff(&mut pair, "n".repeat(9 * MIB), "second");
     pair.client.feed_eof(now);
     let events: Vec<_> = std::iter::from_fn(|| pair.client.poll_event()).collect();
@@ -229,7 +231,8 @@ fn verdict_before_the_end_is_reported_above_the_mark() {
     assert_eq!((*saved, *lost), (first, second));
 }
 
-/// A peer that asks as much as it can, reads nothing and goes: what is answered above the mark goes nowhere.
+/// Checks a client that fills the editor with requests, reads nothing and disconnects. The answers
+/// above the mark have no reader.
 #[test]
 fn answers_after_the_end_take_no_memory() {
     let mut config = config();
@@ -254,8 +257,8 @@ fn answers_after_the_end_take_no_memory() {
     assert!(editor.server.is_done());
 }
 
-/// Valid text that comes in pieces by `space` and `filled`, with something in between: it is reported as it was sent,
-/// or the connection ends as `InputOverflow`.
+/// Checks valid text in pieces by `space` and `filled`, with other calls in between. Either the
+/// machine reports the text unchanged, or the connection ends as `InputOverflow`.
 #[test]
 fn space_that_moved_ends_the_connection() {
     let texts =
@@ -293,7 +296,7 @@ fn space_that_moved_ends_the_connection() {
 }
 
 #[test]
-fn filled_beyond_what_was_offered_ends_the_connection() {
+fn filled_beyond_the_space_ends_the_connection() {
     type Act = fn(&mut ws::Server, usize);
     let cases: &[(&str, Act)] = &[
         ("one byte more", |server, len| server.filled(Time::ZERO, len + 1)),

@@ -1,5 +1,5 @@
-//! A host whose client does not read, or whose application does not poll: what it holds, and what it does when nothing
-//! happens (E1, E2, I36).
+//! A host whose client does not read, or whose application does not poll: its memory, and the
+//! number of its wakeups while nothing happens (E1, E2, I36).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use ide_mcp::{Machine, Time, Wire};
 
-/// Connects a client that sends these messages after its handshake.
+/// Connects a client that sends these messages after its opening handshake.
 fn connect(host: &mut Host, messages: &[&str]) -> ConnId {
     let conn = host.connect(at(0));
     let handshake = HEAD.as_bytes().to_vec();
@@ -32,25 +32,27 @@ fn attached(config: HostConfig) -> (Host, ConnId) {
     (host, conn)
 }
 
-/// One turn of a loop whose socket takes nothing. How many there are in the ten seconds before this time.
+/// Runs a loop for ten seconds from `now` on, with a socket that takes nothing. Returns the number
+/// of its turns.
 fn idle(host: &mut Host, mut now: Time) -> usize {
     let until = now.saturating_add(Duration::from_secs(10));
     let mut turns = 0;
     while let Some(due) = host.deadline().filter(|due| *due < until) {
-        assert!(due > now || turns == 0, "it would spin at {now:?}");
+        assert!(due > now || turns == 0, "the loop would spin at {now:?}");
         now = now.max(due);
         host.tick(now);
         drain(host);
         while host.poll_transmit().is_some() {}
         turns += 1;
-        assert!(turns < 100, "it spins");
+        assert!(turns < 100, "the loop spins");
     }
     turns
 }
 
-/// A million selections of a kilobyte at a client that lives and reads nothing, with and without a debounce.
+/// Checks a million selections of a kilobyte, with and without a debounce. The client sends pongs
+/// and reads nothing.
 #[test]
-fn e01_a_million_selections_at_a_client_that_reads_nothing() {
+fn e01_selections_to_a_stalled_client_stay_bounded() {
     let pong = masked(0x8a, b"");
     for debounce in [50, 0] {
         let mut config = HostConfig::new(config());
@@ -66,7 +68,7 @@ fn e01_a_million_selections_at_a_client_that_reads_nothing() {
                     host.wire(conn).unwrap().feed(now, &pong);
                 }
                 host.tick(now);
-                assert!(drain(&mut host).is_empty(), "it lives");
+                assert!(drain(&mut host).is_empty(), "the connection stays open");
                 while host.poll_transmit().is_some() {}
             }
         });
@@ -79,7 +81,7 @@ fn e01_a_million_selections_at_a_client_that_reads_nothing() {
         let turns = idle(&mut host, now.saturating_add(Duration::from_millis(300)));
         assert!(turns < 5, "{turns} turns in ten idle seconds");
 
-        // It reads again, a little at a time.
+        // The client reads again, a little at a time.
         let mut read = Vec::new();
         loop {
             let mut wire = host.wire(conn).unwrap();
@@ -92,13 +94,14 @@ fn e01_a_million_selections_at_a_client_that_reads_nothing() {
         }
         let said = texts(&read);
         assert!(said.len() < 100, "{} selections were kept", said.len());
-        assert!(said.last().unwrap().contains("\"999999 x"), "the last one arrives");
+        assert!(said.last().unwrap().contains("\"999999 x"), "the last selection arrives");
     }
 }
 
-/// A client asks as well. Above the mark one message and the mark are read and not answered.
+/// Checks a client that also sends requests. Above the mark the host reads one message and the
+/// mark, and answers nothing.
 #[test]
-fn e01_requests_of_a_client_that_reads_nothing() {
+fn e01_requests_of_a_stalled_client_are_bounded() {
     const MARK: usize = 256 * 1024;
     let mut config = HostConfig::new(config());
     config.server.ws.outgoing = MARK;
@@ -128,7 +131,7 @@ fn e01_requests_of_a_client_that_reads_nothing() {
 }
 
 #[test]
-fn e02_a_host_that_nobody_polls_takes_so_much_and_no_more() {
+fn e02_unpolled_host_reads_at_most_256_kib() {
     let (mut host, conn) = attached(HostConfig::new(config()));
     let ping = text(&request(7, "ping"));
     let mut taken = 0;
@@ -153,9 +156,10 @@ fn e02_a_host_that_nobody_polls_takes_so_much_and_no_more() {
     assert_eq!(texts(&written(&mut host.wire(conn).unwrap())).len(), taken / ping.len());
 }
 
-/// Sixteen clients that open as many of the largest diffs as they can and keep a message unfinished.
+/// Checks sixteen clients that open as many of the largest diffs as they can, and leave another
+/// message unfinished.
 #[test]
-fn e09_sixteen_clients_with_the_largest_calls_stay_within_the_budget() {
+fn e09_sixteen_clients_stay_within_the_budget() {
     let config = HostConfig::new(config());
     let (message, budget) = (config.server.ws.message, config.open_bytes);
     let max_held = config.max_held();
@@ -174,7 +178,7 @@ fn e09_sixteen_clients_with_the_largest_calls_stay_within_the_budget() {
                 busy += usize::from(!answers.is_empty());
             }
         }
-        // And a diff that does not come to its end.
+        // A diff without its last byte.
         for conn in &clients {
             let frame = frames.last().unwrap();
             for piece in frame[..frame.len() - 1].chunks(256 * 1024) {
@@ -191,13 +195,14 @@ fn e09_sixteen_clients_with_the_largest_calls_stay_within_the_budget() {
         used.bytes_max
     );
     assert_eq!(held.len() + busy, 6 * 16);
-    // The pool is half the budget; of each diff a share of a sixteenth of the other half comes from elsewhere.
+    // The pool is half the budget. The other half is divided into sixteen shares; each diff uses
+    // the share of its client first.
     assert_eq!((held.len(), open), (5, 5 * message), "{open} of {budget}");
     assert!(open <= budget);
     assert!(used.bytes_max < u64::try_from(max_held).unwrap(), "{} of {max_held} bytes", used.bytes_max);
 }
 
-/// An `openDiff` whose message has this size.
+/// Returns an `openDiff` whose message has this size.
 fn largest_diff(id: usize, size: usize) -> Vec<u8> {
     let diff = |contents: &str| {
         let paths = r#""old_file_path":"/w/a","new_file_path":"/w/a","tab_name":"t""#;
@@ -206,9 +211,10 @@ fn largest_diff(id: usize, size: usize) -> Vec<u8> {
     text(&diff(&"x".repeat(size - diff("").len())))
 }
 
-/// The share of a client cannot be used up by others, and what is beyond the shares is for the first who asks.
+/// Checks that other clients cannot use up the share of a client. The bytes beyond the shares go to
+/// the first client that needs them.
 #[test]
-fn e09_a_client_has_its_share_of_the_budget_whatever_others_hold() {
+fn e09_each_client_keeps_its_budget_share() {
     // A share of 1,000 bytes for each of two, and 2,000 for the first that ask.
     let mut config = HostConfig::new(config());
     (config.open_bytes, config.max_clients) = (4_000, 2);
@@ -242,9 +248,9 @@ fn e09_a_client_has_its_share_of_the_budget_whatever_others_hold() {
     assert!(is_taken(1005, 2_000));
 }
 
-/// Answers to calls that were deferred, at a client that reads nothing.
+/// Checks an application that answers 100 deferred calls while the client reads nothing.
 #[test]
-fn e10_deferred_answers_at_a_client_that_reads_nothing_are_bounded() {
+fn e10_deferred_answers_to_stalled_client_are_bounded() {
     let mut config = HostConfig::new(config());
     config.server.ws.outgoing = 64 * 1024;
     config.server.mcp.limits.open_bytes = 64 * 1024;
@@ -273,9 +279,10 @@ fn e10_deferred_answers_at_a_client_that_reads_nothing_are_bounded() {
     assert_eq!(refused.iter().filter(busy).count(), 93);
 }
 
-/// A thousand that send a byte a second and never a whole head, and one that knows the token.
+/// Checks a thousand connections that send single bytes and never a whole head, and one client with
+/// the token.
 #[test]
-fn n05_a_thousand_strangers_cost_eight() {
+fn n05_at_most_eight_connections_are_pending() {
     let mut host = Host::new(HostConfig::new(config()));
     let mut friend = None;
     let used = measure(|| {
@@ -284,7 +291,8 @@ fn n05_a_thousand_strangers_cost_eight() {
             let now = at(second * 1_000);
             for _ in 0..250 {
                 conns.push(host.connect(now));
-                // A loop polls and writes between any two that it accepts, and lets those go that are over.
+                // The loop polls and writes between any two connections that it accepts, and drops
+                // those that are done.
                 conns.retain(|conn| {
                     let Some(mut wire) = host.wire(*conn) else { return false };
                     if wire.wants_input() {
@@ -313,7 +321,7 @@ fn n05_a_thousand_strangers_cost_eight() {
     });
     println!("{} bytes at most", used.bytes_max);
     assert!(friend.is_some() && used.bytes_max < 8 * 16 * 1024, "{} bytes", used.bytes_max);
-    // Nobody is there any more once they have had their 5 s.
+    // The deadline of 5 s for the head ends every pending connection.
     host.tick(at(8_000));
     drain(&mut host);
     assert!(host.connections().all(|(_, server)| !server.is_open() && !server.wants_input()));

@@ -1,5 +1,6 @@
-//! Three clients of one host, at random: what one does never touches what another has (I35), what is decided is finished
-//! (I37), and nobody is told a selection too early or left without one (I38).
+//! Random scripts of three clients of one host. The acts of one client never touch the diffs of
+//! another (I35), every decided diff is answered (I37), and each client gets the selection, but not
+//! before it is initialized (I38).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,19 +19,19 @@ use ide_mcp::{Machine, Time, Wire};
 
 const TABS: [&str; 3] = ["a", "b", "✻ [Claude Code] a (c5bbaf) ⧉"];
 
-/// A client as it sees itself.
+/// A client and its own view of the connection.
 #[derive(Default)]
 struct Client {
     conn: Option<ConnId>,
-    /// How far its handshake has come: head, `initialize`, `initialized`, `ide_connected`.
+    /// The number of steps that it has sent of: head, `initialize`, `initialized`, `ide_connected`.
     said: usize,
-    /// The diffs it has open: request id to tab.
+    /// The open diffs: request id to tab.
     diffs: BTreeMap<u32, &'static str>,
-    /// Requests that are to be answered, and were not yet.
+    /// The requests without an answer so far.
     asked: BTreeMap<u32, Asked>,
-    /// What it shows as selected.
+    /// The selection that it shows.
     shows: Option<String>,
-    /// It was told that the tools have changed and has not listed them.
+    /// True if it received `tools/list_changed` and has not listed the tools since.
     relists: bool,
 }
 
@@ -39,7 +40,8 @@ enum Asked {
     Diff,
     CloseTab,
     CloseAll(usize),
-    /// Whether because they have changed: then it forgets the selection, at the latest when it has the list.
+    /// True if a change of the tools caused the list: then the client forgets the selection by the
+    /// time it has the list.
     Tools(bool),
 }
 
@@ -47,7 +49,7 @@ struct World {
     host: Host,
     now: Time,
     clients: [Client; 3],
-    /// The diffs that the editor shows, with whose and which they are.
+    /// The diffs that the editor shows, each with its client and request id.
     shown: BTreeMap<CallId, (usize, u32)>,
     next_id: u32,
     selected: Option<String>,
@@ -55,7 +57,7 @@ struct World {
 }
 
 #[test]
-fn i35_i37_i38_hold_in_ten_thousand_scripts_of_three_clients() {
+fn i35_i37_i38_hold_in_random_scripts() {
     let mut ends = BTreeMap::new();
     for seed in 0..10_000 {
         let mut world = World::new(seed);
@@ -67,7 +69,7 @@ fn i35_i37_i38_hold_in_ten_thousand_scripts_of_three_clients() {
         }
         world.finish();
     }
-    // It has come across everything that there is.
+    // The scripts have reached each of these ends of a diff.
     for how in ["TabClosed", "AllClosed", "Cancelled", "Disconnected", "decided"] {
         assert!(ends.get(how).is_some_and(|count| *count > 1000), "{how}: {ends:?}");
     }
@@ -88,7 +90,7 @@ impl World {
         }
     }
 
-    /// One act of somebody, and all that follows from it. How diffs ended.
+    /// Performs one random act and everything that follows from it. Returns how diffs ended.
     fn step(&mut self, random: &mut Random) -> Vec<&'static str> {
         let who = random.below(3);
         let ready = self.clients[who].said >= 3;
@@ -165,7 +167,7 @@ impl World {
         self.clients[who].diffs.iter().filter(|diff| which(diff.1)).map(|diff| *diff.0).collect()
     }
 
-    /// The next step of a handshake, or a new connection.
+    /// Takes the next step of the handshakes of a client, on a new connection if it has none.
     fn go_on(&mut self, who: usize) {
         if self.clients[who].conn.is_none() {
             self.clients[who] = Client { conn: Some(self.host.connect(self.now)), ..Client::default() };
@@ -187,7 +189,7 @@ impl World {
         what: impl FnOnce(u32) -> (String, Option<Asked>),
         tab: Option<&'static str>,
     ) {
-        // Half of the time `ide_connected` comes late.
+        // In half of the cases `ide_connected` comes late.
         if self.clients[who].said == 3 && self.next_id % 2 == 0 {
             self.go_on(who);
         }
@@ -214,7 +216,8 @@ impl World {
         ends
     }
 
-    /// Lets everything happen. Exactly these diffs of this client end so, and no other does.
+    /// Polls all events and lets every client read. Checks that exactly these diffs of this client
+    /// end, in this way.
     fn settle(&mut self, who: usize, ended: &[u32], how: DiffEnd) -> Vec<&'static str> {
         let (seed, mut left, mut ends) = (self.seed, ended.to_vec(), Vec::new());
         for event in drain(&mut self.host) {
@@ -251,7 +254,7 @@ impl World {
         ends
     }
 
-    /// A client reads all that was said to it.
+    /// Lets a client read its whole send buffer.
     fn read(&mut self, who: usize) {
         let seed = self.seed;
         let client = &mut self.clients[who];
@@ -262,7 +265,7 @@ impl World {
         }
         for said in texts(&bytes) {
             if said.contains(r#""method":"selection_changed""#) {
-                assert!(client.said >= 3, "I38, seed {seed}: before it could be heard");
+                assert!(client.said >= 3, "I38, seed {seed}: a selection before `initialized`");
                 client.shows =
                     Some(said.split_once(r#""text":""#).unwrap().1.split('"').next().unwrap().to_owned());
             } else if said.contains("tools/list_changed") {
@@ -284,19 +287,20 @@ impl World {
                         assert!(result.contains("openDiff"), "seed {seed}: {said}");
                         client.shows = client.shows.take().filter(|_| !relists);
                     }
-                    // That of `initialize`, whose id is 0.
+                    // The answer to `initialize`, whose id is 0.
                     None => assert_eq!(id, 0, "I37, seed {seed}: answered twice, or never asked: {said}"),
                 }
             }
         }
     }
 
-    /// Time goes by: what is owed has been said then.
+    /// Lets 10 s pass, and checks that nothing is missing then.
     fn finish(&mut self) {
         let seed = self.seed;
         self.now = self.now.saturating_add(Duration::from_secs(10));
         self.host.tick(self.now);
-        // A client that has not finished its handshake stays as it is, 5 s for the head excepted.
+        // A connection without a head ends after 5 s. A client that is further in its handshakes
+        // stays as it is.
         for who in 0..3 {
             if self.clients[who].conn.is_some() && self.clients[who].said == 0 {
                 self.clients[who].conn = None;

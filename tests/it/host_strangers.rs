@@ -1,4 +1,5 @@
-//! Connections of a host that have not been let in: how many there may be, and who goes first.
+//! Pending (unauthenticated) connections of a host: their limit, which of them ends first, and
+//! their counts.
 
 use ide_mcp::ide::{
     AuthFailure, AuthToken, ConnId, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent, ToolSet,
@@ -27,19 +28,19 @@ fn counts(host: &Host) -> (u64, u64, u64) {
 }
 
 #[test]
-fn each_stranger_above_the_limit_ends_the_oldest_even_before_anything_is_polled() {
+fn pending_connection_above_limit_ends_the_oldest() {
     let mut config = editor("token");
     config.max_pending_connections = 3;
     let mut host = Host::new(config);
     let ids: Vec<ConnId> = (0..10).map(|_| host.connect(Time::ZERO)).collect();
-    assert!(host.poll_event().is_none(), "what was never let in is no event");
+    assert!(host.poll_event().is_none(), "a pending connection has no events");
     assert_eq!(counts(&host), (0, 0, 7));
     let open: Vec<ConnId> = std::iter::from_fn(|| host.poll_transmit()).collect();
-    assert_eq!(open, ids[..7], "these are done");
+    assert_eq!(open, ids[..7], "the oldest seven are done");
 }
 
 #[test]
-fn strangers_are_counted_by_the_reason_of_their_end() {
+fn unauthenticated_ends_are_counted_by_reason() {
     let right = request("token");
     let cases: [(&str, String, bool, (u64, u64, u64)); 6] = [
         ("no byte", String::new(), false, (0, 0, 1)),
@@ -66,7 +67,7 @@ fn strangers_are_counted_by_the_reason_of_their_end() {
 }
 
 #[test]
-fn a_client_that_was_let_in_is_no_stranger() {
+fn accepted_client_is_not_counted_as_unauthenticated() {
     let mut host = Host::new(editor("token"));
     let conn = host.connect(Time::ZERO);
     host.wire(conn).unwrap().feed(Time::ZERO, request("token").as_bytes());

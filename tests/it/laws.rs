@@ -1,4 +1,4 @@
-//! The ten laws of `Wire` and `Machine`, asserted for every machine of this crate.
+//! The ten laws of `Wire` and `Machine`, for every machine of this crate.
 
 use crate::support::agents::IdeClient;
 use crate::support::bug::Bug;
@@ -35,38 +35,38 @@ fn ide_host() {
     laws(&IdeHost::default());
 }
 
-/// The machine that the laws are tried on where they are to fail holds them.
+/// Checks that the toy, into which other tests plant bugs, holds the laws.
 #[test]
 fn toy() {
     laws(&ToySubject);
 }
 
 #[test]
-fn laws_go_red_for_every_planted_bug() {
+fn laws_detect_every_bug_in_toy() {
     laws_go_red(|| ToySubject, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
 
 #[test]
-fn laws_go_red_for_every_bug_planted_in_a_server() {
+fn laws_detect_every_bug_in_server() {
     laws_go_red(|| WsServer, Bug::ANYWHERE);
 }
 
 #[test]
-fn laws_go_red_for_every_bug_planted_in_an_editor() {
+fn laws_detect_every_bug_in_editor() {
     laws_go_red(IdeServer::default, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
 
 #[test]
-fn laws_go_red_for_every_bug_planted_in_a_host() {
+fn laws_detect_every_bug_in_host() {
     laws_go_red(IdeHost::default, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
 
 #[test]
-fn laws_go_red_for_every_bug_planted_in_an_agent() {
+fn laws_detect_every_bug_in_agent() {
     laws_go_red(|| IdeClient, Bug::WITH_REQUESTS);
 }
 
-/// Plants one bug at a time and expects that the law it breaks is named.
+/// Plants one bug at a time, and checks that the failure names the law that the bug breaks.
 fn laws_go_red<S: Subject>(subject: impl Fn() -> S, bugs: &[(Bug, Law)]) {
     laws(&MutantSubject { inner: subject(), bug: Bug::Harmless });
     let mut missed = Vec::new();
@@ -78,5 +78,5 @@ fn laws_go_red<S: Subject>(subject: impl Fn() -> S, bugs: &[(Bug, Law)]) {
             missed.push((bug, law, found));
         }
     }
-    assert!(missed.is_empty(), "bugs that are not found, or taken for others: {missed:#?}");
+    assert!(missed.is_empty(), "bugs that are not found, or found as another bug: {missed:#?}");
 }

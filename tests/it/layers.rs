@@ -1,4 +1,4 @@
-//! The arrows between the parts of the crate: who may use whom.
+//! The arrows between the modules of the crate: each module names only the modules below it.
 //!
 //! ```text
 //!  time, text, buf, machine, keepalive ◀── ws ◀┐
@@ -7,22 +7,22 @@
 //!  all of them ◀── testing
 //! ```
 //!
-//! Paths are read from the source as text: `crate::`, and `super` as far up as it goes. Comments do not count, so
-//! documentation may link anywhere.
+//! The test reads paths from the source as text: `crate::`, and each `super`. It skips comments, so
+//! documentation can link anywhere.
 
 use crate::support::source::{rust_files, without_comments_and_text};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What each part of the core may name of the others. `lib.rs` names them all and is not asked.
+/// The modules that each module of the core can name. `lib.rs` names all of them and is not checked.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("text", &[]),
     ("buf", &[]),
     ("keepalive", &["time"]),
     ("machine", &["time"]),
-    // The trait by which `mcp` writes into `ws`: `ws` names it and nothing else of what lies above.
+    // The trait by which `mcp` writes into `ws`. `ws` names no other module above it.
     ("outbox", &["rpc"]),
     ("ws", &["time", "keepalive", "text", "buf", "machine", "outbox"]),
     ("rpc", &["time", "text"]),
@@ -30,11 +30,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ide", &["time", "keepalive", "text", "buf", "machine", "ws", "rpc", "mcp"]),
     // Pages of documentation.
     ("guide", &[]),
-    // For tests: it uses everything, and nothing uses it.
+    // For tests: it uses all modules, and no module uses it.
     ("testing", &["time", "outbox", "machine", "ws", "rpc", "mcp", "ide"]),
 ];
 
-/// What lies at the root by its own name, and the part it belongs to.
+/// The names that the root exports, and the module of each.
 const AT_THE_ROOT: &[(&str, &str)] = &[
     ("Time", "time"),
     ("Clock", "time"),
@@ -46,11 +46,11 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
     ("Machine", "machine"),
 ];
 
-/// What adapters may name of the core.
+/// The names of the core that adapters can use.
 const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Time", "Clock", "ide"];
 
 #[test]
-fn no_part_names_what_lies_above_it() {
+fn modules_name_only_lower_modules() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut faults = Vec::new();
     let mut seen = 0;
@@ -62,7 +62,7 @@ fn no_part_names_what_lies_above_it() {
         seen += 1;
         faults.extend(wrong_arrows(&module, &fs::read_to_string(&file).unwrap()));
     }
-    assert!(seen > 20, "only {seen} files were looked at");
+    assert!(seen > 20, "only {seen} files were read");
     assert!(faults.is_empty(), "wrong arrows: {faults:#?}");
 }
 
@@ -71,7 +71,7 @@ fn every_file_is_a_module() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for file in rust_files(&src) {
         let (folder, name) = (file.parent().unwrap(), file.file_stem().unwrap().to_str().unwrap());
-        // It is part of a page of the documentation.
+        // `host/turn.rs` is part of a page of the documentation.
         if matches!(name, "lib" | "mod") || file.ends_with("host/turn.rs") {
             continue;
         }
@@ -87,7 +87,7 @@ fn adapters_use_the_contract_alone() {
     let mut faults = Vec::new();
     let mut seen = 0;
     for file in rust_files(&adapters) {
-        // Tests can name anything of the core.
+        // Tests can name all of the core.
         let is_source = file.components().any(|part| part.as_os_str() == "src");
         if !is_source || file.ends_with("tests.rs") {
             continue;
@@ -98,12 +98,12 @@ fn adapters_use_the_contract_alone() {
         let text = text.replace("pub use ide_mcp::", "");
         faults.extend(foreign_names(&text).into_iter().map(|name| format!("{}: {name}", file.display())));
     }
-    assert!(seen > 20, "only {seen} files were looked at");
+    assert!(seen > 20, "only {seen} files were read");
     assert!(faults.is_empty(), "adapters name more of the core than its contract: {faults:#?}");
 }
 
 #[test]
-fn the_scanner_sees_wrong_arrows() {
+fn scanner_finds_wrong_arrows() {
     let bad: &[(&str, &[&str], &str)] = &[
         ("a plain use", &["ws"], "use crate::rpc::Id;"),
         ("a use upwards", &["mcp"], "use crate::ide::Host;"),
@@ -112,9 +112,9 @@ fn the_scanner_sees_wrong_arrows() {
         ("in a group over lines", &["ws"], "use crate::{\n    Time,\n    buf::{Rx, Tx},\n    ide,\n};"),
         ("a path in code", &["buf"], "fn f() { crate::ws::Server::new() }"),
         ("public in the crate", &["time"], "pub(crate) use crate::buf::Rx;"),
-        ("by way of super", &["ws"], "use super::mcp::Session;"),
-        ("by way of super twice", &["ws", "server"], "use super::super::mcp::Session;"),
-        ("by way of super in a group", &["ws", "server"], "use super::super::{Time, rpc};"),
+        ("by super", &["ws"], "use super::mcp::Session;"),
+        ("by super twice", &["ws", "server"], "use super::super::mcp::Session;"),
+        ("by super in a group", &["ws", "server"], "use super::super::{Time, rpc};"),
         ("super from a module of its own", &["ws", "server"], "mod tests { use super::super::super::mcp; }"),
         ("by its name at the root", &["rpc"], "use crate::Wire;"),
         ("everything", &["ws"], "use crate::*;"),
@@ -123,7 +123,7 @@ fn the_scanner_sees_wrong_arrows() {
         ("behind text with slashes", &["rpc"], "const A: &str = \"http://x\"; use crate::ws;"),
         ("in a macro", &["ws"], "macro_rules! m { () => { $crate::rpc::Id } }"),
         ("with space in it", &["ws"], "use crate :: rpc :: Id;"),
-        ("what is there for tests", &["ide", "host"], "use crate::testing::Random;"),
+        ("a module for tests", &["ide", "host"], "use crate::testing::Random;"),
         ("as another crate sees it", &["ws"], "use ide_mcp::rpc::Id;"),
     ];
     for (name, module, text) in bad {
@@ -136,7 +136,7 @@ fn the_scanner_sees_wrong_arrows() {
             &["ws", "server"],
             "use crate::ws::Client; use super::Client; use super::super::ws;",
         ),
-        ("what lies below", &["ide"], "use crate::{Time, Wire, mcp, ws::Server}; use super::rpc;"),
+        ("a lower module", &["ide"], "use crate::{Time, Wire, mcp, ws::Server}; use super::rpc;"),
         ("a doc link", &["ws"], "//! See [`ide`](crate::ide).\n/// [`Host`](crate::ide::Host)\nfn f() {}"),
         ("a comment", &["ws"], "/* crate::ide /* nested */ crate::mcp */ fn f() {} // crate::rpc"),
         (
@@ -163,7 +163,7 @@ fn the_scanner_sees_wrong_arrows() {
 }
 
 #[test]
-fn the_scanner_sees_what_adapters_may_not_name() {
+fn scanner_finds_foreign_names_in_adapters() {
     for (name, text) in [
         ("the layer below", "use ide_mcp::ws::Server;"),
         ("in a group", "use ide_mcp::{Machine, mcp};"),
@@ -176,7 +176,7 @@ fn the_scanner_sees_what_adapters_may_not_name() {
     assert_eq!(foreign_names(good), Vec::<String>::new());
 }
 
-/// The parts that `text`, a file of `module`, names and may not.
+/// Returns the modules that `text`, a file of `module`, names against the order.
 fn wrong_arrows(module: &[String], text: &str) -> Vec<String> {
     let code = without_comments_and_text(text);
     let part = module[0].as_str();
@@ -198,14 +198,14 @@ fn wrong_arrows(module: &[String], text: &str) -> Vec<String> {
     wrong
 }
 
-/// What `text`, a file of an adapter, names of the core beyond its contract.
+/// Returns the names of the core in `text`, a file of an adapter, that are not part of the contract.
 fn foreign_names(text: &str) -> Vec<String> {
     let code = without_comments_and_text(text);
     heads_behind(&code, "ide_mcp").into_iter().filter(|name| !FOR_ADAPTERS.contains(&name.as_str())).collect()
 }
 
-/// What stands at the root of the crate and is reached by `super`, from a module that lies `depth` below it, and
-/// from modules within the file.
+/// Returns the names at the root of the crate that a file reaches by `super`. The module of the
+/// file is `depth` levels below the root; the file can hold inner modules.
 fn named_by_super(code: &str, depth: usize) -> Vec<String> {
     let mut named = Vec::new();
     let mut inner_modules: Vec<usize> = Vec::new();
@@ -241,7 +241,7 @@ fn named_by_super(code: &str, depth: usize) -> Vec<String> {
     named
 }
 
-/// How many `super::` follow one another, and what stands behind them.
+/// Returns the number of consecutive `super::`, and the code behind them.
 fn count_supers(mut code: &str) -> (usize, &str) {
     let mut ups = 0;
     while let Some(behind) =
@@ -253,7 +253,8 @@ fn count_supers(mut code: &str) -> (usize, &str) {
     (ups, code.strip_prefix("super").unwrap_or(code))
 }
 
-/// The first names of all paths that begin with `root::`, and a `*` or `self` for the root as a whole.
+/// Returns the first names of all paths that begin with `root::`; `*` and `self` stand for the
+/// whole root.
 fn heads_behind(code: &str, root: &str) -> Vec<String> {
     let mut named = Vec::new();
     for (at, _) in code.match_indices(root) {
@@ -266,7 +267,7 @@ fn heads_behind(code: &str, root: &str) -> Vec<String> {
     named
 }
 
-/// The first names of a path or of a group of paths.
+/// Returns the first names of a path or of a group of paths.
 fn heads(path: &str) -> Vec<String> {
     let path = path.trim_start();
     if path.starts_with('*') {
@@ -299,7 +300,7 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The path of modules that a file is: `ws/server.rs` is `ws::server`, `lib.rs` nothing.
+/// Returns the module path of a file: `ws::server` for `ws/server.rs`, nothing for `lib.rs`.
 fn module_of(file: &Path) -> Vec<String> {
     let mut parts: Vec<String> = file
         .with_extension("")

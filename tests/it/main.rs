@@ -1,7 +1,7 @@
-//! The tests of the core that need nothing but its public API, in one program: a change in `src` links once.
+//! The tests of the public API of the core, in one program, so that a change in `src` links once.
 //!
-//! Each module is a topic. `cargo test --package ide-mcp --test it ws_frames` runs one of them; `support`, `mcp_support`
-//! and `sim_support` have what they share.
+//! Each module is a topic. `cargo test --package ide-mcp --test it ws_frames` runs one topic;
+//! `support`, `mcp_support` and `sim_support` have the shared code.
 #![allow(
     missing_docs,
     missing_debug_implementations,
