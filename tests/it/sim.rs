@@ -1,7 +1,8 @@
-//! An editor and all who attach to it, simulated: some hundred seeds in every run of the tests, a hundred thousand by
-//! `cargo run --release --example sim -- --seeds 100000`, which .ci/full does.
+//! A simulation of an editor and all programs that attach to it: some hundred seeds in every run of
+//! the tests, and 100,000 by `cargo run --release --example sim -- --seeds 100000`, which .ci/full
+//! runs.
 //!
-//! What a seed is stands in `sim_support`. It is repeated by its number.
+//! The module `sim_support` defines a seed. Its number repeats it.
 
 use crate::sim_support::{
     must_hit::{SEEDS, missing},
@@ -21,11 +22,11 @@ fn some_hundred_seeds() {
         }
         add(&mut hits, report.hits);
     }
-    assert_eq!(missing(&hits), [""; 0], "a rule that is never put to the test says nothing");
+    assert_eq!(missing(&hits), [""; 0], "every rule is put to the test");
 }
 
 #[test]
-fn the_same_seed_is_the_same_life() {
+fn same_seed_gives_the_same_run() {
     let digests: Vec<u64> = (0..20).map(|seed| run(seed).digest).collect();
     for (seed, digest) in (0..).zip(&digests) {
         assert_eq!(run(seed).digest, *digest, "seed {seed}");
@@ -33,13 +34,13 @@ fn the_same_seed_is_the_same_life() {
     let mut different = digests.clone();
     different.sort_unstable();
     different.dedup();
-    assert_eq!(different.len(), digests.len(), "and another seed is another one");
+    assert_eq!(different.len(), digests.len(), "other seeds have other digests");
 }
 
-/// For each planted fault, at least one seed reports the rule that the fault breaks; other seeds may report another
-/// rule first.
+/// For each planted fault, at least one seed reports the rule that the fault breaks; other seeds
+/// may report another rule first.
 #[test]
-fn every_planted_fault_is_found_under_its_rule() {
+fn planted_faults_are_found_under_their_rule() {
     let mut wrong = Vec::new();
     for (bug, invariant) in Bug::ALL {
         let mut found = Vec::new();
@@ -55,7 +56,7 @@ fn every_planted_fault_is_found_under_its_rule() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Under which rule a fault is found in a seed.
+/// Returns the rule under which the simulation of a seed reports a fault.
 fn finds(seed: u64, bug: Bug) -> Option<Invariant> {
     let of = |cuts| run_with(seed, cuts, Some(bug));
     if bug != Bug::TellsOfCuts {
@@ -83,7 +84,7 @@ fn cuts_do_not_matter() {
 }
 
 #[test]
-fn a_failure_says_how_to_see_it_again() {
+fn failure_shows_how_to_reproduce_it() {
     for (cuts, cut) in [(Cuts::Seeded, ""), (Cuts::Into(20), " --cut 20")] {
         let failure = (0..60).find_map(|seed| run_with(seed, cuts, Some(Bug::NeverAnswers)).failure).unwrap();
         let said = failure.to_string();

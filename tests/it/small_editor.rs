@@ -1,5 +1,6 @@
-//! A small editor and a small agent, built from the public API of `ws` and `mcp` alone: what `ide::Server` does without
-//! its tools. A program that needs neither the lock file nor the dialects of editors is written like this.
+//! A small editor and a small agent, built from the public API of `ws` and `mcp` alone: the work of
+//! `ide::Server` without its tools. A program without the lock file and the dialects of editors can
+//! be written like this.
 
 use ide_mcp::mcp::{self, Implementation, Outcome, RawTools, Timeout, ToolResult, ToolSpec};
 use ide_mcp::rpc::{CallId, RequestId, SessionId};
@@ -99,7 +100,7 @@ fn a_wrong_token_is_refused() {
     assert!(editor.poll().is_none() && editor.ws.is_done());
 }
 
-/// Moves at most so many bytes from one machine to the other.
+/// Moves at most `most` bytes from one machine to the other.
 fn transfer(from: &mut impl Wire, to: &mut impl Wire, most: usize) {
     let bytes = from.outgoing().get(..most).unwrap_or_else(|| from.outgoing());
     let len = bytes.len();
@@ -130,7 +131,7 @@ impl Editor {
         }
     }
 
-    /// Returns the next event. What has arrived comes before what is due.
+    /// Returns the next event. Received messages come before due timers.
     fn poll(&mut self) -> Option<EditorEvent> {
         loop {
             if let Some(event) = self.mcp.queued_event() {
@@ -164,7 +165,8 @@ impl Editor {
                 }
                 continue;
             }
-            // Above the high-water mark there is more to look at, and it is not yet time for the timers.
+            // Above the high-water mark messages wait undelivered, and the timers have to wait for
+            // them.
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
@@ -186,12 +188,12 @@ impl Editor {
         None
     }
 
-    /// Answers a call; false if it is not open.
+    /// Answers a call. Returns false if the call is not open.
     fn answer(&mut self, call: CallId, text: &str) -> bool {
         self.mcp.respond(call, &ToolResult::text(text), &mut self.ws.sender()).is_ok()
     }
 
-    /// Pushes a notification; false if there is no room.
+    /// Sends a notification. Returns false if there is no room.
     fn push(&mut self) -> bool {
         self.mcp.notify("selection_changed", None::<&()>, &mut self.ws.sender()).is_ok()
     }
@@ -203,7 +205,7 @@ impl Editor {
     }
 }
 
-/// The agent's side.
+/// The agent's side of a connection.
 struct Agent {
     ws: ws::Client,
     mcp: mcp::Client,

@@ -1,16 +1,21 @@
-//! Every order of a dozen actions of two joined WebSocket machines, to a depth, with limits of a few dozen bytes.
+//! All sequences of sixteen actions of two joined WebSocket machines, up to a depth, with limits of
+//! a few dozen bytes.
 //!
-//! The search is breadth-first: each sequence of actions is replayed from the beginning, and a state that was reached
-//! before is not continued. After each action these rules are checked:
+//! The search is breadth-first: each sequence of actions is replayed from the beginning, and a
+//! state that was reached before is not continued. After each action these rules are checked:
 //!
-//! - [`Fault::Deadlock`]: law 10. Without a timer both machines come to rest, with everything written and read.
-//! - [`Fault::LostBeforeEnd`]: what arrived before the end of the transport is reported before the ending.
-//! - [`Fault::StalledReader`]: a peer that read one high-water mark within the stall timeout is not cut off.
-//! - [`Fault::EarlyClose`]: the timeout of the close handshake starts when the close frame has been written, and
-//!   as long as it has not, with each write.
+//! - [`Fault::Deadlock`]: law 10. Without a timer both machines come to rest, with everything
+//!   written and read.
+//! - [`Fault::LostBeforeEnd`]: messages that arrived before the end of the transport are reported
+//!   before the ending.
+//! - [`Fault::StalledReader`]: a peer that read one high-water mark within the stall timeout is not
+//!   cut off.
+//! - [`Fault::EarlyClose`]: the timeout of the close handshake starts when the close frame has been
+//!   written. Until then each write restarts it.
 //! - [`Fault::Clock`], [`Fault::Ending`]: laws 4 and 3.
 //!
-//! `cargo test --release -p ide-mcp --test it -- --ignored small_scope` goes as deep as a minute allows.
+//! `cargo test --release -p ide-mcp --test it -- --ignored small_scope` goes to the depth that a
+//! minute allows.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -22,9 +27,9 @@ use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
 
 const MARK: usize = 32;
 const MESSAGE: usize = 96;
-/// A message and the mark, with the longest header of a frame.
+/// A message and the high-water mark, with the longest header of a frame.
 const ROOM: usize = MESSAGE + MARK + 14;
-/// Bytes that one write moves, and that fit into a link.
+/// The number of bytes that one write moves. `LINK`: the number of bytes that fit into a link.
 const WRITE: usize = 32;
 const LINK: usize = 48;
 const STALLED: Duration = Duration::from_secs(30);
@@ -33,13 +38,13 @@ const CLOSE: Duration = Duration::from_secs(2);
 const MOST: usize = 2;
 
 #[test]
-fn no_order_of_six_actions_breaks_a_rule() {
+fn sequences_of_six_actions_break_no_rule() {
     assert_eq!(search(6), BTreeMap::new());
 }
 
 #[test]
 #[ignore = "takes a minute in release"]
-fn no_order_of_nine_actions_breaks_a_rule() {
+fn sequences_of_nine_actions_break_no_rule() {
     assert_eq!(search(9), BTreeMap::new());
 }
 
@@ -53,26 +58,26 @@ enum Fault {
     Ending,
 }
 
-/// An action of the machine with this number, the server being 0, or of the clock.
+/// An action of the machine with this number (0 is the server), or of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     /// Sends a short message, which the application of the other machine answers later.
     Ask(usize),
     /// Sends a message of the greatest length.
     SendLong(usize),
-    /// Answers the oldest message that awaits an answer, however full the send buffer is.
+    /// Answers the oldest message that awaits an answer, even above the high-water mark.
     Answer(usize),
     /// Begins the close handshake.
     Close(usize),
     /// Moves up to [`WRITE`] bytes into the link.
     Write(usize),
-    /// Takes everything from the link that is wanted.
+    /// Reads as many bytes from the link as the machine has space for.
     Read(usize),
-    /// The transport of this machine ends.
+    /// Ends the transport of this machine.
     End(usize),
-    /// One second passes, or less if a timer is due before.
+    /// Lets one second pass, or less if a timer is due before.
     Second,
-    /// The next timer is due.
+    /// Lets the time pass until the next timer is due.
     Due,
 }
 
@@ -123,7 +128,7 @@ enum Machine {
     Client(ws::Client),
 }
 
-/// Does something with either machine.
+/// Evaluates an expression with either machine.
 macro_rules! with {
     ($machine:expr, $name:ident => $act:expr) => {
         match $machine {
@@ -133,16 +138,18 @@ macro_rules! with {
     };
 }
 
-/// One end, and what a perfect observer knows of it. Positions count the bytes behind the opening handshake.
+/// One end of the connection, and the facts by which a perfect observer judges it. Positions count
+/// the bytes after the opening handshake.
 struct End {
     machine: Machine,
-    /// Bytes on the way from here.
+    /// The bytes in flight from this end.
     link: VecDeque<u8>,
-    /// The end of each sent message.
+    /// The position behind each sent message.
     sent: Vec<usize>,
-    /// The end of the close frame that the application asked for.
+    /// The position behind the close frame that the application sent.
     close: Option<usize>,
-    /// The times at which the close frame was asked for, and at which its last byte was written.
+    /// The times at which the application sent the close frame, and at which its last byte was
+    /// written.
     closed_at: Option<Time>,
     close_written: Option<Time>,
     writes: Vec<(Time, usize)>,
@@ -179,7 +186,7 @@ impl End {
         }
     }
 
-    /// Returns the end of the stream so far.
+    /// Returns the position behind all sent bytes.
     fn position(&self) -> usize {
         self.written + with!(&self.machine, machine => machine.outgoing().len())
     }
@@ -197,7 +204,7 @@ impl End {
         self.writes.iter().filter(|(at, _)| *at > start).map(|(_, n)| n).sum()
     }
 
-    /// Bytes of messages that the other end has not reported.
+    /// Returns the number of bytes of messages that the other end has not reported.
     fn unreported(&self, other: &Self) -> usize {
         let reported = other.reported.checked_sub(1).map_or(0, |last| self.sent[last]);
         self.sent.last().map_or(0, |end| end - reported)
@@ -230,7 +237,7 @@ impl World {
         Self { ends, now, faults: Vec::new() }
     }
 
-    /// Does one action. False if it changes nothing.
+    /// Does one action. Returns false if the action changes nothing.
     fn act(&mut self, action: Action) -> bool {
         let done = match action {
             Action::Ask(side) => {
@@ -377,7 +384,7 @@ impl World {
         }
     }
 
-    /// Notes a fault if an ending is wrong.
+    /// Records a fault if an ending is wrong.
     fn judge(&mut self, side: usize, closed: &Closed) {
         let (end, other, now) = (&self.ends[side], &self.ends[1 - side], self.now);
         let ago = |span: Duration| Time::new(now.since_start().saturating_sub(span));
@@ -421,7 +428,7 @@ impl World {
         }
     }
 
-    /// Moves everything that can move without a timer, and checks that nothing is left.
+    /// Moves all bytes that can move without a timer, and checks that none is left.
     fn settle(&mut self) {
         let room = |end: &End, other: &End| end.unreported(other) <= ROOM;
         let [server, client] = &self.ends;
@@ -453,7 +460,7 @@ impl World {
         }
     }
 
-    /// Returns a digest that tells one state from another.
+    /// Returns a digest that distinguishes states.
     fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for end in &self.ends {

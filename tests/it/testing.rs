@@ -1,4 +1,5 @@
-//! The harness itself: what a link does to the bytes, and that scripts of any bytes come to an end.
+//! The test harness itself: the effect of a link on the bytes, and the end of scripts made of any
+//! bytes.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use ide_mcp::{
 
 type Sockets = Pair<ws::Server, ws::Client>;
 
-/// A server and a client, open, at 0 ms.
+/// Returns a server and a client, open, at 0 ms.
 fn open() -> Sockets {
     joined::open(&ws::Limits::default(), Time::ZERO)
 }
@@ -20,7 +21,7 @@ fn wait(pair: &mut Sockets, millis: u64) {
     pair.advance(Duration::from_millis(millis));
 }
 
-/// The texts that the server has heard.
+/// Returns the texts that the server has received, and a mark for the end of the transport.
 fn heard(pair: &Sockets) -> Vec<&str> {
     let texts = pair.server_events.iter().filter_map(|event| match event {
         OwnedEvent::Text(text) => Some(text.as_str()),
@@ -31,7 +32,7 @@ fn heard(pair: &Sockets) -> Vec<&str> {
 }
 
 #[test]
-fn a_delay_is_kept_to_the_millisecond_and_nothing_is_overtaken() {
+fn delay_is_exact_and_keeps_the_order() {
     let mut pair = open();
     pair.to_server.delay = Duration::from_millis(100);
     pair.client.sender().text("slow").unwrap();
@@ -46,20 +47,20 @@ fn a_delay_is_kept_to_the_millisecond_and_nothing_is_overtaken() {
 }
 
 #[test]
-fn a_stalled_link_holds_what_a_socket_would_and_then_goes_on() {
+fn stalled_link_holds_64_kib_then_resumes() {
     let mut pair = open();
     pair.to_server.stall(Time::from_millis(500));
     let text = "x".repeat(100_000);
     pair.client.sender().text(&text).unwrap();
     wait(&mut pair, 499);
     assert_eq!(heard(&pair), [""; 0]);
-    assert_eq!(pair.client.outgoing().len(), 100_000 + 14 - 64 * 1024, "it takes 64 KiB");
+    assert_eq!(pair.client.outgoing().len(), 100_000 + 14 - 64 * 1024, "the link takes 64 KiB");
     wait(&mut pair, 1);
     assert!(heard(&pair) == [text]);
 }
 
 #[test]
-fn pieces_are_as_long_as_they_may_be() {
+fn pieces_never_exceed_their_limit() {
     for (piece, rounds) in [(1, 11), (4, 3), (100, 1)] {
         let (mut pair, mut link) = (open(), Link::new());
         link.piece = piece;
@@ -77,7 +78,7 @@ fn pieces_are_as_long_as_they_may_be() {
 }
 
 #[test]
-fn a_slow_reader_takes_a_piece_at_a_time() {
+fn slow_reader_takes_one_piece_per_pace() {
     let mut pair = open();
     (pair.to_server.piece, pair.to_server.pace) = (4, Duration::from_millis(10));
     // Eleven bytes: three pieces.
@@ -91,7 +92,7 @@ fn a_slow_reader_takes_a_piece_at_a_time() {
 }
 
 #[test]
-fn what_ends_a_link_decides_what_still_arrives() {
+fn finished_link_delivers_and_cut_link_drops() {
     type End = fn(&mut Sockets);
     let cases: &[(&str, End, &[&str])] = &[
         ("finished", |pair| pair.to_server.finish(), &["before", "the end"]),
@@ -111,7 +112,7 @@ fn what_ends_a_link_decides_what_still_arrives() {
 }
 
 #[test]
-fn steps_do_what_they_say() {
+fn each_step_has_its_effect() {
     let mut pair = open();
     let steps = [
         Step::Link(Way::ToServer, Change::Delay(Span::from_millis(70))),
@@ -129,7 +130,7 @@ fn steps_do_what_they_say() {
     }
     assert_eq!(pair.now, Time::from_millis(200));
     assert_eq!(heard(&pair), ["first", "second"]);
-    // Keepalive asks once after a sleep of an hour, and a hundred and twenty times in an hour that is waited for.
+    // Keepalive pings once after a sleep of an hour, and 120 times during a wait of an hour.
     for (step, pings) in [
         (Step::<()>::Sleep(Span::from_millis(3_600_000)), 0..3),
         (Step::Wait(Span::from_millis(3_600_000)), 100..130),
@@ -150,7 +151,7 @@ fn steps_do_what_they_say() {
 }
 
 #[test]
-fn any_bytes_are_a_script_and_every_step_comes() {
+fn random_bytes_yield_scripts_of_all_steps() {
     let mut random = Random::new(3);
     let (mut acts, mut links, mut waits, mut dues) = (0, 0, 0, 0);
     for _ in 0..200 {

@@ -1,4 +1,5 @@
-//! An agent that keeps to all rules: it attaches, asks, gives up, answers, leaves, and comes back as [`Reconnect`] says.
+//! An agent that keeps all rules: it attaches, sends requests, cancels, answers, leaves, and comes
+//! back as [`Reconnect`] decides.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -23,10 +24,10 @@ use super::{
     tap::{edition_in, nonce, nonce_in, selection_in},
 };
 
-/// All agents use the same names, so that they could be confused.
+/// The tabs, which have the same names for all agents, so that a mix-up shows.
 const TABS: [&str; 3] = ["a", "b", "✻ [Claude Code] a (c5bbaf) ⧉"];
 
-/// A request that has not come to its end.
+/// A request that has not ended.
 #[derive(Debug)]
 struct Wanted {
     nonce: Option<String>,
@@ -36,13 +37,13 @@ struct Wanted {
     reached: f64,
 }
 
-/// One agent: a process, and the one that is started when it is gone.
+/// An agent: a process, and the processes that replace it.
 pub struct Agent {
     pub index: usize,
     pub client: Option<Client>,
     pub clock: Clock,
     pub reconnect: Reconnect,
-    /// Until when it is suspended, in the time of the world.
+    /// The end of its suspension, in the time of the world.
     pub asleep_until: Option<Time>,
     random: Random,
     version: ProtocolVersion,
@@ -50,14 +51,14 @@ pub struct Agent {
     requests: BTreeMap<RequestId, Wanted>,
     calls: Vec<CallId>,
     ended_calls: Vec<(CallId, NotOpen)>,
-    /// What it shows as selected since it was attached.
+    /// The selection that the agent shows since it was attached.
     pub shows: Option<u64>,
     pub is_ready: bool,
     pub gave_up: Option<GaveUp>,
-    /// The tools have changed, and it has not listed them again.
+    /// True if the tools have changed and the agent has not listed them again.
     relists: bool,
-    /// It was told so at any time, since when each list makes it forget what is selected: which one it forgets with is
-    /// not for an editor to know.
+    /// True if the tools have ever changed. From then on, each list makes the agent forget the
+    /// selection; an editor cannot determine which list does so in the real client.
     forgets: bool,
     /// Time for which the agent ignores pushes after the answer to `tools/list`, and the end of that time.
     ignores_for: Option<Duration>,
@@ -101,20 +102,20 @@ impl Agent {
         }
     }
 
-    /// A process is started, in the place of one that is gone.
+    /// Starts a process in the place of one that is gone.
     pub fn start(&mut self, now: Time) {
         self.reconnect = Reconnect::new(Backoff::default(), self.clock.tell(now));
         self.gave_up = None;
     }
 
-    /// When it connects next, in the time of the world.
+    /// Returns the time of the next connection, in the time of the world.
     pub fn connects_at(&self) -> Option<Time> {
         let due =
             self.reconnect.next_attempt().filter(|_| self.client.is_none() && self.gave_up.is_none())?;
         Some(self.clock.shows(due))
     }
 
-    /// Its socket is there.
+    /// Connects to the editor.
     pub fn connect(&mut self, now: Time, plan: &Plan) {
         self.sessions += 1;
         self.reconnect.on_attempt();
@@ -125,14 +126,14 @@ impl Agent {
         self.forget();
     }
 
-    /// Nobody listens.
+    /// Records that no editor listens.
     pub fn found_nobody(&mut self, now: Time) {
         let time = self.clock.tell(now);
         self.reconnect.on_attempt();
         self.gave_up = self.reconnect.on_disconnected(time, &Closed::Abnormal).err();
     }
 
-    /// The process is gone.
+    /// Ends the process.
     pub fn die(&mut self) {
         self.client = None;
         self.forget();
@@ -151,12 +152,12 @@ impl Agent {
         self.asleep_until.is_none()
     }
 
-    /// When it wants to be looked at, in the time of the world.
+    /// Returns the time at which its loop has to turn, in the time of the world.
     pub fn due(&self) -> Option<Time> {
         Some(self.clock.shows(self.client.as_ref()?.deadline()?))
     }
 
-    /// One turn of its loop. Whether anything happened.
+    /// Runs one turn of its loop. Returns true if anything happened.
     pub fn turn(&mut self, now: Time, oracle: &mut Oracle) -> bool {
         let (time, perhaps_earlier) = (self.clock.tell(now), self.clock.read(now));
         let Some(client) = &mut self.client else { return false };
@@ -240,7 +241,7 @@ impl Agent {
                 oracle.hit("agent hears a mention");
             }
             ClientEvent::ToolsChanged => {
-                // As the real client, which forgets what was selected.
+                // The real client forgets the selection too.
                 (self.shows, self.relists, self.forgets) = (None, true, true);
             }
             ClientEvent::Closed(closed) => self.closed(time, &closed, oracle),
@@ -302,7 +303,7 @@ impl Agent {
             }
             _ => matches!(closed, Closed::ProtocolError(_) | Closed::InputOverflow | Closed::Entropy),
         };
-        oracle.claim(!ours, I::Reconnect, || format!("agent {} is honest, and hears {closed:?}", self.index));
+        oracle.claim(!ours, I::Reconnect, || format!("agent {} is honest, and gets {closed:?}", self.index));
         self.is_ready = false;
         match self.reconnect.on_disconnected(time, closed) {
             Ok(_) => oracle.hit("agent tries again"),
@@ -322,7 +323,7 @@ impl Agent {
         });
     }
 
-    /// After a turn nothing is overdue, unless so much waits to be written that time stands still.
+    /// Checks that no request is overdue after a turn, unless unwritten output stops the timers.
     fn check(&self, time: Time, oracle: &mut Oracle) {
         let blocked = self.client.as_ref().is_none_or(|client| {
             use ide_mcp::Wire;
@@ -357,7 +358,7 @@ impl Agent {
         }
     }
 
-    /// It does one of the many things that agents do.
+    /// Does one of the many things that agents do.
     pub fn act(&mut self, now: Time, serial: u64, plan: &Plan, oracle: &mut Oracle) {
         let time = self.clock.tell(now);
         let Some(client) = &mut self.client else { return };
@@ -389,7 +390,8 @@ impl Agent {
                 let params = serde_json::json!({ "name": "countLines", "arguments": { "n": &mark } });
                 (client.request("tools/call", Some(&params), Timeout::Progress { idle, total }), Some(idle))
             }
-            // No editor waits for an agent that lists the tools all the time, so this one pauses.
+            // An editor does not wait for an agent that lists the tools all the time, so this agent
+            // pauses.
             14 if self.ignores_for.is_some()
                 && time.saturating_since(self.listed_at) < Duration::from_secs(2) =>
             {
@@ -455,12 +457,12 @@ impl Agent {
             let params = serde_json::json!({ "requestId": 1 });
             let _ = client.notify("notifications/cancelled", Some(&params));
         }
-        // The end of the connection may be on its way to be told.
+        // The event of the end may not be polled yet.
         oracle.note(|| format!("agent {} gives up {request:?}: {waited}", self.index));
         oracle.hit("agent cancels");
     }
 
-    /// It lists the tools again if it was told that they have changed, as the real one does.
+    /// Lists the tools again after a change, as the real client does.
     pub fn relist(&mut self, plan: &Plan) {
         let time = self.clock.latest();
         let Some(client) = self.client.as_mut().filter(|_| self.relists) else { return };

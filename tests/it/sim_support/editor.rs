@@ -1,5 +1,6 @@
-//! The application of the editor: it answers at once, late, twice or never, from inside the loop and from outside, and tells
-//! its clients of selections, files and tools. It keeps the books of what it was told, and of what it was promised.
+//! The application of the editor. It answers at once, late, twice or never, inside the loop and
+//! outside, and sends its clients selections, files and tools. It records the events that it got,
+//! and the deadlines that the host has to keep.
 
 mod calls;
 mod person;
@@ -27,13 +28,13 @@ use super::{
 };
 use calls::{Deed, Open, What, asked};
 
-/// The books of all connections that are not over.
+/// The ledgers of all connections that are not over.
 pub type Books = BTreeMap<ConnId, Ledger>;
 
-/// How long a call may be put off by progress.
+/// The longest time for which progress can extend a call.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// How long diagnostics may take.
+/// The time for diagnostics.
 const DIAGNOSTICS: Duration = Duration::from_millis(400);
 
 /// A request of the editor.
@@ -50,27 +51,28 @@ pub struct Editor {
     big: bool,
     open: BTreeMap<CallId, Open>,
     ended: VecDeque<(CallId, NotOpen)>,
-    /// By the time in the world.
+    /// The planned actions, by the time of the world.
     deeds: BTreeMap<(Time, u64), (CallId, Deed)>,
     serial: u64,
     requests: BTreeMap<RequestId, Wanted>,
-    /// Which selection is the last, and how long the longest text was.
+    /// The number of the latest selection, and the length of the longest text.
     pub selected: u64,
     pub selected_len: usize,
-    /// Which edition of the tools is offered.
+    /// The edition of the tools that the editor offers.
     pub edition: u64,
     pub past: Past,
     mentions: u64,
-    /// Mentions that have neither been sent nor expired: to whom, and until when.
+    /// Mentions that have neither been sent nor expired.
     waiting_mentions: BTreeMap<u64, Mentioned>,
 }
 
-/// A mention that has not been seen on a wire.
+/// A mention that has not been observed on a wire.
 #[derive(Debug)]
 struct Mentioned {
     to: Option<ConnId>,
     until: Time,
-    /// A connection has ended since. If the mention lay in its send buffer, it comes to another one after later mentions.
+    /// True if a connection has ended since. If the mention was in its send buffer, the mention
+    /// comes to another client after later mentions.
     is_doubtful: bool,
 }
 
@@ -103,12 +105,12 @@ impl Editor {
         self.open.get(&call).is_some_and(|open| matches!(open.what, What::Diff { .. }))
     }
 
-    /// When it does something of its own accord next.
+    /// Returns the time of the next planned action.
     pub fn next_deed(&self) -> Option<Time> {
         self.deeds.keys().next().map(|(at, _)| *at)
     }
 
-    /// It is told of something at this time of the world and of the host's clock.
+    /// Handles an event, at this time of the world and of the host's clock.
     pub fn hear(
         &mut self,
         (now, time): (Time, Time),
@@ -126,7 +128,8 @@ impl Editor {
             ServerEvent::Call(call) => {
                 let id = call.id();
                 let (nonce, what) = asked(call);
-                // What the client waits for a while is answered in it, whatever progress is made.
+                // The client waits for diagnostics only this long, so progress does not extend
+                // their time.
                 let (span, longest) = match what {
                     What::Diff { .. } => (None, LONGEST),
                     What::Diagnostics => (Some(DIAGNOSTICS), DIAGNOSTICS),
@@ -186,11 +189,13 @@ impl Editor {
             _ => "host: closed otherwise",
         });
         let overfed = matches!(closed, Closed::InputOverflow | Closed::Entropy);
-        oracle
-            .claim(!overfed, I::NothingUnseen, || format!("{closed:?}, although it was asked what it wants"));
+        oracle.claim(!overfed, I::NothingUnseen, || {
+            format!("{closed:?}, although the loop asked for its wants")
+        });
     }
 
-    /// At this time, after a turn of the loop: nothing is overdue where `is_blocked` does not say that time stands still.
+    /// Checks, after a turn of the loop, that nothing is overdue, except on connections whose
+    /// timers are stopped (`is_blocked`).
     pub fn check(
         &self,
         time: Time,
@@ -213,19 +218,19 @@ impl Editor {
         }
     }
 
-    /// Whether anything of this connection is open.
+    /// Returns the open calls of this connection.
     pub fn open_of(&self, conn: ConnId) -> impl Iterator<Item = CallId> + '_ {
         self.open.keys().copied().filter(move |call| conn_of(*call) == conn)
     }
 
-    /// The process is gone in the middle of everything.
+    /// Ends the process in the middle of its work.
     pub fn kill(&mut self) {
         self.open.clear();
         self.requests.clear();
         self.restart(&mut Oracle::default());
     }
 
-    /// Another host takes the place of this one: handles of the old one mean nothing to it.
+    /// Forgets the old host, whose handles another host does not recognize.
     pub fn restart(&mut self, oracle: &mut Oracle) {
         let left = self.open.len() + self.requests.len();
         oracle.claim(left == 0, I::AnsweredOnce, || format!("{left} calls and requests outlive their host"));

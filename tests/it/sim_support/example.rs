@@ -1,4 +1,4 @@
-//! The simulation of `tests/it/sim_support`, for as many seeds as you like: see [`HELP`].
+//! The simulation of `tests/it/sim_support`, for any number of seeds: see [`HELP`].
 #![allow(
     dead_code,
     missing_docs,
@@ -58,17 +58,17 @@ Progress goes to standard error, every ten seconds.
 exit status: 0 if every rule holds, 1 if one is broken, a cut shows or, of 300 seeds or more, never put to the test, 2 for a wrong
 command line";
 
-/// More failures than this say nothing new.
+/// The number of failures after which no further seeds run.
 const ENOUGH: usize = 10;
 
-/// More at a time than any machine has processors would only take memory.
+/// The limits of the number of threads. More threads than processors would only take memory.
 const THREADS: RangeInclusive<u64> = 1..=256;
 
-/// How often many seeds say how far they are.
+/// The interval of the progress reports.
 const PACE: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
-    // What panics is reported with its seed.
+    // A panic is reported with its seed, and not by the hook.
     std::panic::set_hook(Box::new(|_| {}));
     match Command::read(std::env::args().skip(1)) {
         Ok(Command::Help) => {
@@ -134,7 +134,7 @@ impl Command {
     }
 }
 
-/// Prints a line. Whoever has closed the other end has read enough.
+/// Prints a line. An error, such as a closed pipe, is ignored.
 fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }
@@ -159,19 +159,19 @@ fn one(seed: u64, cuts: Cuts, trace: bool) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What many seeds came across so far.
+/// The result of many seeds so far.
 #[derive(Debug)]
 struct Found {
-    /// Those to come.
+    /// The seeds that have not run.
     seeds: Range<u64>,
     done: u64,
     hits: Hits,
     failures: Vec<Failure>,
-    /// When it was last said how far this is.
+    /// The time of the last progress report.
     told: Duration,
 }
 
-/// Runs many, and says what they came across.
+/// Runs many seeds, and prints their hits.
 fn many(seeds: Range<u64>, jobs: u64) -> ExitCode {
     let (begun, first) = (start(), seeds.start);
     let found =
@@ -195,13 +195,13 @@ fn many(seeds: Range<u64>, jobs: u64) -> ExitCode {
     if failures.is_empty() && missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Only to say how long it took.
+/// Returns the start of the run, for the report of its duration.
 #[allow(clippy::disallowed_methods, reason = "no machine sees it")]
 fn start() -> Instant {
     Instant::now()
 }
 
-/// Runs one seed after the other, until there is none left.
+/// Runs one seed after the other, until none is left.
 fn work(begun: Instant, found: &Mutex<Found>) {
     loop {
         let Some(seed) = found.lock().ok().and_then(|mut found| found.seeds.next()) else { return };

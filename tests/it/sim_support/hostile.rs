@@ -1,5 +1,6 @@
-//! Peers that keep to no rule, one behaviour a row, after the table of threats: strangers that are not to be let in, and
-//! insiders that have the token. A row says what it does and what it has to be answered.
+//! Peers that break rules, one behavior a row, after the table of threats: strangers that are not
+//! to be let in, and insiders that have the token. Each row has its actions and the answer that is
+//! due.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -26,7 +27,7 @@ pub struct Hostile {
     sends: VecDeque<(Time, Vec<u8>)>,
     pub meanings: Vec<(String, Vec<Owed>)>,
     pub reads: bool,
-    /// It hangs up when it has said everything.
+    /// True if the peer leaves when it has sent everything.
     pub leaves: bool,
     out: Vec<u8>,
     sent: usize,
@@ -35,12 +36,12 @@ pub struct Hostile {
     status: Option<u16>,
     code: Option<u16>,
     pub has_ended: bool,
-    /// It hangs up.
+    /// True if the peer has left.
     pub is_over: bool,
 }
 
 impl Hostile {
-    /// One of the behaviours, which begins now.
+    /// Chooses a behavior, which begins now.
     pub fn new(now: Time, auth_failure: AuthFailure, random: &mut Random, serial: &mut u64) -> Self {
         let at = random.below(STRANGERS.len() + INSIDERS.len());
         let (standing, (name, due, act)) = match STRANGERS.get(at) {
@@ -102,17 +103,17 @@ impl Hostile {
         }
     }
 
-    /// Whether it is going to send more than is sensible byte by byte.
+    /// Returns true if the peer sends more than is sensible byte by byte.
     pub fn is_bulky(&self) -> bool {
         self.sends.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() > 4_000
     }
 
-    /// When it sends something next.
+    /// Returns the time at which the peer sends next.
     pub fn next(&self) -> Option<Time> {
         self.sends.front().filter(|_| !self.is_over).map(|(at, _)| *at)
     }
 
-    /// It does what is due. Whether that was anything.
+    /// Does everything that is due. Returns true if there was anything.
     pub fn turn(&mut self, now: Time) -> bool {
         let before = self.sends.len();
         while self.sends.front().is_some_and(|(at, _)| *at <= now) {
@@ -126,11 +127,11 @@ impl Hostile {
         any
     }
 
-    /// Its connection is over: has it heard what was due?
+    /// Checks, after the end of its connection, that the peer got the due answer.
     pub fn judge(&self, oracle: &mut Oracle) {
         let (status, code) = (self.status, self.code);
         let right = match self.due {
-            // Others may have needed the room, or it left first.
+            // The host may have needed the room for other peers, or the peer left first.
             _ if status.is_none() || status == Some(408) => code.is_none(),
             Due::Status(due) => status == Some(due),
             Due::Close(due) => code == Some(due) || code.is_none() || code == Some(1001),
@@ -140,7 +141,7 @@ impl Hostile {
         let turned_away = status == Some(503) && self.standing == Standing::Insider;
         let invariant = if self.standing == Standing::Stranger { I::NoToken } else { I::Refusal };
         oracle.claim(right || turned_away, invariant, || {
-            format!("{}: {:?} is due, and it heard {status:?}, {code:?}", self.name, self.due)
+            format!("{}: {:?} is due, and it got {status:?}, {code:?}", self.name, self.due)
         });
         let complete = match self.due {
             Due::Status(due) => status == Some(due) || self.leaves,

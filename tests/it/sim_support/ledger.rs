@@ -1,6 +1,6 @@
-//! The books of one connection, kept by whoever reads its wire: what was asked, what was answered, what was pushed.
+//! The ledger of one connection, kept by an observer of its wire: requests, answers and pushes.
 //!
-//! They know nothing of the machines but what goes by, and what the application is told.
+//! The ledger uses only the bytes on the wire and the events of the application.
 
 mod pushes;
 
@@ -15,26 +15,26 @@ use super::{
     tap::{Item, Message, Tap, edition_in, nonce_in},
 };
 
-/// What somebody has to be answered for a text.
+/// An answer that is due for a text.
 #[derive(Clone, Debug)]
 pub struct Owed {
     pub id: String,
-    /// Only this error will do.
+    /// The only error that is right, if there is one.
     pub code: Option<i64>,
 }
 
-/// Who is at the other end, as far as it matters what may be said there.
+/// The rights of the peer at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It keeps to all rules.
+    /// A peer that keeps all rules.
     Honest,
-    /// It has the token and breaks rules.
+    /// A peer that has the token and breaks rules.
     Insider,
-    /// It is not to be let in.
+    /// A peer that is not to be let in.
     Stranger,
 }
 
-/// A request that has been delivered and has not come to its end.
+/// A request that has been delivered and has not ended.
 #[derive(Debug)]
 struct Asked {
     id: String,
@@ -43,11 +43,11 @@ struct Asked {
     method: String,
     code: Option<i64>,
     nonce: Option<String>,
-    /// Of an `openDiff`.
+    /// The tab of an `openDiff`.
     tab: Option<String>,
-    /// Its tab has been closed since.
+    /// True if the tab has been closed since.
     doomed: bool,
-    /// It closes tabs itself.
+    /// True if the request closes tabs.
     closes: bool,
     version: Option<String>,
     token: Option<String>,
@@ -55,43 +55,43 @@ struct Asked {
     call: Option<CallId>,
 }
 
-/// One connection.
+/// The record of one connection.
 #[derive(Debug)]
 pub struct Ledger {
     pub standing: Standing,
     heard: Tap,
     said: Tap,
     pending: Vec<Asked>,
-    /// Those that ended in silence while something waited to be written.
+    /// The requests that ended without an answer since the output was last written completely.
     echoes: Vec<Asked>,
     /// The marks of all calls that were made here.
     marks: BTreeSet<String>,
-    /// How many calls may be open.
+    /// The limits of open calls and of their bytes.
     room: (usize, usize),
-    /// Every id that was ever asked, and those that the client gave up.
+    /// Every id of a request, and the ids that the client cancelled.
     ids: BTreeSet<String>,
     given_up: BTreeSet<String>,
     silenced: BTreeSet<String>,
-    /// What texts that break a rule are owed.
+    /// The due answers to texts that break a rule.
     pub meanings: BTreeMap<String, Vec<Owed>>,
     initialized: bool,
     pub last_selection: u64,
-    /// The selection has been told since the client last could have forgotten it.
+    /// True if the selection has been sent since the client could last have forgotten it.
     pub is_selection_known: bool,
     list_changed: bool,
-    /// The number of times that the same selection can still be sent again: after a list, when the client has settled,
-    /// and once later.
+    /// The number of times that the same selection can still be sent again: after a list, when the
+    /// client has settled, and once later.
     repeats: u8,
-    /// The edition of the tools that it was given last.
+    /// The edition of the tools that the client listed last.
     edition: Option<u64>,
-    /// How often the tools had changed when it was made, and how often it was told since.
+    /// The number of changes of the tools before the connection, and the number announced since.
     changes_before: usize,
     changes_told: usize,
     own_ids: u64,
     own_given_up: BTreeSet<String>,
-    /// Those that were written and have not been looked at.
+    /// The mentions that were written and are not checked yet.
     pub mentions: Vec<u64>,
-    /// The last one that was for this client, and the last one that was for whoever came last.
+    /// The last mention for this client, and the last one for the latest client.
     pub last_mentions: [u64; 2],
     pub status: Option<u16>,
     pub close_code: Option<u16>,
@@ -100,7 +100,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// `changes`: how often the tools have changed; `room`: how many calls may be open, and how many bytes they may have.
+    /// Creates a ledger. `changes`: the number of changes of the tools so far; `room`: the limits
+    /// of open calls and of their bytes.
     pub fn new(standing: Standing, changes: usize, room: (usize, usize)) -> Self {
         Self {
             standing,
@@ -133,12 +134,12 @@ impl Ledger {
         }
     }
 
-    /// Whether it was let in and is to be talked to.
+    /// Returns true if the client was let in and the connection is open.
     pub fn is_attached(&self) -> bool {
         !self.has_ended && self.status == Some(101) && self.close_code.is_none()
     }
 
-    /// The host read this.
+    /// Records bytes that the host read.
     pub fn hear(&mut self, bytes: &[u8], oracle: &mut Oracle) {
         for item in self.heard.take(bytes) {
             let Item::Text(text) = item else {
@@ -183,7 +184,7 @@ impl Ledger {
         }
     }
 
-    /// A request came.
+    /// Records a request.
     fn ask(&mut self, id: &str, method: &str, text: &str, code: Option<i64>, oracle: &mut Oracle) {
         let params = Message::read(text).and_then(|message| Message::read(message.get("params")?));
         let member = |name: &str| params.as_ref().and_then(|params| params.get(name));
@@ -228,42 +229,42 @@ impl Ledger {
         }
     }
 
-    /// The application was told of a call with this mark.
+    /// Records that the application got a call with this mark.
     pub fn opened(&mut self, call: CallId, nonce: Option<&str>, oracle: &mut Oracle) {
         let unbound = |asked: &&mut Asked| {
             asked.call.is_none() && asked.nonce.as_deref() == nonce && asked.code.is_none()
         };
         match self.pending.iter_mut().find(unbound) {
             Some(asked) => asked.call = Some(call),
-            None => oracle.claim(false, I::CrossTalk, || format!("a call that nobody made here: {nonce:?}")),
+            None => oracle.claim(false, I::CrossTalk, || format!("a call that was not made here: {nonce:?}")),
         }
     }
 
-    /// The application was told that a call ended without an answer.
-    ///
-    /// Gives back its id.
+    /// Records that the application got the end of a call without an answer. Returns the id of the
+    /// call.
     pub fn silenced(&mut self, call: CallId, by_client: bool, oracle: &mut Oracle) -> Option<String> {
         let at = self.pending.iter().position(|asked| asked.call == Some(call));
         oracle.claim(at.is_some(), I::AnsweredOnce, || format!("{call:?} ends unanswered, and was answered"));
         let at = at?;
         let asked = self.pending.remove(at);
         let asked_for = !by_client || self.given_up.iter().any(|id| same(id, &asked.id));
-        oracle.claim(asked_for, I::CrossTalk, || format!("{} was given up by somebody else", asked.id));
+        oracle.claim(asked_for, I::CrossTalk, || format!("{} was cancelled by another client", asked.id));
         let id = asked.id.clone();
         self.silenced.insert(id.clone());
         self.echoes.push(asked);
         Some(id)
     }
 
-    /// Whether the tab of this diff was closed since it was opened.
+    /// Returns true if the tab of this diff was closed since the diff was opened.
     pub fn is_doomed(&self, call: CallId) -> bool {
         self.pending.iter().any(|asked| asked.call == Some(call) && asked.doomed)
     }
 
-    /// The host wrote this, of a person who has done that.
+    /// Records bytes that the host wrote, after these actions of the person.
     pub fn say(&mut self, now: Time, bytes: &[u8], past: &Past, oracle: &mut Oracle) {
         for item in self.said.take(bytes) {
-            // Item by item and not as it was cut, each with its time.
+            // The digest takes whole items with their times, so that it does not depend on the
+            // cuts.
             let seen = match &item {
                 Item::Head(text) | Item::Text(text) => text.as_bytes(),
                 Item::Close(_) => b"close",
@@ -283,7 +284,7 @@ impl Ledger {
                 Item::Text(text) => {
                     oracle.note(|| format!("  said {}", short(&text)));
                     let let_in = self.standing != Standing::Stranger && self.status == Some(101);
-                    oracle.claim(let_in, I::NoToken, || format!("a stranger hears {text}"));
+                    oracle.claim(let_in, I::NoToken, || format!("a stranger gets {text}"));
                     self.say_text(now, &text, past, oracle);
                 }
                 Item::Ping | Item::Pong => oracle.note(|| format!("  said {item:?}")),
@@ -337,7 +338,8 @@ impl Ledger {
             };
             return oracle.claim(false, invariant, || format!("{id} does not wait for this: {text}"));
         };
-        // Of two with one id the later one is refused, and the first one is the application's.
+        // Of two requests with one id the later one is refused, and the first one belongs to the
+        // application.
         let fits = |at: &&usize| self.pending[**at].code == code && self.pending[**at].code.is_some();
         let refused = || waiting.iter().rev().find(|at| self.pending[**at].call.is_none());
         let marked =
@@ -357,10 +359,10 @@ impl Ledger {
             Some(_) => "answer of the application's own",
         });
         if asked.closes && code.is_some() {
-            // Refused, so that what it was to close stays open.
+            // The call was refused, so its tabs stay open.
             self.pending.iter_mut().for_each(|of| of.doomed = false);
         }
-        // What waits to be written is not in this book.
+        // Unwritten answers are not in this ledger.
         if code == Some(-32603) && text.contains("busy: too many") {
             self.check_busy(&asked, oracle);
         }
@@ -372,8 +374,9 @@ impl Ledger {
         }
     }
 
-    /// Too many calls are open only where as many are as may, and for what ends diffs there are never too many: it may be
-    /// what ends them. Some of those that are open may have been asked since, or have ended unwritten.
+    /// Checks the refusal of a call as one too many. The refusal is right only at a limit, and
+    /// never for a call that ends diffs, since such a call can free the room. Some of the open
+    /// calls may have come since, or their answers may be unwritten.
     fn check_busy(&self, asked: &Asked, oracle: &mut Oracle) {
         let (calls, room) = self.room;
         let open = self.pending.len() + self.echoes.len();
@@ -391,7 +394,7 @@ impl Ledger {
         });
     }
 
-    /// I20–I25: what every editor answers.
+    /// I20–I25: checks the answers that every editor gives.
     fn check_standard(&self, asked: &Asked, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
         let result = message.get("result").unwrap_or_default();
         let code = message.code();
@@ -407,16 +410,17 @@ impl Ledger {
             ("server/discover" | "x/unknown", _) => code == Some(-32601),
             _ => true,
         };
-        // While it shuts down, everything is refused.
+        // While the editor shuts down, everything is refused.
         oracle.claim(holds || code == Some(-32600), I::Negotiation, || {
             format!("{} is answered {text}", asked.method)
         });
     }
 
-    /// Where the application has everything that came, and everything was written, each request is answered or waits for it.
+    /// Checks that each request is answered or open at the application, after the application got
+    /// all events and all output was written.
     pub fn check_settled(&mut self, edition: u64, is_open: impl Fn(CallId) -> bool, oracle: &mut Oracle) {
         self.echoes.clear();
-        // What comes behind our close frame is not looked at.
+        // Bytes behind our close frame are ignored.
         if self.close_code.is_some() || self.standing == Standing::Stranger {
             return;
         }
@@ -435,19 +439,19 @@ impl Ledger {
         }
     }
 
-    /// Whether a request that belongs to this call waits for its answer.
+    /// Returns true if a request that belongs to this call waits for its answer.
     pub fn awaits(&self, call: CallId) -> bool {
         self.pending.iter().any(|asked| asked.call == Some(call))
     }
 }
 
-/// Whether two ids are the same one, as they are written by clients of this simulation.
+/// Returns true if two ids are equal, in the spellings of the clients of this simulation.
 fn same(one: &str, other: &str) -> bool {
     let number = |id: &str| id.parse::<f64>().ok();
     one == other || number(one).is_some_and(|it| number(other) == Some(it))
 }
 
-/// What of a text is shown in a trace.
+/// Returns the part of a text that a trace shows.
 pub fn short(text: &str) -> String {
     let line = text.replace("\r\n", " ");
     if line.chars().count() <= 200 {

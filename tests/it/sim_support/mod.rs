@@ -1,15 +1,19 @@
-//! A whole editor and all who attach to it, simulated: one seed is one life, and the same seed is the same life.
+//! A simulation of a whole editor and all programs that attach to it. One seed is one run, and the
+//! same seed gives the same run.
 //!
-//! Several agents and one host on a network that cuts, delays, stalls and loses, on clocks that jump, beside peers that keep
-//! to no rule, under an oracle. Nothing of it knows the machines from inside: it drives them as a loop does, reads what goes
-//! over the wires, and keeps books. From the top:
+//! Several agents and one host share a network that cuts, delays, stalls and loses bytes, on clocks
+//! that jump, beside peers that break rules, under an oracle. The simulation does not use the
+//! internals of the machines: it drives them like a loop, reads the bytes on the wires, and keeps
+//! ledgers. From the top:
 //!
 //! - [`run`]: a seed from its beginning to its end, and the report;
-//! - [`script`]: what happens, step by step; [`world`]: how everything moves;
-//! - [`plan`]: what the seed decides beforehand; [`network`]: cables, ends and clocks;
-//! - [`agent`], [`hostile`], [`editor`]: those who live in it;
-//! - [`oracle`]: the rules, by name; [`ledger`]: the books of a connection; [`tap`]: what is read off a wire;
-//! - [`plant`]: faults that the oracle must find; [`must_hit`]: what a run of many seeds must have come across.
+//! - [`script`]: the events of a run, step by step; [`world`]: the movement of bytes and time;
+//! - [`plan`]: the decisions of the seed before the run; [`network`]: cables, ends and clocks;
+//! - [`agent`], [`hostile`], [`editor`]: the participants;
+//! - [`oracle`]: the rules, by name; [`ledger`]: the record of a connection; [`tap`]: the frames
+//!   and messages on a wire;
+//! - [`plant`]: faults that the oracle has to find; [`must_hit`]: the events that a run of many
+//!   seeds has to reach.
 
 pub mod agent;
 pub mod editor;

@@ -1,11 +1,12 @@
-//! What a run of many seeds must have come across: a rule that is never put to the test says nothing.
+//! The events that a run of many seeds has to reach: a rule that is never put to the test proves
+//! nothing.
 
 use super::{hostile, oracle::Hits};
 
-/// How many seeds are enough to come across all of it.
+/// The number of seeds that is enough to reach all of them.
 pub const SEEDS: u64 = 300;
 
-/// Every hit beside the behaviours of hostile peers.
+/// Every hit except the behaviors of hostile peers.
 const MUST_HIT: &[&str] = &[
     "a batch is answered as one",
     "a loop that is always late",
@@ -111,7 +112,7 @@ const MUST_HIT: &[&str] = &[
     "violation of another kind",
 ];
 
-/// What of it is missing.
+/// Returns the missing hits.
 pub fn missing(hits: &Hits) -> Vec<&'static str> {
     MUST_HIT.iter().copied().chain(hostile::names()).filter(|what| !hits.contains_key(what)).collect()
 }

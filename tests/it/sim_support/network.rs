@@ -1,4 +1,5 @@
-//! Sockets in memory: a connection is two links, and what is at their ends may be asleep, gone, or gone without a word.
+//! Sockets in memory. A connection is two links, and each of its ends can be asleep, gone, or gone
+//! without notice.
 
 use std::time::Duration;
 
@@ -10,33 +11,33 @@ use ide_mcp::{
 
 use super::plan::{Plan, Quality};
 
-/// Who is at the far end.
+/// The peer at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     Agent(usize),
     Hostile(usize),
-    /// The process is gone, and its system has said so.
+    /// The process is gone, and its system has closed the connection.
     Dead,
-    /// Nobody is there, and nobody will say so.
+    /// The peer is gone, and its system does not report it.
     Lost,
 }
 
-/// One connection.
+/// A connection.
 #[derive(Debug)]
 pub struct Cable {
-    /// Its name at the host; `None` once that has let go of it.
+    /// The id of the connection at the host; `None` once the host has removed the connection.
     pub conn: Option<ConnId>,
     pub peer: Peer,
     pub up: Link,
     pub down: Link,
-    /// The host has named it, and not all of what it had to say has been taken since.
+    /// True if the host has named the connection, and not all of the output has been taken since.
     pub is_named: bool,
-    /// The end of the transport came while the one who was to hear of it slept.
+    /// True if the end of the transport came while the receiver slept.
     pub missed_by_host: bool,
     pub missed_by_peer: bool,
-    /// Something is wrong with the line, so that nothing is to be expected of it.
+    /// True if the line is broken: nothing arrives on it.
     pub is_dead: bool,
-    /// So much goes over it that it does so in large pieces.
+    /// True if the traffic is so large that it moves in large pieces.
     is_bulky: bool,
 }
 
@@ -57,7 +58,7 @@ impl Cable {
         cable
     }
 
-    /// Other delays and other pieces from here on.
+    /// Chooses other delays and pieces.
     pub fn vary(&mut self, plan: &Plan, random: &mut Random) {
         let longest = match plan.quality {
             Quality::Clean => 0,
@@ -75,7 +76,7 @@ impl Cable {
         }
     }
 
-    /// Everything arrives again, at once. A dead line stays dead.
+    /// Ends all delays. A dead line stays dead.
     pub fn heal(&mut self) {
         for link in [&mut self.up, &mut self.down] {
             link.delay = Duration::ZERO;
@@ -84,7 +85,7 @@ impl Cable {
         }
     }
 
-    /// Nothing arrives any more, and nobody is told.
+    /// Breaks the line: nothing arrives any more, and neither end gets an error.
     pub fn die(&mut self) {
         self.is_dead = true;
         for link in [&mut self.up, &mut self.down] {
@@ -92,31 +93,31 @@ impl Cable {
         }
     }
 
-    /// When something arrives next.
+    /// Returns the time of the next arrival.
     pub fn next_arrival(&self, now: Time) -> Option<Time> {
         [self.up.next_arrival(now), self.down.next_arrival(now)].into_iter().flatten().min()
     }
 }
 
-/// One end of a link, as the link sees it: with a clock of its own, perhaps asleep, and overheard.
+/// One end of a link, as the link sees it: with its own clock, perhaps asleep, and recorded.
 pub struct End<'a> {
     wire: &'a mut dyn Wire,
     time: Time,
-    /// It reads and writes.
+    /// True if the end reads and writes.
     active: bool,
     missed: Option<&'a mut bool>,
     overheard: &'a mut Vec<u8>,
-    /// It has heard of the end of the transport.
+    /// True if the end of the transport has arrived.
     pub has_ended: bool,
 }
 
 impl<'a> End<'a> {
-    /// What goes in or out at this end is added to `overheard`.
+    /// Creates an end. All bytes that it reads or writes are added to `overheard`.
     pub fn new(wire: &'a mut dyn Wire, time: Time, active: bool, overheard: &'a mut Vec<u8>) -> Self {
         Self { wire, time, active, missed: None, overheard, has_ended: false }
     }
 
-    /// While it is asleep the end of the transport is noted there.
+    /// Records in `missed` an end of the transport that comes while this end is asleep.
     pub fn noting(mut self, missed: &'a mut bool) -> Self {
         self.missed = Some(missed);
         self
@@ -173,10 +174,10 @@ impl Wire for End<'_> {
     }
 }
 
-/// An end at which nobody is.
+/// An end without a process.
 #[derive(Debug)]
 pub struct Nobody {
-    /// Its system says that nobody is.
+    /// True if the system closes the connection.
     pub says_so: bool,
 }
 
@@ -208,7 +209,8 @@ impl Wire for Nobody {
     fn trim(&mut self) {}
 }
 
-/// The clock of one machine: ahead of the others by as much as it has jumped, and sometimes read wrongly.
+/// The clock of one machine: ahead of the others by the sum of its jumps, and sometimes read
+/// wrongly.
 #[derive(Debug)]
 pub struct Clock {
     ahead: Duration,
@@ -222,14 +224,15 @@ impl Clock {
         Self { ahead: Duration::ZERO, latest: Time::ZERO, random: Random::new(seed), shaky }
     }
 
-    /// What it shows now.
+    /// Returns the time that the clock shows.
     pub fn tell(&mut self, now: Time) -> Time {
         let shown = now.saturating_add(self.ahead);
         self.latest = self.latest.max(shown);
         shown
     }
 
-    /// The same, but that it may show less than it did before, which must count as the latest.
+    /// Returns the time that the clock shows, or sometimes an earlier one, which a machine has to
+    /// count as the latest.
     pub fn read(&mut self, now: Time) -> Time {
         let shown = now.saturating_add(self.ahead);
         if self.shaky && self.random.one_in(6) {
@@ -239,7 +242,7 @@ impl Clock {
         self.tell(now)
     }
 
-    /// The latest time that it has told.
+    /// Returns the latest time that the clock has shown.
     pub const fn latest(&self) -> Time {
         self.latest
     }
@@ -248,7 +251,7 @@ impl Clock {
         self.ahead += span;
     }
 
-    /// When it is that it shows this.
+    /// Returns the moment at which the clock shows this time.
     pub fn shows(&self, at: Time) -> Time {
         Time::new(at.since_start().saturating_sub(self.ahead))
     }

@@ -1,13 +1,13 @@
-//! What must hold, and who watches over it.
+//! The rules, and the oracle that checks them.
 //!
-//! Every other part of the simulation tells the [`Oracle`] what it sees and claims what must be true of it. The first claim
-//! that fails is the fault of the run; nothing after it counts.
+//! Every other part of the simulation reports its observations to the [`Oracle`], with claims that
+//! have to hold. The first failed claim is the fault of the run; later ones do not count.
 
 use std::collections::BTreeMap;
 
 use ide_mcp::Time;
 
-/// How often each thing happened that a run of many seeds must have come across.
+/// The count of each event that a run of many seeds has to reach.
 pub type Hits = BTreeMap<&'static str, u64>;
 
 /// Adds the hits of one run to those of others.
@@ -19,15 +19,15 @@ pub fn add(all: &mut Hits, more: Hits) {
 
 macro_rules! invariants {
     ($($(#[doc = $rule:literal])+ $name:ident,)+) => {
-        /// A rule that is watched: the ten laws of `src/machine.rs` as far as they show from outside, and I1–I38 of the
-        /// sessions, joined where one observation decides several.
+        /// A rule that is checked: the ten laws of `src/machine.rs` as far as they show from
+        /// outside, and I1–I38 of the sessions, joined where one observation decides several.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Invariant {
             $($(#[doc = $rule])+ $name,)+
         }
 
         impl Invariant {
-            /// What it says.
+            /// Returns the text of the rule.
             pub fn rule(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($rule),+),)+
@@ -40,29 +40,30 @@ macro_rules! invariants {
 invariants! {
     /// law 1: nothing panics
     Total,
-    /// law 2, I26: how the bytes were cut cannot be seen
+    /// law 2, I26: the cuts of the bytes cannot be observed
     Cuts,
     /// law 3, I32, I33: `Closed` comes exactly once and last, and every connection comes to it
     OneEnding,
     /// law 4, I36: after a turn `deadline()` is later than the time, or absent
     ClockMovesOn,
-    /// law 5: what could be polled or written was announced by `deadline()`
+    /// law 5: `deadline()` announces every event and every output
     NothingUnseen,
-    /// law 6, I27, I29: what is held is bounded by the limits, and given back at the end
+    /// law 6, I27, I29: memory is bounded by the limits, and given back at the end
     Bounded,
-    /// law 7, I1, I3, I28: every request is answered once, or its end was told, or it is open
+    /// law 7, I1, I3, I28: every request is answered once, or its end was reported, or it is open
     AnsweredOnce,
-    /// law 8: what is refused leaves no trace
+    /// law 8: a refused operation leaves no trace
     RefusalsFree,
     /// law 10: a host whose client does not read goes on reading
     Rest,
-    /// I2, I6, I9, I15: nothing is answered that was not asked, and an id is echoed byte for byte
+    /// I2, I6, I9, I15: no answer comes without a request, and an id is echoed byte for byte
     NothingUnasked,
-    /// I4: a call that has ended cannot be answered again, and the refusal says how it ended
+    /// I4: a call that has ended cannot be answered again, and the error names its ending
     StaleHandles,
-    /// I5: after a cancellation nothing is said of the call
+    /// I5: after a cancellation no message names the call
     SilenceAfterCancel,
-    /// I10, I24: no `null` where a member is absent, no id `null`, no member that is none of JSON-RPC's
+    /// I10, I24: no `null` where a member is absent, no id `null`, no member that is none of
+    /// JSON-RPC's
     Envelope,
     /// I12, I19: a call ends by its deadline, and not before
     CallDeadline,
@@ -72,15 +73,17 @@ invariants! {
     RequestDeadline,
     /// I16: ids are integers from 1 that only grow
     OwnIds,
-    /// I17: a request is given up once on the wire, and only one that was asked
+    /// I17: a request is cancelled once on the wire, and only one that was sent
     OneCancel,
     /// I18: progress names a call that is open, and grows
     Progress,
-    /// I20–I25: a session is opened in the version that was asked for, and what is always there always answers
+    /// I20–I25: a session opens in the version that was offered, and the standard requests are
+    /// always answered
     Negotiation,
-    /// I30: of the selections the latest is told, never an older one after it, and not more often than the debounce
+    /// I30: only the latest selection is sent, never an older one after it, and not more often than
+    /// the debounce
     Coalescing,
-    /// I31: a change of the tools is told at most once until the tools are listed
+    /// I31: a change of the tools is announced at most once until the tools are listed
     ListChanged,
     /// I34: a connection whose peer is silent ends in time, and one that has only slept does not
     Liveness,
@@ -90,17 +93,17 @@ invariants! {
     TimerStorm,
     /// I37: a diff ends when its tab is closed, with its connection, and in no other way
     Diffs,
-    /// I38: nothing is pushed before it can be heard, and the last selection arrives
+    /// I38: no push comes before the client accepts it, and the last selection arrives
     Selection,
-    /// Every mention arrives at one client, in order, or is told to have expired
+    /// Every mention arrives at one client, in order, or is reported as expired
     Mentions,
-    /// N1–N3, H1–H11: without the token nobody gets any answer but the refusal that is due
+    /// N1–N3, H1–H11: a peer without the token gets no answer but the due refusal
     NoToken,
-    /// F1–F29, J1–J12: what breaks a rule is answered with the code of that rule
+    /// F1–F29, J1–J12: a violation is answered with the code of its rule
     Refusal,
     /// After `shutdown` everything ends within its limits
     Shutdown,
-    /// An agent that has lost an editor which is there has it back in time
+    /// An agent that has lost a running editor attaches again in time
     Reconnect,
 }
 
@@ -111,14 +114,14 @@ pub struct Fault {
     pub why: String,
 }
 
-/// Who watches.
+/// The oracle.
 #[derive(Debug, Default)]
 pub struct Oracle {
     fault: Option<Fault>,
     pub hits: Hits,
-    /// Everything that was seen on any wire, in one number.
+    /// A digest of everything that was observed on any wire.
     digest: u64,
-    /// What happened, if anybody wants to know.
+    /// The events, if the run is traced.
     trace: Option<Vec<String>>,
     pub now: Time,
     pub step: usize,
@@ -129,7 +132,7 @@ impl Oracle {
         Self { trace: traced.then(Vec::new), ..Self::default() }
     }
 
-    /// This must hold.
+    /// Records a fault if the claim does not hold. Only the first fault counts.
     pub fn claim(&mut self, holds: bool, invariant: Invariant, why: impl FnOnce() -> String) {
         if !holds && self.fault.is_none() {
             self.fault = Some(Fault { invariant, why: why() });
@@ -148,18 +151,18 @@ impl Oracle {
         *self.hits.entry(what).or_default() += 1;
     }
 
-    /// Something happened, for whoever reads the trace.
+    /// Records an event, if the run is traced.
     pub fn note(&mut self, what: impl FnOnce() -> String) {
         let Some(trace) = &mut self.trace else { return };
         trace.push(format!("{:>14.6} s  {}", self.now.since_start().as_secs_f64(), what()));
     }
 
-    /// Everything that happened, if it was written down.
+    /// Returns the recorded events.
     pub fn trace(&self) -> &[String] {
         self.trace.as_deref().unwrap_or_default()
     }
 
-    /// Adds what was seen on one connection to the digest, in whatever order they end.
+    /// Adds the digest of one connection. The order in which connections end does not matter.
     pub const fn saw(&mut self, digest: u64) {
         self.digest = self.digest.wrapping_add(digest);
     }

@@ -1,4 +1,4 @@
-//! What follows from the seed before anything happens: who takes part, on what kind of network, under which limits.
+//! The decisions of the seed before a run: the participants, the kind of network, and the limits.
 
 use std::time::Duration;
 
@@ -11,33 +11,33 @@ use ide_mcp::{
 
 use super::said::{PORT, TOKEN};
 
-/// How much goes wrong between the two ends.
+/// The quality of the network between the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
     /// Everything arrives at once and whole.
     Clean,
-    /// Some milliseconds, and pieces.
+    /// Delays of some milliseconds, and pieces.
     Usual,
-    /// Long delays and stalls; lines that go dead.
+    /// Long delays and stalls, and lines that go dead.
     Bad,
     /// All of that, all the time.
     Awful,
 }
 
-/// What a seed decides. The rest it decides step by step.
+/// The decisions of a seed before the run. The seed makes all others step by step.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub steps: usize,
     pub agents: usize,
     pub quality: Quality,
     pub dialect: Dialect,
-    /// Texts may be as long as a file; the pieces are large then.
+    /// True if texts can be as long as a file. The pieces are large then.
     pub big: bool,
-    /// Now and then a clock is read that goes backward.
+    /// True if a clock sometimes shows an earlier time than before.
     pub shaky: bool,
-    /// Loops give back memory after every turn.
+    /// True if loops give back memory after every turn.
     pub trims: bool,
-    /// Whoever is silent is pinged. The pings of both ends meet at the very same times.
+    /// True if both ends ping a silent peer. Their pings happen at the same times.
     pub pings: bool,
     pub auth_failure: AuthFailure,
     pub connections: usize,
@@ -49,12 +49,12 @@ pub struct Plan {
     pub call_deadline: Duration,
     pub request_timeout: Duration,
     pub debounce: Duration,
-    /// Time for which agents ignore pushes after the answer to `tools/list`, as the real client does. Set only in
-    /// runs without delays or clock jumps, which an editor cannot detect.
+    /// The time for which agents ignore pushes after the answer to `tools/list`, as the real client
+    /// does. It is set only in runs without delays or clock jumps, which an editor cannot detect.
     pub ignores_for: Option<Duration>,
 }
 
-/// Messages above it are refused; no honest one comes near.
+/// The limit of a message. Honest messages are far below it.
 pub const MESSAGE: usize = 512 * 1024;
 
 impl Plan {
@@ -93,7 +93,7 @@ impl Plan {
             strangers: if small { 3 } else { 8 },
             mark: if small { 16 * 1024 } else { 256 * 1024 },
             open_calls: if small { 3 } else { 256 },
-            // A few diffs, or one that is big.
+            // Room for a few diffs, or for one that is big.
             open_bytes: if small { 1024 } else { 32 * 1024 * 1024 },
             requests: if small { 4 } else { 256 },
             call_deadline: Duration::from_secs(if random.one_in(2) { 2 } else { 30 }),
@@ -103,7 +103,8 @@ impl Plan {
         }
     }
 
-    /// Nothing is due when bytes arrive, and nobody has to wait for room.
+    /// Makes the run orderly: no timer is due when bytes arrive, and no message has to wait for
+    /// room.
     pub const fn keep_orderly(&mut self) {
         self.pings = false;
         self.mark = 8 * 1024 * 1024;
@@ -114,7 +115,7 @@ impl Plan {
         (self.open_calls, self.open_bytes)
     }
 
-    /// The settings of the editor.
+    /// Returns the settings of the editor.
     pub fn host(&self) -> HostConfig {
         let mut policy = Policy::new(PORT, token());
         policy.auth_failure = self.auth_failure;
@@ -138,7 +139,7 @@ impl Plan {
         host
     }
 
-    /// The settings of an agent that offers this version.
+    /// Returns the settings of an agent that offers this version.
     pub fn client(&self, version: ProtocolVersion) -> ClientConfig {
         let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
         config.dialect = self.dialect;
@@ -158,7 +159,7 @@ impl Plan {
         config
     }
 
-    /// What the editor offers in this edition of its tools.
+    /// Returns the tools that the editor offers in this edition.
     pub fn tools(&self, edition: u64) -> ToolSet {
         ToolSet::new()
             .handle(Tool::OpenDiff)
@@ -168,7 +169,7 @@ impl Plan {
             .custom(format!("edition{edition}"), "Another", r#"{"type":"object"}"#)
     }
 
-    /// How long what an agent proposes is.
+    /// Returns the length of a text that an agent proposes.
     pub fn text_len(&self, random: &mut Random) -> usize {
         match random.below(6) {
             0 if self.big => 60_000,

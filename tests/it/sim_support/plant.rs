@@ -1,5 +1,5 @@
-//! The editor under test, and the faults that may be planted in it: a test of the oracle, which must find each of them
-//! under its own invariant.
+//! The editor under test, and the faults that can be planted in it. They test the oracle, which has
+//! to find each fault under its own invariant.
 
 mod mangled;
 
@@ -16,27 +16,27 @@ use super::{oracle::Invariant as I, said::PORT};
 
 macro_rules! bugs {
     ($($(#[$doc:meta])* $bug:ident => $invariant:ident,)+) => {
-        /// What is wrong with the editor, or with the agents.
+        /// A fault of the editor, or of the agents.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Bug {
             $($(#[$doc])* $bug,)+
         }
 
         impl Bug {
-            /// All of them, and the invariant that each breaks.
+            /// All faults, each with the invariant that it breaks.
             pub const ALL: &[(Self, I)] = &[$((Self::$bug, I::$invariant),)+];
         }
     };
 }
 
 bugs! {
-    /// It panics when a client says something rare.
+    /// The editor panics at a rare notification.
     Panics => Total,
-    /// What it says depends on how bytes were cut.
+    /// The output depends on the cuts of the bytes.
     TellsOfCuts => Cuts,
-    /// Some ends are told twice.
+    /// Each end is reported twice.
     ClosedTwice => OneEnding,
-    /// Some ends are not told.
+    /// Some ends are not reported.
     NeverCloses => OneEnding,
     /// The deadline stays where it was.
     StuckDeadline => ClockMovesOn,
@@ -44,9 +44,9 @@ bugs! {
     HidesDeadline => NothingUnseen,
     /// The loop is woken every few milliseconds.
     WakesForNothing => TimerStorm,
-    /// What was read is kept.
+    /// The host keeps the bytes that it read.
     Hoards => Bounded,
-    /// At a client that does not read, nothing is read either.
+    /// The host does not read from a client that does not read.
     StopsReading => Rest,
     AnswersTwice => AnsweredOnce,
     NeverAnswers => AnsweredOnce,
@@ -56,64 +56,64 @@ bugs! {
     AnswersWhatWasCancelled => SilenceAfterCancel,
     /// A refused answer leaves a byte.
     RefusalLeavesAByte => RefusalsFree,
-    /// An answer that is too late is taken, and dropped.
+    /// An answer that is too late is accepted, and dropped.
     TakesStaleAnswers => StaleHandles,
     AnswersWithNull => Envelope,
-    /// Calls wait longer than they may.
+    /// Calls stay open beyond their deadline.
     WaitsTooLong => CallDeadline,
-    /// The end of a diff is not told.
+    /// The end of a diff is not reported.
     ForgetsADiff => Diffs,
-    /// A closed tab closes one of somebody else.
+    /// A closed tab closes a diff of another client.
     ClosesDiffOfAnother => Diffs,
     LosesSelections => Selection,
     SelectsTooEarly => Selection,
-    /// An old selection is told after a newer one.
+    /// An old selection is sent after a newer one.
     SelectsBackward => Coalescing,
-    /// The tools are said to have changed as a sign of life.
+    /// A change of the tools is announced without a change.
     ChangesToolsForNothing => ListChanged,
-    /// Every selection is told at once.
+    /// Every selection is sent at once.
     DoesNotDebounce => Coalescing,
-    /// The same selection is told twice.
+    /// The same selection is sent twice.
     SelectsTwice => Coalescing,
     /// A selection is sent once, though the client may have ignored it.
     SelectsOnce => Selection,
     LosesMentions => Mentions,
-    /// A client is taken for one that accepts pushes from `initialized` on.
+    /// The server counts a client as ready for pushes from `initialized` on.
     MentionsAtOnce => Mentions,
     /// Two mentions are sent together.
     MentionsTogether => Mentions,
     ProgressGoesBack => Progress,
-    /// Whoever asks is let in.
+    /// Every client is let in.
     NeedsNoToken => NoToken,
-    /// Rules of the wire are not enforced.
+    /// The close code is wrong.
     ClosesWithAnotherCode => Refusal,
-    /// There are too many calls for what would end them.
+    /// A call that ends diffs is refused as one too many.
     RefusesWhatEndsDiffs => Refusal,
-    /// There are too many calls long before the limit.
+    /// Calls are refused as too many long before the limit.
     IsBusyTooEarly => Refusal,
-    /// Nobody who is silent is given up.
+    /// Silent peers are never closed.
     KeepsTheDead => Liveness,
-    /// The shutdown waits for peers without end.
+    /// The shutdown waits for peers for 60 s.
     ShutsDownSlowly => Shutdown,
-    /// Whoever has the token is refused.
+    /// Clients with the token are refused.
     RefusesTheHonest => Reconnect,
     ChoosesAnotherVersion => Negotiation,
     /// Ids of requests do not grow.
     ReusesIds => OwnIds,
-    /// An agent forgets to say how a request ended.
+    /// An agent does not report the outcome of a request.
     AgentForgetsAnOutcome => OneOutcome,
-    /// An agent gives a request up before its time.
+    /// The deadline of an agent's request is before the expected one.
     AgentGivesUpEarly => RequestDeadline,
-    /// An agent gives a request up twice.
+    /// An agent cancels a request twice.
     AgentCancelsTwice => OneCancel,
 }
 
-/// The connection that a call came by.
+/// Returns the connection on which a call came.
 pub fn conn_of(call: CallId) -> ConnId {
     AgentId::of_call(call).conn().unwrap()
 }
 
-/// The connection that a request went out by.
+/// Returns the connection on which a request was sent.
 pub fn conn_asked(request: RequestId) -> ConnId {
     AgentId::of_request(request).conn().unwrap()
 }
@@ -123,16 +123,16 @@ pub struct Subject {
     pub host: Host,
     bug: Option<Bug>,
     now: Time,
-    /// What the fault makes of the output, and of which it has not been told that it is there.
+    /// The output that the fault leads to, and the connections whose output is not announced yet.
     outs: BTreeMap<ConnId, Vec<u8>>,
     unnamed: Vec<ConnId>,
     done_since: BTreeMap<ConnId, Time>,
     extra: Vec<HostEvent>,
     hoard: Vec<u8>,
     count: usize,
-    /// A selection of before.
+    /// An earlier selection.
     old: Option<Vec<u8>>,
-    /// The last selection, or the mention that is held back, of each client.
+    /// For each client, its last selection or the mention that is held back.
     last: BTreeMap<ConnId, Vec<u8>>,
     connected: usize,
     mark: usize,
@@ -171,7 +171,7 @@ impl Subject {
         }
     }
 
-    /// True every so many times.
+    /// Returns true every so many times.
     fn every(&mut self, times: usize) -> bool {
         self.count += 1;
         self.count % times == 0
@@ -253,7 +253,7 @@ impl Subject {
         self.unnamed.pop().or_else(|| self.host.poll_transmit())
     }
 
-    /// Something with the wire of a connection, if it is there.
+    /// Uses the wire of a connection, if the connection exists.
     pub fn with_wire<T>(&mut self, conn: ConnId, act: impl FnOnce(&mut dyn Wire) -> T) -> Option<T> {
         if self.bug.is_none() {
             return self.host.wire(conn).map(|mut wire| act(&mut wire));
@@ -266,7 +266,8 @@ impl Subject {
         let new = self.mangle(conn, &new);
         let out = self.outs.entry(conn).or_default();
         out.extend(new);
-        // The host thinks that all of it was written, and would not wait for longer than this.
+        // The host counts all of the output as written. It would wait no longer than 2 s for the
+        // writing.
         let done = self.host.wire(conn).is_some_and(|wire| wire.is_done());
         let since = *self.done_since.entry(conn).or_insert(self.now);
         if !done {
@@ -288,14 +289,16 @@ impl Subject {
         done
     }
 
-    /// What a refusal may not change: how much waits, and when something is due.
+    /// Returns the facts that a refusal leaves unchanged: the length of the output, and the
+    /// deadline.
     pub fn snapshot(&mut self, conn: ConnId) -> (usize, Option<Time>) {
         let waiting = self.host.wire(conn).map_or(0, |wire| wire.outgoing().len());
         let planted = self.outs.get(&conn).map_or(0, Vec::len);
         (waiting + planted, self.host.deadline())
     }
 
-    /// Whether an answer that is refused is to be taken all the same, or to leave a trace.
+    /// Returns true if the fault accepts a refused answer. Another fault leaves a trace of the
+    /// refusal.
     pub fn after_refusal(&mut self, call: CallId) -> bool {
         match self.bug {
             Some(Bug::RefusalLeavesAByte) => {
@@ -307,7 +310,7 @@ impl Subject {
         }
     }
 
-    /// A call under this id was given up.
+    /// Acts on the cancellation of a call with this id.
     pub fn after_cancel(&mut self, call: CallId, id: Option<String>) {
         if let (Some(Bug::AnswersWhatWasCancelled), Some(id)) = (self.bug, id) {
             let conn = conn_of(call);
@@ -317,7 +320,7 @@ impl Subject {
         }
     }
 
-    /// What goes with it when it is dropped, without what the fault itself needs.
+    /// Returns the host and the hoard, without the memory that the fault itself needs.
     pub fn into_what_is_held(self) -> (Host, Vec<u8>) {
         (self.host, self.hoard)
     }

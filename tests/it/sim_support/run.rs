@@ -1,4 +1,4 @@
-//! One seed, from its first moment to the last, and what is said if it breaks a rule.
+//! A seed from its first moment to the last, and the report if it breaks a rule.
 
 use std::{
     fmt,
@@ -11,19 +11,19 @@ use super::{
     world::{Cuts, World},
 };
 
-/// What became of a seed.
+/// The result of a seed.
 #[derive(Debug)]
 pub struct Report {
     pub hits: Hits,
-    /// Everything that was seen, in one number: the same seed gives the same.
+    /// A digest of everything that was observed: the same seed gives the same digest.
     pub digest: u64,
     pub failure: Option<Failure>,
-    /// Everything that happened, if it was asked for.
+    /// All events, if the run was traced.
     #[allow(dead_code, reason = "the example prints it")]
     pub trace: Vec<String>,
 }
 
-/// How many of the latest events are shown with a fault.
+/// The number of latest events that are shown with a fault.
 const SHOWN: usize = 40;
 
 /// A seed that broke a rule.
@@ -54,7 +54,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The command that runs a seed once more and writes everything down.
+/// Returns the command that runs a seed again with a trace.
 pub fn again(seed: u64, cuts: Cuts) -> String {
     let cut = match cuts {
         Cuts::Seeded => String::new(),
@@ -63,18 +63,18 @@ pub fn again(seed: u64, cuts: Cuts) -> String {
     format!("cargo run --release --example sim -- --seed {seed}{cut} --trace")
 }
 
-/// Runs a seed. If it breaks a rule, once more with everything written down.
+/// Runs a seed. If the seed breaks a rule, runs it again with a trace.
 pub fn run(seed: u64) -> Report {
     run_with(seed, Cuts::Seeded, None)
 }
 
-/// The same, with the bytes cut so and with this fault planted.
+/// Runs a seed like [`run`], with these cuts and this planted fault.
 pub fn run_with(seed: u64, cuts: Cuts, bug: Option<Bug>) -> Report {
     let report = once(seed, cuts, bug, false);
     if report.failure.is_some() { once(seed, cuts, bug, true) } else { report }
 }
 
-/// Runs a seed and writes everything down.
+/// Runs a seed with a trace.
 #[allow(dead_code, reason = "the example does")]
 pub fn run_traced(seed: u64, cuts: Cuts) -> Report {
     once(seed, cuts, None, true)

@@ -1,4 +1,5 @@
-//! What happens, step by step: somebody does something, or something befalls the network, a machine, or the time.
+//! The events of a run, step by step: a participant acts, or something befalls the network, a
+//! machine, or the time.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use ide_mcp::Time;
 use super::{network::Peer, oracle::Invariant as I, plan::Quality, world::World};
 
 impl World {
-    /// One step, and the time until the next.
+    /// Does one step, and lets the time until the next one pass.
     pub fn step(&mut self) {
         let calm = self.plan.quality == Quality::Clean || self.is_orderly();
         match self.random.below(if self.is_orderly() { 34 } else { 40 }) {
@@ -49,7 +50,7 @@ impl World {
         }
     }
 
-    /// More strangers than there is room for.
+    /// Connects more strangers than the host has room for.
     fn crowd(&mut self) {
         for _ in 0..self.plan.strangers + 2 {
             self.attack();
@@ -119,7 +120,7 @@ impl World {
         self.oracle.note(|| hit.into());
     }
 
-    /// The loop of the host drops a socket that failed, whatever was still to be said.
+    /// Removes a connection whose socket failed, without writing the rest of its output.
     fn socket_fails(&mut self) {
         let time = self.host_clock.read(self.now);
         let awake = self.host_asleep_until.is_none();
@@ -129,7 +130,8 @@ impl World {
         self.oracle.hit("network: failed socket");
     }
 
-    /// A process is killed; its system says so, or does not.
+    /// Kills the process of an agent. Its system closes the connection, or the connection stays
+    /// half-open.
     fn agent_dies(&mut self) {
         let at = self.random.below(self.agents.len());
         let silent = self.random.one_in(2) && self.plan.quality != Quality::Clean;
@@ -171,7 +173,8 @@ impl World {
         }
     }
 
-    /// Everybody sleeps, and a connection that was well before is there afterwards (I34, K1).
+    /// Lets all machines sleep. A connection that was in order before has to exist afterwards (I34,
+    /// K1).
     fn laptop_sleeps(&mut self, span: Duration) {
         self.settle();
         let well = |world: &Self| -> Vec<(usize, ide_mcp::ide::ConnId)> {
@@ -219,7 +222,7 @@ impl World {
         self.oracle.note(|| format!("a clock jumps by {span:?}"));
     }
 
-    /// The editor is closed and opened again.
+    /// Shuts the editor down and starts it again.
     fn restart(&mut self) {
         if self.host_asleep_until.is_some() {
             return;
@@ -235,14 +238,14 @@ impl World {
         self.oracle.hit("editor starts again");
     }
 
-    /// Another host takes the place of one that has ended.
+    /// Replaces a host that has ended by another one.
     pub fn replace_host(&mut self) {
         let slept = self.shut_down.is_some_and(|(_, slept)| slept);
         let left = self.subject.host.connections().count();
         self.oracle
             .claim(left == 0 || slept, I::Shutdown, || format!("{left} connections outlive the editor"));
         if left > 0 {
-            // It was asleep for too long, and is killed.
+            // The host slept for too long, and is killed.
             self.cables.iter_mut().for_each(|cable| cable.conn = None);
             self.books.clear();
             self.drop_host();
@@ -250,15 +253,16 @@ impl World {
         } else {
             let most = self.held_at_rest();
             let held = self.drop_host();
-            self.oracle
-                .claim(held <= most, I::Bounded, || format!("{held} bytes are held for nobody, of {most}"));
+            self.oracle.claim(held <= most, I::Bounded, || {
+                format!("{held} bytes are held without a connection, of {most}")
+            });
             self.editor.restart(&mut self.oracle);
         }
         self.shut_down = None;
         self.oracle.note(|| "another editor".into());
     }
 
-    /// Processes that are gone are started again.
+    /// Starts the processes that are gone.
     pub fn agents_start(&mut self) {
         for agent in &mut self.agents {
             if agent.client.is_none() && agent.gave_up.is_some() {
@@ -267,7 +271,7 @@ impl World {
         }
     }
 
-    /// All that disturbs comes to an end; then everybody is attached and knows what is selected.
+    /// Ends all disturbances, and checks that every agent then attaches and gets the selection.
     pub fn calm(&mut self) {
         let quiet = |world: &mut Self| {
             world.host_asleep_until = world.host_asleep_until.map(|_| world.now);
@@ -289,7 +293,7 @@ impl World {
         if self.shut_down.is_none() && self.random.one_in(2) {
             self.editor.select(time, &mut self.subject, &mut self.oracle);
         }
-        // Longer than any silence is borne, and any stall lasts.
+        // 140 s: longer than the timeout of any silence or stall.
         for _ in 0..28 {
             self.agents_start();
             self.settle();
@@ -298,7 +302,8 @@ impl World {
         self.judge_calm();
     }
 
-    /// The loop of the host is late every time, and finds out all the same who is dead (K1).
+    /// Runs the loop of the host late every time. The host has to find dead peers all the same
+    /// (K1).
     fn be_late(&mut self) {
         for _ in 0..4 {
             self.settle();
@@ -330,10 +335,10 @@ impl World {
         self.oracle.hit("calm");
     }
 
-    /// The end: in good order, or in the middle of something.
+    /// Ends the run, in good order or by killing the editor.
     pub fn finish(&mut self) {
         if self.random.one_in(3) {
-            // Killed: what it held is bounded by the limits of those that were there.
+            // A killed host holds no more than the limits of its connections permit.
             let there = self.subject.host.connections().count() as u64;
             let each = 4 * self.plan.mark as u64 + 4 * super::plan::MESSAGE as u64;
             let held = self.drop_host();

@@ -1,11 +1,11 @@
-//! What is read off a wire without taking part in it: frames and messages.
+//! An observer of a wire that takes no part in it: frames and messages.
 
 use std::collections::BTreeMap;
 
 use ide_mcp::ws::frame::{Header, Opcode, mask};
 use serde_json::value::RawValue;
 
-/// Something whole that went by.
+/// A whole item on the wire.
 #[derive(Debug)]
 pub enum Item {
     /// The head of a handshake.
@@ -25,9 +25,9 @@ pub struct Tap {
     has_head: bool,
     /// The fragments of a text so far.
     partial: Vec<u8>,
-    /// What came was no frame: nothing after it is looked at.
+    /// True if the bytes were no frame. All later bytes are ignored.
     pub is_broken: bool,
-    /// It was a refusal: no frames follow, but a text for people.
+    /// True if the head was a refusal, which is followed by a text for people and no frames.
     is_refusal: bool,
 }
 
@@ -43,7 +43,7 @@ impl Tap {
         }
     }
 
-    /// Some bytes went by.
+    /// Takes some bytes. Returns the items that they complete.
     pub fn take(&mut self, bytes: &[u8]) -> Vec<Item> {
         let mut items = Vec::new();
         if self.is_broken || self.is_refusal {
@@ -124,41 +124,42 @@ impl<'a> Message<'a> {
         self.members.keys().copied()
     }
 
-    /// The method, where it is a plain name.
+    /// Returns the method, if it is a plain name.
     pub fn method(&self) -> Option<&'a str> {
         self.get("method")?.strip_prefix('"')?.strip_suffix('"')
     }
 
-    /// The code of the error that it answers.
+    /// Returns the code, if the message answers with an error.
     pub fn code(&self) -> Option<i64> {
         let error = Self::read(self.get("error")?)?;
         error.get("code")?.parse().ok()
     }
 }
 
-/// The mark of one call, somewhere in its arguments and in its answer: by it nobody can take the answer for another's.
+/// Returns the mark of a call, which occurs in its arguments and in its answer, so that a mix-up of
+/// answers shows.
 pub fn nonce(number: u64) -> String {
     format!("nonce-{number:08}-")
 }
 
-/// The first such mark in a text.
+/// Returns the first mark in a text.
 pub fn nonce_in(text: &str) -> Option<&str> {
     let at = text.find("nonce-")?;
     text.get(at..at + 15)
 }
 
-/// The text of a selection: a mark that says which one it is.
+/// Returns the beginning of a selection's text, which contains the number of the selection.
 pub fn selected(number: u64) -> String {
     format!("sel-{number:08}-")
 }
 
-/// Which selection a text is of.
+/// Returns the number of the selection in a text.
 pub fn selection_in(text: &str) -> Option<u64> {
     let at = text.find("sel-")?;
     text.get(at + 4..at + 12)?.parse().ok()
 }
 
-/// Which edition of the tools a list is.
+/// Returns the edition of the tools in a list.
 pub fn edition_in(text: &str) -> Option<u64> {
     text.split("\"edition").nth(1)?.split('"').next()?.parse().ok()
 }

@@ -1,15 +1,16 @@
-//! Everything there is, and how it moves: bytes over cables, turns of loops, and the time.
+//! The world of a run, and its movement: bytes over cables, turns of loops, and the time.
 //!
 //! ```text
 //!  agents ──┐                       ┌── Editor, the application
 //!           ├── cables ── Subject ──┤        (the host, with a fault or without)
 //!  hostile ─┘       │               └── Books, a Ledger for each connection
-//!                   └── overheard at the host's end
+//!                   └── recorded at the host's end
 //! ```
 //!
-//! Nothing moves but by `settle`, which lets everything happen that happens at one time, and `advance`, which goes from
-//! one such time to the next. The loop of the host does what its documentation asks for and no more: it turns when bytes
-//! came or something is due, and writes the connections that were named and those that had no room.
+//! Only `settle` and `advance` move anything: `settle` lets all events of one moment happen, and
+//! `advance` goes from one such moment to the next. The loop of the host does only the work that its
+//! documentation asks for: it turns when bytes came or a timer is due, and writes the connections that
+//! were named and those that had no room.
 
 mod carry;
 mod rest;
@@ -33,16 +34,18 @@ use super::{
     plant::{Bug, Subject},
 };
 
-/// Bytes go to and fro for fewer rounds than this at one time, a byte in each.
+/// The number of rounds after which the bytes of one moment count as endless. A round can move a
+/// single byte.
 const NEVER_IDLE: usize = 200_000;
 
-/// How bytes are cut.
+/// The cuts of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cuts {
-    /// As the seed says.
+    /// As the seed decides.
     Seeded,
-    /// So many at a time at most, both ways, in an orderly world: where something is due at the very time at which bytes
-    /// arrive, or an end comes along with them, their cuts may be seen, as the law says.
+    /// At most so many bytes at a time, both ways, in an orderly world. In other worlds the cuts
+    /// can show, as law 2 permits: if a timer is due at the moment at which bytes arrive, or an end
+    /// comes with them.
     Into(usize),
 }
 
@@ -53,9 +56,9 @@ pub struct World {
     pub oracle: Oracle,
     pub subject: Subject,
     pub host_clock: Clock,
-    /// Until when the editor is suspended.
+    /// The end of the suspension of the editor.
     pub host_asleep_until: Option<Time>,
-    /// Since when the host shuts down, by its clock, and whether it has slept since.
+    /// The start of the shutdown, by the clock of the host, and whether the host has slept since.
     pub shut_down: Option<(Time, bool)>,
     pub is_listening: bool,
     pub editor: Editor,
@@ -63,16 +66,16 @@ pub struct World {
     pub agents: Vec<Agent>,
     pub hostiles: Vec<Hostile>,
     pub cables: Vec<Cable>,
-    /// Numbers the marks of calls.
+    /// The latest number of the marks of calls.
     pub serial: u64,
     network: Random,
     cuts: Cuts,
     bug: Option<Bug>,
-    /// How many connections there were at once.
+    /// The largest number of connections at once.
     places: usize,
-    /// Turns at which nothing happened, since the start.
+    /// The number of turns in which nothing happened, since the start.
     idle: u64,
-    /// Connections whose end was no event, since this host began.
+    /// The number of connections whose end was no event, since this host began.
     strangers: u64,
 }
 
@@ -109,12 +112,13 @@ impl World {
         }
     }
 
-    /// Whether nothing befalls anybody, so that the cuts of bytes cannot be seen.
+    /// Returns true if nothing befalls the participants, so that the cuts of bytes cannot be
+    /// observed.
     pub fn is_orderly(&self) -> bool {
         self.cuts != Cuts::Seeded
     }
 
-    /// Lets this much time go by, and everything in it happen.
+    /// Lets this much time pass, with all events in it.
     pub fn advance(&mut self, span: Duration) {
         let end = self.now.saturating_add(span);
         while self.oracle.is_content() {
@@ -130,14 +134,14 @@ impl World {
         }
     }
 
-    /// Whether a timer of a machine is due.
+    /// Returns true if a timer of a machine is due.
     fn is_woken(&self) -> bool {
         let host = self.subject.deadline().filter(|_| self.host_asleep_until.is_none());
         let agents = self.agents.iter().filter(|agent| agent.is_awake()).filter_map(Agent::due);
         agents.chain(host.map(|due| self.host_clock.shows(due))).any(|due| due <= self.now)
     }
 
-    /// Lets everything happen that happens now. Whether that is anything.
+    /// Lets all events of this moment happen. Returns true if there was any.
     pub fn settle(&mut self) -> bool {
         self.wake();
         let mut any = false;
@@ -159,7 +163,7 @@ impl World {
         true
     }
 
-    /// When something happens next.
+    /// Returns the time of the next event.
     fn next(&self) -> Option<Time> {
         let host = self.host_asleep_until.or_else(|| {
             let due = self.host_clock.shows(self.subject.deadline()?);
@@ -198,7 +202,7 @@ impl World {
         }
     }
 
-    /// Agents for whom it is time connect, if they find somebody.
+    /// Connects the agents whose time has come, if the host listens.
     fn connect_agents(&mut self) -> bool {
         let mut any = false;
         for at in 0..self.agents.len() {
@@ -207,7 +211,8 @@ impl World {
                 continue;
             }
             any = true;
-            // A listener takes connections while its owner sleeps, and is asked for them later.
+            // A sleeping host counts as absent, although a real listener would keep the connection
+            // for it.
             if self.is_listening && self.host_asleep_until.is_none() {
                 self.agents[at].connect(self.now, &self.plan);
                 self.join(Peer::Agent(at), Standing::Honest);
@@ -219,7 +224,7 @@ impl World {
         any
     }
 
-    /// A hostile peer comes.
+    /// Connects a hostile peer.
     pub fn attack(&mut self) {
         let mut hostile = Hostile::new(self.now, self.plan.auth_failure, &mut self.random, &mut self.serial);
         let standing = hostile.standing;
@@ -249,13 +254,13 @@ impl World {
         conn
     }
 
-    /// The host, agents and hostile peers that have something to do without having been told of bytes.
+    /// Runs the host, the agents and the hostile peers that are due without new bytes.
     fn do_what_is_due(&mut self) -> bool {
         let mut any = false;
         if self.host_asleep_until.is_none() {
             let time = self.host_clock.tell(self.now);
             let Self { editor, subject, oracle, now, .. } = self;
-            // Its loop has turned when somebody answers.
+            // The application answers after a turn of the loop.
             subject.tick(time);
             any |= editor.do_deeds(*now, time, subject, oracle);
             let due = self.subject.deadline();
@@ -275,7 +280,7 @@ impl World {
         any
     }
 
-    /// One turn of the loop of the host. Whether anything happened.
+    /// Runs one turn of the loop of the host. Returns true if anything happened.
     pub fn turn_host(&mut self) -> bool {
         let latest = self.host_clock.tell(self.now);
         self.subject.tick(latest);
@@ -324,7 +329,7 @@ impl World {
             }
             HostEvent::MentionExpired { mention } => {
                 let Self { editor, subject, oracle, books, .. } = self;
-                // The end of one that was never let in is no event.
+                // The end of a connection that was never let in is no event.
                 let is_gone = |conn: ConnId| {
                     let mut ended = || subject.with_wire(conn, |wire| !wire.wants_input()).unwrap_or(true);
                     let stays = books.get(&conn).filter(|book| !book.has_ended);
@@ -337,7 +342,7 @@ impl World {
         }
     }
 
-    /// The editor ends in good order.
+    /// Shuts the editor down in good order.
     pub fn shut_down(&mut self) {
         let time = self.host_clock.tell(self.now);
         self.oracle.note(|| "the editor shuts down".into());

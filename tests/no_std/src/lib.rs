@@ -1,4 +1,4 @@
-//! Links the core without std. Nothing here is ever run: that it builds is the proof.
+//! Links the core without std. The code never runs: the proof is that it links.
 #![no_std]
 
 extern crate alloc;
@@ -10,8 +10,9 @@ use ide_mcp::{Machine as _, Time, Wire as _, ws};
 
 struct NoMemory;
 
-// SAFETY: it hands out nothing, which `GlobalAlloc` allows; so nothing comes back either. The trait cannot be
-// implemented without `unsafe`, and a program without std needs an allocator to link: this is the one place.
+// SAFETY: `alloc` always returns null, which `GlobalAlloc` allows, so `dealloc` never gets memory.
+// The trait cannot be implemented without `unsafe`, and a program without std needs an allocator to
+// link: this is the one place.
 unsafe impl GlobalAlloc for NoMemory {
     unsafe fn alloc(&self, _: Layout) -> *mut u8 {
         core::ptr::null_mut()
@@ -30,7 +31,7 @@ fn stop(_: &PanicInfo<'_>) -> ! {
     }
 }
 
-/// Uses an editor's host so that it is linked.
+/// Links an editor's host by using it.
 #[cfg(feature = "ide")]
 #[unsafe(no_mangle)]
 pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
@@ -47,7 +48,7 @@ pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
     core::iter::from_fn(|| host.poll_transmit()).count()
 }
 
-/// Uses a machine so that it is linked: a server that echoes what it is fed.
+/// Links a WebSocket server by using it.
 #[unsafe(no_mangle)]
 pub extern "C" fn events_of_one_byte(byte: u8) -> usize {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);

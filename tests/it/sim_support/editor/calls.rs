@@ -1,4 +1,4 @@
-//! The calls of the editor's clients: what is done about each, and how each ends.
+//! The calls of the editor's clients: the actions on each, and the end of each.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::sim_support::{
     tap::nonce_in,
 };
 
-/// How many ended calls are tried again.
+/// The number of ended calls that are answered again.
 const REMEMBERED: usize = 40;
 
 /// A call that waits for the application.
@@ -25,7 +25,7 @@ const REMEMBERED: usize = 40;
 pub(super) struct Open {
     pub(super) nonce: Option<String>,
     pub(super) what: What,
-    /// How long it may wait: from when it was told or reported progress of, and in all.
+    /// The time for an answer, from the call or its latest progress.
     span: Option<Duration>,
     pub(super) deadline: Option<Time>,
     latest: Time,
@@ -34,7 +34,8 @@ pub(super) struct Open {
 
 #[derive(Debug)]
 pub(super) enum What {
-    /// The typed call is answered first; once that was refused, the call is answered by its name.
+    /// The typed call is answered first; if its answer is refused, the call is answered by its
+    /// name.
     Diff {
         tab: String,
         call: Option<Call<OpenDiff>>,
@@ -45,7 +46,7 @@ pub(super) enum What {
     Raw,
 }
 
-/// What is to be done about a call.
+/// A planned action on a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Deed {
     Answer,
@@ -102,7 +103,7 @@ impl Editor {
         }
     }
 
-    /// Everything that is due by now, from outside of the loop.
+    /// Does everything that is due, outside of the loop.
     pub fn do_deeds(&mut self, now: Time, time: Time, subject: &mut Subject, oracle: &mut Oracle) -> bool {
         let mut any = false;
         while let Some(entry) = self.deeds.first_entry().filter(|entry| entry.key().0 <= now) {
@@ -193,7 +194,7 @@ impl Editor {
         }
     }
 
-    /// Whether an answer was rightly taken or refused.
+    /// Checks that an answer was rightly accepted or refused.
     fn judge(
         &mut self,
         call: CallId,
@@ -214,7 +215,7 @@ impl Editor {
                 oracle.claim(before == after, I::RefusalsFree, || {
                     format!("{gone}: {before:?} is {after:?} now")
                 });
-                // The connection may have ended with that still to be told.
+                // The connection may have ended, with the event not yet polled.
                 let known = self.ended.iter().find(|(ended, _)| *ended == call).map(|(_, how)| *how);
                 let fits = gone == NotOpen::Closed || (!open && known.is_none_or(|how| how == gone));
                 oracle.claim(fits, I::StaleHandles, || {
@@ -314,7 +315,7 @@ impl Editor {
     }
 }
 
-/// The mark of a call, and what it asks for.
+/// Returns the mark of a call, and its kind.
 pub(super) fn asked(call: ToolCall) -> (Option<String>, What) {
     let (text, what) = match call {
         ToolCall::OpenDiff(call, diff) => {

@@ -1,4 +1,5 @@
-//! What the editor does of its own accord: the person selects, mentions and changes things, and clients are asked.
+//! The actions of the editor itself: the person selects, mentions and changes things, and the
+//! application sends requests to clients.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::sim_support::{
 };
 
 impl Editor {
-    /// The person does something, or somebody asks for it: one of many things.
+    /// Does one of many things as the person or the application.
     pub fn live(&mut self, time: Time, plan: &Plan, subject: &mut Subject, oracle: &mut Oracle) {
         match self.random.below(14) {
             0..=2 => {
@@ -48,14 +49,14 @@ impl Editor {
                 }
             }
             10 => {
-                // One that ended some time ago.
+                // A call that ended some time ago.
                 let ended = self.ended.get(self.random.below(self.ended.len())).copied();
                 if let Some((call, _)) = ended {
                     self.answer(call, true, subject, oracle);
                 }
             }
             _ => {
-                // One that waits, whenever it was to be answered.
+                // An open call, before its planned answer.
                 let open = self.open.keys().nth(self.random.below(self.open.len())).copied();
                 if let Some(call) = open {
                     self.answer(call, true, subject, oracle);
@@ -64,7 +65,7 @@ impl Editor {
         }
     }
 
-    /// The cursor moves on.
+    /// Moves the cursor.
     pub fn select(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
         self.selected += 1;
         self.past.selections.push(time);
@@ -91,13 +92,14 @@ impl Editor {
         }
     }
 
-    /// The host wrote mentions to this connection.
+    /// Checks the mentions that the host wrote to this connection.
     pub fn mentioned(&mut self, conn: ConnId, book: &mut Ledger, oracle: &mut Oracle) {
         for number in std::mem::take(&mut book.mentions) {
             let waiting = self.waiting_mentions.remove(&number);
             let right = waiting.as_ref().is_some_and(|of| of.to.is_none_or(|to| to == conn));
             oracle.claim(right, I::Mentions, || format!("{number} goes to {conn:?}: {waiting:?}"));
-            // One that finds another client when the latest is gone may come after one that was for that client.
+            // A mention for the latest client moves to another one when that client is gone, and
+            // can come after later mentions of the other.
             let for_any = waiting.as_ref().is_some_and(|of| of.to.is_none());
             let is_late = for_any && waiting.is_some_and(|of| of.is_doubtful);
             let last = &mut book.last_mentions[usize::from(for_any)];
@@ -107,7 +109,7 @@ impl Editor {
         }
     }
 
-    /// A mention found nobody.
+    /// Checks the expiry of a mention that found no client.
     pub fn mention_expired(
         &mut self,
         time: Time,
@@ -124,7 +126,7 @@ impl Editor {
         oracle.hit("mention expired");
     }
 
-    /// Tells all clients of something that is not kept for those who have no room.
+    /// Sends all clients a notification that is not kept for clients without room.
     fn broadcast(&mut self, subject: &mut Subject, oracle: &mut Oracle) {
         let missed = match self.random.below(3) {
             0 => {
@@ -138,13 +140,13 @@ impl Editor {
         for conn in missed.into_iter().filter_map(AgentId::conn) {
             let waiting = subject.with_wire(conn, |wire| wire.outgoing().len());
             oracle.claim(waiting != Some(0), I::NothingUnseen, || {
-                format!("{conn:?} has room, and is not told")
+                format!("{conn:?} has room, and gets nothing")
             });
             oracle.hit("broadcast that finds no room");
         }
     }
 
-    /// Asks a client something.
+    /// Sends a request to a client.
     fn ask(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
         let conns: Vec<ConnId> = subject.host.connections().map(|(conn, _)| conn).collect();
         let Some(conn) = conns.get(self.random.below(conns.len())).copied() else { return };

@@ -1,4 +1,4 @@
-//! The behaviours, a row each: what it does, and what has to become of it.
+//! The behaviors, a row each: the actions, and the answer that is due.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -12,23 +12,23 @@ use crate::sim_support::{
     tap::nonce,
 };
 
-/// A behaviour: its name, what has to become of it, and what it does.
+/// A behavior: its name, the answer that is due, and its actions.
 pub type Row = (&'static str, Due, fn(&mut Script<'_>));
 
-/// What has to become of a behaviour.
+/// The answer to a behavior.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// It is answered with this status, or not at all where others needed the room.
+    /// The peer gets this status, or no answer if the host needed the room for other peers.
     Status(u16),
-    /// The same as a wrong token.
+    /// The peer gets the answer to a wrong token.
     Unauthorized,
-    /// It is let in, and told this code when it breaks the rule.
+    /// The peer is let in, and gets this close code when it breaks the rule.
     Close(u16),
-    /// It is let in, and nothing ends it but the rules of silence.
+    /// The peer is let in, and stays connected until a timeout ends its silence.
     Stays,
 }
 
-/// Those that are not let in.
+/// The peers that are not let in.
 pub const STRANGERS: &[Row] = &[
     ("stranger: no token", Due::Unauthorized, |s| s.head(&[(&token_line(), "")])),
     ("stranger: wrong token", Due::Unauthorized, |s| s.head(&[("tok-0123", "tok-0124")])),
@@ -86,7 +86,7 @@ pub const STRANGERS: &[Row] = &[
     }),
 ];
 
-/// Those that have the token.
+/// The peers that have the token.
 pub const INSIDERS: &[Row] = &[
     ("insider: frames without a mask", Due::Close(1002), |s| s.raw(&frame(0x81, None, b"{}"))),
     ("insider: reserved bits", Due::Close(1002), |s| s.raw(&masked(0xc1, b"{}"))),
@@ -154,7 +154,7 @@ pub const INSIDERS: &[Row] = &[
     ("insider: the same id twice", Due::Stays, |s| {
         let (one, other) = (s.mark(), s.mark());
         s.say(&diff("7", &one), &[("7", None)]);
-        // Refused, unless the first one was answered before it came.
+        // The second call is refused, unless the first one was answered before.
         s.say(&diff("7", &other), &[("7", None)]);
     }),
     ("insider: an id again after it was given up", Due::Stays, |s| {
@@ -237,13 +237,13 @@ pub const INSIDERS: &[Row] = &[
         s.say(&format!("[{}]", request(1, "ping")), &[])
     }),
     ("insider: many calls at once", Due::Stays, |s| {
-        // More than the limit of some editors, each of which may say that it is busy.
+        // These are more calls than the limit of some editors, so each may be refused as busy.
         for id in 1..20 {
             let (id, mark) = (id.to_string(), s.mark());
             s.say(&diff(&id, &mark), &[(&id, None)]);
         }
         if s.random.one_in(2) {
-            // It is let in however many there are.
+            // This call is accepted beside any number of calls.
             s.say(&call("20", "closeAllDiffTabs", "{}"), &[("20", None)]);
         }
     }),
@@ -268,7 +268,7 @@ pub const INSIDERS: &[Row] = &[
     }),
 ];
 
-/// The names of all behaviours.
+/// Returns the names of all behaviors.
 pub fn names() -> impl Iterator<Item = &'static str> {
     STRANGERS.iter().chain(INSIDERS).map(|row| row.0)
 }
@@ -285,11 +285,11 @@ fn open_file(id: &str, mark: &str) -> String {
     call(id, "openFile", &format!(r#"{{"filePath":"/w/{mark}"}}"#))
 }
 
-/// What a behaviour does, as its row writes it down.
+/// The actions of a behavior, as its row adds them.
 pub struct Script<'a> {
     pub random: &'a mut Random,
     pub serial: &'a mut u64,
-    /// What to send, and how long after what went before.
+    /// The bytes to send, each with the pause before them.
     pub sends: VecDeque<(Duration, Vec<u8>)>,
     pub meanings: Vec<(String, Vec<Owed>)>,
     pub version: &'static str,
@@ -308,7 +308,7 @@ impl Script<'_> {
         self.pause += span;
     }
 
-    /// The head of an honest client with some of it replaced.
+    /// Sends the head of an honest client with some replacements.
     fn head(&mut self, changes: &[(&str, &str)]) {
         let changed = changes.iter().fold(HEAD.to_owned(), |head, (from, to)| head.replacen(from, to, 1));
         self.send(changed.as_bytes());
@@ -322,7 +322,7 @@ impl Script<'_> {
         self.send(bytes);
     }
 
-    /// Says a text that is owed these answers.
+    /// Sends a text for which these answers are due.
     fn say(&mut self, said: &str, owed: &[(&str, Option<i64>)]) {
         let owed = owed.iter().map(|(id, code)| Owed { id: (*id).to_owned(), code: *code }).collect();
         self.meanings.push((said.to_owned(), owed));

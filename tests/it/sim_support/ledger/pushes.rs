@@ -1,4 +1,4 @@
-//! What a client is told unasked.
+//! The notifications to a client.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::sim_support::{
     tap::{Message, selection_in},
 };
 
-/// What the person has done, by the clock of the host.
+/// The actions of the person, by the clock of the host.
 #[derive(Debug)]
 pub struct Past {
     pub debounce: Duration,
-    /// When the tools became others.
+    /// The times of the changes of the tools.
     pub changes: Vec<Time>,
-    /// When each selection was made, from the first on.
+    /// The times of the selections, from the first on.
     pub selections: Vec<Time>,
 }
 
 impl Past {
-    /// When this selection was made; the first one is 1.
+    /// Returns the time of this selection; the first one is 1.
     pub fn selected_at(&self, number: u64) -> Option<Time> {
         self.selections.get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
     }
@@ -44,7 +44,7 @@ impl Ledger {
                 let token = member("progressToken").unwrap_or_default();
                 let reached =
                     member("progress").and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
-                // What was said before a call was given up may be written after it.
+                // Progress that was reported before a cancellation may be written after it.
                 let all = self.pending.iter_mut().chain(&mut self.echoes);
                 let asked = all.into_iter().find(|asked| asked.token.as_deref() == Some(token));
                 let before = asked.as_ref().map(|asked| asked.reached);
@@ -67,7 +67,7 @@ impl Ledger {
                 let happened = past.changes.len() - self.changes_before;
                 oracle.claim(!self.list_changed && self.changes_told <= happened, I::ListChanged, || {
                     format!(
-                        "told {} times of {happened} changes, not listed: {}",
+                        "announced {} times for {happened} changes, not listed: {}",
                         self.changes_told, self.list_changed
                     )
                 });
@@ -85,14 +85,16 @@ impl Ledger {
         }
     }
 
-    /// The tools were listed. A client may forget with any of its lists what is selected, and ignores pushes for a while.
+    /// Records a list of the tools. With any list a client may forget the selection, and it ignores
+    /// pushes for a while.
     pub(super) const fn listed(&mut self) {
         self.is_selection_known = false;
         self.repeats = 3;
     }
 
-    /// I30: the same selection comes once, and again where the client may have ignored or forgotten it: after each list,
-    /// at the settle time after `initialized`, a list or a change of the tools, and once later.
+    /// I30: the same selection comes once, and again if the client may have ignored or forgotten
+    /// it: after each list, at the settle time after `initialized`, a list or a change of the
+    /// tools, and once later.
     fn select(&mut self, now: Time, params: &str, past: &Past, oracle: &mut Oracle) {
         let (number, last) = (selection_in(params).unwrap_or(0), self.last_selection);
         oracle.claim(number >= last, I::Coalescing, || format!("selection {number} comes after {last}"));
@@ -103,8 +105,9 @@ impl Ledger {
             self.repeats = self.repeats.saturating_sub(1);
             oracle.hit("selection told again");
         } else if let Some(at) = past.selected_at(last) {
-            // The window of this one was opened after that of the last one had been closed, which was after the last one
-            // was selected; when it was put behind what waits, nobody saw.
+            // The debounce of this selection started after that of the last one had ended, and so
+            // after the last one was made. The time at which it entered the send buffer cannot be
+            // observed.
             let paced = now >= at.saturating_add(past.debounce);
             oracle.claim(paced, I::Coalescing, || format!("selection {number} comes too soon after {last}"));
         }

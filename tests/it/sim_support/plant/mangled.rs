@@ -1,4 +1,4 @@
-//! What a fault makes of the output of the host.
+//! The effect of a fault on the output of the host.
 
 use ide_mcp::{Time, Wire, ide::ConnId, ws::frame::Header};
 
@@ -9,7 +9,7 @@ use crate::sim_support::{
 };
 
 impl Subject {
-    /// What the fault makes of whole frames of the server.
+    /// Returns the whole frames of the server as the fault changes them.
     pub(super) fn mangle(&mut self, conn: ConnId, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut rest = bytes;
@@ -124,25 +124,25 @@ impl Subject {
 
 const LIST_CHANGED: &str = "notifications/tools/list_changed";
 
-/// The answer to one call too many.
+/// Returns the refusal of one call too many.
 fn busy(id: &str) -> Vec<u8> {
     frame(&format!(
         r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"busy: too many calls are open"}}}}"#
     ))
 }
 
-/// A text message of a server.
+/// Returns a text message of a server.
 pub fn frame(text: &str) -> Vec<u8> {
     plain(0x81, text.as_bytes())
 }
 
-/// A wire with an output of its own.
+/// A wire with its own output.
 pub struct Mangled<'a> {
     pub inner: Box<dyn Wire + 'a>,
     pub out: &'a mut Vec<u8>,
     pub heard: &'a mut usize,
     pub tells_of_cuts: bool,
-    /// The most output with which it reads.
+    /// The length of the output from which on it does not read.
     pub most: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Bytes over cables, cut as the seed says, and overheard at the end of the host.
+//! The bytes on the cables, cut as the seed decides, and recorded at the end of the host.
 
 use ide_mcp::{Time, Wire, ide::ConnId, testing::Link};
 
@@ -11,7 +11,7 @@ use crate::sim_support::{
 };
 
 impl World {
-    /// Moves what there is to move on one cable, both ways.
+    /// Moves all bytes that can move on one cable, both ways.
     pub(super) fn carry(&mut self, at: usize) -> bool {
         let mut any = false;
         while self.oracle.is_content() && self.carry_up(at) {
@@ -23,7 +23,7 @@ impl World {
         any
     }
 
-    /// What the peer said comes to the host, which turns.
+    /// Moves bytes from the peer to the host, and turns the host.
     fn carry_up(&mut self, at: usize) -> bool {
         let (mut said, mut heard) = (Vec::new(), Vec::new());
         let mut ended = false;
@@ -50,7 +50,7 @@ impl World {
                 Some(up.carry(&mut from, &mut End::new(&mut gone, *now, true, &mut nothing), *now))
             }
         };
-        // A process that has said its last word is gone.
+        // A process that has sent its last byte is gone.
         let over = match *peer {
             Peer::Agent(at) => agents[at].client.as_ref().is_some_and(Wire::is_done),
             Peer::Hostile(at) => hostiles[at].is_over || hostiles[at].has_ended,
@@ -77,7 +77,7 @@ impl World {
         moved.unwrap_or(false)
     }
 
-    /// What the host said comes to the peer, which turns.
+    /// Moves bytes from the host to the peer, and turns the peer.
     fn carry_down(&mut self, at: usize) -> bool {
         let (mut said, mut heard) = (Vec::new(), Vec::new());
         let host_time = self.host_clock.read(self.now);
@@ -129,18 +129,17 @@ impl World {
         moved.unwrap_or(false)
     }
 
-    /// The loop of the host drops a connection that is done.
+    /// Removes a connection that is done from the host.
     pub(super) fn let_go(&mut self, conn: ConnId) {
         let time = self.host_clock.read(self.now);
         self.subject.remove(time, conn);
         self.stranger_ended(conn);
     }
 
-    /// The host has nothing more to tell of this connection. If it told no end, the connection was never let in, and its
-    /// end is counted.
+    /// Records the end of a connection that the host has finished. If the host reported no end, the
+    /// connection was never let in, and the host counts its end.
     pub(super) fn stranger_ended(&mut self, conn: ConnId) {
         let Some(book) = self.books.get_mut(&conn).filter(|book| !book.has_ended) else { return };
-        // The end of a connection that was never let in is counted, and no event.
         book.has_ended = true;
         self.strangers += 1;
         let counted = self.subject.host.unauthenticated().total();
@@ -163,7 +162,7 @@ impl Cuts {
     }
 }
 
-/// The wire at the far end, whether it moves, and its time.
+/// Returns the wire at the far end, whether it moves, and its time.
 fn far_end<'a>(
     peer: Peer,
     agents: &'a mut [Agent],

@@ -1,4 +1,4 @@
-//! What must hold whenever everything has come to rest, and what is left at the end.
+//! The checks at every rest, and the memory that is left at the end.
 
 use allocation_counter::measure;
 use ide_mcp::{Time, ide, ide::ConnId, ws};
@@ -7,13 +7,13 @@ use super::World;
 use crate::sim_support::{ledger::Standing, oracle::Invariant as I, plant::Subject};
 
 impl World {
-    /// What must hold whenever everything has come to rest.
+    /// Checks the rules that hold whenever no byte can move.
     pub(super) fn check(&mut self) {
         if !self.oracle.is_content() {
             return;
         }
         let idle = self.idle;
-        // Some timers find nothing to do, such as that of a client that is to hear of a selection when there is none.
+        // Some timers find nothing to do, such as the timer for a selection that does not exist.
         let seconds = self.now.since_start().as_secs();
         self.oracle.claim(idle < 20 + seconds / 2, I::TimerStorm, || {
             format!("the loop was woken {idle} times for nothing in {seconds} s")
@@ -36,7 +36,7 @@ impl World {
             let (waiting, reads) = subject
                 .with_wire(*conn, |wire| (wire.outgoing().len(), wire.wants_input()))
                 .unwrap_or((0, true));
-            // No honest agent sends as much as one message and the mark; some of the hostile do.
+            // No honest agent sends as much as one message and the mark; some hostile peers do.
             let is_agent = book.standing == Standing::Honest && book.is_attached();
             oracle.claim(reads || !is_agent, I::Rest, || {
                 format!("{conn:?} is not read while {waiting} bytes wait")
@@ -59,14 +59,14 @@ impl World {
                 oracle.claim(book.awaits(call), rule, || format!("{call:?} is open, and was answered"));
             }
         }
-        // Whoever hears and has room has been told of what was selected, once the debounce is over.
+        // A client that accepts pushes and has room has the selection, once the debounce is over.
         let selected_at = editor.past.selected_at(editor.selected);
         let rested = selected_at.is_some_and(|at| time >= at.saturating_add(plan.debounce * 4));
         for (conn, _) in subject.host.connections().filter(|(_, server)| rested && server.accepts_pushes()) {
             let Some(book) = books.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
             let told = book.is_selection_known && book.last_selection == editor.selected;
             oracle.claim(told || book.close_code.is_some(), I::Selection, || {
-                format!("{conn:?} was told {} last, and not {}", book.last_selection, editor.selected)
+                format!("{conn:?} got selection {} last, and not {}", book.last_selection, editor.selected)
             });
         }
         editor.check(time, |conn| blocked.contains(&conn), blocked.is_empty(), oracle);
@@ -74,12 +74,13 @@ impl World {
         let there = |conn: &ConnId| self.cables.iter().any(|cable| cable.conn == Some(*conn));
         let gone: Vec<ConnId> = self.books.keys().filter(|conn| !there(conn)).copied().collect();
         gone.into_iter().for_each(|conn| self.stranger_ended(conn));
-        // The books of what is over are not needed any more once it has been let go.
+        // The ledger of a connection that is over is dropped with the connection.
         let Self { books, cables, oracle, .. } = self;
         books.retain(|conn, book| {
             let there = cables.iter().any(|cable| cable.conn == Some(*conn));
-            oracle
-                .claim(there || book.has_ended, I::OneEnding, || format!("the end of {conn:?} is not told"));
+            oracle.claim(there || book.has_ended, I::OneEnding, || {
+                format!("the end of {conn:?} is not reported")
+            });
             let kept = there || !book.has_ended;
             oracle.saw(if kept { 0 } else { book.digest });
             kept
@@ -96,7 +97,7 @@ impl World {
         });
     }
 
-    /// What the host holds goes with it; how much that is.
+    /// Replaces the host. Returns the number of bytes that the old host held.
     pub fn drop_host(&mut self) -> u64 {
         let fresh = Subject::new(self.plan.host(), self.bug);
         self.strangers = 0;
@@ -105,8 +106,8 @@ impl World {
         u64::try_from(freed.bytes_current.saturating_neg()).unwrap_or(0)
     }
 
-    /// What the host may hold when nobody is attached any more: the selection, in two places, and the places of those
-    /// that were there at once, in a table that doubles as it grows.
+    /// Returns the number of bytes that a host without clients can hold: the selection, and the
+    /// places of the largest number of connections at once, in a table that doubles as it grows.
     pub const fn held_at_rest(&self) -> u64 {
         let place = size_of::<ide::Server>() + 64;
         (16 * 1024 + 2 * self.places * place + 3 * self.editor.selected_len) as u64
