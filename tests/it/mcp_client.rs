@@ -1,4 +1,5 @@
-//! A client session from the outside: the handshake, requests and their outcomes, what the server asks.
+//! A client session, tested from the outside: the handshake, requests and their outcomes, messages
+//! of the server.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -106,7 +107,7 @@ fn the_handshake_is_three_messages() {
 }
 
 #[test]
-fn what_a_client_declares_is_configurable() {
+fn declaration_of_the_client_is_configurable() {
     let mut config = ClientConfig::new(Implementation::new("agent", "2"));
     config.capabilities = serde_json::from_str(r#"{"roots":{"listChanged":true}}"#).unwrap();
     config.version = ide_mcp::mcp::ProtocolVersion::V2024_11_05;
@@ -118,7 +119,7 @@ fn what_a_client_declares_is_configurable() {
 }
 
 #[test]
-fn a_handshake_ends_well_or_says_why() {
+fn handshake_succeeds_or_reports_why() {
     const CASES: &[(&str, &str, &[&str])] = &[
         (
             "the oldest version, nothing else",
@@ -163,7 +164,7 @@ fn a_handshake_ends_well_or_says_why() {
         assert_eq!(
             sent.len(),
             usize::from(agent.client.is_ready()),
-            "{name}: initialized is sent only if it is"
+            "{name}: initialized is sent only by a ready client"
         );
         agent.hear(HELLO);
         assert_eq!(agent.events(), ["violation LateResponse"], "{name}: a second answer changes nothing");
@@ -171,7 +172,7 @@ fn a_handshake_ends_well_or_says_why() {
 }
 
 #[test]
-fn a_handshake_has_a_deadline_and_is_never_cancelled() {
+fn handshake_deadline_sends_no_cancellation() {
     let mut agent = Agent::negotiating();
     assert_eq!(agent.client.deadline(), Some(Time::from_millis(30_000)));
     assert_eq!(agent.at(29_999), (vec![], vec![]));
@@ -191,7 +192,7 @@ fn a_handshake_has_a_deadline_and_is_never_cancelled() {
 }
 
 #[test]
-fn nothing_but_a_ping_is_sent_before_the_handshake_is_over() {
+fn client_sends_only_pings_before_ready() {
     let mut failed = Agent::negotiating();
     failed.at(30_000);
     let mut closed = Agent::ready();
@@ -215,7 +216,7 @@ fn nothing_but_a_ping_is_sent_before_the_handshake_is_over() {
 }
 
 #[test]
-fn requests_are_written_without_what_they_do_not_have() {
+fn requests_omit_absent_parameters() {
     let mut agent = Agent::ready();
     agent.client.list(List::Tools, Timeout::Default, &mut agent.out).unwrap();
     agent.client.call_tool("a", &BTreeMap::from([("x", "y")]), Timeout::Never, &mut agent.out).unwrap();
@@ -233,7 +234,7 @@ fn requests_are_written_without_what_they_do_not_have() {
     let unserializable = BTreeMap::from([((1, 2), 3)]);
     let refused = agent.client.call_tool("c", &unserializable, Timeout::Default, &mut agent.out);
     assert_eq!(refused, Err(NotSent::Unserializable));
-    // Parameters are known by name only.
+    // Parameters have to be an object.
     assert_eq!(
         agent.client.call_tool("c", &[1], Timeout::Default, &mut agent.out),
         Err(NotSent::Unserializable)
@@ -253,7 +254,7 @@ fn a_call_ends_once() {
 
     let mut agent = Agent::ready();
     agent.call(Timeout::Never);
-    assert_eq!(agent.at(1_000_000), (vec![], vec![]), "what waits for a person has time");
+    assert_eq!(agent.at(1_000_000), (vec![], vec![]), "a call without a timeout waits");
     agent.hear(RESULT);
     assert_eq!(agent.events(), [r#"result {"content":[]}"#]);
 
@@ -282,7 +283,7 @@ fn a_call_ends_once() {
 }
 
 #[test]
-fn an_answer_that_came_is_not_overtaken_by_its_timeout() {
+fn received_answer_wins_over_its_timeout() {
     let mut agent = Agent::ready();
     agent.call(Timeout::After(Duration::from_millis(5)));
     agent.now = Time::from_millis(9);
@@ -292,7 +293,7 @@ fn an_answer_that_came_is_not_overtaken_by_its_timeout() {
 }
 
 #[test]
-fn what_the_server_says_and_asks() {
+fn messages_of_the_server_are_handled() {
     const CASES: &[(&str, &str, &[&str], &[&str])] = &[
         (
             "ping",
@@ -332,9 +333,9 @@ fn what_the_server_says_and_asks() {
     }
 }
 
-/// An array of answers holds nothing but answers, whatever a response in a batch leads to.
+/// A response in a batch can lead to a new request; the array of answers contains only answers.
 #[test]
-fn a_request_of_ours_never_goes_into_a_batch() {
+fn batch_of_answers_contains_no_request() {
     let mut agent = Agent::negotiating();
     agent.hear(&HELLO.replace("2025-11-25", "2025-03-26"));
     agent.events();
@@ -352,7 +353,7 @@ fn a_request_of_ours_never_goes_into_a_batch() {
 }
 
 #[test]
-fn a_client_that_drains_does_not_become_ready() {
+fn draining_client_does_not_become_ready() {
     let mut agent = Agent::negotiating();
     agent.client.drain();
     assert_eq!(agent.hear(HELLO), [""; 0]);
@@ -378,7 +379,7 @@ fn a_list_in_pages_is_one_outcome() {
     assert_eq!(
         agent.hear(&page(2, "1,2", r#","nextCursor":"\u00e9""#)),
         [ask(3, r#","params":{"cursor":"\u00e9"}"#)],
-        "the cursor goes back as it came"
+        "the cursor is returned as received"
     );
     assert_eq!(agent.events(), [""; 0]);
     assert_eq!(agent.hear(&page(3, "3", "")), [""; 0]);
@@ -387,7 +388,11 @@ fn a_list_in_pages_is_one_outcome() {
     else {
         panic!("no result")
     };
-    assert_eq!((ended, list.get()), (request, r#"{"prompts":[1,2,3]}"#), "by the handle of the first");
+    assert_eq!(
+        (ended, list.get()),
+        (request, r#"{"prompts":[1,2,3]}"#),
+        "under the handle of the first page"
+    );
 
     let (mut agent, request) = listing();
     agent.hear(&page(2, "", r#","nextCursor":"a""#));
@@ -395,7 +400,7 @@ fn a_list_in_pages_is_one_outcome() {
     assert_eq!(
         agent.out.take(),
         [r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#],
-        "the page that waits"
+        "the page in flight"
     );
     assert!(!agent.client.cancel(request, None, &mut agent.out));
     assert_eq!(agent.events(), ["outcome Cancelled"]);
@@ -406,7 +411,7 @@ fn a_list_in_pages_is_one_outcome() {
 
     let (mut agent, _) = listing();
     agent.hear(&page(2, "", r#","nextCursor":"a""#));
-    assert_eq!(agent.hear(&page(3, "", r#","nextCursor":"a""#)), [""; 0], "round in a circle");
+    assert_eq!(agent.hear(&page(3, "", r#","nextCursor":"a""#)), [""; 0], "the cursor repeats");
     assert_eq!(agent.events(), ["violation EndlessList", "outcome Malformed"]);
 
     let (mut agent, _) = listing();
@@ -424,7 +429,7 @@ fn a_list_in_pages_is_one_outcome() {
     let (mut agent, _) = listing();
     agent.client.drain();
     assert_eq!(agent.hear(&page(2, "", r#","nextCursor":"a""#)), [""; 0]);
-    assert_eq!(agent.events(), ["outcome Closed"], "nothing is asked while it drains");
+    assert_eq!(agent.events(), ["outcome Closed"], "a draining client requests no further page");
 
     for (name, result) in [("items", r#"{"prompts":7}"#), ("none", "{}"), ("no object", "[]")] {
         let (mut agent, _) = listing();
@@ -470,7 +475,7 @@ fn both_roles_understand_each_other() {
     assert_eq!((result.texts().collect::<Vec<_>>(), result.is_error), (vec!["é\n"], true));
 }
 
-/// Two peers that send back what they cannot read would never stop if either answered it.
+/// Two peers that return what they cannot read would never stop if either answered it.
 #[test]
 fn an_echo_of_garbage_dies_out() {
     let mut agent = Agent::ready();
@@ -492,7 +497,7 @@ fn an_echo_of_garbage_dies_out() {
     }
 }
 
-/// A page of prompts that answers the request with this id.
+/// Returns a page of prompts that answers the request with this id.
 fn page_of(id: usize, next: &str) -> String {
     let next = if next.is_empty() { String::new() } else { format!(r#","nextCursor":"{next}""#) };
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"prompts":[]{next}}}}}"#)
@@ -530,7 +535,8 @@ fn progress_of_a_list_never_goes_back() {
     assert_eq!(reported_progress(&mut agent), [0.5, 0.9]);
     agent.hear(&page_of(2, "a"));
     assert_eq!(agent.at(9_000).0, [""; 0]);
-    // The second page counts anew: that is no violation, puts the deadline off, and is not reported.
+    // The second page starts its progress anew: that is no violation, extends the deadline, and is
+    // not reported.
     agent.hear(&progress_of(3, 0.1));
     assert_eq!(reported_progress(&mut agent), [0.0; 0]);
     agent.hear(&progress_of(3, 1.5));
@@ -540,7 +546,7 @@ fn progress_of_a_list_never_goes_back() {
 }
 
 #[test]
-fn later_pages_keep_the_timeout_of_the_list() {
+fn later_pages_keep_the_list_timeout() {
     for (timeout, ends) in [
         (Timeout::Never, None),
         (Timeout::After(Duration::from_secs(90)), Some(90_000)),
@@ -553,7 +559,7 @@ fn later_pages_keep_the_timeout_of_the_list() {
 }
 
 #[test]
-fn cursors_in_a_circle_of_two_end_the_list() {
+fn cursor_cycle_of_two_ends_the_list() {
     let mut agent = listing_within(Timeout::Default);
     for (id, next) in [(2, "a"), (3, "b")] {
         assert_eq!(agent.hear(&page_of(id, next)).len(), 1, "{next}");

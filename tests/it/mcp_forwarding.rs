@@ -1,5 +1,6 @@
-//! What is not modelled goes through raw, in both directions, with its correlation: a bridge made of a server and a
-//! client stands between a client and a server, and neither can tell.
+//! Raw forwarding: messages that this crate does not model pass through in both directions and keep
+//! their correlation. The tests put a bridge, made of a server and a client, between a client and a
+//! server; neither notices the bridge.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,11 +15,13 @@ use ide_mcp::{
 };
 use serde::Deserializer;
 
-/// Everything that comes to the server is asked of the other side by the client, and the other way round.
+/// A bridge. Its client forwards to the editor everything that its server receives, and the
+/// reverse.
 struct Bridge {
     server: Server<RawTools>,
     client: Client,
-    /// What the server side of the bridge took, and as what the client side asked it; and the other way round.
+    /// `down`: the requests of the bridge's client, and the calls of the agent that they forward.
+    /// `up`: the requests of the bridge's server, and the calls of the editor that they forward.
     down: BTreeMap<RequestId, CallId>,
     up: BTreeMap<RequestId, CallId>,
     to_agent: Lines,
@@ -28,7 +31,7 @@ struct Bridge {
 const LONG: Timeout = Timeout::Progress { idle: Duration::from_secs(60), total: Duration::from_secs(600) };
 
 impl Bridge {
-    /// A bridge both of whose sides are open.
+    /// Returns a bridge with both sessions open.
     fn open() -> Self {
         let mut server = ServerConfig::new(Implementation::new("bridge", "1"));
         server.forward = Forward::All;
@@ -51,7 +54,8 @@ impl Bridge {
         bridge
     }
 
-    /// What the bridge sends to either side because of what the agent says.
+    /// Receives a text from the agent. Returns the messages that the bridge then sends to the agent
+    /// and to the editor.
     fn agent_says(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
         self.server.receive(Time::ZERO, text, &mut self.to_agent);
         self.work();
@@ -136,7 +140,7 @@ fn nothing() -> Vec<String> {
 }
 
 #[test]
-fn a_bridge_passes_everything_on_under_ids_of_its_own() {
+fn bridge_forwards_everything_under_its_own_ids() {
     let mut bridge = Bridge::open();
     for method in ["x/raw", "tools/call", "tools/list", "resources/list"] {
         let down = bridge.agent_says(&format!(
@@ -152,7 +156,7 @@ fn a_bridge_passes_everything_on_under_ids_of_its_own() {
                     r#"{{"jsonrpc":"2.0","id":{serial},"method":"{method}","params":{{"b":[1.50, "\u00e9"],"a":{{}},"_meta":{{"x":1,"progressToken":{serial}}}}}}}"#
                 )]
             ),
-            "what is inside goes through as it is written; the token is the bridge's"
+            "the parameters pass through unchanged, but for the token, which is the bridge's"
         );
         let progress = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{serial},"progress":0.5,"message":"m"}}}}"#
@@ -170,7 +174,7 @@ fn a_bridge_passes_everything_on_under_ids_of_its_own() {
 }
 
 #[test]
-fn errors_keep_their_data_and_cancellations_go_through() {
+fn bridge_forwards_error_data_and_cancellations() {
     let mut bridge = Bridge::open();
     let down = bridge.agent_says(r#"{"jsonrpc":"2.0","id":5,"method":"x/fails"}"#).1;
     assert_eq!(
@@ -191,12 +195,12 @@ fn errors_keep_their_data_and_cancellations_go_through() {
     assert_eq!(
         bridge.editor_says(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#),
         (nothing(), nothing()),
-        "the late answer reaches nobody"
+        "the late answer is dropped"
     );
 }
 
 #[test]
-fn the_other_direction_is_the_same() {
+fn bridge_forwards_requests_of_the_editor() {
     let mut bridge = Bridge::open();
     let asked = bridge.editor_says(
         r#"{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{"maxTokens":1}}"#,
@@ -224,7 +228,7 @@ fn the_other_direction_is_the_same() {
 }
 
 #[test]
-fn what_is_not_forwarded_is_answered_at_once() {
+fn unforwarded_methods_are_answered_at_once() {
     let config = |forward| {
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
         config.forward = forward;
@@ -242,7 +246,7 @@ fn what_is_not_forwarded_is_answered_at_once() {
             "server/discover".into(),
         ])
     };
-    // Forwarded, and answered at once, by nothing, these, everything, all.
+    // The methods, and whether `Nothing`, the named methods, `Everything` and `All` forward them.
     let rows = [
         ("x/y", [false, false, true, true]),
         ("prompts/list", [false, true, true, true]),
@@ -269,7 +273,7 @@ fn what_is_not_forwarded_is_answered_at_once() {
     }
 }
 
-/// The tools are those of somebody else; but it is known which of them end what others wait for.
+/// The tools of another server, and the names of those that are answered at once.
 struct Ending;
 
 impl Tools for Ending {
@@ -289,7 +293,7 @@ impl Tools for Ending {
 }
 
 #[test]
-fn a_forwarded_call_that_is_answered_at_once_is_let_in_beside_what_waits() {
+fn forwarded_instant_calls_fit_beside_waiting_calls() {
     let mut config = ServerConfig::new(Implementation::new("bridge", "1"));
     config.forward = Forward::All;
     config.limits.open_calls = 2;
@@ -313,11 +317,11 @@ fn a_forwarded_call_that_is_answered_at_once_is_let_in_beside_what_waits() {
     for id in 3..67 {
         assert!(ask(id, "end"), "{id}");
     }
-    assert!(!ask(67, "end"), "there is room for 64 beside it");
+    assert!(!ask(67, "end"), "64 calls that are answered at once fit beside the full table");
 }
 
 #[test]
-fn what_nobody_answers_is_answered_with_an_error() {
+fn unanswered_forwarded_request_ends_with_an_error() {
     let mut config = ServerConfig::new(Implementation::new("editor", "1"));
     config.forward = Forward::Everything;
     let mut bench = Bench::with(config);

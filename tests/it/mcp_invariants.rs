@@ -1,9 +1,11 @@
-//! The invariants of a session, I1 to I38, each by a test with its number in the name. Those of the dialect (I26, I30,
-//! I35, I37, I38) are with its tests; the last test here sees to it that none is without one, nor any of the rows J1 to
-//! J13 of the acceptance table.
+//! The invariants of a session, I1 to I38, each with a test that has the number in its name. The
+//! invariants of the dialect (I26, I30, I35, I37, I38) are tested with the dialect. The last test
+//! here checks that each invariant has a test, and each of the rows J1 to J13 of the acceptance
+//! table.
 //!
-//! Most are properties: a random script of what a client, the application and the clock do runs under the model of
-//! `crate::mcp_support::watch`, which stops at whatever breaks any of them. `arbtest` prints the seed of a failure.
+//! Most tests are properties: a random script of actions of a client, the application and the clock
+//! runs under the model of `crate::mcp_support::watch`, which stops at the first broken invariant.
+//! `arbtest` prints the seed of a failure.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -24,34 +26,35 @@ use ide_mcp::{
     rpc::{NotOpen, NotSent, SessionId},
 };
 
-/// Ids of both types; `7` is spelled twice, and `"7"` is another.
+/// Ids of both types. `7` and `7.0` are two spellings of one id, and `"7"` is another id.
 const IDS: &[&str] = &["0", "7", "7.0", "\"7\"", "\"\"", "-1", "9007199254740993"];
 const TOOLS: &[&str] = &["plain", "soon", "never"];
 
-/// One thing that can be done.
+/// An action of a script.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// The client calls a tool.
     Call,
-    /// It calls one and wants to hear of progress.
+    /// The client calls a tool and requests progress.
     CallWithProgress,
-    /// It sends some other request that is served, forwarded or unknown.
+    /// The client sends another request, which the server serves or forwards, or does not know.
     Request,
-    /// It cancels by some id.
+    /// The client cancels an id.
     Cancel,
     /// The application answers a call, open or not.
     Answer,
-    /// It reports progress of one.
+    /// The application reports the progress of a call.
     Progress,
-    /// The application asks.
+    /// The application sends a request.
     Ask,
-    /// It gives up a request.
+    /// The application cancels a request.
     GiveUp,
-    /// The client answers some request of ours: one that waits, one that has ended, one that never was.
+    /// The client answers a request of the server: one in flight, one that has ended, or one that
+    /// never was.
     Reply,
-    /// It says what nobody can use.
+    /// The client sends an invalid message.
     Garbage,
-    /// It says something that asks for nothing.
+    /// The client sends a notification.
     Notification,
     /// Time passes.
     Wait,
@@ -84,7 +87,7 @@ fn config() -> ServerConfig {
     config
 }
 
-/// A server that a client of this version has opened.
+/// Returns a server that a client of this version has opened.
 fn watched(config: ServerConfig, version: &str) -> Watch<Server<TestTools>> {
     let mut watch = Watch::new(Server::new(config, TestTools::default(), SessionId::new(1)));
     watch.hear(&INITIALIZE.replace("2025-11-25", version), &Meaning::ask("0"));
@@ -105,7 +108,7 @@ fn play(watch: &mut Watch<Server<TestTools>>, op: Op, u: &mut Unstructured<'_>) 
             watch.hear(&call_text(id, u.choose(TOOLS)?, None), &Meaning::ask(id));
         }
         CallWithProgress => {
-            // A token of its own for every call, as the specification demands of the client.
+            // Each call has its own token, as the specification requires.
             let token = format!("\"t{}\"", watch.calls().len());
             let ask = Ask { id: id.into(), progress: Some(token.clone()) };
             let text = call_text(id, u.choose(TOOLS)?, Some(&token));
@@ -184,11 +187,12 @@ fn play(watch: &mut Watch<Server<TestTools>>, op: Op, u: &mut Unstructured<'_>) 
     Ok(())
 }
 
-/// Random scripts of these steps, each ended by closing; all of `must` has to happen in one of them.
+/// Runs random scripts of these actions, and closes the session at the end of each. Each entry of
+/// `must` has to happen in at least one script.
 fn scripts(ops: &[Op], must: &[&str]) {
     let hits = RefCell::new(Hits::new());
     let missed = || must.iter().filter(|what| !hits.borrow().contains_key(**what)).collect::<Vec<_>>();
-    // A slow computer takes more than one round.
+    // A slow computer needs more than one round.
     for _ in 0..10 {
         arbtest::arbtest(|u| {
             let mut watch = watched(config(), "2025-11-25");
@@ -225,7 +229,7 @@ fn i01_every_request_ends_exactly_once() {
 }
 
 #[test]
-fn i02_an_answer_carries_the_id_as_it_was_written() {
+fn i02_answer_repeats_the_id_as_written() {
     const TOKENS: &[&str] =
         &["1", "\"1\"", "0", "\"\"", "-1", "9007199254740993", "7.0", "1e2", "-0", r#""é\u0041""#];
     for id in TOKENS {
@@ -252,9 +256,9 @@ fn i02_an_answer_carries_the_id_as_it_was_written() {
 }
 
 #[test]
-fn i03_the_second_of_two_with_one_id_is_refused() {
+fn i03_duplicate_of_an_open_id_is_refused() {
     scripts(&[Call, Request, Answer, Answer, Cancel], &["answer -32600"]);
-    // Within one batch too.
+    // The rule holds within a batch too.
     let mut watch = watched(config(), "2025-03-26");
     let sent = watch.raw(&format!("[{},{}]", call_text("7", "never", None), call_text("7.0", "plain", None)));
     assert_eq!(
@@ -266,7 +270,7 @@ fn i03_the_second_of_two_with_one_id_is_refused() {
 }
 
 #[test]
-fn i04_a_handle_answers_its_own_call_or_nothing() {
+fn i04_handle_answers_only_its_own_call() {
     scripts(
         &[Call, Call, Answer, Answer, Answer, Cancel, Wait, End],
         &[
@@ -287,7 +291,7 @@ fn i04_a_handle_answers_its_own_call_or_nothing() {
 }
 
 #[test]
-fn i05_after_a_cancellation_there_is_silence() {
+fn i05_cancelled_call_is_never_answered() {
     scripts(
         &[Call, CallWithProgress, Cancel, Answer, Progress, Wait],
         &["race: cancelled, then answered", "race: cancelled, then progress"],
@@ -295,7 +299,7 @@ fn i05_after_a_cancellation_there_is_silence() {
 }
 
 #[test]
-fn i06_a_cancellation_hits_only_what_it_names() {
+fn i06_cancellation_ends_only_the_named_call() {
     scripts(
         &[Call, Ask, Cancel, Cancel, Answer],
         &[
@@ -305,7 +309,7 @@ fn i06_a_cancellation_hits_only_what_it_names() {
             "race: cancelled what never was",
         ],
     );
-    // Of the other direction, by the same number.
+    // A request of the server with the same number stays open.
     let mut watch = watched(config(), "2025-11-25");
     watch.ask("roots/list", Timeout::Never).unwrap();
     watch.hear(
@@ -327,7 +331,7 @@ fn i07_initialize_is_never_cancelled() {
     bench.hear(INITIALIZED);
     assert_eq!(bench.events(), ["ready"]);
 
-    // Neither its timeout nor the end of the session says a word.
+    // Neither the timeout nor the end of the session sends a message.
     for end in [false, true] {
         let (mut client, mut out) = client(ClientConfig::new(Implementation::new("agent", "2")));
         client.start(Time::ZERO, &mut out).unwrap();
@@ -387,7 +391,7 @@ fn i08_a_notification_is_never_answered_nor_executed() {
 }
 
 #[test]
-fn i09_garbage_is_answered_only_under_an_id_that_can_be_read() {
+fn i09_garbage_without_a_readable_id_is_unanswered() {
     let members = [
         r#""jsonrpc":"2.0""#,
         r#""id":7"#,
@@ -426,7 +430,7 @@ fn i09_garbage_is_answered_only_under_an_id_that_can_be_read() {
         assert!(sent.len() <= 1, "{text}: {sent:?}");
         if let [answer] = &sent[..] {
             *answered.borrow_mut() += 1;
-            // What is answered has an id to be answered by, and it is that one.
+            // The message has one readable id, and the answer repeats that id.
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
             let id = &value["id"];
             assert!(id.is_i64() || id.is_string(), "{text}: {answer}");
@@ -441,7 +445,7 @@ fn i09_garbage_is_answered_only_under_an_id_that_can_be_read() {
 }
 
 #[test]
-fn i10_whatever_is_sent_keeps_the_rules_of_its_version() {
+fn i10_sent_messages_follow_their_protocol_version() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         // The model checks each message as it is sent.
         arbtest::arbtest(|u| {
@@ -494,7 +498,7 @@ fn i11_control_traffic_never_waits_for_the_application() {
 }
 
 #[test]
-fn i12_a_forgotten_call_is_answered_at_its_deadline() {
+fn i12_forgotten_call_is_answered_at_its_deadline() {
     scripts(&[Call, Wait, Answer, Progress], &["call ended Expired", "refused Expired"]);
     for (tool, due) in [("plain", Some(30_000)), ("soon", Some(400)), ("never", None)] {
         let mut watch = watched(config(), "2025-11-25");
@@ -507,7 +511,8 @@ fn i12_a_forgotten_call_is_answered_at_its_deadline() {
         watch.at(Time::from_millis(due));
         assert_eq!(watch.answer(call, true), Err(NotOpen::Expired), "{tool}");
     }
-    // Progress puts it off, but not for ever; and it can be told to wait.
+    // Progress extends the deadline, but not beyond the limit; the application can set another
+    // timeout.
     let mut config = config();
     config.longest_call = Duration::from_secs(70);
     let mut watch = watched(config, "2025-11-25");
@@ -518,7 +523,11 @@ fn i12_a_forgotten_call_is_answered_at_its_deadline() {
         watch.progress(call, &Progress::new(f64::from(u32::try_from(at).unwrap())));
         assert_eq!(watch.peer.deadline(), Some(Time::from_millis(due)));
         watch.progress(call, &Progress::new(1.0));
-        assert_eq!(watch.peer.deadline(), Some(Time::from_millis(due)), "what does not go on does not count");
+        assert_eq!(
+            watch.peer.deadline(),
+            Some(Time::from_millis(due)),
+            "progress that does not grow does not count"
+        );
     }
     let due = |watch: &Watch<Server<TestTools>>| watch.peer.deadline().map(|at| at.since_start().as_millis());
     watch.set_call_timeout(call, Timeout::Never);
@@ -527,7 +536,7 @@ fn i12_a_forgotten_call_is_answered_at_its_deadline() {
     assert_eq!(due(&watch), Some(61_000));
     watch.at(Time::from_millis(60_500));
     watch.progress(call, &Progress::new(100_000.0));
-    assert_eq!(due(&watch), Some(61_000), "whatever progress is reported");
+    assert_eq!(due(&watch), Some(61_000), "progress does not extend a fixed timeout");
     let paced = Timeout::Progress { idle: Duration::from_secs(2), total: Duration::from_secs(3) };
     watch.set_call_timeout(call, paced);
     assert_eq!(due(&watch), Some(62_500));
@@ -537,7 +546,8 @@ fn i12_a_forgotten_call_is_answered_at_its_deadline() {
     watch.set_call_timeout(call, Timeout::Default);
     assert_eq!(due(&watch), Some(92_000));
 
-    // However long it is told to wait, it is answered in the end with what was said for it.
+    // After any sequence of timeouts, the call is answered at its deadline with the answer of its
+    // tool.
     let mut bench = Bench::ready();
     let call = bench.call("7", "soon");
     for timeout in [Timeout::Never, Timeout::After(Duration::from_millis(7))] {
@@ -563,11 +573,11 @@ fn i13_each_request_of_ours_has_one_outcome() {
 }
 
 #[test]
-fn i14_a_deadline_runs_from_the_request_to_its_answer() {
+fn i14_deadline_runs_from_request_to_answer() {
     let mut watch = watched(config(), "2025-11-25");
     watch.at(Time::from_millis(500));
     watch.ask("roots/list", Timeout::After(Duration::from_millis(100))).unwrap();
-    // Whatever else is said.
+    // Other messages do not extend the deadline.
     watch.at(Time::from_millis(599));
     watch.hear(r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#, &Meaning::ask("5"));
     assert_eq!(watch.waiting(), 1);
@@ -582,7 +592,7 @@ fn i15_late_and_unknown_answers_are_harmless() {
 
 #[test]
 fn i16_ids_are_numbers_that_grow() {
-    // The model looks at every id; here the ends of requests must not bring one back.
+    // The model checks every id; in addition, the end of a request does not free its id.
     scripts(&[Ask, GiveUp, Reply, Wait], &["outcome Cancelled"]);
     let mut watch = watched(config(), "2025-11-25");
     for _ in 0..1_000 {
@@ -593,9 +603,9 @@ fn i16_ids_are_numbers_that_grow() {
 }
 
 #[test]
-fn i17_what_is_given_up_is_cancelled_once() {
+fn i17_abandoned_request_is_cancelled_once() {
     scripts(&[Ask, GiveUp, GiveUp, Wait, Reply], &["cancelled sent"]);
-    // What was refused was never on the wire.
+    // A refused request was never sent, so it has no timeout and no cancellation.
     let mut bench = Bench::ready();
     bench.out.full = true;
     let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
@@ -612,7 +622,7 @@ fn i18_progress_grows_and_ends_with_its_call() {
 }
 
 #[test]
-fn i18_progress_of_ours_is_asked_for_and_matched() {
+fn i18_progress_of_our_requests_is_matched() {
     let span = Duration::from_millis;
     let mut watch = watched(config(), "2025-11-25");
     let timeout = Timeout::Progress { idle: span(100), total: span(250) };
@@ -635,7 +645,7 @@ fn i18_progress_of_ours_is_asked_for_and_matched() {
     assert_eq!(say(&mut watch, 90, "1", "1"), progressed(1.0));
     assert_eq!(watch.peer.deadline(), Some(Time::from_millis(190)), "the clock starts again");
     assert_eq!(say(&mut watch, 100, "1", "1.0"), "[PeerFault(StaleProgress)]");
-    assert_eq!(say(&mut watch, 100, "2", "5"), "[PeerFault(UnknownProgress)]", "nobody asked for it");
+    assert_eq!(say(&mut watch, 100, "2", "5"), "[PeerFault(UnknownProgress)]", "the request had no token");
     assert_eq!(say(&mut watch, 100, "\"x\"", "5"), "[PeerFault(UnknownProgress)]");
     assert_eq!(say(&mut watch, 100, "1", "\"5\""), "[PeerFault(UnknownProgress)]", "no number");
     assert_eq!(say(&mut watch, 180, "\"1\"", "1.5"), progressed(1.5));
@@ -649,7 +659,7 @@ fn i18_progress_of_ours_is_asked_for_and_matched() {
 }
 
 #[test]
-fn i19_the_time_of_one_call_is_its_own() {
+fn i19_each_call_has_its_own_deadline() {
     let mut watch = watched(config(), "2025-11-25");
     watch.hear(&call_text("1", "plain", None), &Meaning::ask("1"));
     let still = watch.live_calls()[0];
@@ -667,7 +677,7 @@ fn i19_the_time_of_one_call_is_its_own() {
 }
 
 #[test]
-fn i20_every_offer_of_a_version_is_answered_with_one_that_is_spoken() {
+fn i20_every_offer_gets_a_supported_version() {
     arbtest::arbtest(|u| {
         let offers = [
             "\"2024-11-05\"",
@@ -709,7 +719,7 @@ fn i21_requests_before_initialized_are_served() {
 }
 
 #[test]
-fn i22_discover_is_answered_at_once_in_every_state() {
+fn i22_discover_is_answered_in_every_state() {
     let mut draining = Bench::ready();
     draining.server.drain();
     for mut bench in [Bench::new(), Bench::initializing(), Bench::ready(), draining] {
@@ -732,8 +742,9 @@ fn i23_a_second_initialize_changes_nothing() {
 }
 
 #[test]
-fn i24_nothing_of_a_later_era_is_said() {
-    // `rules::check` looks for it in every message that the model sees; here with everything that can be declared.
+fn i24_nothing_of_a_later_version_is_sent() {
+    // `rules::check` checks every message that the model sends; here the server declares everything
+    // that can be declared.
     let mut config = config();
     config.logging = Some(ide_mcp::mcp::LogLevel::Debug);
     config.capabilities.insert("completions".into(), "{}".into());
@@ -756,7 +767,7 @@ fn i24_nothing_of_a_later_era_is_said() {
 }
 
 #[test]
-fn i25_lists_are_always_answered_and_unknown_tools_refused() {
+fn i25_lists_are_answered_unknown_tools_refused() {
     let mut bench = Bench::ready();
     for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
         for params in ["", r#","params":null"#, r#","params":{"cursor":null}"#, r#","params":{"cursor":""}"#]
@@ -775,7 +786,7 @@ fn i25_lists_are_always_answered_and_unknown_tools_refused() {
 }
 
 #[test]
-fn i27_what_has_ended_holds_no_memory() {
+fn i27_ended_calls_and_requests_hold_no_memory() {
     let mut bench = Bench::ready();
     let one = |bench: &mut Bench, n: u32| {
         let call = bench.call(&format!("\"{n}\""), "plain");
@@ -797,7 +808,7 @@ fn i27_what_has_ended_holds_no_memory() {
 }
 
 #[test]
-fn i28_one_call_too_many_is_refused_as_busy() {
+fn i28_call_above_the_limit_is_refused() {
     let mut watch = watched(config(), "2025-11-25");
     for id in 1..=256 {
         let (id, tool) = (id.to_string(), if id % 2 == 0 { "never" } else { "x" });
@@ -815,7 +826,7 @@ fn i28_one_call_too_many_is_refused_as_busy() {
 }
 
 #[test]
-fn i29_what_is_sent_lies_in_the_order_of_the_calls() {
+fn i29_messages_are_sent_in_call_order() {
     arbtest::arbtest(|u| {
         let mut watch = watched(config(), "2025-11-25");
         watch.outbox.clear();
@@ -847,7 +858,7 @@ fn i29_what_is_sent_lies_in_the_order_of_the_calls() {
 }
 
 #[test]
-fn i31_a_change_of_the_tools_is_told_once_and_only_if_there_is_one() {
+fn i31_tools_change_is_announced_only_once() {
     let mut bench = Bench::ready();
     let tell = |bench: &mut Bench| {
         let told = bench.server.tools_list_changed(&mut bench.out);
@@ -859,15 +870,15 @@ fn i31_a_change_of_the_tools_is_told_once_and_only_if_there_is_one() {
     bench.server.tools_mut().add("one");
     assert_eq!(tell(&mut bench), (Ok(true), 1));
     bench.server.tools_mut().add("two");
-    assert_eq!(tell(&mut bench), (Ok(false), 0), "it is about to ask, and hears of both");
+    assert_eq!(tell(&mut bench), (Ok(false), 0), "the client is about to list, and gets both");
     bench.ask("5", "tools/list");
     bench.events();
-    assert_eq!(tell(&mut bench), (Ok(false), 0), "it knows them");
+    assert_eq!(tell(&mut bench), (Ok(false), 0), "the client has the list");
     bench.server.tools_mut().add("three");
     bench.out.full = true;
     assert_eq!(tell(&mut bench), (Err(NotSent::Full), 0));
     bench.out.full = false;
-    assert_eq!(tell(&mut bench), (Ok(true), 1), "a refusal is no telling");
+    assert_eq!(tell(&mut bench), (Ok(true), 1), "a refused notification was not sent");
 
     let mut config = config();
     config.tools_list_changed = false;
@@ -877,7 +888,7 @@ fn i31_a_change_of_the_tools_is_told_once_and_only_if_there_is_one() {
 }
 
 #[test]
-fn i32_closing_ends_everything_once_and_then_nothing_happens() {
+fn i32_closing_ends_everything_exactly_once() {
     scripts(
         &[Call, Ask, Cancel, End, End, Answer, Progress, GiveUp, Wait],
         &["call ended Closed", "refused Closed"],
@@ -885,7 +896,7 @@ fn i32_closing_ends_everything_once_and_then_nothing_happens() {
 }
 
 #[test]
-fn i33_a_session_that_was_closed_says_so_at_once() {
+fn i33_closed_session_reports_it_at_once() {
     let mut bench = Bench::ready();
     bench.call("5", "never");
     assert!(!bench.server.is_closed());
@@ -895,7 +906,7 @@ fn i33_a_session_that_was_closed_says_so_at_once() {
 }
 
 #[test]
-fn i34_one_ping_at_a_time_and_its_own_deadline() {
+fn i34_one_ping_with_its_own_deadline() {
     fn pinging() -> Bench {
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
         config.keepalive = Some(Keepalive::JSON_RPC);
@@ -927,19 +938,19 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
     assert_eq!(bench.at(8_000), (vec!["unresponsive".to_owned()], vec![]));
     assert_eq!((bench.server.deadline(), bench.server.open_requests()), (None, 0), "said once");
 
-    // A laptop that slept asks again before it gives up.
+    // After a sleep the side pings again before it gives up.
     let mut bench = pinging();
     bench.at(5_000);
     assert_eq!(bench.at(3_600_000), (vec![], vec![PING.replace(":1,", ":2,")]));
     assert_eq!((due(&bench), bench.server.open_requests()), (3_603_000, 1));
 
-    // Any message is as good as an answer.
+    // Any message counts as an answer.
     let mut bench = pinging();
     bench.at(5_000);
     bench.now = Time::from_millis(6_000);
     bench.ask("9", "ping");
     assert_eq!(due(&bench), 11_000);
-    // The answer is no fault, even behind others, and there is never a second ping under way.
+    // The late answer to the ping is no violation, and there is never a second ping in flight.
     bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!((bench.events(), bench.server.open_requests()), (vec![], 0));
     bench.at(11_000);
@@ -947,7 +958,7 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
     bench.at(16_000);
     assert_eq!(bench.server.open_requests(), 1);
 
-    // None for want of room; later.
+    // Without room in the send buffer there is no ping; the next one follows later.
     let mut bench = pinging();
     bench.out.full = true;
     assert_eq!(bench.at(5_000), nothing());
@@ -955,7 +966,8 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
     bench.out.full = false;
     assert_eq!(bench.at(10_000).1.len(), 1);
 
-    // As many requests of the application wait as may: the ping is none of them, and takes the place of none.
+    // The application has as many requests in flight as the limit permits. The ping does not count
+    // among them and takes no place.
     let mut config = ServerConfig::new(Implementation::new("editor", "1"));
     config.keepalive = Some(Keepalive::JSON_RPC);
     config.limits.requests = 2;
@@ -976,9 +988,9 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
     assert_eq!(ask(&mut bench), Ok(()), "while the ping is in flight");
     assert_eq!(ask(&mut bench), Err(NotSent::TooManyInFlight));
     bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
-    assert_eq!(ask(&mut bench), Err(NotSent::TooManyInFlight), "its end makes no room either");
+    assert_eq!(ask(&mut bench), Err(NotSent::TooManyInFlight), "the end of the ping frees no place");
 
-    // Neither at the end of time nor with nothing between two pings does polling go round for ever.
+    // Polling ends at the end of time, and with no time between two pings.
     for every in [Duration::ZERO, Duration::from_secs(5)] {
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
         config.keepalive = Some(Keepalive::new(every, Duration::ZERO));
@@ -995,11 +1007,12 @@ fn i34_one_ping_at_a_time_and_its_own_deadline() {
 
 #[test]
 fn i36_after_polling_the_next_deadline_lies_ahead() {
-    // The model looks at it whenever time passes.
+    // The model checks the deadline whenever time passes.
     scripts(&[Call, Ask, Wait, Wait, Cancel, Garbage], &["call ended Expired", "outcome TimedOut"]);
 }
 
-/// A call decoded on the way, and the same from its raw parameters, are the same.
+/// A call that is decoded while it is parsed equals the call that is decoded from its raw
+/// parameters.
 #[test]
 fn both_ways_of_decoding_a_call_agree() {
     let hits = RefCell::new([0, 0]);
@@ -1063,7 +1076,7 @@ fn both_ways_of_decoding_a_call_agree() {
 }
 
 #[test]
-fn no_invariant_and_no_json_row_is_without_a_test() {
+fn each_invariant_and_row_has_a_test() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let mut all = String::new();
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,4 +1,5 @@
-//! The messages that a session hands to its outbox: the request that each answers, and the end of calls if it is closed.
+//! The messages that a session hands to its outbox: the request that each message answers, and the
+//! end of calls if the outbox is closed.
 
 use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, TestTools};
 use ide_mcp::{
@@ -7,7 +8,8 @@ use ide_mcp::{
     rpc::{NotOpen, NotSent, RespondError, SessionId},
 };
 
-/// Keeps the id of the request that each message answers, as it is written, or a dash.
+/// An outbox that records, for each message, the spelling of the id that the message answers, or a
+/// dash.
 #[derive(Default)]
 struct Places(Vec<String>);
 
@@ -31,7 +33,7 @@ impl Outbox for Places {
 }
 
 #[test]
-fn each_message_names_the_request_that_it_answers() {
+fn message_names_the_request_it_answers() {
     let cases: &[(&str, &str, &[&str])] = &[
         ("initialize", INITIALIZE, &["0"]),
         ("ping", r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#, &["\"a\""]),
@@ -75,7 +77,7 @@ fn batch_of_answers_names_the_first_request() {
 }
 
 #[test]
-fn closed_outbox_leaves_calls_open_until_the_end() {
+fn closed_outbox_leaves_calls_open() {
     let mut bench = Bench::ready();
     let (plain, never) = (bench.call("1", "plain"), bench.call("2", "never"));
     bench.out.closed = true;

@@ -1,4 +1,5 @@
-//! A server session from the outside: what it permits when, what it answers, how calls and requests end.
+//! A server session, tested from the outside: the messages that each state permits, the answers,
+//! and the end of calls and requests.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +13,7 @@ use ide_mcp::{
     rpc::{self, NotOpen, NotSent, RespondError},
 };
 
-/// The four states in which a server takes messages.
+/// Returns a server in each of the four states in which it takes messages.
 fn states() -> [(&'static str, Bench); 4] {
     let mut draining = Bench::ready();
     draining.server.drain();
@@ -24,7 +25,8 @@ fn states() -> [(&'static str, Bench); 4] {
     ]
 }
 
-/// What is sent and what is reported for `text` in each of the four states.
+/// Checks the messages that are sent and the events that are reported for `text` in each of the
+/// four states.
 #[track_caller]
 fn check_states(name: &str, text: &str, want: [(&[&str], &[&str]); 4]) {
     for ((state, mut bench), (sent, events)) in states().into_iter().zip(want) {
@@ -34,7 +36,7 @@ fn check_states(name: &str, text: &str, want: [(&[&str], &[&str]); 4]) {
 }
 
 #[test]
-fn what_is_permitted_when() {
+fn each_state_permits_its_messages() {
     type Row = (&'static str, &'static str, [(&'static [&'static str], &'static [&'static str]); 4]);
     const NONE: &[&str] = &[];
     const PONG: &[&str] = &[r#"{"jsonrpc":"2.0","id":5,"result":{}}"#];
@@ -157,7 +159,7 @@ fn the_handshake_is_reported_and_configurable() {
 }
 
 #[test]
-fn initialize_is_answered_whatever_its_parameters() {
+fn initialize_is_answered_despite_bad_parameters() {
     for params in [
         "{}",
         r#"{"protocolVersion":7}"#,
@@ -174,7 +176,7 @@ fn initialize_is_answered_whatever_its_parameters() {
 }
 
 #[test]
-fn what_is_wrong_with_a_call_is_said_under_its_id() {
+fn invalid_call_is_refused_under_its_id() {
     const CASES: &[(&str, &str, &str)] = &[
         ("no params", "", "missing field `name` at line 1 column 2"),
         ("no name", r#","params":{"arguments":{}}"#, "missing field `name` at line 1 column 16"),
@@ -203,7 +205,7 @@ fn what_is_wrong_with_a_call_is_said_under_its_id() {
 }
 
 #[test]
-fn a_refusal_does_not_repeat_a_long_name() {
+fn refusal_does_not_repeat_a_long_name() {
     let mut bench = Bench::ready();
     let name = "x".repeat(100_000);
     let sent = bench
@@ -241,7 +243,7 @@ mod cancellation {
             Err(NotOpen::Cancelled)
         );
         assert_eq!(bench.server.fail(call, -1, "late", &mut bench.out), Err(NotOpen::Cancelled));
-        assert_eq!(bench.at(60_000), (vec![], vec![]), "and its deadline is gone too");
+        assert_eq!(bench.at(60_000), (vec![], vec![]), "the deadline has ended with the call");
     }
 
     #[test]
@@ -306,7 +308,8 @@ mod cancellation {
 
     #[test]
     fn is_exact_in_type_and_value() {
-        // The id of the call, what is cancelled, whether that is the call.
+        // The id of the call, the id of the cancellation, and whether the cancellation ends the
+        // call.
         const CASES: &[(&str, &str, bool)] = &[
             ("7", "7", true),
             ("7", "7.0", true),
@@ -376,7 +379,7 @@ mod cancellation {
 }
 
 #[test]
-fn an_id_that_is_open_is_refused_to_all_others() {
+fn open_id_is_refused_to_other_requests() {
     let mut bench = Bench::ready();
     let call = bench.call("7", "plain");
     let refusal =
@@ -389,7 +392,7 @@ fn an_id_that_is_open_is_refused_to_all_others() {
 }
 
 #[test]
-fn a_call_too_many_is_refused_and_the_rest_goes_on() {
+fn only_calls_above_the_limit_are_refused() {
     let mut bench = Bench::ready();
     let calls: Vec<_> = (1..=256).map(|id| bench.call(&id.to_string(), "never")).collect();
     let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"tools/call","params":{"name":"never"}}"#;
@@ -412,9 +415,9 @@ fn a_call_too_many_is_refused_and_the_rest_goes_on() {
 }
 
 #[test]
-fn eight_texts_that_are_no_message_are_tolerated() {
+fn eight_invalid_messages_are_tolerated() {
     let mut bench = Bench::ready();
-    // What can be answered, or belongs to a race, is not counted.
+    // Violations that can be answered, or that are part of a race, are not counted.
     for _ in 0..20 {
         bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}"#);
         bench.hear(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
@@ -427,11 +430,11 @@ fn eight_texts_that_are_no_message_are_tolerated() {
     bench.hear("[]");
     assert_eq!(bench.events(), ["violation Batch", "too many faults"]);
     bench.hear("garbage");
-    assert_eq!(bench.events(), ["violation NotJson"], "it is said once");
+    assert_eq!(bench.events(), ["violation NotJson"], "it is reported once");
 }
 
 #[test]
-fn a_forgotten_call_is_answered_at_its_deadline() {
+fn forgotten_call_is_answered_at_its_deadline() {
     let failed = |span: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":"no answer to this call within {span}"}}],"isError":true}}}}"#
@@ -466,7 +469,7 @@ fn a_forgotten_call_is_answered_at_its_deadline() {
 }
 
 #[test]
-fn what_was_received_comes_before_what_is_due() {
+fn received_messages_come_before_due_timers() {
     let mut bench = Bench::ready();
     bench.call("7", "soon");
     bench.now = Time::from_millis(400);
@@ -486,7 +489,7 @@ fn time_does_not_run_backwards() {
 }
 
 #[test]
-fn while_an_event_waits_the_deadline_has_come() {
+fn queued_event_makes_the_deadline_due() {
     let mut bench = Bench::ready();
     bench.at(1_000);
     assert_eq!(bench.server.deadline(), None);
@@ -496,9 +499,10 @@ fn while_an_event_waits_the_deadline_has_come() {
     assert_eq!(bench.server.deadline(), None);
 }
 
-/// All results of MCP are objects. What is none is refused, and the call waits for another answer.
+/// Every result of MCP is an object. A result that is no object is refused, and the call stays open
+/// for another answer.
 #[test]
-fn a_result_that_is_no_object_leaves_the_call_open() {
+fn non_object_result_leaves_the_call_open() {
     let unserializable = BTreeMap::from([((1, 2), 3)]);
     let mut bench = Bench::ready();
     let call = bench.call("7", "plain");
@@ -520,7 +524,7 @@ fn a_result_that_is_no_object_leaves_the_call_open() {
 }
 
 #[test]
-fn what_cannot_be_written_is_not_sent() {
+fn unserializable_messages_are_not_sent() {
     let unserializable = BTreeMap::from([((1, 2), 3)]);
     let mut bench = Bench::ready();
     let notified = bench.server.notify("n", Some(&unserializable), &mut bench.out);
@@ -531,9 +535,10 @@ fn what_cannot_be_written_is_not_sent() {
     assert_eq!(bench.server.deadline(), None, "no timer was started");
 }
 
-/// What was declared decides first, then the state, then whether there is something to say, then whether there is room.
+/// The checks have an order: the declaration, the state, the need for a message, the room in the
+/// outbox.
 #[test]
-fn the_log_and_changed_tools_are_refused_as_notifications_are() {
+fn log_and_changed_tools_follow_notification_rules() {
     fn config(declared: bool) -> ServerConfig {
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
         config.logging = declared.then_some(LogLevel::Warning);
@@ -557,7 +562,7 @@ fn the_log_and_changed_tools_are_refused_as_notifications_are() {
         bench
     }
     let (not_yet, closed, full) = (NotSent::NotReady, NotSent::Closed, NotSent::Full);
-    // The log: severe enough, and not. The tools: others than before, and the same.
+    // The log: severe enough, and not. The tools: changed, and unchanged.
     type Said = Result<bool, NotSent>;
     let rows: [(&str, [Said; 2], [Said; 2]); 6] = [
         ("awaiting initialize", [Err(not_yet); 2], [Err(not_yet); 2]),
@@ -581,7 +586,7 @@ fn the_log_and_changed_tools_are_refused_as_notifications_are() {
             let told = bench.server.tools_list_changed(&mut bench.out);
             assert_eq!(told, want, "{state}, changed: {changed}");
             assert_eq!(bench.out.take().len(), usize::from(want == Ok(true)), "{state}, changed: {changed}");
-            // What could not be told is not forgotten.
+            // A refused notification can be sent later.
             bench.out.full = false;
             let again = bench.server.tools_list_changed(&mut bench.out);
             let expected = if want == Err(full) {
@@ -601,7 +606,7 @@ fn the_log_and_changed_tools_are_refused_as_notifications_are() {
 }
 
 #[test]
-fn nothing_is_said_before_the_client_can_hear_it() {
+fn server_sends_only_pings_before_ready() {
     let mut closed = Bench::ready();
     closed.server.close();
     let [(_, new), (_, initializing), (_, ready), (_, draining)] = states();
@@ -639,7 +644,7 @@ fn a_full_outbox_refuses_all_but_answers() {
 }
 
 #[test]
-fn the_log_is_sent_from_the_level_that_the_client_wants() {
+fn log_is_sent_from_the_requested_level() {
     let mut config = ServerConfig::new(Implementation::new("editor", "1"));
     config.logging = Some(LogLevel::Warning);
     let mut bench = Bench::with(config);
@@ -664,18 +669,18 @@ fn the_log_is_sent_from_the_level_that_the_client_wants() {
         assert!(bench.hear(&set(level))[0].contains("-32602"), "{level}");
     }
     assert_eq!(bench.server.log_level(), Some(LogLevel::Debug));
-    // Where it is not declared there is none.
+    // A server that does not declare a log has none.
     let mut bench = Bench::ready();
     assert!(bench.hear(&set("\"debug\""))[0].contains("-32601"));
     assert_eq!(log(&mut bench, LogLevel::Emergency), (Err(NotSent::Undeclared), 0));
 }
 
-/// Our own requests.
+/// The requests of the server.
 mod requests {
     use super::*;
 
     #[test]
-    fn end_once_with_what_came() {
+    fn end_once_with_the_first_response() {
         const CASES: &[(&str, &str, &[&str])] = &[
             ("result", r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#, &[r#"result {"roots":[]}"#]),
             ("id as a string", r#"{"jsonrpc":"2.0","id":"1","result":{}}"#, &["result {}"]),
@@ -704,7 +709,7 @@ mod requests {
     }
 
     #[test]
-    fn time_out_and_say_so() {
+    fn time_out_with_a_cancellation() {
         let mut bench = Bench::ready();
         bench.at(500);
         let cases = [
@@ -810,7 +815,7 @@ fn closing_ends_everything_once() {
 }
 
 #[test]
-fn a_draining_server_still_answers_what_is_open() {
+fn draining_server_answers_open_calls() {
     let mut bench = Bench::ready();
     let call = bench.call("7", "plain");
     bench.server.drain();
@@ -820,7 +825,7 @@ fn a_draining_server_still_answers_what_is_open() {
 }
 
 #[test]
-fn a_handle_of_another_session_opens_nothing() {
+fn handle_of_another_session_answers_nothing() {
     let mut one = Bench::ready();
     let call = one.call("7", "plain");
     let config = ServerConfig::new(Implementation::new("other", "1"));
@@ -841,7 +846,7 @@ fn a_handle_of_another_session_opens_nothing() {
 }
 
 #[test]
-fn loop_that_is_always_late_finds_a_dead_peer() {
+fn always_late_loop_finds_a_dead_peer() {
     let mut bench = Bench::pinging();
     let mut at = |seconds: u64| {
         let (events, sent) = bench.at(seconds * 1000);
@@ -854,7 +859,7 @@ fn loop_that_is_always_late_finds_a_dead_peer() {
 }
 
 #[test]
-fn each_late_look_after_a_sign_of_life_pings_again() {
+fn each_late_tick_after_activity_pings_again() {
     let mut bench = Bench::pinging();
     for hour in 1..5 {
         assert_eq!(bench.at(hour * 3_600_000).1.len(), 1, "hour {hour}: a ping");
@@ -865,7 +870,7 @@ fn each_late_look_after_a_sign_of_life_pings_again() {
 }
 
 #[test]
-fn same_progress_restarts_no_deadline_of_an_unwatched_call() {
+fn repeated_progress_does_not_extend_the_deadline() {
     let mut bench = Bench::ready();
     let call = bench.call("1", "plain");
     let half = Progress::new(0.5);
@@ -877,7 +882,7 @@ fn same_progress_restarts_no_deadline_of_an_unwatched_call() {
     assert_eq!(bench.server.deadline(), Some(Time::from_millis(50_000)), "the same number");
 }
 
-/// A call of `len` bytes, padded with white space.
+/// Returns a call of `len` bytes, padded with white space.
 fn sized(id: u32, len: usize) -> String {
     let call = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"never"}}"#);
     format!("{call}{}}}", " ".repeat(len - call.len() - 1))
@@ -900,7 +905,7 @@ fn limited(open_bytes: usize) -> Bench {
 }
 
 #[test]
-fn calls_beyond_the_byte_limit_are_refused_as_busy() {
+fn calls_beyond_the_byte_limit_are_refused() {
     for (name, sizes, taken) in [
         ("one alone", &[1000][..], &[true][..]),
         ("one alone, however large", &[5000, 100], &[true, false]),
@@ -919,7 +924,7 @@ fn calls_beyond_the_byte_limit_are_refused_as_busy() {
 }
 
 #[test]
-fn each_element_of_a_batch_counts_for_itself() {
+fn batch_elements_count_separately_against_the_limit() {
     let mut bench = limited(1000);
     let mut old = Bench::with({
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
@@ -932,14 +937,14 @@ fn each_element_of_a_batch_counts_for_itself() {
     let batch = format!("[{},{},{}]", sized(1, 400), sized(2, 601), sized(3, 600));
     assert_eq!(old.hear(&batch), [format!("[{}]", busy(2))]);
     assert_eq!(old.server.open_bytes(), 1000);
-    // What follows a large message that opens nothing.
+    // A large message that opens no call leaves nothing counted.
     assert_eq!(bench.hear(&format!("{}{}", INITIALIZED, " ".repeat(5000))), [""; 0]);
     assert_eq!(bench.hear(&sized(1, 100)), [""; 0]);
     assert_eq!(bench.server.open_bytes(), 100);
 }
 
 #[test]
-fn every_end_of_a_call_frees_its_bytes() {
+fn each_ending_of_a_call_frees_bytes() {
     type End = fn(&mut Bench, rpc::CallId);
     let ends: [(&str, End); 6] = [
         ("answered", |bench, call| {

@@ -1,12 +1,13 @@
-//! Two sessions on a bad link, under a model that tracks ids: some thousand random scripts in every run of the tests, and
-//! a hundred thousand by `cargo test --release -p ide-mcp --test it -- --ignored mcp_sim --nocapture`.
+//! Two sessions on a bad link, under a model that tracks ids: 4,000 random scripts in every run of
+//! the tests, and 100,000 by
+//! `cargo test --release -p ide-mcp --test it -- --ignored mcp_sim --nocapture`.
 //!
-//! What a script is stands in `sim`. It is repeated by its number.
+//! The module `sim` defines a script. Its number repeats it.
 
 use crate::mcp_support::sim::{MUST_HIT, STEPS, run};
 use crate::mcp_support::watch::Hits;
 
-/// Scripts that broke something once.
+/// Scripts that once broke a rule.
 const REGRESSIONS: &[u64] = &[];
 
 #[test]
@@ -35,7 +36,7 @@ fn hundred_thousand_scripts() {
     judge(&hits);
 }
 
-/// A failure says which script it was.
+/// Runs a script, and prints its number if it fails.
 fn run_named(seed: u64, hits: &mut Hits) {
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(seed, hits)));
     if let Err(fault) = done {
@@ -49,8 +50,8 @@ fn judge(hits: &Hits) {
     assert!(missed.is_empty(), "never hit: {missed:?}");
 }
 
-/// C21 is of the layer that joins the session with its frames, so it has scripts of its own: whatever is open when a binary
-/// frame comes, and however it comes, it ends the connection, and every call once.
+/// C21: a binary message ends the connection, and every open call once, whole or in fragments. The
+/// rule is kept by the layer that joins the session with its frames, so it has scripts of its own.
 fn a_binary_frame(seed: u64, hits: &mut Hits) {
     use crate::support::ide::{
         BINARY, Editor, call, called, close_tab, config, masked, open_diff, request, shown, text,
@@ -76,7 +77,7 @@ fn a_binary_frame(seed: u64, hits: &mut Hits) {
         }
     }
     let payload = ["", "{", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#][random.below(3)];
-    // Whole or in fragments, and with something behind it that is not looked at any more.
+    // The message comes whole or in fragments, and a call may follow, which the connection ignores.
     let frames = match random.below(2) {
         0 => masked(BINARY, payload.as_bytes()),
         _ => [masked(BINARY & 0x7f, payload.as_bytes()), masked(0x80, b"")].concat(),

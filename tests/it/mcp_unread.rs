@@ -1,11 +1,12 @@
-//! A session whose peer does not read: no ping goes out behind what lies unread, and the connection ends all the same.
+//! A session whose peer does not read: the session sends no ping behind unread bytes, and the
+//! connection still ends.
 
 use crate::support::ide::{Editor, at, call, called, config, shown};
 use ide_mcp::Keepalive;
 use ide_mcp::{Machine as _, Wire as _, mcp::ToolResult};
 
 #[test]
-fn a_peer_that_reads_nothing_is_left_without_a_ping() {
+fn peer_that_reads_nothing_gets_no_ping() {
     let mut config = config();
     config.ws.outgoing = 1_000;
     config.ws.keepalive = None;
@@ -16,13 +17,13 @@ fn a_peer_that_reads_nothing_is_left_without_a_ping() {
     editor.server.call(asked).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
     let unread = editor.server.outgoing().len();
     assert_eq!(shown(&editor.at(30_999)), [""; 0]);
-    assert_eq!(editor.server.outgoing().len(), unread, "nothing is added to what is not read");
+    assert_eq!(editor.server.outgoing().len(), unread, "nothing is added to the unread bytes");
     assert!(editor.server.deadline().is_some_and(|due| due <= at(31_000)));
     assert_eq!(shown(&editor.at(31_000)), ["Closed(Stalled)"]);
 }
 
 #[test]
-fn a_peer_that_reads_late_is_asked_then() {
+fn late_reading_peer_is_pinged_after_reading() {
     let mut config = config();
     config.ws.outgoing = 1_000;
     config.ws.keepalive = None;

@@ -1,4 +1,5 @@
-//! What the tests of sessions share: an outbox that keeps lines, tools of every timeout, and a server to talk to.
+//! The common parts of the session tests: an outbox that keeps lines, tools with each kind of
+//! timeout, and a server.
 
 pub mod peer;
 pub mod rules;
@@ -19,7 +20,8 @@ use ide_mcp::{
 };
 use serde::{Deserialize, Deserializer};
 
-/// One tool of each timeout; the name is the call. `typed` demands `{"n": number}`.
+/// Tools with each kind of timeout. A call has the name of its tool; `typed` requires
+/// `{"n": number}`.
 pub struct TestTools(Vec<ToolSpec>);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -51,7 +53,7 @@ impl Default for TestTools {
 }
 
 impl TestTools {
-    /// Lists one more.
+    /// Adds a tool to the list.
     pub fn add(&mut self, name: &'static str) {
         self.0.push(ToolSpec::new(name, "", "{}"));
     }
@@ -113,7 +115,7 @@ impl Tools for TestTools {
     }
 }
 
-/// A server and what came out of it.
+/// A server and its output.
 pub struct Bench {
     pub server: Server<TestTools>,
     pub out: Lines,
@@ -150,7 +152,7 @@ impl Bench {
         bench
     }
 
-    /// A server that is ready and pings its client.
+    /// Returns a server that is ready and pings its client.
     pub fn pinging() -> Self {
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
         config.keepalive = Some(Keepalive::JSON_RPC);
@@ -161,18 +163,18 @@ impl Bench {
         bench
     }
 
-    /// The answers that a message provokes at once.
+    /// Receives a message. Returns the answers that the server sends at once.
     pub fn hear(&mut self, text: &str) -> Vec<String> {
         self.server.receive(self.now, text, &mut self.out);
         self.out.take()
     }
 
-    /// The answers that a request provokes at once. `id` is a token.
+    /// Receives a request. Returns the answers that the server sends at once. `id` is a token.
     pub fn ask(&mut self, id: &str, method: &str) -> Vec<String> {
         self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#))
     }
 
-    /// Calls a tool, which must be taken.
+    /// Receives a call of a tool, which the server has to accept.
     pub fn call(&mut self, id: &str, name: &str) -> CallId {
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
@@ -183,7 +185,7 @@ impl Bench {
         }
     }
 
-    /// `token` is the id to cancel.
+    /// Cancels the request with this id, which is a token.
     pub fn cancel(&mut self, token: &str) -> Vec<String> {
         self.hear(&format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{token},"reason":"why"}}}}"#
@@ -194,12 +196,13 @@ impl Bench {
         self.server.poll_event(&mut self.out)
     }
 
-    /// Everything that happened, one line each.
+    /// Returns all events, one line each.
     pub fn events(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.poll()).map(|event| describe(&event)).collect()
     }
 
-    /// What happens and what is sent when it is `millis` after the start.
+    /// Advances the time to `millis` after the start. Returns the events and the messages that the
+    /// server sends.
     pub fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
         self.now = Time::from_millis(millis);
         self.server.tick(self.now);

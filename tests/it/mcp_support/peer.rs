@@ -1,4 +1,4 @@
-//! Both roles behind one face, so that one model judges them.
+//! Both roles behind one trait, for one model.
 
 use ide_mcp::{
     Time,
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Lines, TestTools};
 
-/// What either role reports.
+/// An event of either role.
 #[derive(Debug)]
 #[allow(dead_code, reason = "all of it is shown")]
 pub enum Happened {
@@ -27,7 +27,7 @@ pub enum Happened {
     PingTimeout,
 }
 
-/// What both roles can do.
+/// The operations that both roles have.
 pub trait Peer {
     fn receive(&mut self, now: Time, text: &str, out: &mut Lines);
     fn tick(&mut self, now: Time);

@@ -1,5 +1,6 @@
-//! What a message must look like to be sent: the envelope of JSON-RPC, narrowed by MCP and by the version that was
-//! negotiated. Written from the specification alone, with nothing of the crate in it but the names of the versions.
+//! The form of every sent message: the envelope of JSON-RPC, narrowed by MCP and by the negotiated
+//! version. The checks follow the specification alone; of the crate they use only the names of the
+//! versions.
 
 use ide_mcp::mcp::ProtocolVersion;
 use serde::Deserialize;
@@ -8,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 /// A message that keeps the rules.
 #[derive(Debug)]
 pub enum Said {
-    /// The id as it is written, whether it is an error, and its code.
+    /// The spelling of the id, and the code if it is an error.
     Answer {
         token: String,
         error: Option<i64>,
@@ -30,7 +31,7 @@ struct Tokens<'a> {
     id: Option<&'a RawValue>,
 }
 
-/// The messages of `text`, which is one or, in the one version that has them, an array of some.
+/// Returns the messages of `text`: one message or, in version 2025-03-26, an array of messages.
 #[track_caller]
 pub fn check(text: &str, version: Option<ProtocolVersion>) -> Vec<Said> {
     if !text.starts_with('[') {
@@ -51,7 +52,7 @@ fn check_one(text: &str, version: Option<ProtocolVersion>) -> Said {
     assert_eq!(members.get("jsonrpc"), Some(&Value::from("2.0")), "{text}");
     assert!(!has_null(&message), "a null: {text}");
     for later in ["resultType", "ttlMs", "cacheScope", "io.modelcontextprotocol/"] {
-        assert!(!text.contains(later), "{later} is of another era: {text}");
+        assert!(!text.contains(later), "{later} belongs to a later version: {text}");
     }
     let token = || {
         let tokens: Tokens<'_> = serde_json::from_str(text).unwrap();
@@ -83,7 +84,7 @@ fn check_one(text: &str, version: Option<ProtocolVersion>) -> Said {
             assert!(error.keys().all(|name| matches!(name.as_str(), "code" | "message" | "data")), "{text}");
             assert!(error["message"].is_string() && !members.contains_key("params"), "{text}");
             let code = error["code"].as_i64().unwrap();
-            assert!(!(-32022..=-32020).contains(&code), "a code of another era: {text}");
+            assert!(!(-32022..=-32020).contains(&code), "a code of a later version: {text}");
             Said::Answer { token: token(), error: Some(code) }
         }
         "id method" => Said::Request {

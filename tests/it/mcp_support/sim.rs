@@ -1,6 +1,7 @@
-//! Two sessions joined by a WebSocket whose bytes are cut, delayed, stalled and ended, on a clock of their own, while a
-//! stranger puts texts of every kind between theirs. Both are under the model of `mcp_support::watch`, and every script ends in
-//! good order: what waits is answered or runs out of time, then both are closed.
+//! Two sessions joined by a WebSocket whose bytes are cut, delayed, stalled and ended, on a clock
+//! of their own. A stranger inserts messages of every kind between theirs. Both sessions run under
+//! the model of `mcp_support::watch`. Every script ends in good order: each open call is answered
+//! or times out, and then both sessions are closed.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -22,10 +23,10 @@ use crate::mcp_support::{
     watch::{Hits, Meaning, Watch, same},
 };
 
-/// The fewest steps of a script.
+/// The smallest number of steps of a script.
 pub const STEPS: usize = 50;
 
-/// Every hit that a run of many scripts must have.
+/// The hits that a run of many scripts has to reach.
 pub const MUST_HIT: &[&str] = &[
     "C1",
     "C2",
@@ -92,7 +93,8 @@ pub const MUST_HIT: &[&str] = &[
     "closed in order",
 ];
 
-/// One direction: texts that have not departed, what they mean and when they may, and the meanings of those that have.
+/// One direction: the texts that have not departed, each with its time and meaning, and the
+/// meanings of the texts in flight.
 #[derive(Default)]
 struct Link {
     lines: VecDeque<(Time, String, Meaning, Option<&'static str>)>,
@@ -130,7 +132,7 @@ impl Socket {
     }
 }
 
-/// Some bytes of what one writes are read by the other.
+/// Moves at most `most` bytes from one end to the other.
 fn carry(from: &mut impl Wire, to: &mut impl Wire, now: Time, most: usize) {
     let bytes = from.outgoing();
     let some = &bytes[..bytes.len().min(most)];
@@ -152,7 +154,7 @@ fn write(mut sender: ws::Sender<'_>, text: &str, random: &mut Random) {
     }
 }
 
-/// One script.
+/// A script.
 pub struct Sim {
     random: Random,
     now: Time,
@@ -163,19 +165,19 @@ pub struct Sim {
     socket: Socket,
     ended: bool,
     reach: f64,
-    /// How many requests were sent without a time to end in.
+    /// The number of requests that were sent without a timeout.
     endless: usize,
     hits: Hits,
 }
 
-/// Which side.
+/// One of the two sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Server,
     Client,
 }
 
-/// The same for either side.
+/// Evaluates an expression with the model of either side.
 macro_rules! at {
     ($sim:expr, $side:expr, |$watch:ident| $do:expr) => {
         match $side {
@@ -191,7 +193,7 @@ macro_rules! at {
     };
 }
 
-/// Runs the script of this number and adds up what it hit.
+/// Runs the script with this number, and adds its hits to `hits`.
 #[track_caller]
 pub fn run(seed: u64, hits: &mut Hits) {
     let mut sim = Sim::new(seed);
@@ -230,7 +232,7 @@ impl Sim {
             server.keepalive = Some(Keepalive::JSON_RPC);
             client.keepalive = Some(Keepalive::JSON_RPC);
         }
-        // Small enough that some scripts reach them.
+        // The limits are so small that some scripts reach them.
         let limit = 2 + random.below(6);
         for limits in [&mut server.limits, &mut client.limits] {
             limits.open_calls = limit;
@@ -255,7 +257,7 @@ impl Sim {
         sim.server.opened_by = Some("1".into());
         sim.client.act(|client, out| client.start(Time::ZERO, out)).unwrap();
         sim.collect();
-        // Mostly the handshake goes well; strangers may come before it, too.
+        // Three of four scripts deliver the handshake first; in the others a stranger can come before.
         if !sim.random.one_in(4) {
             for _ in 0..4 {
                 sim.deliver_all();
@@ -291,7 +293,7 @@ impl Sim {
         self.react();
     }
 
-    /// Moves what was said onto the link.
+    /// Moves the sent messages onto the link.
     fn collect(&mut self) {
         let now = self.now;
         for (outbox, link) in
@@ -307,7 +309,7 @@ impl Sim {
         }
     }
 
-    /// Some bytes arrive.
+    /// Delivers some bytes.
     fn deliver(&mut self, side: Side) {
         let bytes = [1, 3, 20, 100, 1_000][self.random.below(5)];
         self.arrive(side, bytes);
@@ -359,7 +361,8 @@ impl Sim {
         let (meaning, row) = link.travelling.pop_front().unwrap();
         at!(self, side, |watch| {
             let batches = watch.peer.version() == Some(ProtocolVersion::V2025_03_26);
-            // Batches are a row of their own where there are none, and are silence then.
+            // A batch is row C3 in the version that has batches. In other versions it is row C4 and
+            // gets no answer.
             let (row, meaning) = match row {
                 Some("C3") if !batches => (Some("C4"), Meaning::nothing()),
                 row => (row, meaning),
@@ -414,7 +417,7 @@ impl Sim {
         }
     }
 
-    /// Answers a call that is open, or one that is not any more, or one of the other side.
+    /// Answers a call that is open, a call that has ended, or a call of the other side.
     fn answer(&mut self, side: Side) {
         let (dice, well) = (self.random.below(8), !self.random.one_in(4));
         let foreign =
@@ -475,7 +478,7 @@ impl Sim {
         }
     }
 
-    /// The link stalls, goes on, or ends; a side drains, shuts down or closes.
+    /// Stalls, resumes or ends the link, or drains or shuts down a side.
     fn disturb(&mut self, side: Side) {
         match self.random.below(24) {
             0..=9 => {
@@ -493,7 +496,7 @@ impl Sim {
         }
     }
 
-    /// The transport ends for both.
+    /// Ends the transport for both sides.
     fn end(&mut self) {
         self.ended = true;
         self.server.close();
@@ -502,7 +505,7 @@ impl Sim {
         self.down = Link::default();
     }
 
-    /// What an owner of a connection does about what it hears.
+    /// Ends the connection after a ping timeout or a failed handshake, as its owner would.
     fn react(&mut self) {
         let unresponsive = |happened: Vec<Happened>| {
             happened.iter().any(|event| matches!(event, Happened::PingTimeout | Happened::Failed))
@@ -514,12 +517,12 @@ impl Sim {
         }
     }
 
-    /// What is still open comes to its end on a link that works; then everybody leaves.
+    /// Ends all open calls and requests on a working link, and then closes both sides.
     fn finish(&mut self) {
         self.up.stalled = false;
         self.down.stalled = false;
         let mut rounds = 0;
-        // Longer than anything waits; and pings are on their way now and then.
+        // 40 rounds of 200 ms are longer than any timeout, and now and then a ping is in flight.
         while rounds < 40 || !(self.up.is_empty() && self.down.is_empty()) {
             rounds += 1;
             assert!(rounds < 80, "the link comes to rest");
@@ -527,14 +530,14 @@ impl Sim {
             self.deliver_all();
             for side in [Side::Server, Side::Client] {
                 at!(self, side, |watch| for call in watch.live_calls() {
-                    // What is answered may end others of the list.
+                    // An answer may end other calls of the list.
                     let _ = watch.answer(call, true);
                 });
             }
             self.collect();
             self.react();
         }
-        // What may wait for ever is all that still does.
+        // Only requests without a timeout may still be pending.
         for waiting in [self.server.waiting(), self.client.waiting()] {
             assert!(waiting <= self.endless, "a request that has a time to end in has not ended");
         }
@@ -557,9 +560,9 @@ impl Sim {
         }
     }
 
-    /// Somebody puts a line of some row between those of the other side.
+    /// Inserts a message of some row between the messages of the other side.
     fn inject(&mut self, side: Side) {
-        // One of its latest requests, or none that it ever sent.
+        // The id of one of the latest requests of the side, or an id that it never used.
         let last = at!(self, side, |watch| watch.last_id());
         let serial = match self.random.below(5) {
             0 => 900,
@@ -570,8 +573,8 @@ impl Sim {
             let (mut texts, mut all) = (Vec::new(), Meaning::nothing());
             for _ in 0..self.random.below(5) {
                 let (row, text, meaning) = line(&mut self.random, serial);
-                // In an array a text that is no JSON would spoil the others, and of two with one id nobody could
-                // tell from outside which one waits.
+                // In an array, a text that is no JSON would spoil the other elements. Of two
+                // requests with one id, the model could not determine which one is open.
                 let known = |id: &str| all.asks.iter().any(|ask| same(&ask.id, id));
                 let twice = meaning.asks.iter().any(|ask| known(&ask.id));
                 if !twice && !matches!(row, "C1" | "C20") {
@@ -584,7 +587,7 @@ impl Sim {
             (row, text, meaning)
         };
         if text.contains("notifications/progress") && self.random.one_in(2) {
-            // It does not go on the second time.
+            // The second report of the same progress does not grow.
             self.put(side, text.clone(), meaning.clone(), Some(row));
         }
         self.put(side, text, meaning, Some(row));
@@ -602,7 +605,7 @@ impl Sim {
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"so"}}}}"#
         );
         if self.random.one_in(3) {
-            // The same id again, right behind its cancellation.
+            // A call uses the id again directly after the cancellation.
             let call = r#""method":"tools/call","params":{"name":"never"}"#;
             self.put(side, format!(r#"{{"jsonrpc":"2.0","id":{id},{call}}}"#), Meaning::ask(&id), Some("C5"));
         }
@@ -624,7 +627,8 @@ fn pick<T: Clone>(random: &mut Random, from: &[T]) -> Option<T> {
     from.get(random.below(from.len())).cloned()
 }
 
-/// A line of some row of the table of classification. `serial` may be that of a request that waits.
+/// Returns a message of some row of the classification. `serial` may be the id of a pending
+/// request.
 fn line(random: &mut Random, serial: u64) -> (&'static str, String, Meaning) {
     let id = IDS[random.below(IDS.len())];
     let asks = [
@@ -694,7 +698,7 @@ fn line(random: &mut Random, serial: u64) -> (&'static str, String, Meaning) {
         15 => ("C19", say(format!(r#"{{"jsonrpc":"2.0","x":[null],"id":{id},{ask}}}"#), Meaning::ask(id))),
         16 => ("C20", say(format!("\u{feff}{{\"jsonrpc\":\"2.0\",\"id\":{id},{ask}}}"), Meaning::ask(id))),
         17 => {
-            // Progress by a number that may be a request's, and may go back.
+            // The progress token may be that of a request, and the number may go back.
             let progress = random.below(3);
             (
                 "C6",

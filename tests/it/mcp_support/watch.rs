@@ -1,7 +1,7 @@
-//! One side of a session under a reference model that tracks ids: everything that goes in and comes out passes here, and
-//! what breaks an invariant stops the test.
+//! One side of a session under a reference model that tracks ids. All input and output pass through
+//! the model, and a broken invariant stops the test.
 //!
-//! The model knows a text only by what it [means](Meaning), which is said by whoever made it up.
+//! The model gets the [meaning](Meaning) of each text from the author of the text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,18 +19,18 @@ use super::{
     violation_text,
 };
 
-/// What a text asks of whoever receives it.
+/// The requests and cancellations in a text.
 #[derive(Clone, Debug, Default)]
 pub struct Meaning {
-    /// The requests in it, in order.
+    /// The requests, in order.
     pub asks: Vec<Ask>,
-    /// What is refused at once whatever the state: the token and the code.
+    /// The requests that are refused at once in every state: the id and the code.
     pub refused: Vec<(String, i64)>,
-    /// The ids that it cancels.
+    /// The ids that the text cancels.
     pub cancels: Vec<String>,
 }
 
-/// A request: its id as it is written, and the token by which it wants to hear of progress.
+/// A request: the spelling of its id, and the token under which it requests progress.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub id: String,
@@ -38,7 +38,7 @@ pub struct Ask {
 }
 
 impl Meaning {
-    /// Of what can be neither answered nor executed.
+    /// The meaning of a text that can be neither answered nor executed.
     pub fn nothing() -> Self {
         Self::default()
     }
@@ -62,7 +62,7 @@ impl Meaning {
         self
     }
 
-    /// Of what one of our own sides sent.
+    /// The meaning of a message that one of our own sides sent.
     pub fn of(said: &Said) -> Self {
         match said {
             Said::Request { token, params, .. } => {
@@ -77,7 +77,7 @@ impl Meaning {
     }
 }
 
-/// Whether two ids are the same: of the same type and value. Knows the spellings that the tests use.
+/// Returns true if two ids have the same type and value. Supports the spellings that the tests use.
 pub fn same(a: &str, b: &str) -> bool {
     let value = |token: &str| -> Value { serde_json::from_str(token).unwrap() };
     match (value(a), value(b)) {
@@ -100,7 +100,7 @@ struct Live {
     reached: f64,
 }
 
-/// How often what happened.
+/// The count of each event.
 pub type Hits = BTreeMap<String, u64>;
 
 /// A side and its model.
@@ -109,26 +109,26 @@ pub struct Watch<P> {
     pub out: Lines,
     pub now: Time,
     pub hits: Hits,
-    /// What it sent and nobody took yet, with its meaning.
+    /// The messages that the side sent and the test has not taken, with their meanings.
     pub outbox: Vec<(String, Meaning)>,
     pub happened: Vec<Happened>,
     live: Vec<Live>,
-    /// Requests that were neither answered nor reported yet.
+    /// The requests that were neither answered nor reported.
     taken: Vec<Ask>,
     ended: BTreeMap<CallId, NotOpen>,
     ids: BTreeMap<CallId, String>,
-    /// Ids whose call was cancelled, and ids whose call was answered.
+    /// The ids whose call was cancelled, and the ids whose call was answered.
     cancelled: BTreeSet<String>,
     answered: BTreeSet<String>,
     requests: BTreeMap<RequestId, usize>,
-    /// The ids of its own that it cancelled.
+    /// The ids of its own requests that the side cancelled.
     given_up: BTreeSet<String>,
     last_id: u64,
-    /// Its own request that must never be cancelled.
+    /// The id of its own `initialize`, which is never cancelled.
     initialize: Option<String>,
-    /// The peer's request that cannot be.
+    /// The id of the peer's `initialize`, which cannot be cancelled.
     pub opened_by: Option<String>,
-    /// How many calls may be open.
+    /// The limit of open calls.
     pub limit: usize,
 }
 
@@ -160,7 +160,7 @@ impl<P: Peer> Watch<P> {
         *self.hits.entry(what.into()).or_default() += 1;
     }
 
-    /// All calls it ever reported.
+    /// Returns all calls that the side ever reported.
     pub fn calls(&self) -> Vec<CallId> {
         self.live.iter().map(|live| live.call).chain(self.ended.keys().copied()).collect()
     }
@@ -177,7 +177,7 @@ impl<P: Peer> Watch<P> {
         self.requests.keys().copied().collect()
     }
 
-    /// The id of its latest request.
+    /// Returns the id of its latest request.
     pub fn last_id(&self) -> u64 {
         self.last_id
     }
@@ -186,7 +186,8 @@ impl<P: Peer> Watch<P> {
         self.requests.values().filter(|outcomes| **outcomes == 0).count()
     }
 
-    /// Takes a text. Everything that it provokes is looked at before this returns.
+    /// Receives a text, and checks all messages and events that follow from it. Returns the sent
+    /// messages.
     #[track_caller]
     pub fn hear(&mut self, text: &str, meaning: &Meaning) -> Vec<String> {
         let closed = self.peer.is_closed();
@@ -200,7 +201,7 @@ impl<P: Peer> Watch<P> {
         for said in self.look_at(&sent) {
             match said {
                 Said::Answer { token, error } => answers.push((token, error)),
-                // The next page, or the end of a handshake.
+                // The request of the next page, or the end of a handshake.
                 other => self.said(&other),
             }
         }
@@ -227,7 +228,7 @@ impl<P: Peer> Watch<P> {
                 }
             }
         }
-        assert!(answers.is_empty(), "I1, I8, I9: answers to nobody {answers:?} for {text}");
+        assert!(answers.is_empty(), "I1, I8, I9: answers without a request {answers:?} for {text}");
         let mut cancelled = Vec::new();
         for id in &meaning.cancels {
             match self.live.iter().find(|live| same(&live.ask.id, id)) {
@@ -244,7 +245,7 @@ impl<P: Peer> Watch<P> {
         sent
     }
 
-    /// What a text provokes, past the model.
+    /// Receives a text without the model. Returns the sent messages.
     pub fn raw(&mut self, text: &str) -> Vec<String> {
         self.peer.receive(self.now, text, &mut self.out);
         self.out.take()
@@ -256,10 +257,10 @@ impl<P: Peer> Watch<P> {
         self.now = self.now.max(now);
         self.peer.tick(now);
         self.poll_for(&[]);
-        assert!(self.peer.deadline().is_none_or(|at| at > self.now), "I36: the clock moves on");
+        assert!(self.peer.deadline().is_none_or(|at| at > self.now), "I36: the deadline lies ahead");
     }
 
-    /// Polls to the end; `cancelled` must have ended by it, and nothing else may have been cancelled.
+    /// Polls all events. Asserts that the cancelled calls are those in `cancelled`.
     #[track_caller]
     fn poll_for(&mut self, cancelled: &[CallId]) {
         let mut cancelled = cancelled.to_vec();
@@ -290,7 +291,7 @@ impl<P: Peer> Watch<P> {
                     let gone = match how {
                         CallEnd::Cancelled { .. } => {
                             let at = cancelled.iter().position(|expected| expected == call);
-                            cancelled.remove(at.expect("I6: nobody cancelled it"));
+                            cancelled.remove(at.expect("I6: the peer did not cancel it"));
                             self.cancelled.insert(ended.ask.id.clone());
                             NotOpen::Cancelled
                         }
@@ -353,7 +354,7 @@ impl<P: Peer> Watch<P> {
         all
     }
 
-    /// Looks at what it says of its own accord.
+    /// Checks a message that is no answer to the received text.
     #[track_caller]
     fn said(&mut self, said: &Said) {
         match said {
@@ -397,7 +398,7 @@ impl<P: Peer> Watch<P> {
         self.poll_for(&[]);
     }
 
-    /// Does something with the peer that needs no model of its own.
+    /// Does something with the peer that the model does not follow.
     #[track_caller]
     pub fn act<R>(&mut self, act: impl FnOnce(&mut P, &mut Lines) -> R) -> R {
         let result = act(&mut self.peer, &mut self.out);
@@ -405,7 +406,7 @@ impl<P: Peer> Watch<P> {
         result
     }
 
-    /// What the model says of a handle.
+    /// Returns the error that the model expects for a call, or `None` if the call is open.
     fn gone(&self, call: CallId) -> Option<NotOpen> {
         if self.live.iter().any(|live| live.call == call) {
             return None;
@@ -413,12 +414,12 @@ impl<P: Peer> Watch<P> {
         Some(self.ended.get(&call).copied().unwrap_or(NotOpen::Unknown))
     }
 
-    /// Answers a call, or tries to.
+    /// Answers a call, open or not.
     #[track_caller]
     pub fn answer(&mut self, call: CallId, well: bool) -> Result<(), NotOpen> {
         let expected = self.gone(call);
         let id = self.live.iter().find(|live| live.call == call).map(|live| live.ask.id.clone());
-        // What is no object is refused, and changes nothing.
+        // A result that is no object is refused, and changes nothing.
         let refused = match expected {
             None => RespondError::Unserializable,
             Some(how) => RespondError::NotOpen(how),
@@ -496,7 +497,7 @@ impl<P: Peer> Watch<P> {
         self.asked(asked)
     }
 
-    /// Notes a request that was sent, or was not.
+    /// Records a request that was sent, or was refused.
     #[track_caller]
     pub fn asked(&mut self, asked: Option<RequestId>) -> Option<RequestId> {
         assert_eq!(self.out.sent.len(), usize::from(asked.is_some()), "law 8");
@@ -523,7 +524,7 @@ impl<P: Peer> Watch<P> {
         self.quiet();
     }
 
-    /// Answers everything as failed.
+    /// Answers all calls as failed.
     #[track_caller]
     pub fn shutdown(&mut self) {
         let mut ids = self.live_ids();
@@ -531,7 +532,7 @@ impl<P: Peer> Watch<P> {
         let sent = self.out.take();
         for said in self.look_at(&sent) {
             let Said::Answer { token, .. } = said else { panic!("{said:?}") };
-            let at = ids.iter().position(|id| *id == token).expect("I1: an answer to nobody");
+            let at = ids.iter().position(|id| *id == token).expect("I1: an answer without a call");
             self.answered.insert(ids.remove(at));
         }
         assert!(ids.is_empty(), "I1: {ids:?} got no answer");
@@ -543,7 +544,7 @@ impl<P: Peer> Watch<P> {
         }
     }
 
-    /// Ends the session. Nothing that was asked, of either side, may be left.
+    /// Closes the session. Asserts that no call and no request of either side is open.
     #[track_caller]
     pub fn close(&mut self) {
         if self.ended.values().any(|how| *how == NotOpen::Cancelled) && !self.peer.is_closed() {
