@@ -1,5 +1,5 @@
-//! What the known implementations do with the same frames was measured; each of those probes is here with what this
-//! crate does, and the JSON rows (J) of the acceptance table with their ids.
+//! The frames with which other implementations were measured, with the behavior of this crate, and
+//! the JSON rows (J) of the acceptance table with their ids.
 
 use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED};
 use ide_mcp::{
@@ -7,7 +7,7 @@ use ide_mcp::{
     rpc::NotOpen,
 };
 
-/// A server that a client of this version has opened.
+/// Returns a server that a client of this version has opened.
 fn ready(version: &str) -> Bench {
     let mut bench = Bench::new();
     bench.hear(&INITIALIZE.replace("2025-11-25", version));
@@ -16,7 +16,7 @@ fn ready(version: &str) -> Bench {
     bench
 }
 
-/// What is said, and what comes back: the beginning of each text.
+/// Sends a text, and checks the beginning of each text that the server returns.
 #[track_caller]
 fn probe(name: &str, bench: &mut Bench, text: &str, want: &[&str]) {
     let sent = bench.hear(text);
@@ -137,9 +137,10 @@ fn measured_calls_in_flight() {
     assert!(sent.len() == 1 && sent[0].contains("new"), "then new call 7: {sent:?}");
 }
 
-/// Answers that are ready go as one array, the others alone; what is silent is left out.
+/// Answers that are ready at once form one array; a later answer is sent alone. Messages without an
+/// answer are left out.
 #[test]
-fn batches_of_the_one_version_that_has_them() {
+fn batches_of_version_2025_03_26() {
     let note = r#"{"jsonrpc":"2.0","method":"x"}"#;
     let pong = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
     let (ping, call) = (ask("1", "ping", ""), call("2", "plain"));
@@ -173,16 +174,16 @@ fn j01_depth_is_limited_in_raw_json_too() {
         let x = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         ask("5", "tools/call", &format!(r#","params":{{"name":"plain","arguments":{{"x":{x}}}}}"#))
     };
-    // The envelope, the parameters and the arguments are three of the 128.
+    // The envelope, the parameters and the arguments are three of the 128 levels.
     probe("at the limit", &mut Bench::ready(), &deep(125), &[]);
     probe("beyond it", &mut Bench::ready(), &deep(126), &[&error("5", -32600)]);
     probe("a bomb", &mut Bench::ready(), &"[".repeat(1_000_000), &[]);
     probe("a bomb that is closed", &mut Bench::ready(), &deep(500_000), &[&error("5", -32600)]);
 }
 
-/// No version has a batch within a batch, so what is said of it is not that the version has none.
+/// No version permits a batch within a batch, so its fault does not name the version.
 #[test]
-fn a_batch_within_a_batch_is_told_from_one_that_may_not_be() {
+fn nested_batch_differs_from_forbidden_batch() {
     let nested = format!("[[{}]]", ask("1", "ping", ""));
     let rows = [
         (
@@ -199,7 +200,7 @@ fn a_batch_within_a_batch_is_told_from_one_that_may_not_be() {
         let Some(Event::PeerFault(violation)) = bench.poll() else { unreachable!("{version}: no fault") };
         assert_eq!(violation, want, "{version}");
         assert!(violation.to_string().starts_with(said), "{version}: {violation}");
-        assert!(bench.poll().is_none(), "{version}: none of it is looked at");
+        assert!(bench.poll().is_none(), "{version}: the messages in it are not read");
     }
     let mut bench = ready("2025-03-26");
     bench.hear(&format!("[{}]", vec!["1"; 65].join(",")));
@@ -207,9 +208,9 @@ fn a_batch_within_a_batch_is_told_from_one_that_may_not_be() {
     assert!(violation.to_string().contains("more than 64"), "{violation}");
 }
 
-/// A large call that is passed on raw is copied once, and not into a tree.
+/// The server copies the raw arguments of a large call once, and builds no tree of them.
 #[test]
-fn j02_nothing_is_made_of_what_is_not_looked_at() {
+fn j02_raw_arguments_are_copied_only_once() {
     let zeros = "0,".repeat(2 * 1024 * 1024);
     let text =
         ask("5", "tools/call", &format!(r#","params":{{"name":"plain","arguments":{{"x":[{zeros}0]}}}}"#));
@@ -223,7 +224,7 @@ fn j02_nothing_is_made_of_what_is_not_looked_at() {
 }
 
 #[test]
-fn j03_names_are_compared_byte_for_byte_and_none_counts_twice() {
+fn j03_names_compare_bytewise_and_duplicates_are_refused() {
     let rows: &[(&str, &str, &[&str])] = &[
         (
             "method twice",
@@ -258,20 +259,20 @@ fn j03_names_are_compared_byte_for_byte_and_none_counts_twice() {
 }
 
 #[test]
-fn j04_ids_are_of_two_types_and_1_kib() {
+fn j04_ids_have_two_types_and_1_kib() {
     for id in
         ["1.0", "1e2", &"7".repeat(40), "\"1\"", "1", &"9".repeat(1024), &format!("\"{}\"", "x".repeat(1024))]
     {
         probe(id, &mut Bench::ready(), &ask(id, "ping", ""), &[&result(id)]);
     }
-    // C7 and C8: no answer, since none could name it.
+    // C7 and C8: these ids get no answer, since no answer could name them.
     for id in ["null", "true", "[]", "{}", "0.5", &"9".repeat(1025), &format!("\"{}\"", "x".repeat(1025))] {
         probe(id, &mut Bench::ready(), &ask(id, "ping", ""), &[]);
     }
 }
 
 #[test]
-fn j05_an_id_in_flight_is_not_free_and_one_that_has_ended_is() {
+fn j05_id_is_free_after_its_call() {
     let mut bench = Bench::ready();
     let open = bench.call("7", "plain");
     probe("in flight", &mut bench, &call("7", "plain"), &[&error("7", -32600)]);
@@ -291,7 +292,7 @@ fn j06_256_calls_may_wait() {
 }
 
 #[test]
-fn j07_a_call_is_answered_after_30_s_whoever_forgets_it() {
+fn j07_forgotten_call_is_answered_after_30_s() {
     let mut bench = Bench::ready();
     bench.call("7", "plain");
     assert_eq!(bench.at(29_999), (vec![], vec![]));
@@ -301,7 +302,7 @@ fn j07_a_call_is_answered_after_30_s_whoever_forgets_it() {
 }
 
 #[test]
-fn j09_a_handle_of_before_means_nothing_to_the_next_session() {
+fn j09_handle_of_the_previous_session_is_unknown() {
     let mut before = Bench::ready();
     let old = before.call("7", "plain");
     before.server.close();
@@ -333,7 +334,7 @@ fn j10_a_batch_has_64_messages_at_most() {
 }
 
 #[test]
-fn j11_what_has_no_id_has_no_answer() {
+fn j11_notifications_and_responses_are_unanswered() {
     for text in [
         r#"{"jsonrpc":"2.0","method":"nobody"}"#,
         r#"{"jsonrpc":"2.0","method":"tools/call","params":[]}"#,

@@ -74,7 +74,7 @@ fn comments_keep_the_language() {
 }
 
 #[test]
-fn what_counts_is_prose() {
+fn only_prose_is_counted() {
     let rows: &[(&str, &str, Counts)] = &[
         ("code", "fn what() { say() } // end", Counts { paragraphs: 1, words: 1, ..Counts::default() }),
         (

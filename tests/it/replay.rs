@@ -1,9 +1,10 @@
-//! Three recorded sessions of the real client, replayed with their times: whole, byte by byte, and cut at random in a
-//! thousand ways, each before fifty applications that answer at once, later, in another order or never.
+//! Three recorded sessions of the real client, replayed with their times: whole, byte by byte, and
+//! cut at random in 1,000 ways. Each replay runs against 50 applications, which answer at once,
+//! later, in another order or never.
 //!
-//! The recordings are in `fixtures/`, a line of JSON for each thing that was said. What the client said is fed; what
-//! the recording editor said tells when its person selected and mentioned something. Its answers are its own: they
-//! are not compared.
+//! The recordings are in `fixtures/`, with a line of JSON for each message. The replay feeds the
+//! messages of the client. From the messages of the recording editor it takes the times at which a
+//! selection or a mention was sent; it does not compare the answers of that editor.
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
@@ -34,17 +35,17 @@ fn version_1_0_51() {
 }
 
 #[test]
-fn version_2_1_330_with_a_diff_decided_in_the_terminal() {
+fn version_2_1_330_terminal_decision() {
     replay(NEW);
 }
 
 #[test]
-fn version_2_1_330_with_a_second_connection() {
+fn version_2_1_330_with_two_connections() {
     replay(AGAIN);
 }
 
 #[test]
-fn the_diff_that_was_left_open_ends_with_its_tab() {
+fn open_diff_ends_with_its_tab() {
     let session = Session::new(NEW);
     let run = session.play(&Application::never(), Cut::Whole);
     let ended = run.log.lines().find(|line| line.contains("DiffClosed")).unwrap();
@@ -80,19 +81,19 @@ struct Line {
     text: Option<String>,
 }
 
-/// What happens on which connection at which time.
+/// The steps of a recording, with their times.
 struct Session {
     steps: Vec<(u64, Step)>,
-    /// For each connection the ids of the client's requests.
+    /// The ids of the client's requests, for each connection.
     asked: Vec<Vec<String>>,
-    /// For each connection what its editor pushed: when, and the text.
+    /// The notifications that the recording editor pushed, with their times, for each connection.
     pushed: Vec<Vec<(u64, String)>>,
-    /// For each connection when the client sent `initialized`.
+    /// The time at which the client sent `initialized`, for each connection.
     initialized: Vec<u64>,
 }
 
 enum Step {
-    /// A new connection; the one before has gone.
+    /// A new connection, after the end of the connection before it.
     Connect,
     Bytes(Vec<u8>),
     Select(Selection),
@@ -188,7 +189,7 @@ impl Session {
         }
     }
 
-    /// What has to hold whatever the application does.
+    /// Checks the rules that hold for every application.
     fn check(&self, run: &Run) {
         let silent =
             run.log.matches("reason: Closed }").count() + run.log.matches("reason: Disconnected").count();
@@ -207,11 +208,11 @@ impl Session {
                 assert!(count <= 1, "{count} answers to {id}");
                 unanswered += 1 - count;
             }
-            assert!(answers.is_empty(), "answers that nobody asked for: {answers:?}");
+            assert!(answers.is_empty(), "answers without a request: {answers:?}");
 
             let mut pushed: Vec<_> =
                 texts.into_iter().filter(|(_, text)| !text.contains("\"id\":")).collect();
-            // A selection is repeated, after the list of tools and later.
+            // The server repeats a selection, after the list of tools and later.
             let mut last = String::new();
             pushed.retain(|(_, text)| {
                 let is_selection = text.contains("selection_changed");
@@ -221,11 +222,12 @@ impl Session {
             assert!(early.1.contains(EARLY) && early.0 == self.initialized[conn], "{early:?}");
             assert_eq!(rest, self.pushed[conn]);
         }
-        assert_eq!(unanswered, silent, "every call that was not answered was told");
+        assert_eq!(unanswered, silent, "the server reported each unanswered call as ended");
     }
 }
 
-/// Asserts that it is a message of JSON-RPC and nothing more; the id, if it answers something.
+/// Asserts that the value is a JSON-RPC message without further members. Returns its id if it is a
+/// response.
 fn check_message(message: &Value) -> Option<String> {
     fn check_nulls(value: &Value) {
         match value {
@@ -236,7 +238,7 @@ fn check_message(message: &Value) -> Option<String> {
         }
     }
     check_nulls(message);
-    // Whether a map keeps the order of the text is a feature that any crate can switch on.
+    // Any crate can enable the feature by which a map keeps the order of the text.
     let mut members: Vec<&str> = message.as_object().unwrap().keys().map(String::as_str).collect();
     members.sort_unstable();
     assert_eq!(message["jsonrpc"], "2.0");
@@ -250,7 +252,7 @@ fn check_message(message: &Value) -> Option<String> {
     message.get("id").map(Value::to_string)
 }
 
-/// What an editor has selected before anybody connects.
+/// The text that an editor has selected before a client connects.
 const EARLY: &str = "selected early";
 
 #[derive(Clone, Copy)]
@@ -260,19 +262,19 @@ enum Cut {
     Random(u64),
 }
 
-/// Everything that was observed.
+/// The observable result of a replay.
 #[derive(Default, PartialEq)]
 struct Run {
     /// A line for each event and each answer.
     log: String,
-    /// What was written on all connections.
+    /// The bytes that were written on all connections.
     output: Vec<u8>,
-    /// On which connection and at which time the output so far had been written.
+    /// For each write: the connection, the time, and the length of the output up to there.
     ends: Vec<(usize, u64, usize)>,
 }
 
 impl Run {
-    /// The texts that were written on a connection, with their times.
+    /// Returns the texts that were written on a connection, with their times.
     fn texts(&self, conn: usize) -> Vec<(u64, String)> {
         let mut from = 0;
         let mut texts = Vec::new();
@@ -287,11 +289,11 @@ impl Run {
     }
 }
 
-/// How an application decides: by numbers that it draws at each event.
+/// The decisions of an application, by numbers that it draws at each event.
 struct Application {
     seed: u64,
     config: Arc<ServerConfig>,
-    /// In how many of eight cases a call is answered at once, and later.
+    /// The number of cases in eight in which a call is answered at once, and later.
     at_once: usize,
     later: usize,
 }
@@ -299,13 +301,13 @@ struct Application {
 impl Application {
     fn new(seed: u64) -> Self {
         let mut random = Random::new(seed ^ 0x5eed);
-        // One handles everything, the others a part.
+        // The application with seed 0 handles every tool, the others handle some.
         let tools = [Tool::OpenDiff, Tool::GetDiagnostics, Tool::OpenFile];
         let handled = tools.into_iter().filter(|_| seed == 0 || !random.one_in(5));
         Self::with(seed, handled.fold(ToolSet::new(), ToolSet::handle), random.below(9), random.below(9))
     }
 
-    /// Handles everything and answers nothing.
+    /// Returns an application that handles diffs and diagnostics, and answers nothing.
     fn never() -> Self {
         let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
         Self::with(0, tools, 0, 0)
@@ -318,7 +320,7 @@ impl Application {
     }
 }
 
-/// An application before one connection after the other.
+/// An application with one connection after the other.
 struct Player<'a> {
     application: &'a Application,
     run: &'a mut Run,
@@ -327,7 +329,7 @@ struct Player<'a> {
     conn: usize,
     now: u64,
     open: Vec<CallId>,
-    /// What is to be answered at a later event.
+    /// The calls that are answered at a later event.
     postponed: Vec<ToolCall>,
 }
 
@@ -344,7 +346,7 @@ impl<'a> Player<'a> {
         (self.server, self.conn) = (Some(server), conn);
     }
 
-    /// Lets the time pass, and calls back whenever it was asked for.
+    /// Advances the time, and ticks at each deadline on the way.
     fn wait(&mut self, ms: u64) {
         while let Some(due) = self.server.as_ref().and_then(Machine::deadline).filter(|due| *due < at(ms)) {
             self.now = u64::try_from(due.since_start().as_millis()).unwrap();
@@ -360,7 +362,7 @@ impl<'a> Player<'a> {
     fn feed(&mut self, bytes: &[u8], cut: Cut, random: &mut Random) {
         let now: Time = at(self.now);
         let mut rest = bytes;
-        // Often the cut is near: in the head of a frame, in a character.
+        // One input in four is cut into short pieces: in the head of a frame, in a character.
         let most = if random.one_in(4) { 24 } else { bytes.len() };
         while !rest.is_empty() {
             let len = match cut {
@@ -387,12 +389,12 @@ impl<'a> Player<'a> {
     fn gone(&mut self) {
         self.server.as_mut().unwrap().feed_eof(at(self.now));
         self.settle();
-        assert!(self.open.is_empty(), "calls that ended in silence");
+        assert!(self.open.is_empty(), "calls without an end");
         assert!(self.server.take().unwrap().is_done());
         self.postponed.clear();
     }
 
-    /// Does everything there is to do at this time, and writes.
+    /// Handles all events of this time, and writes the output.
     fn settle(&mut self) {
         self.poll();
         let Some(server) = &mut self.server else { return };

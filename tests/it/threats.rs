@@ -1,7 +1,8 @@
-//! The threats to an editor that is attached to, and where each is tested: a row that has lost its test fails here. Those
-//! that belong to no one file are tested below.
+//! The threats to an editor that accepts clients, and the files that test each threat: the ledger
+//! fails if a row has lost its test. Threats that belong to no one file are tested below.
 //!
-//! N is reaching the socket, H the opening handshake, F frames, P paths, L lock files and discovery, E embedding.
+//! N is access to the socket, H the opening handshake, F frames, P paths, L lock files and
+//! discovery, E embedding.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +21,7 @@ use ide_mcp::testing::Random;
 use ide_mcp::ws::{CloseCode, Closed, ProtocolError};
 use ide_mcp::{Machine, Time, Wire};
 
-/// Each threat, and the files with tests that bear its mark in their name, such as `h04_…`.
+/// Each threat, and the files with tests that have its mark in their name, such as `h04_…`.
 const LEDGER: &[(&str, &[&str])] = &[
     ("n01", &["tests/it/ide_refusals.rs"]),
     ("n02", &["tests/it/ide_refusals.rs"]),
@@ -94,7 +95,7 @@ fn file(path: &str) -> String {
     fs::read_to_string(&full).unwrap_or_else(|error| panic!("{}: {error}", full.display()))
 }
 
-/// The marks in the names of the tests of a file.
+/// Returns the marks in the names of the tests of a file.
 fn marks(source: &str) -> BTreeSet<String> {
     let mut marks = BTreeSet::new();
     let mut is_test = false;
@@ -143,9 +144,10 @@ fn a_mark_counts_only_on_a_test() {
 }
 
 #[test]
-fn n04_there_is_no_empty_token_and_no_accident() {
+fn n04_no_empty_token_and_no_accidental_exposure() {
     assert!(AuthToken::from_text("").is_err());
-    // Nothing in the core listens; what does is asked for another address than 127.0.0.1 under this name alone.
+    // The core opens no listener. The driver listens on another address than 127.0.0.1 only under
+    // the name `ExposedToOtherMachines`.
     let listener = file("adapters/driver/src/server/bind.rs");
     let binds: Vec<&str> = listener.lines().filter(|line| line.contains("TcpListener::bind(")).collect();
     assert_eq!(binds.len(), 2, "{binds:#?}");
@@ -156,7 +158,7 @@ fn n04_there_is_no_empty_token_and_no_accident() {
 }
 
 #[test]
-fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
+fn h09_closing_after_upgrade_delivers_no_message() {
     let mut config = config();
     config.policy.auth_failure = AuthFailure::CloseAfterUpgrade;
     let mut answers = Vec::new();
@@ -186,8 +188,9 @@ fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
         );
         answers.push(answer);
     }
-    assert!(answers.windows(2).all(|two| two[0] == two[1]), "they are answered alike");
-    // One that does not answer goes after 2 s; until then it counts as a stranger.
+    assert!(answers.windows(2).all(|two| two[0] == two[1]), "all three get the same answer");
+    // A client that does not answer the close frame ends after 2 s; until then it counts as a
+    // pending connection.
     let mut config = HostConfig::new(config);
     config.max_pending_connections = 1;
     let mut host = Host::new(config);
@@ -198,13 +201,14 @@ fn h09_closing_after_the_upgrade_is_an_option_and_hears_nothing() {
     host.connect(at(1));
     assert!(host.poll_event().is_none());
     assert_eq!(host.unauthenticated().wrong_tokens, 1, "it has made room");
-    // All other refusals stay as they are.
+    // A wrong Host field is refused as usual.
     let mut editor = Editor::new(crate::support::ide::config());
     editor.feed(right.replace("Host: 127", "Host: 128").as_bytes());
     assert!(editor.written().starts_with(b"HTTP/1.1 403 "));
 }
 
-/// A client that knows a token which outlived its process waits until the application has asked whose socket it has.
+/// A resumed token has outlived its process. A client that presents it waits until the application
+/// has checked which process owns the client's socket.
 #[test]
 fn l14_resumed_token_alone_opens_nothing() {
     let mut config = config();
@@ -215,14 +219,14 @@ fn l14_resumed_token_alone_opens_nothing() {
     let asked = || {
         let mut editor = Editor::new(config.clone());
         assert_eq!(shown(&editor.feed(HEAD.as_bytes())), ["AdmissionPending"]);
-        assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "it waits");
+        assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "the client waits");
         assert_eq!(editor.written(), b"", "no byte is answered");
         editor
     };
     let mut editor = asked();
     assert!(editor.server.admit(true));
     assert_eq!(first_line(&mut editor), "HTTP/1.1 101 Switching Protocols");
-    assert!(editor.server.is_open() && !editor.server.admit(false), "it is decided once");
+    assert!(editor.server.is_open() && !editor.server.admit(false), "the decision is final");
 
     let mut editor = asked();
     assert!(editor.server.admit(false));
@@ -230,7 +234,7 @@ fn l14_resumed_token_alone_opens_nothing() {
     let mut other = Editor::new(config.clone());
     let wrong = HEAD.replace("Authorization: tok", "Authorization: kot");
     assert_eq!(shown(&other.feed(wrong.as_bytes())).len(), 1, "only its end");
-    assert_eq!(refused, other.written(), "as for a wrong token");
+    assert_eq!(refused, other.written(), "the answer equals that to a wrong token");
 
     let mut limited = HostConfig::new(config.clone());
     limited.max_clients = 1;
@@ -246,9 +250,9 @@ fn l14_resumed_token_alone_opens_nothing() {
     let answer =
         |host: &mut Host, conn| String::from_utf8_lossy(host.wire(conn).unwrap().outgoing()).into_owned();
     assert!(answer(&mut host, both[0]).starts_with("HTTP/1.1 101 "));
-    assert!(answer(&mut host, both[1]).starts_with("HTTP/1.1 503 "), "the place is taken by now");
+    assert!(answer(&mut host, both[1]).starts_with("HTTP/1.1 503 "), "the first client has taken the place");
 
-    // One that did not wait for the decision, and one whose application decides late.
+    // A client that leaves before the decision, and an application that decides late.
     let mut host = Host::new(HostConfig::new(config));
     for (ends, admitted) in [(true, false), (false, true)] {
         let conn = host.connect(at(0));
@@ -265,7 +269,7 @@ fn l14_resumed_token_alone_opens_nothing() {
 }
 
 #[test]
-fn f21_a_binary_message_is_not_spoken_here() {
+fn f21_binary_message_ends_the_connection() {
     for payload in [&b"\0"[..], INITIALIZE.as_bytes()] {
         let mut editor = Editor::open(config());
         let events = editor.feed(&masked(0x82, payload));
@@ -284,9 +288,10 @@ fn f21_a_binary_message_is_not_spoken_here() {
     }
 }
 
-/// What runs is asked for lock files; a token would show in the list of processes.
+/// The programs find the token in lock files; as an argument it would be visible in the list of
+/// processes.
 #[test]
-fn l11_no_program_takes_a_token_as_an_argument() {
+fn l11_no_program_takes_a_token_argument() {
     let programs = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap();
     let mut seen = 0;
     for program in programs {
@@ -322,7 +327,7 @@ fn e06_no_length_is_cut_to_32_bits() {
     for lint in ["cast_possible_truncation", "cast_sign_loss"] {
         assert!(manifest.contains(&format!("\n{lint} = \"warn\"\n")), "{lint}");
     }
-    // A length of more than 32 bits is refused by its number and not by what is left of it.
+    // A length of more than 32 bits is refused as it is; it is not cut to its low bits.
     for claimed in [(1_u64 << 32) + 2, (1 << 63) - 1] {
         let mut editor = Editor::open(config());
         let mut bytes = vec![0x81, 0xff];
@@ -337,7 +342,7 @@ fn e06_no_length_is_cut_to_32_bits() {
     }
 }
 
-/// A token that nothing else has a part of.
+/// A token of which no part occurs anywhere else.
 const CANARY: &str = "Qz7Qz7Qz7Qz7";
 
 #[test]
@@ -350,14 +355,14 @@ fn e07_nothing_shows_a_token() {
     let mut shown =
         vec![format!("{token:?} {server:?} {client:?} {lock:?} {:?}", HostConfig::new(server.clone()))];
 
-    // A whole session, a refused one, and one that sends the token where it does not belong.
+    // A whole session, a refused session, and a session that sends the token in wrong places.
     let good = HEAD.replace(crate::support::ide::TOKEN, CANARY);
     for head in
         [good.clone(), good.replace("Qz7\r\n", "Qz8\r\n"), good.replace("GET / ", &format!("GET /{CANARY} "))]
     {
         let mut host = Host::new(HostConfig::new(server.clone()));
         let conn = host.connect(at(0));
-        // What waits to be read is not shown either.
+        // The receive buffer is not shown either.
         let half = host.connect(at(0));
         host.wire(half).unwrap().feed(at(0), &head.as_bytes()[..head.len() - 2]);
         shown.push(format!("{host:?} {host:#?}"));
@@ -389,7 +394,7 @@ fn e07_nothing_shows_a_token() {
         let error = LockFile::parse(broken).unwrap_err();
         shown.push(format!("{error:?} {error}"));
     }
-    // Bytes show as a list of numbers.
+    // `Debug` shows bytes as a list of numbers.
     let digits = |text: &str| -> String {
         text.split(|character: char| !character.is_ascii_digit())
             .filter(|number| !number.is_empty())
@@ -402,9 +407,9 @@ fn e07_nothing_shows_a_token() {
     assert!(lock.to_json().contains(CANARY), "but the lock file does");
 }
 
-/// Any crate in the tree of an application can switch these on for all.
+/// Any dependency of an application can enable these features for all crates.
 #[test]
-fn e08_features_of_serde_json_that_others_switch_on_are_tested_with() {
+fn e08_enabled_serde_json_features_are_tested() {
     let ci = file(".ci/run");
     for feature in ["arbitrary_precision", "preserve_order", "unbounded_depth"] {
         assert!(ci.contains(&format!("serde_json/{feature}")), "{feature}");

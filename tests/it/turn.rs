@@ -1,4 +1,5 @@
-//! The turn of a loop that README and documentation show, driven over sockets that write in pieces and fail.
+//! The turn of a loop that the README and the documentation show, run over sockets that write in
+//! pieces and fail.
 
 #[path = "../../src/ide/host/turn.rs"]
 mod turn_of_the_readme;
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use turn_of_the_readme::turn;
 
-/// A socket that does not block: what it has to say, and how much room it has.
+/// A non-blocking socket: its input, the error after the input, its room, and the number of written
+/// bytes.
 struct Socket {
     input: Vec<u8>,
     then: ErrorKind,
@@ -51,7 +53,7 @@ fn connected(then: ErrorKind, room: usize) -> (Host, BTreeMap<ConnId, Socket>) {
 }
 
 #[test]
-fn a_short_write_is_finished_when_there_is_room() {
+fn short_write_continues_when_there_is_room() {
     let (mut host, mut sockets) = connected(ErrorKind::WouldBlock, 200);
     turn(&mut host, &mut sockets, &mut BTreeMap::new(), Time::ZERO);
     let conn = *sockets.keys().next().unwrap();
@@ -72,6 +74,6 @@ fn a_reset_ends_the_connection_at_once() {
 }
 
 #[test]
-fn the_readme_shows_the_turn_that_is_tested() {
+fn readme_shows_the_tested_turn() {
     assert!(include_str!("../../README.md").contains(include_str!("../../src/ide/host/turn.rs")));
 }

@@ -1,4 +1,5 @@
-//! How connections of `ws` end: close frames, the end of the transport, time, and peers that do not read.
+//! The endings of `ws` connections: close frames, the end of the transport, timeouts, and peers
+//! that do not read.
 
 use crate::support::cuts;
 use crate::support::frames::{self, HEAD, masked, plain};
@@ -24,7 +25,7 @@ fn server() -> ws::Server {
     opened(ws::Limits::default(), Time::ZERO)
 }
 
-/// Both roles, open and quiet.
+/// Returns both roles, open and quiet.
 fn pair(limits: &ws::Limits) -> Pair<ws::Server, ws::Client> {
     let mut pair = joined::open(limits, Time::from_millis(1000));
     pair.to_client.forget();
@@ -42,7 +43,7 @@ fn by_peer(code: Option<u16>, reason: &str) -> OwnedEvent {
 }
 
 #[test]
-fn a_close_frame_is_answered_with_its_code_and_nothing_follows() {
+fn close_frame_is_answered_and_nothing_follows() {
     let cases: &[(&str, &[u8], Option<u16>, &str, &[u8])] = &[
         ("F18: 1000", b"\x03\xe8", Some(1000), "", b"\x03\xe8"),
         ("F18: 3000", b"\x0b\xb8", Some(3000), "", b"\x0b\xb8"),
@@ -51,7 +52,7 @@ fn a_close_frame_is_answered_with_its_code_and_nothing_follows() {
         ("without a code", b"", None, "", b""),
     ];
     for (name, body, code, reason, answer) in cases {
-        // F20: what comes behind is not seen, ping or text.
+        // F20: frames behind the close frame are ignored, pings and texts alike.
         let bytes = [masked(0x88, body), masked(0x81, b"Hi"), masked(0x89, b""), masked(0x88, body)].concat();
         for cut in cuts::ways(&bytes) {
             let mut server = server();
@@ -81,7 +82,7 @@ fn codes_for_local_outcomes_cannot_be_sent() {
 }
 
 #[test]
-fn one_side_closes_and_both_know() {
+fn close_of_one_side_ends_both() {
     for server_closes in [true, false] {
         let mut pair = pair(&ws::Limits::default());
         if server_closes {
@@ -122,7 +123,7 @@ fn both_close_at_once() {
 }
 
 #[test]
-fn what_was_sent_before_the_close_frame_arrives_before_it() {
+fn messages_before_the_close_frame_arrive_first() {
     let mut pair = pair(&ws::Limits::default());
     pair.cut_into(3);
     for text in ["one", "two"] {
@@ -135,7 +136,7 @@ fn what_was_sent_before_the_close_frame_arrives_before_it() {
 }
 
 #[test]
-fn after_our_close_frame_nothing_is_sent_and_messages_are_dropped() {
+fn our_close_frame_ends_sending_and_delivery() {
     let mut server = server();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     let farewell = server.outgoing().to_vec();
@@ -154,12 +155,12 @@ fn after_our_close_frame_nothing_is_sent_and_messages_are_dropped() {
 }
 
 #[test]
-fn a_close_frame_waits_two_seconds_for_its_answer() {
+fn close_handshake_times_out_after_two_seconds() {
     assert_eq!(ws::Limits::default().close, Duration::from_secs(2));
     let mut server = opened(ws::Limits::default(), Time::from_millis(500));
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     server.sent(usize::MAX);
-    // A peer that goes on talking does not prolong it.
+    // Further messages of the peer do not extend the timeout.
     server.feed(Time::from_millis(2499), &masked(0x81, b"still here"));
     server.tick(Time::from_millis(2499));
     assert_eq!(server.poll_event(), None);
@@ -171,7 +172,7 @@ fn a_close_frame_waits_two_seconds_for_its_answer() {
 }
 
 #[test]
-fn an_answer_that_came_in_time_is_not_overtaken_by_the_time() {
+fn received_close_answer_wins_over_its_timeout() {
     let mut server = server();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     server.feed(Time::from_millis(2500), &masked(0x88, b"\x03\xe8"));
@@ -180,7 +181,7 @@ fn an_answer_that_came_in_time_is_not_overtaken_by_the_time() {
 }
 
 #[test]
-fn a_farewell_that_is_not_read_is_dropped_after_two_seconds() {
+fn unread_last_bytes_drop_after_two_seconds() {
     assert_eq!(ws::Limits::default().drain, Duration::from_secs(2));
     let mut server = server();
     server.feed(Time::from_millis(100), &masked(0x88, b"\x03\xe8"));
@@ -196,7 +197,7 @@ fn a_farewell_that_is_not_read_is_dropped_after_two_seconds() {
 }
 
 #[test]
-fn the_end_of_the_transport_ends_in_its_turn() {
+fn transport_end_is_reported_after_received_bytes() {
     let vanished = || OwnedEvent::Closed(Closed::Abnormal);
     let text = || OwnedEvent::Text("Hi".into());
     let cases: Vec<(&str, Vec<u8>, Vec<OwnedEvent>)> = vec![
@@ -244,7 +245,7 @@ fn small() -> ws::Limits {
 }
 
 #[test]
-fn above_the_mark_it_delivers_nothing_and_answers_still_go_out() {
+fn above_the_mark_only_answers_are_sent() {
     let mut server = opened(small(), Time::ZERO);
     server.sender().binary(&[0; 995]).unwrap();
     assert_eq!(server.outgoing().len(), 999);
@@ -262,14 +263,14 @@ fn above_the_mark_it_delivers_nothing_and_answers_still_go_out() {
     server.sent(11);
     assert_eq!(server.poll_event(), None);
     server.sent(1);
-    assert_eq!(server.deadline(), Some(Time::ZERO), "what waits is work again");
+    assert_eq!(server.deadline(), Some(Time::ZERO), "the buffered messages can be delivered");
     assert_eq!(server.poll_event(), Some(OwnedEvent::Text("a".into())));
     assert_eq!(server.poll_event(), Some(OwnedEvent::Text("b".into())));
     assert!(server.wants_input());
 }
 
 #[test]
-fn a_peer_that_reads_nothing_has_thirty_seconds() {
+fn peer_that_reads_nothing_has_thirty_seconds() {
     assert_eq!(ws::Limits::default().stalled, Duration::from_secs(30));
     assert_eq!(ws::Limits::default().outgoing, 8 * 1024 * 1024);
     let mut server = opened(small(), Time::from_millis(100));
@@ -286,7 +287,7 @@ fn a_peer_that_reads_nothing_has_thirty_seconds() {
 }
 
 #[test]
-fn each_mark_that_is_written_buys_another_thirty_seconds() {
+fn each_written_mark_buys_another_thirty_seconds() {
     let mut server = opened(small(), Time::ZERO);
     server.sender().binary(&[0; 4000]).unwrap();
     let mut at = |millis: u64, n: usize| {
@@ -297,14 +298,14 @@ fn each_mark_that_is_written_buys_another_thirty_seconds() {
     let seconds = |seconds: u64| Some(Time::from_millis(seconds * 1000));
     assert_eq!(at(20_000, 999), seconds(30));
     assert_eq!(at(25_000, 1), seconds(55));
-    assert_eq!(at(50_000, 1500), seconds(80), "what is beyond the mark does not count for the next one");
+    assert_eq!(at(50_000, 1500), seconds(80), "bytes beyond the mark do not count toward the next mark");
     assert_eq!(at(79_999, 499), seconds(80));
     server.tick(Time::from_millis(80_000));
     assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Stalled)));
 }
 
-/// Queues this many bytes at the default limits, and lets the peer read `pace` bytes a second. Returns how long that
-/// took and how it ended.
+/// Queues this many bytes at the default limits, and lets the peer read `pace` bytes a second.
+/// Returns the seconds until the end, the number of written bytes, and the ending.
 fn read_slowly(queued: usize, pace: usize, closes: bool) -> (u64, usize, Option<OwnedEvent>) {
     let mut limits = ws::Limits::default();
     limits.keepalive = None;
@@ -322,7 +323,7 @@ fn read_slowly(queued: usize, pace: usize, closes: bool) -> (u64, usize, Option<
         if server.outgoing().is_empty() {
             return (second, written, None);
         }
-        // A quarter at a time.
+        // The peer reads four times a second.
         for _ in 0..4 {
             let n = server.outgoing().len().min(pace / 4);
             server.sent(n);
@@ -333,20 +334,20 @@ fn read_slowly(queued: usize, pace: usize, closes: bool) -> (u64, usize, Option<
 }
 
 #[test]
-fn slow_reader_gets_all_and_trickling_reader_is_ended() {
+fn slow_reader_gets_all_trickling_reader_ends() {
     const MIB: usize = 1 << 20;
     let whole = 40 * MIB + 10;
     assert_eq!(read_slowly(40 * MIB, MIB, false), (42, whole, None), "40 MiB at 1 MiB/s");
     let (seconds, written, event) = read_slowly(40 * MIB, 500, false);
     assert_eq!(event, Some(OwnedEvent::Closed(Closed::Stalled)));
     assert_eq!((seconds, written), (30, 29 * 500));
-    // A megabyte a second is enough, a byte less than the mark in 30 s is not.
+    // A peer that needs 31 s for a mark is too slow.
     let (seconds, _, event) = read_slowly(64 * MIB, 8 * MIB / 31, false);
     assert_eq!((seconds, event), (30, Some(OwnedEvent::Closed(Closed::Stalled))));
 }
 
 #[test]
-fn close_waits_for_its_frame_to_be_written() {
+fn close_timeout_starts_with_the_written_frame() {
     const MIB: usize = 1 << 20;
     // The frame is written after 7 s; then the peer has 2 s to answer.
     assert_eq!(read_slowly(6 * MIB, MIB, true).2, None, "all is written");
@@ -365,13 +366,13 @@ fn close_waits_for_its_frame_to_be_written() {
     server.tick(Time::from_millis(8_000));
     assert_eq!(server.poll_event(), Some(by_us(false)));
     assert!(server.is_done());
-    // A trickle holds it up for as long as one mark may take.
+    // A trickling reader delays the end for the stall timeout of one mark.
     let (seconds, _, event) = read_slowly(6 * MIB, 500, true);
     assert_eq!((seconds, event), (30, Some(by_us(false))));
 }
 
 #[test]
-fn close_and_drain_have_times_of_their_own() {
+fn close_and_drain_have_separate_timeouts() {
     let mut limits = ws::Limits::default();
     (limits.close, limits.drain) = (Duration::from_secs(3), Duration::from_secs(5));
     let mut server = opened(limits, Time::ZERO);
@@ -388,9 +389,9 @@ fn close_and_drain_have_times_of_their_own() {
 }
 
 #[test]
-fn no_pong_behind_the_answer_to_a_close_frame() {
+fn no_pong_follows_the_close_answer() {
     let mut server = opened(ws::Limits::default(), Time::ZERO);
-    // Sixteen are answered at once, and one pong waits when the peer closes.
+    // Sixteen pings are answered at once, and one pong waits when the peer closes.
     server.feed(Time::ZERO, &[masked(0x89, b"a").repeat(17), masked(0x88, b"\x03\xe8")].concat());
     while server.poll_event().is_some() {}
     let mut written = Vec::new();
@@ -402,7 +403,7 @@ fn no_pong_behind_the_answer_to_a_close_frame() {
 }
 
 #[test]
-fn the_thirty_seconds_begin_anew_below_the_mark() {
+fn stall_timeout_restarts_below_the_mark() {
     let mut server = opened(small(), Time::ZERO);
     server.sender().binary(&[0; 2000]).unwrap();
     server.tick(Time::from_millis(20_000));
@@ -414,7 +415,7 @@ fn the_thirty_seconds_begin_anew_below_the_mark() {
 }
 
 #[test]
-fn a_peer_that_reads_nothing_cannot_hold_a_close_back() {
+fn unread_output_does_not_delay_a_close() {
     let mut server = opened(small(), Time::ZERO);
     server.sender().binary(&[0; 2000]).unwrap();
     server.sender().close(CloseCode::GOING_AWAY, "").unwrap();
@@ -427,7 +428,7 @@ fn a_peer_that_reads_nothing_cannot_hold_a_close_back() {
 }
 
 #[test]
-fn bytes_that_are_not_wanted_end_the_connection() {
+fn unwanted_bytes_end_the_connection() {
     let mut server = server();
     let ping = masked(0x8a, &[0; 119]);
     assert_eq!(ping.len(), 125);
@@ -448,7 +449,8 @@ fn server_fed_too_much_at_once() -> ws::Server {
     server
 }
 
-/// A source that has no more after the handshake's key and one block of masks.
+/// A source of randomness that fails after this many blocks. The key of the handshake takes one
+/// block, and 64 masks take one.
 struct RunsDry(usize);
 
 impl TryRng for RunsDry {
@@ -496,7 +498,7 @@ fn a_client_without_randomness_ends() {
     pair.settle();
     assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Entropy)));
     let texts = pair.server_events.iter().filter(|event| matches!(event, OwnedEvent::Text(_))).count();
-    assert_eq!(texts, 64, "what was masked before goes out");
+    assert_eq!(texts, 64, "messages that were masked before are sent");
 }
 
 #[test]
@@ -525,7 +527,7 @@ fn a_conversation_at_any_pace() {
 }
 
 #[test]
-fn two_quiet_peers_without_keepalive_need_no_clock_and_do_not_end() {
+fn quiet_peers_without_keepalive_stay_open() {
     let mut limits = ws::Limits::default();
     limits.keepalive = None;
     let mut pair = pair(&limits);
@@ -539,7 +541,7 @@ fn two_quiet_peers_without_keepalive_need_no_clock_and_do_not_end() {
 fn two_quiet_peers_keep_each_other_alive() {
     let mut pair = pair(&ws::Limits::default());
     pair.advance(Duration::from_secs(3600));
-    // Both ping at the same times, so that each hears a ping and a pong every 30 s.
+    // Both sides ping at the same times, so each side receives a ping and a pong every 30 s.
     for events in [&pair.server_events, &pair.client_events] {
         assert_eq!(events.iter().filter(|event| **event == OwnedEvent::Ping(Box::default())).count(), 120);
         assert_eq!(events.len(), 240);
@@ -547,11 +549,12 @@ fn two_quiet_peers_keep_each_other_alive() {
     assert!(pair.server.is_open() && pair.client.is_open());
 }
 
-/// K1 and K7, both roles: a silent peer is pinged after 30 s and given up after 60 s; a side that has slept pings first.
+/// K1 and K7, both roles: a silent peer is pinged after 30 s, and the connection ends after 60 s. A
+/// side that has slept pings first.
 #[test]
-fn a_silent_peer_is_pinged_and_given_up() {
+fn silent_peer_is_pinged_then_closed() {
     fn check(mut peer: impl Wire + Machine<Event = OwnedEvent>, ping_len: usize) {
-        // They opened at one second.
+        // Both sides opened at 1 s.
         let seconds = |seconds| Time::new(Duration::from_secs(seconds + 1));
         peer.sent(usize::MAX);
         let mut at = |now: u64| {
@@ -564,7 +567,7 @@ fn a_silent_peer_is_pinged_and_given_up() {
         assert_eq!(at(29), (None, 0));
         assert_eq!(at(30), (None, ping_len));
         assert_eq!(at(59), (None, 0));
-        // The laptop sleeps.
+        // The computer sleeps.
         assert_eq!(at(8 * 3600), (None, ping_len));
         assert_eq!(at(8 * 3600 + 29), (None, 0));
         assert_eq!(at(8 * 3600 + 30), (Some(OwnedEvent::Closed(Closed::TimedOut)), 0));
@@ -576,7 +579,7 @@ fn a_silent_peer_is_pinged_and_given_up() {
 }
 
 #[test]
-fn any_order_of_close_end_and_time_ends_both_once() {
+fn random_closing_order_ends_both_once() {
     for seed in 0..2000 {
         let mut random = Random::new(seed);
         let mut pair = pair(&small());
@@ -620,7 +623,7 @@ fn any_order_of_close_end_and_time_ends_both_once() {
 #[test]
 fn nothing_goes_out_behind_our_close_frame() {
     let mut server = opened(ws::Limits::default(), Time::ZERO);
-    // Sixteen are answered at once, and one pong waits.
+    // Sixteen pings are answered at once, and one pong waits.
     server.feed(Time::ZERO, &masked(0x89, b"a").repeat(17));
     while server.poll_event().is_some() {}
     server.sender().close(CloseCode::NORMAL, "").unwrap();

@@ -1,4 +1,5 @@
-//! Frames and messages of `ws`: RFC 6455 section 5, each vector fed whole, byte by byte, and cut at every two points.
+//! Frames and messages of `ws`: RFC 6455 section 5, each vector fed whole, byte by byte, and cut at
+//! every two points.
 
 use crate::support::cost;
 use crate::support::cuts::{self, CutName};
@@ -7,7 +8,7 @@ use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, Closed, OwnedEvent, ProtocolError, SendError};
 use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
 
-/// A server that has opened, with the answer to the request written.
+/// Returns an open server that has written its answer to the request.
 fn server(limits: ws::Limits) -> ws::Server {
     let mut server = ws::Server::new(limits, Time::ZERO);
     server.feed(Time::ZERO, HEAD.as_bytes());
@@ -18,7 +19,7 @@ fn server(limits: ws::Limits) -> ws::Server {
     server
 }
 
-/// A client that has opened, with its request written.
+/// Returns an open client that has written its request.
 fn client(seed: u64) -> ws::Client {
     let limits = ws::Limits::default();
     let mut client =
@@ -33,14 +34,15 @@ fn client(seed: u64) -> ws::Client {
     client
 }
 
-/// What came of some bytes.
+/// The events and the output that some bytes lead to.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     events: Vec<OwnedEvent>,
     output: Vec<u8>,
 }
 
-/// Feeds a machine these pieces; also how many bytes it had when it ended.
+/// Feeds a machine these pieces. Returns the outcome, and the number of bytes after which the
+/// machine ended.
 macro_rules! feed {
     ($machine:expr, $pieces:expr) => {{
         let (mut machine, mut events, mut fed, mut ended) = ($machine, Vec::new(), 0, None);
@@ -64,7 +66,7 @@ fn ping(payload: &[u8]) -> OwnedEvent {
     OwnedEvent::Ping(payload.into())
 }
 
-/// A mask of zeros keeps vectors readable.
+/// A mask of zeros, which keeps vectors readable.
 const M: [u8; 4] = [0; 4];
 
 fn bytes(parts: &[&[u8]]) -> Vec<u8> {
@@ -72,7 +74,7 @@ fn bytes(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_valid() {
+fn valid_frames_are_delivered() {
     let cases: Vec<(&str, Vec<u8>, Vec<OwnedEvent>, Vec<u8>)> = vec![
         ("F1: a text", bytes(&[b"\x81\x82", &M, b"Hi"]), vec![text("Hi")], vec![]),
         (
@@ -125,10 +127,10 @@ fn what_is_valid() {
 }
 
 #[test]
-fn what_is_not() {
+fn invalid_frames_end_the_connection() {
     use ProtocolError as V;
     let long = |prefix: &[u8]| bytes(&[prefix, &M, &[b'x'; 300]]);
-    // The number is the byte at which it must be known.
+    // The number of bytes of the vector after which the violation has to be reported.
     let cases: Vec<(&str, Vec<u8>, ProtocolError, usize)> = vec![
         ("F2: not masked", b"\x81\x02Hi".to_vec(), V::Unmasked, 2),
         ("F3: RSV1", masked(0xc1, b"Hi"), V::ReservedBit, 1),
@@ -201,7 +203,7 @@ fn what_is_not() {
     }
 }
 
-/// The output is one close frame with this code.
+/// Asserts that the output is one close frame with this code.
 fn assert_close(output: &[u8], code: u16, name: &str) {
     let frames = frames::read(output);
     let [frame] = frames.as_slice() else { panic!("{name}: {frames:?}") };
@@ -210,7 +212,7 @@ fn assert_close(output: &[u8], code: u16, name: &str) {
 }
 
 #[test]
-fn violations_have_the_close_codes_of_the_rfc() {
+fn violations_have_their_rfc_close_codes() {
     for (violation, code) in [
         (ProtocolError::ReservedBit, 1002),
         (ProtocolError::Unmasked, 1002),
@@ -240,12 +242,12 @@ fn a_client_takes_no_masked_frame() {
     }
 }
 
-/// The limit of pongs that lie unwritten.
+/// The limit of unwritten pongs.
 const PONGS: u32 = 16;
 
 #[test]
-fn sixteen_pings_in_one_read_get_their_pongs_and_of_more_the_latest_gets_one_later() {
-    // Ten are what cases 2.10 and 2.11 of the Autobahn test suite send.
+fn pongs_beyond_sixteen_shrink_to_the_latest() {
+    // Cases 2.10 and 2.11 of the Autobahn test suite send ten pings.
     for sent in [1, 3, 10, PONGS, PONGS + 1, PONGS + 5] {
         let pings: Vec<u8> = (0..sent).flat_map(|n| masked(0x89, &n.to_be_bytes())).collect();
         let at_once: Vec<u8> = (0..sent.min(PONGS)).flat_map(|n| plain(0x8a, &n.to_be_bytes())).collect();
@@ -263,7 +265,7 @@ fn sixteen_pings_in_one_read_get_their_pongs_and_of_more_the_latest_gets_one_lat
             assert_eq!(server.outgoing(), later, "{sent} pings");
             server.sent(later.len());
             assert_eq!(server.outgoing(), b"", "{sent} pings");
-            // All is as it was before.
+            // The count starts anew.
             server.feed(Time::ZERO, &pings);
             while server.poll_event().is_some() {}
             assert_eq!(server.outgoing(), at_once, "{sent} pings");
@@ -272,7 +274,7 @@ fn sixteen_pings_in_one_read_get_their_pongs_and_of_more_the_latest_gets_one_lat
 }
 
 #[test]
-fn a_flood_of_pings_at_a_peer_that_does_not_read_stays_bounded() {
+fn ping_flood_without_reading_uses_bounded_memory() {
     let mut server = server(ws::Limits::default());
     let cost = cost::of(|| {
         for number in 0..100_000_u32 {
@@ -288,7 +290,7 @@ fn a_flood_of_pings_at_a_peer_that_does_not_read_stays_bounded() {
 }
 
 #[test]
-fn a_length_that_is_only_claimed_costs_nothing() {
+fn claimed_length_alone_costs_no_memory() {
     for (name, head) in [
         ("15 MiB", &b"\x82\xff\0\0\0\0\0\xf0\0\0"[..]),
         ("64 MiB", b"\x81\xff\0\0\0\0\x04\0\0\0"),
@@ -303,9 +305,10 @@ fn a_length_that_is_only_claimed_costs_nothing() {
     }
 }
 
-/// Whatever the header says, and wherever the text ceases to be ASCII.
+/// Memory follows the received bytes for any length in the header, and for a text that ceases to be
+/// ASCII at any point.
 #[test]
-fn memory_follows_what_came() {
+fn memory_follows_the_received_bytes() {
     const KIB: usize = 1024;
     let header = |first| bytes(&[&[first, 0xff], &(60_u64 << 20).to_be_bytes(), &M]);
     let cases: &[(&str, u8, usize, &str)] = &[
@@ -333,7 +336,8 @@ fn memory_follows_what_came() {
                     left = &left[n..];
                 }
             });
-            // Twice what came and 64 KiB; to grow is to have the old beside the new for a moment.
+            // Twice the received bytes and 64 KiB, and the old buffer beside the new one while it
+            // grows.
             let most = u64::try_from(3 * received + 64 * KIB).unwrap();
             assert!(cost.peak <= most, "{name}, {received} bytes: {cost:?}");
         }
@@ -341,7 +345,7 @@ fn memory_follows_what_came() {
 }
 
 #[test]
-fn what_comes_after_our_close_frame_is_not_kept() {
+fn messages_after_our_close_frame_are_dropped() {
     for first in [0x81, 0x82] {
         for begun in [0, 10, 100_000] {
             let mut server = server(ws::Limits::default());
@@ -372,7 +376,7 @@ fn limited(message: usize) -> ws::Limits {
 }
 
 #[test]
-fn a_message_may_be_as_long_as_the_limit() {
+fn message_above_the_limit_is_refused() {
     let cases: Vec<(&str, Vec<u8>, Option<usize>)> = vec![
         ("1000 bytes", masked(0x82, &[1; 1000]), None),
         ("1001 bytes", masked(0x82, &[1; 1001]), Some(4)),
@@ -409,14 +413,14 @@ fn a_message_may_be_as_long_as_the_limit() {
             }
         }
     }
-    // And each message anew.
+    // Each message has the whole limit.
     let (found, _) =
         feed!(server(limited(10)), bytes(&[&masked(0x82, &[1; 10]), &masked(0x82, &[1; 10])]).chunks(5));
     assert_eq!(found.events.len(), 2);
 }
 
 #[test]
-fn nothing_is_understood_behind_a_message_that_is_too_big() {
+fn bytes_after_an_oversized_message_are_ignored() {
     let mut server = server(limited(10));
     server.feed(Time::ZERO, &masked(0x81, &[b'a'; 11]));
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ProtocolError(_)))));
@@ -445,7 +449,7 @@ fn empty_fragments_have_a_limit() {
 }
 
 #[test]
-fn tiny_fragments_cost_what_they_hold() {
+fn tiny_fragments_cost_only_their_payload() {
     let fragment = masked(0x00, b"a");
     let all = bytes(&[&masked(0x01, b"a"), &fragment.repeat(99_998), &masked(0x80, b"a")]);
     let mut server = server(ws::Limits::default());
@@ -460,7 +464,8 @@ fn tiny_fragments_cost_what_they_hold() {
         }
     });
     assert_eq!(events, 1);
-    // What it holds may have doubled just below its length, and the receive buffer is beside it.
+    // The buffer of the message may have doubled just below its length, and the receive buffer is
+    // beside it.
     assert!(cost.peak < 2 * 100_000 + 32 * 1024, "{cost:?}");
 }
 
@@ -487,7 +492,7 @@ fn more_than_the_space_ends_the_connection() {
     server.feed(Time::ZERO, &masked(0x82, &[0x8a; 100_000]));
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Binary(_))));
     assert_eq!(server.poll_event(), None);
-    // The buffer is larger than what it offers, and full of old bytes that are no frames.
+    // The buffer is larger than the space that it offers, and full of old bytes that are no frames.
     let space = server.space();
     let pongs = masked(0x8a, b"").repeat(space.len() / 6 + 1);
     let len = space.len();
@@ -501,7 +506,7 @@ fn more_than_the_space_ends_the_connection() {
 }
 
 #[test]
-fn masks_of_any_key_are_taken_off_at_any_length_and_cut() {
+fn unmasking_works_at_any_length_and_cut() {
     let mut random = Random::new(11);
     for round in 0..400 {
         let key = *random.bytes(4).first_chunk().unwrap();
@@ -545,7 +550,7 @@ fn a_server_never_masks() {
 }
 
 #[test]
-fn a_client_always_masks_with_a_fresh_key() {
+fn client_always_masks_with_a_fresh_key() {
     let mut client = client(5);
     for _ in 0..300 {
         client.sender().text("the same").unwrap();
@@ -566,7 +571,7 @@ fn a_client_always_masks_with_a_fresh_key() {
 }
 
 #[test]
-fn messages_written_in_place_have_the_right_header_at_every_size() {
+fn messages_in_place_have_the_right_header() {
     for len in [1, 125, 126, 127, 65_535, 65_536, 70_000] {
         let payload = vec![b'x'; len];
         let mut server = server(ws::Limits::default());
@@ -582,7 +587,7 @@ fn messages_written_in_place_have_the_right_header_at_every_size() {
 }
 
 #[test]
-fn where_nothing_is_written_there_is_no_message() {
+fn empty_message_in_place_sends_nothing() {
     let mut server = server(ws::Limits::default());
     server.sender().message(To::Unasked, |_| {}).unwrap();
     assert_eq!(server.outgoing(), b"");
@@ -592,7 +597,7 @@ fn where_nothing_is_written_there_is_no_message() {
 }
 
 #[test]
-fn an_echo_needs_no_memory_of_its_own() {
+fn echo_allocates_no_memory() {
     let mut server = server(ws::Limits::default());
     let frame = masked(0x81, &[b'x'; 1000]);
     let mut round = || {
@@ -648,7 +653,7 @@ fn a_message_can_be_sent_in_parts() {
 }
 
 #[test]
-fn parts_of_a_client_are_masked_and_meet_in_one_message() {
+fn masked_parts_form_one_message() {
     let mut client = client(3);
     for (index, part) in ["h\u{e9}", "", "llo"].into_iter().enumerate() {
         client.sender().text_part(part, index == 2).unwrap();

@@ -1,7 +1,8 @@
-//! The opening handshake of `ws`, both roles: RFC 6455 section 4, the limits of a head, and time.
+//! The opening handshake of `ws`, both roles: RFC 6455 section 4, the limits of a head, and
+//! timeouts.
 //!
-//! What a single head is judged by is a table beside the function that judges it. Here it is heads as they come:
-//! in pieces, too long, too slow, with bytes behind them.
+//! The rules for a single head are tables beside the function that judges it. The tests here feed
+//! heads as a transport delivers them: in pieces, too long, too slow, with bytes behind them.
 
 use crate::support::frames::{HEAD, head_len, masked};
 use crate::support::{cost, cuts, frames};
@@ -10,7 +11,8 @@ use ide_mcp::ws::{self, AcceptError, Closed, OwnedEvent, Refusal, ResponseError,
 use ide_mcp::{Machine as _, Time, Wire as _};
 use std::time::Duration;
 
-/// What a server said to some bytes: the number in its answer (0 if none), and its events.
+/// Feeds a server these pieces. Returns the status code of its answer (0 without an answer) and its
+/// events.
 fn server_with<'a>(
     limits: &ws::Limits,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -43,7 +45,8 @@ fn poll(server: &mut ws::Server, events: &mut Vec<OwnedEvent>) {
     }
 }
 
-/// The same for a server that accepts, however the bytes are cut: all must agree.
+/// Checks that a server that accepts gives the same answer under every cut of the bytes. Returns
+/// the status code.
 fn answer(limits: &ws::Limits, bytes: &[u8], name: &str) -> u32 {
     let whole = server_with(limits, [bytes]);
     for cut in cuts::ways(bytes) {
@@ -52,14 +55,14 @@ fn answer(limits: &ws::Limits, bytes: &[u8], name: &str) -> u32 {
     whole.0
 }
 
-/// A good head of exactly this length.
+/// Returns a valid head of exactly this length.
 fn head_of(len: usize) -> String {
     let filler = len - HEAD.len() - "X: \r\n".len();
     HEAD.replace("Host", &format!("X: {}\r\nHost", "x".repeat(filler)))
 }
 
 #[test]
-fn the_key_of_the_rfc_gets_its_answer_however_it_comes() {
+fn rfc_key_gets_its_answer_however_cut() {
     for cut in cuts::ways(HEAD.as_bytes()) {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         let mut events = Vec::new();
@@ -76,7 +79,7 @@ fn the_key_of_the_rfc_gets_its_answer_however_it_comes() {
 }
 
 #[test]
-fn a_head_may_be_as_long_as_the_limit_and_not_one_byte_longer() {
+fn head_above_the_limit_is_refused() {
     let limits = ws::Limits::default();
     assert_eq!(limits.head, 8192);
     let endless = "GET / HTTP/1.1\r\nX: ".to_owned() + &"x".repeat(9000);
@@ -96,14 +99,14 @@ fn a_head_may_be_as_long_as_the_limit_and_not_one_byte_longer() {
 }
 
 #[test]
-fn h03_a_head_may_have_64_fields_and_not_65() {
+fn h03_head_has_at_most_64_fields() {
     let with = |count: usize| HEAD.replace("Host", &format!("{}Host", "a: b\r\n".repeat(count - 5)));
     assert_eq!(answer(&ws::Limits::default(), with(64).as_bytes(), "64"), 101);
     assert_eq!(answer(&ws::Limits::default(), with(65).as_bytes(), "65"), 431);
 }
 
 #[test]
-fn a_head_that_cannot_become_one_is_refused_at_once() {
+fn impossible_head_is_refused_at_once() {
     let cases: &[(&str, &str, u32)] = &[
         ("bare line feed", "GET / HTTP/1.1\n", 400),
         ("empty line in front", "\r\n", 400),
@@ -119,7 +122,7 @@ fn a_head_that_cannot_become_one_is_refused_at_once() {
 }
 
 #[test]
-fn a_head_has_five_seconds_and_no_byte_prolongs_them() {
+fn head_has_five_seconds_despite_new_bytes() {
     let start = Time::from_millis(1000);
     let mut server = ws::Server::new(ws::Limits::default(), start);
     assert_eq!(server.deadline(), Some(Time::from_millis(6000)));
@@ -139,14 +142,14 @@ fn a_head_has_five_seconds_and_no_byte_prolongs_them() {
 }
 
 #[test]
-fn a_head_that_is_complete_when_its_time_is_over_still_counts() {
+fn head_completed_at_the_deadline_counts() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::from_millis(5000), HEAD.as_bytes());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
 }
 
 #[test]
-fn whoever_decides_late_is_not_hurried_and_nothing_overtakes_the_decision() {
+fn frames_wait_for_a_late_decision() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, HEAD.as_bytes());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
@@ -158,7 +161,7 @@ fn whoever_decides_late_is_not_hurried_and_nothing_overtakes_the_decision() {
 }
 
 #[test]
-fn what_comes_behind_a_refused_head_is_dropped() {
+fn bytes_behind_a_refused_head_are_dropped() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, &[HEAD.as_bytes(), &masked(0x81, b"Hi")].concat());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
@@ -172,8 +175,8 @@ fn what_comes_behind_a_refused_head_is_dropped() {
 }
 
 #[test]
-fn h10_a_second_head_is_no_head() {
-    // The first answer was not even written when the second request came.
+fn h10_second_head_is_a_protocol_error() {
+    // The second request comes before the first answer is written.
     let (code, events) = server_with(&ws::Limits::default(), [(HEAD.to_owned() + HEAD).as_bytes()]);
     assert_eq!(code, 101);
     assert!(matches!(
@@ -183,7 +186,7 @@ fn h10_a_second_head_is_no_head() {
 }
 
 #[test]
-fn a_sub_protocol_is_answered_only_if_it_was_offered() {
+fn only_offered_subprotocols_are_accepted() {
     let offer = |fields: &str| HEAD.replace("Host", &format!("{fields}Host"));
     let cases: &[(&str, &str, bool)] = &[
         ("alone", "Sec-WebSocket-Protocol: mcp\r\n", true),
@@ -219,7 +222,7 @@ fn an_offer_of_compression_is_not_answered() {
 }
 
 #[test]
-fn a_stranger_costs_no_more_than_a_head() {
+fn pending_connection_costs_at_most_16_kib() {
     let head = head_of(8192);
     let cost = cost::of(|| {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
@@ -234,7 +237,7 @@ fn a_stranger_costs_no_more_than_a_head() {
 }
 
 #[test]
-fn h02_a_head_costs_its_length_even_a_byte_at_a_time() {
+fn h02_byte_by_byte_head_has_linear_cost() {
     let mut limits = ws::Limits::default();
     limits.head = 1 << 20;
     let found = cost::four_times_is_four_times(|times| {
@@ -258,7 +261,7 @@ fn client() -> ws::Client {
     ws::Client::new(ask, Random::new(3), ws::Limits::default(), Time::ZERO).unwrap()
 }
 
-/// The answer of a server to a client's request, taken from the client's key alone.
+/// Returns the answer of a server to the request of this client.
 fn acceptance(client: &ws::Client) -> String {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, client.outgoing());
@@ -268,7 +271,7 @@ fn acceptance(client: &ws::Client) -> String {
 }
 
 #[test]
-fn a_client_judges_the_answer_however_it_comes() {
+fn client_judges_the_answer_under_any_cut() {
     let good = acceptance(&client());
     let line = "HTTP/1.1 101 Switching Protocols";
     let filler = |len: usize| {
@@ -306,7 +309,7 @@ fn a_client_judges_the_answer_however_it_comes() {
 }
 
 #[test]
-fn a_client_waits_five_seconds_for_the_answer() {
+fn client_waits_five_seconds_for_the_answer() {
     let mut client = client();
     let answer = acceptance(&client);
     client.sent(usize::MAX);
@@ -320,7 +323,7 @@ fn a_client_waits_five_seconds_for_the_answer() {
 }
 
 #[test]
-fn a_frame_may_lie_right_behind_the_answer() {
+fn frame_may_follow_the_answer_at_once() {
     let mut client = client();
     let answer = acceptance(&client);
     client.feed(Time::ZERO, &[answer.as_bytes(), &frames::plain(0x81, b"early")].concat());
@@ -329,7 +332,7 @@ fn a_frame_may_lie_right_behind_the_answer() {
 }
 
 #[test]
-fn the_end_of_the_transport_ends_a_handshake() {
+fn transport_end_ends_the_handshake() {
     for cut in [0, 1, HEAD.len() - 1] {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         server.feed(Time::ZERO, &HEAD.as_bytes()[..cut]);
@@ -344,7 +347,7 @@ fn the_end_of_the_transport_ends_a_handshake() {
 }
 
 #[test]
-fn an_answer_that_is_not_read_is_dropped_after_two_seconds() {
+fn unread_answer_is_dropped_after_two_seconds() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::from_millis(100), b"\n");
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Closed(_))));
@@ -358,7 +361,7 @@ fn an_answer_that_is_not_read_is_dropped_after_two_seconds() {
 }
 
 #[test]
-fn the_request_of_a_client_has_a_fresh_key_and_no_frame_behind_it() {
+fn client_request_is_alone_with_fresh_key() {
     let mut keys = Vec::new();
     for seed in 0..20 {
         let client = ws::Client::new(

@@ -1,4 +1,4 @@
-//! `ws` against tungstenite, in memory: its client with our server, its server with our client.
+//! `ws` against tungstenite, in memory: its client with our server, and its server with our client.
 
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent};
@@ -10,7 +10,8 @@ use std::rc::Rc;
 use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig, frame::coding::CloseCode as TheirCode};
 use tungstenite::{HandshakeError, Message, WebSocket};
 
-/// One end of a transport in memory: reads what the other wrote, or would block.
+/// One end of a transport in memory. A read returns the bytes that the other end wrote, or would
+/// block.
 #[derive(Clone, Debug, Default)]
 struct End {
     incoming: Rc<RefCell<VecDeque<u8>>>,
@@ -37,7 +38,8 @@ impl Write for End {
 }
 
 impl End {
-    /// Carries bytes both ways between the peer at this end and our machine, in pieces of a random size.
+    /// Carries bytes both ways between the peer at this end and our machine, in pieces of a random
+    /// size.
     fn exchange(&self, machine: &mut impl Wire, random: &mut Random) {
         let mut from_peer: VecDeque<u8> = self.outgoing.take();
         while machine.wants_input() && !from_peer.is_empty() {
@@ -51,7 +53,7 @@ impl End {
     }
 }
 
-/// Messages of every kind of length, of both kinds.
+/// Returns text and binary messages of every form of length.
 fn messages() -> Vec<Message> {
     let mut messages = Vec::new();
     for len in [0, 1, 125, 126, 127, 65_535, 65_536, 200_000] {
@@ -61,7 +63,7 @@ fn messages() -> Vec<Message> {
     messages
 }
 
-/// An application of ours that sends back what it gets.
+/// An application that returns each message to its sender.
 macro_rules! echo {
     ($machine:expr, $events:expr) => {
         while let Some(event) = $machine.poll_event() {
@@ -75,7 +77,7 @@ macro_rules! echo {
     };
 }
 
-/// Reads all that is there.
+/// Reads all available messages.
 fn read_all(peer: &mut WebSocket<End>) -> Vec<Message> {
     let mut found = Vec::new();
     loop {
@@ -184,7 +186,7 @@ fn our_client_talks_to_their_server() {
 }
 
 #[test]
-fn their_parser_reads_what_our_writer_makes_of_random_messages() {
+fn their_parser_reads_our_random_messages() {
     let mut random = Random::new(77);
     let config = WebSocketConfig::default();
     let (mut server, ..) = our_server(&mut random);
@@ -201,7 +203,7 @@ fn their_parser_reads_what_our_writer_makes_of_random_messages() {
     assert_eq!(read_all(&mut peer), sent);
 }
 
-/// What each side makes of the same random frames: they agree but for rules that only we keep.
+/// Both implementations judge random frames alike, except for rules that only this crate enforces.
 #[test]
 fn both_judge_the_same_frames_alike() {
     let mut agreed = 0;
@@ -236,7 +238,8 @@ fn both_judge_the_same_frames_alike() {
                 other => panic!("seed {seed}: {other:?}"),
             }
         }
-        // They wait for the rest of a header, or answer an invalid close code as if it were a valid close frame.
+        // tungstenite waits for the rest of a header, or answers an invalid close code as if it
+        // were valid.
         let stricter = our_end == "error" && their_end != "error";
         if stricter {
             assert!(theirs.starts_with(&ours), "seed {seed}");
@@ -248,7 +251,7 @@ fn both_judge_the_same_frames_alike() {
     assert!(agreed > 2000, "they agree on {agreed} of 3000");
 }
 
-/// A few frames, mostly valid.
+/// Returns a few frames, mostly valid.
 fn random_frames(random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..=random.below(6) {

@@ -1,4 +1,5 @@
-//! What other editors say differently, the direct methods, and what else is read that no dialect here says.
+//! The differences between editor families, the direct methods, and further forms that the crate
+//! reads although no dialect here uses them.
 
 use super::row::{
     Offers::{All, Nothing, These},
@@ -62,7 +63,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "JetBrains, close_tab",
-        "says whether there was one",
+        "the answer contains whether there was one",
         Editor(
             JetBrains,
             These(&[Tool::OpenDiff]),
@@ -84,7 +85,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "JetBrains, openFile",
-        "OK, or what it says where there is none",
+        "OK, or the text for a missing file",
         Editor(
             JetBrains,
             All,
@@ -208,7 +209,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "any dialect is understood",
-        "open_file at an editor that says openFile",
+        "open_file at an editor with the name openFile",
         Editor(
             VsCode,
             All,
@@ -240,7 +241,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "readFile, out of the workspace",
-        "-32603 with the reason, and nobody is asked",
+        "-32603 with the reason, and the application is not asked",
         Editor(
             Obsidian,
             Nothing,
@@ -258,7 +259,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "readFile, failed",
-        "-32603 and what went wrong",
+        "-32603 with the reason of the failure",
         Editor(
             Obsidian,
             Nothing,
@@ -276,7 +277,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "writeFile",
-        "is told with its text",
+        "the application gets the text",
         Editor(
             Obsidian,
             Nothing,
@@ -312,7 +313,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "getWorkspaceInfo",
-        "what the workspace is",
+        "the description of the workspace",
         Editor(
             Obsidian,
             Nothing,
@@ -509,7 +510,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "others, read: a diagnostic in each block",
-        "not understood: its columns begin at 1, which nothing says",
+        "not understood: its columns begin at 1, which the text does not show",
         Reads(
             read::<Diagnostics>,
             &[r#"{"filePath":"/w/a","line":1,"character":1,"severity":1,"message":"m","source":"s"}"#],

@@ -4,18 +4,17 @@ use super::row::{Line, Proof, Row, run};
 use std::fmt::Write;
 
 const HEAD: &str = "\
-# What the protocol asks for, row by row
+# The protocol, row by row
 
-Written by `tests/it/conformance` from what its rows really do; a test fails where this file says something else. `▶` is
-what comes over the wire, `◀` what the crate writes to it, `●` what the application is told. Frames are left out: every
-text here is one WebSocket message. Where another test is the proof, it is named.
+Written by `tests/it/conformance` from the results of its rows; a test fails if this file differs from them. `▶` is input
+from the wire, `◀` the output of the crate, `●` an event of the application. Frames are left out: every text here is one
+WebSocket message. Where another test is the proof, the row names it.
 ";
 
 pub fn document(sections: &[(&str, &[Row])]) -> String {
     let mut out = String::from(HEAD);
     for (title, rows) in sections {
-        write!(out, "\n## {title}\n\n| | what holds | what goes over the wire |\n| --- | --- | --- |\n")
-            .unwrap();
+        write!(out, "\n## {title}\n\n| | claim | on the wire |\n| --- | --- | --- |\n").unwrap();
         for row in *rows {
             writeln!(out, "| {} | {} | {} |", cell(row.id), cell(row.claim), shown(row)).unwrap();
         }
@@ -37,7 +36,7 @@ fn shown(row: &Row) -> String {
     lines.collect::<Vec<_>>().join("<br>")
 }
 
-/// Long texts are cut: what is checked is the whole.
+/// Returns the text as code, cut at 400 characters. The checks use the whole text.
 fn code(text: &str) -> String {
     let short: String = text.chars().take(400).collect();
     let cut = if short.len() < text.len() { "…" } else { "" };

@@ -1,4 +1,5 @@
-//! What the real client was seen to do (docs/evidence.md), and what follows for an editor or an agent.
+//! The measured behavior of the real client (docs/evidence.md), and its consequences for an editor
+//! and an agent.
 
 use super::row::{
     Offers::{Nothing, These},
@@ -38,7 +39,11 @@ pub const ROWS: &[Row] = &[
         "a lock file below ~/.config/claude is never found",
         Test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
     ),
-    row("connecting 6", "a dead process is no match", Test(MATCHING, "rules_decide_as_the_real_client")),
+    row(
+        "connecting 6",
+        "a dead process is no match",
+        Test(MATCHING, "rules_decide_as_the_real_client"),
+    ),
     row(
         "connecting 7",
         "the parent of the working directory matches",
@@ -57,12 +62,12 @@ pub const ROWS: &[Row] = &[
     row(
         "connecting 10",
         "the client comes back on the same port and shakes hands again",
-        Test(REPLAY, "version_2_1_330_with_a_second_connection"),
+        Test(REPLAY, "version_2_1_330_with_two_connections"),
     ),
     row(
         "session 1",
         "the order of the opening: the recorded one",
-        Test(REPLAY, "version_2_1_330_with_a_diff_decided_in_the_terminal"),
+        Test(REPLAY, "version_2_1_330_terminal_decision"),
     ),
     row(
         "session 2",
@@ -109,7 +114,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "session 8",
-        "diagnostics_changed shows nothing: an agent hears it",
+        "diagnostics_changed shows nothing in the client; an agent gets it as an event",
         Agent("diagnostics_changed", r#"{"uris":[]}"#, "Pushed(DiagnosticsChanged(Stale { uris: [] }))"),
     ),
     row(
@@ -126,7 +131,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "session 10",
-        "the client answers roots/list with its folder: an agent answers -32601 where its configuration does not forward it",
+        "the client answers roots/list with its folder: an agent answers -32601 unless its configuration forwards it",
         Test(PAIR, "requests_of_the_editor_are_answered"),
     ),
     row(
@@ -308,9 +313,13 @@ pub const ROWS: &[Row] = &[
     row(
         "calls 7",
         "decided in the terminal: close_tab ends the request that is never cancelled",
-        Test(REPLAY, "the_diff_that_was_left_open_ends_with_its_tab"),
+        Test(REPLAY, "open_diff_ends_with_its_tab"),
     ),
-    row("calls 8", "Escape in the terminal: the same", Test(PAIR, "diff_decided_in_terminal_ends_with_tab")),
+    row(
+        "calls 8",
+        "Escape in the terminal: the same",
+        Test(PAIR, "diff_decided_in_terminal_ends_with_tab"),
+    ),
     row(
         "calls 9",
         "the client exits with 1000, or just goes away",
@@ -318,7 +327,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "what the model sees",
-        "getDiagnostics and executeCode, where they are listed",
-        Elsewhere("the client does; `Tool` says so"),
+        "getDiagnostics and executeCode, if they are listed",
+        Elsewhere("the client decides; see `Tool`"),
     ),
 ];

@@ -1,6 +1,6 @@
-//! What the protocol asks for, row by row: tools, dialects, notifications, quirks and what was measured, with the bytes
-//! that come in and the bytes that go out. `docs/conformance.md` is written from what these rows really do:
-//! `UPDATE_DOCS=1 cargo test -p ide-mcp --test it conformance`.
+//! The protocol, row by row: tools, dialects, notifications, quirks and measurements, with the
+//! bytes that come in and the bytes that go out. `docs/conformance.md` is written from the results
+//! of the rows, by `UPDATE_DOCS=1 cargo test -p ide-mcp --test it conformance`.
 
 mod dialects;
 mod discovery;
@@ -29,14 +29,14 @@ fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 #[test]
-fn every_row_does_what_it_says() {
+fn every_row_holds() {
     let failed: Vec<&str> =
         rows().filter(|row| std::panic::catch_unwind(|| run(row)).is_err()).map(|row| row.id).collect();
-    assert_eq!(failed, [""; 0], "each says above what it expected");
+    assert_eq!(failed, [""; 0], "each failed row has printed its expectation above");
 }
 
 #[test]
-fn the_document_is_what_the_rows_do() {
+fn document_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/conformance.md");
     let made = doc::document(SECTIONS);
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -50,7 +50,7 @@ fn the_document_is_what_the_rows_do() {
 }
 
 #[test]
-fn every_test_that_is_named_exists() {
+fn every_named_test_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for row in rows() {
         let Proof::Test(file, name) = row.proof else { continue };
@@ -80,10 +80,10 @@ fn every_declared_tool_is_listed() {
 }
 
 #[test]
-fn nothing_is_left_out() {
+fn every_tool_notice_and_quirk_has_rows() {
     let ids: Vec<&str> = rows().map(|row| row.id).collect();
     let set: BTreeSet<&str> = ids.iter().copied().collect();
-    assert_eq!(ids.len(), set.len(), "an id stands there twice");
+    assert_eq!(ids.len(), set.len(), "an id has two rows");
     let tools = Tool::ALL.map(|tool| tool.name(Dialect::VsCode));
     let notices = EditorNotification::ALL.map(|notice| Dialect::VsCode.notification(notice));
     for name in tools.into_iter().chain(notices) {
@@ -96,7 +96,7 @@ fn nothing_is_left_out() {
             "{id} has no row"
         );
     }
-    // As many as were measured.
+    // The number of measurements in each part.
     for (part, count) in [("connecting", 10), ("session", 16), ("calls", 9), ("discovery", 10)] {
         for number in 1..=count {
             let id = format!("{part} {number}");

@@ -1,4 +1,4 @@
-//! Notifications both ways.
+//! The notifications in both directions.
 
 use super::row::{
     Offers::{All, Nothing},
@@ -280,7 +280,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "notifications/initialized",
-        "opens the session; some say initialized",
+        "opens the session; some clients send initialized",
         Test("tests/it/ide_server.rs", "initialized_without_prefix_is_accepted"),
     ),
     row(

@@ -1,4 +1,4 @@
-//! Q1 to Q42: what surprises in the protocol, and what this crate does about it.
+//! Q1 to Q42: the surprises of the protocol, and the behavior of this crate.
 
 use super::row::{
     Offers::{All, Nothing, These},
@@ -19,18 +19,18 @@ const REFUSALS: &str = "tests/it/ide_refusals.rs";
 pub const ROWS: &[Row] = &[
     row(
         "Q1",
-        "mcp is chosen where it is offered",
+        "the sub-protocol mcp is chosen if the client offers it",
         Test(REFUSALS, "h04_subprotocol_is_chosen_and_never_echoed"),
     ),
     row("Q2", "a verdict has two blocks", Test(EDITOR, "verdict_is_sent_once_and_ends_diff")),
     row(
         "Q3",
         "the editor never writes the file",
-        Elsewhere("`DiffOutcome` has no step that writes, and says why"),
+        Elsewhere("`DiffOutcome` has no step that writes, and documents the reason"),
     ),
     row(
         "Q4",
-        "a diff that nobody handles is no verdict",
+        "a diff that is not handled is no verdict",
         Editor(
             VsCode,
             Nothing,
@@ -46,19 +46,25 @@ pub const ROWS: &[Row] = &[
     row(
         "Q5",
         "the client hides its own diff once an editor is attached",
-        Elsewhere("the client does: handle `Tool::OpenDiff`, or tell the person to set `diffTool: terminal`"),
+        Elsewhere(
+            "the client decides: handle `Tool::OpenDiff`, or ask the person to set `diffTool: terminal`",
+        ),
     ),
     row(
         "Q6",
         "some clients open no diff at all",
-        Elsewhere("the client does; `Server::open_diffs` shows what is open"),
+        Elsewhere("the client decides; `Server::open_diffs` returns the open diffs"),
     ),
     row(
         "Q7",
         "closeAllDiffTabs ends the diffs of its client and no others",
         Test(HOST, "close_all_diff_tabs_spares_other_clients"),
     ),
-    row("Q8", "whatever ends a diff is told, once", Test(EDITOR, "j08_connection_end_ends_every_call_once")),
+    row(
+        "Q8",
+        "every ending of a diff is reported, once",
+        Test(EDITOR, "j08_connection_end_ends_every_call_once"),
+    ),
     row(
         "Q9",
         "close_tab comes twice, with any name, byte for byte",
@@ -73,7 +79,11 @@ pub const ROWS: &[Row] = &[
             ],
         ),
     ),
-    row("Q10", "answers come in any order", Test(HOST, "open_diffs_do_not_delay_diagnostics")),
+    row(
+        "Q10",
+        "answers come in any order",
+        Test(HOST, "open_diffs_do_not_delay_diagnostics"),
+    ),
     row(
         "Q11",
         "stale variables of an outer editor are removed",
@@ -141,26 +151,42 @@ pub const ROWS: &[Row] = &[
         "and an agent looks for it there, for a minute",
         Test("tests/it/ide_pair.rs", "client_reconnects_to_restarted_editor"),
     ),
-    row("Q21", "several clients; one too many gets 503", Test(HOST, "seventeenth_client_is_refused_as_full")),
+    row(
+        "Q21",
+        "several clients; one too many gets 503",
+        Test(HOST, "seventeenth_client_is_refused_as_full"),
+    ),
     row("Q22", "selections to all", Test(HOST, "i30_resting_selection_reaches_all_clients")),
-    row("Q22 mentions", "mentions to one", Test(HOST, "mentions_reach_addressee_or_latest_in_order")),
+    row(
+        "Q22 mentions",
+        "mentions to one",
+        Test(HOST, "mentions_reach_addressee_or_latest_in_order"),
+    ),
     row(
         "Q23",
         "a malformed frame ends the connection with its code",
-        Test("tests/it/ws_frames.rs", "violations_have_the_close_codes_of_the_rfc"),
+        Test("tests/it/ws_frames.rs", "violations_have_their_rfc_close_codes"),
     ),
-    row("Q24", "fragments, and pings between them", Test(EDITOR, "pings_between_fragments_are_answered")),
+    row(
+        "Q24",
+        "fragments, and pings between them",
+        Test(EDITOR, "pings_between_fragments_are_answered"),
+    ),
     row(
         "Q25",
         "16 MiB a message at an editor, 64 MiB elsewhere",
-        Test("tests/it/ws_frames.rs", "a_message_may_be_as_long_as_the_limit"),
+        Test("tests/it/ws_frames.rs", "message_above_the_limit_is_refused"),
     ),
     row(
         "Q25 diagnostics",
         "1,000 diagnostics, and a note",
         Test("src/ide/tool/get_diagnostics.rs", "diagnostics_above_a_thousand_are_only_counted"),
     ),
-    row("Q26", "an editor takes no binary message", Test(EDITOR, "close_frame_names_the_broken_rule")),
+    row(
+        "Q26",
+        "an editor takes no binary message",
+        Test(EDITOR, "close_frame_names_the_broken_rule"),
+    ),
     row(
         "Q27",
         "lines and columns from 0, columns in UTF-16",
@@ -224,7 +250,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "Q32",
-        "only what is handled is listed",
+        "only handled tools are listed",
         Editor(
             VsCode,
             Nothing,
@@ -256,12 +282,12 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "Q35",
-        "what must not be seen is not selected",
+        "hidden files are not sent as selections",
         Test("tests/it/host_sending.rs", "hidden_files_do_not_leave_the_editor"),
     ),
     row(
         "Q36",
-        "preview and makeFrontmost come as they are said",
+        "preview and makeFrontmost arrive as they are sent",
         Editor(
             VsCode,
             All,
@@ -273,7 +299,7 @@ pub const ROWS: &[Row] = &[
             ],
         ),
     ),
-    row("Q37", "web pages are refused before they are heard", Test(REFUSALS, "n01_web_pages_are_refused")),
+    row("Q37", "web pages are refused in the opening handshake", Test(REFUSALS, "n01_web_pages_are_refused")),
     row("Q37 rebinding", "so are foreign hosts", Test(REFUSALS, "n02_foreign_hosts_are_refused")),
     row(
         "Q38",
@@ -306,18 +332,18 @@ pub const ROWS: &[Row] = &[
     row(
         "Q40 null",
         "a request with the id null is reported and not answered",
-        Test("tests/it/mcp_vectors.rs", "j11_what_has_no_id_has_no_answer"),
+        Test("tests/it/mcp_vectors.rs", "j11_notifications_and_responses_are_unanswered"),
     ),
     row("Q41", "a false isError and null members are read", Reads(told, &["x"], "x")),
-    row("Q41 more", "and nulls where nothing is", Test("src/mcp/content.rs", "results_are_read_tolerantly")),
     row(
-        "Q42",
-        "another host is let in by configuration alone",
-        Test(REFUSALS, "n02_foreign_hosts_are_refused"),
+        "Q41 more",
+        "and null for an absent value",
+        Test("src/mcp/content.rs", "results_are_read_tolerantly"),
     ),
+    row("Q42", "another host is let in by configuration alone", Test(REFUSALS, "n02_foreign_hosts_are_refused")),
 ];
 
-/// The same result as a peer writes it that leaves nothing out.
+/// Returns the texts of the result after reading it from a form in which a peer omits no member.
 fn told(result: &ToolResult<'_>) -> String {
     let text = result.texts().next().unwrap_or_default();
     let said = format!(

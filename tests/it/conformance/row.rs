@@ -1,4 +1,4 @@
-//! What a row is, and how it is run. Running it writes down what went over the wire.
+//! Rows, and the code that runs them and records the bytes on the wire.
 
 use crate::support::ide::{Editor, call, config, shown};
 use ide_mcp::{
@@ -12,7 +12,7 @@ use ide_mcp::{
 };
 use serde_json::{Value, value::RawValue};
 
-/// A claim, and what shows that it holds.
+/// A claim and its proof.
 pub struct Row {
     pub id: &'static str,
     pub claim: &'static str,
@@ -24,19 +24,20 @@ pub const fn row(id: &'static str, claim: &'static str, proof: Proof) -> Row {
 }
 
 pub enum Proof {
-    /// An attached client of an editor that speaks this dialect and handles these tools, and what happens.
+    /// Steps with an attached client of an editor with this dialect and these tools.
     Editor(Dialect, Offers, &'static [Step]),
-    /// An editor says this by this method; this is the event of the agent.
+    /// The method and the parameters of a notification of an editor, and the event that the agent
+    /// gets.
     Agent(&'static str, &'static str, &'static str),
-    /// An agent reads this result of a tool as this.
+    /// The texts of a tool's result, and the answer that an agent reads from it.
     Reads(fn(&ToolResult<'_>) -> String, &'static [&'static str], &'static str),
-    /// Another test shows it.
+    /// The file and the name of another test that proves the claim.
     Test(&'static str, &'static str),
-    /// It is not for this crate to do; why.
+    /// The reason for which the claim does not concern this crate.
     Elsewhere(&'static str),
 }
 
-/// Which tools the editor handles.
+/// The tools that the editor handles.
 #[derive(Clone, Copy)]
 pub enum Offers {
     All,
@@ -45,38 +46,38 @@ pub enum Offers {
 }
 
 pub enum Step {
-    /// The client says this.
+    /// The client sends this text.
     Says(&'static str),
-    /// The client calls a tool with these arguments, under the next id from 5 on.
+    /// The client calls a tool with these arguments. The ids of the calls count from 5.
     Calls(&'static str, &'static str),
-    /// The application hears this.
+    /// The application gets this event.
     Hears(&'static str),
-    /// The application answers the last call of a tool that it heard of.
+    /// The application answers the last call of a tool.
     Answers(fn(&mut Server, ToolCall)),
-    /// The application answers the last request that it heard of, which is no call of a tool.
+    /// The application answers the last direct request, which is no call of a tool.
     AnswersDirectly(fn(&mut Server, CallId)),
-    /// The application does something of its own.
+    /// The application does something on its own.
     Does(fn(&mut Server)),
-    /// It becomes this time, in ms.
+    /// The time advances to this one, in ms.
     At(u64),
-    /// The editor wrote this text.
+    /// The editor has written this text.
     Wrote(&'static str),
-    /// The editor wrote the result of the last call: these blocks of text.
+    /// The editor has written the result of the last call, with these blocks of text.
     Result(&'static [&'static str]),
-    /// The same, of a tool that failed.
+    /// The editor has written the result of the last call, with these blocks of text and `isError`.
     Failed(&'static [&'static str]),
-    /// The editor refused the last call with this code and a message that has this in it.
+    /// The editor has refused the last call with this code and a message that contains this text.
     Refused(i64, &'static str),
 }
 
-/// A line of what happened.
+/// A line of the record.
 pub enum Line {
     In(String),
     Out(String),
     Event(String),
 }
 
-/// Runs a row and says what happened.
+/// Runs a row. Returns the record of the run.
 pub fn run(row: &Row) -> Vec<Line> {
     match &row.proof {
         Proof::Editor(dialect, offers, steps) => Run::new(*dialect, *offers).steps(row.id, steps),
@@ -112,7 +113,7 @@ macro_rules! answers {
 }
 pub(crate) use answers;
 
-/// The request that a call is made of.
+/// Returns the request of a call.
 fn request_of(call: &ToolCall) -> String {
     let shown = format!("{call:?}");
     let (tool, rest) = shown.split_once('(').unwrap();
@@ -172,7 +173,7 @@ impl Run {
                 self.say(&call(self.id, name, arguments));
             }
             Step::Hears(expected) => {
-                let event = self.events.pop_front().unwrap_or_else(|| panic!("{row}: nothing was heard"));
+                let event = self.events.pop_front().unwrap_or_else(|| panic!("{row}: no event came"));
                 let said = match event {
                     ServerEvent::Call(call) => {
                         let said = request_of(&call);

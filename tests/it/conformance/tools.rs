@@ -125,7 +125,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "closeAllDiffTabs, read",
-        "whatever an editor answers",
+        "any answer of an editor is read",
         Reads(read::<ClosedDiffTabs>, &["CLOSED_2_DIFF_TABS"], "Some(ClosedDiffTabs { count: 2 })"),
     ),
     row(
@@ -161,7 +161,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "getDiagnostics, two spellings",
-        "fine where they agree, the first of the names is echoed",
+        "accepted if they agree; the answer repeats the first of the names",
         vs_code(&[
             Calls("getDiagnostics", r#"{"filePath":"/w/a b","uri":"file:///w/a%20b"}"#),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a%20b") })"#),
@@ -196,7 +196,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "getCurrentSelection",
-        "what is selected, or that there is no editor",
+        "the selection, or the answer that no editor is active",
         vs_code(&[
             Calls("getCurrentSelection", "{}"),
             Hears("GetCurrentSelection(GetCurrentSelection)"),
@@ -226,7 +226,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "getOpenEditors",
-        "tabs, with what is known of them",
+        "the tabs, with their known properties",
         vs_code(&[
             Calls("getOpenEditors", "{}"),
             Hears("GetOpenEditors(GetOpenEditors)"),
@@ -346,7 +346,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "set_permission_mode",
-        "answered though unlisted, and told",
+        "answered although unlisted, and reported to the application",
         Editor(
             VsCode,
             Nothing,
