@@ -39,11 +39,7 @@ pub const ROWS: &[Row] = &[
         "a lock file below ~/.config/claude is never found",
         Test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
     ),
-    row(
-        "connecting 6",
-        "a dead process is no match",
-        Test(MATCHING, "rules_decide_as_the_real_client"),
-    ),
+    row("connecting 6", "a dead process is no match", Test(MATCHING, "rules_decide_as_the_real_client")),
     row(
         "connecting 7",
         "the parent of the working directory matches",
@@ -315,11 +311,7 @@ pub const ROWS: &[Row] = &[
         "decided in the terminal: close_tab ends the request that is never cancelled",
         Test(REPLAY, "open_diff_ends_with_its_tab"),
     ),
-    row(
-        "calls 8",
-        "Escape in the terminal: the same",
-        Test(PAIR, "diff_decided_in_terminal_ends_with_tab"),
-    ),
+    row("calls 8", "Escape in the terminal: the same", Test(PAIR, "diff_decided_in_terminal_ends_with_tab")),
     row(
         "calls 9",
         "the client exits with 1000, or just goes away",

@@ -79,11 +79,7 @@ pub const ROWS: &[Row] = &[
             ],
         ),
     ),
-    row(
-        "Q10",
-        "answers come in any order",
-        Test(HOST, "open_diffs_do_not_delay_diagnostics"),
-    ),
+    row("Q10", "answers come in any order", Test(HOST, "open_diffs_do_not_delay_diagnostics")),
     row(
         "Q11",
         "stale variables of an outer editor are removed",
@@ -151,27 +147,15 @@ pub const ROWS: &[Row] = &[
         "and an agent looks for it there, for a minute",
         Test("tests/it/ide_pair.rs", "client_reconnects_to_restarted_editor"),
     ),
-    row(
-        "Q21",
-        "several clients; one too many gets 503",
-        Test(HOST, "seventeenth_client_is_refused_as_full"),
-    ),
+    row("Q21", "several clients; one too many gets 503", Test(HOST, "seventeenth_client_is_refused_as_full")),
     row("Q22", "selections to all", Test(HOST, "i30_resting_selection_reaches_all_clients")),
-    row(
-        "Q22 mentions",
-        "mentions to one",
-        Test(HOST, "mentions_reach_addressee_or_latest_in_order"),
-    ),
+    row("Q22 mentions", "mentions to one", Test(HOST, "mentions_reach_addressee_or_latest_in_order")),
     row(
         "Q23",
         "a malformed frame ends the connection with its code",
         Test("tests/it/ws_frames.rs", "violations_have_their_rfc_close_codes"),
     ),
-    row(
-        "Q24",
-        "fragments, and pings between them",
-        Test(EDITOR, "pings_between_fragments_are_answered"),
-    ),
+    row("Q24", "fragments, and pings between them", Test(EDITOR, "pings_between_fragments_are_answered")),
     row(
         "Q25",
         "16 MiB a message at an editor, 64 MiB elsewhere",
@@ -182,11 +166,7 @@ pub const ROWS: &[Row] = &[
         "1,000 diagnostics, and a note",
         Test("src/ide/tool/get_diagnostics.rs", "diagnostics_above_a_thousand_are_only_counted"),
     ),
-    row(
-        "Q26",
-        "an editor takes no binary message",
-        Test(EDITOR, "close_frame_names_the_broken_rule"),
-    ),
+    row("Q26", "an editor takes no binary message", Test(EDITOR, "close_frame_names_the_broken_rule")),
     row(
         "Q27",
         "lines and columns from 0, columns in UTF-16",
@@ -340,7 +320,11 @@ pub const ROWS: &[Row] = &[
         "and null for an absent value",
         Test("src/mcp/content.rs", "results_are_read_tolerantly"),
     ),
-    row("Q42", "another host is let in by configuration alone", Test(REFUSALS, "n02_foreign_hosts_are_refused")),
+    row(
+        "Q42",
+        "another host is let in by configuration alone",
+        Test(REFUSALS, "n02_foreign_hosts_are_refused"),
+    ),
 ];
 
 /// Returns the texts of the result after reading it from a form in which a peer omits no member.
