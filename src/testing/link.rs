@@ -3,6 +3,7 @@
 use alloc::{collections::VecDeque, vec::Vec};
 use core::time::Duration;
 
+use super::Change;
 use crate::{Time, Wire};
 
 /// The capacity of a link in bytes: the number that a socket takes before its reader has read any.
@@ -90,6 +91,21 @@ impl Link {
             self.state = State::Cut;
             self.on_the_way.clear();
             self.held = 0;
+        }
+    }
+
+    /// Changes the link at the time `now`.
+    pub(super) fn change(&mut self, change: Change, now: Time) {
+        match change {
+            Change::Piece(piece) => self.piece = piece.get().into(),
+            Change::Delay(span) => self.delay = span.duration(),
+            Change::Stall(span) => self.stall(now.saturating_add(span.duration())),
+            Change::Clear => {
+                self.piece = usize::MAX;
+                self.delay = Duration::ZERO;
+            }
+            Change::Finish => self.finish(),
+            Change::Cut => self.cut(),
         }
     }
 

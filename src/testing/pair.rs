@@ -7,12 +7,12 @@ use super::{Change, Link, Step, Way};
 use crate::time::earlier;
 use crate::{Machine, Time, Wire};
 
-/// The number of rounds after which two machines count as never idle. Two machines come to rest
-/// long before, even with one byte in each round.
-const NEVER_IDLE: usize = 1_000_000;
+/// The number of rounds after which machines count as never idle. They come to rest long before,
+/// even with one byte in each round.
+pub(super) const NEVER_IDLE: usize = 1_000_000;
 
-/// The time that both machines get to end by themselves: longer than every timeout of this crate.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// The time that machines get to end by themselves: longer than every timeout of this crate.
+pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A server and a client, joined by two [`Link`]s: each side reads the bytes that the other side
 /// writes.
@@ -182,16 +182,10 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
                     Way::ToServer => &mut self.to_server,
                     Way::ToClient => &mut self.to_client,
                 };
-                match change {
-                    Change::Piece(piece) => link.piece = piece.get().into(),
-                    Change::Delay(span) => link.delay = span.duration(),
-                    Change::Stall(span) => link.stall(self.now.saturating_add(span.duration())),
-                    Change::Clear => {
-                        link.piece = usize::MAX;
-                        link.delay = Duration::ZERO;
-                    }
-                    Change::Finish => link.finish(),
-                    Change::Cut => self.cut(),
+                if *change == Change::Cut {
+                    self.cut();
+                } else {
+                    link.change(*change, self.now);
                 }
             }
         }
@@ -217,6 +211,6 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
 }
 
 #[allow(clippy::panic, reason = "a harness of tests tells a failure this way")]
-fn never_idle() -> ! {
-    panic!("the two are never idle")
+pub(super) fn never_idle() -> ! {
+    panic!("the machines are never idle")
 }

@@ -1,0 +1,515 @@
+//! A host and its connections, joined in memory, with virtual time.
+
+use alloc::{vec, vec::Vec};
+use core::time::Duration;
+
+use arbitrary::{Arbitrary, Unstructured};
+
+use super::pair::{NEVER_IDLE, PATIENCE, never_idle};
+use super::{AgentAct, Change, Link, Random, Step, Way, script};
+use crate::{
+    Machine, Time, Wire,
+    ide::{Client, ClientConfig, ClientEvent, ConnId, Host, HostConfig, HostEvent},
+    mcp::Implementation,
+    rpc::{RequestId, SessionId},
+    time::earlier,
+};
+
+/// The number of connections that a script opens at most. Further ones are not opened.
+const MAX_CONNECTIONS: usize = 64;
+
+/// A [`Host`] with any number of agents, and with programs that send any bytes.
+///
+/// ```text
+///                ┌─ to_host: Link ◀─┐
+///  Host ◀────────┤                  ├──▶ Client, or bytes of a program that is no agent
+///   │            └─ to_peer: Link ──┘         (as often as there are connections)
+///   └──▶ HostEvent ──▶ the application under test
+/// ```
+///
+/// A net passes each event of the host to the application, which the caller brings along. Time
+/// passes only by [`advance`](Net::advance) and by the steps of a script.
+///
+/// # A fuzz target for an editor
+///
+/// The application is the function that handles the events of your editor. One line makes the
+/// function `fuzz` a target: `libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));`
+///
+/// ```
+/// use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent};
+/// use ide_mcp::ide::{Tool, ToolCall, ToolSet};
+/// use ide_mcp::mcp::Implementation;
+/// use ide_mcp::testing::Net;
+///
+/// fn on_event(host: &mut Host, event: HostEvent) {
+///     let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+///     // An error means that the call has ended meanwhile.
+///     let _ = match call {
+///         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+///         ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+///         other => host.call(other).fail(-32601, "this editor shows diffs and nothing else"),
+///     };
+/// }
+///
+/// fn fuzz(data: &[u8]) {
+///     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+///     let policy = Policy::without_authentication(1);
+///     let config = ServerConfig::new(Implementation::new("my editor", "1"), policy, tools);
+///     Net::new(HostConfig::new(config)).play_all(data, on_event);
+/// }
+///
+/// fuzz(b"any bytes are a script, and equal bytes are equal scripts");
+/// ```
+#[derive(Debug)]
+pub struct Net {
+    host: Host,
+    now: Time,
+    agent: ClientConfig,
+    connections: Vec<Connection>,
+}
+
+/// An act of a script for a [`Net`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NetAct {
+    /// Another agent attaches.
+    Attach,
+    /// An agent acts: that with this number, modulo the number of agents that have not ended. If all
+    /// have ended, another agent attaches.
+    Agent(u8, AgentAct),
+    /// The link of the connection with this number changes, modulo the number of connections.
+    Link(u8, Way, Change),
+    /// A program that is no agent connects, sends these bytes, and then only reads.
+    Bytes(Vec<u8>),
+}
+
+impl<'a> Arbitrary<'a> for NetAct {
+    /// Returns an act. Three of four are acts of agents.
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        Ok(match u.int_in_range(0..=15)? {
+            0 => Self::Attach,
+            1 => Self::Link(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            2 | 3 => {
+                let len = usize::from(u.arbitrary::<u8>()?).min(u.len());
+                Self::Bytes(u.bytes(len)?.to_vec())
+            }
+            _ => Self::Agent(u.arbitrary()?, u.arbitrary()?),
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Connection {
+    conn: ConnId,
+    peer: Peer,
+    to_host: Link,
+    to_peer: Link,
+}
+
+#[derive(Debug)]
+enum Peer {
+    Agent { client: alloc::boxed::Box<Client>, open: Vec<RequestId> },
+    Program(Program),
+}
+
+impl Net {
+    /// Creates a net without connections at the time zero. Agents have the token and the port of the
+    /// policy.
+    #[must_use]
+    pub fn new(config: HostConfig) -> Self {
+        let policy = &config.server.policy;
+        let info = Implementation::new("agent", "1");
+        let agent = ClientConfig::new(info, policy.port, policy.auth.token().cloned());
+        Self { host: Host::new(config), now: Time::ZERO, agent, connections: Vec::new() }
+    }
+
+    /// Returns the host, for what the editor does on its own initiative.
+    pub const fn host(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
+    /// Returns the time of the host and of all agents.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Connects an agent. Returns the number of its connection.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the configuration of the host gives no configuration for an agent.
+    pub fn attach(&mut self) -> usize {
+        let number = self.connections.len();
+        let seed = u64::try_from(number).unwrap_or(u64::MAX);
+        let client = Client::new(self.agent.clone(), Random::new(seed), SessionId::new(seed), self.now);
+        #[allow(clippy::expect_used, reason = "a harness of tests reports a failure this way")]
+        let client = client.expect("the configuration of the host gives one for an agent");
+        self.connect(Peer::Agent { client: client.into(), open: Vec::new() })
+    }
+
+    /// Connects a program that sends these bytes. Returns the number of its connection.
+    pub fn connect_program(&mut self, bytes: &[u8]) -> usize {
+        self.connect(Peer::Program(Program {
+            unsent: bytes.to_vec(),
+            space: vec![0; 4096],
+            has_ended: false,
+        }))
+    }
+
+    fn connect(&mut self, peer: Peer) -> usize {
+        let conn = self.host.connect(self.now);
+        self.connections.push(Connection { conn, peer, to_host: Link::new(), to_peer: Link::new() });
+        self.connections.len().saturating_sub(1)
+    }
+
+    /// Lets the agent of a connection act. Nothing happens if the connection has no agent.
+    pub fn act(&mut self, number: usize, act: &AgentAct) {
+        if let Some(Peer::Agent { client, open }) = self.connections.get_mut(number).map(|c| &mut c.peer) {
+            act.on(client, open);
+        }
+    }
+
+    /// Moves bytes and events until nothing happens any more at this time. Each event of the host
+    /// goes to `app`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the net is never idle, or if a request of an agent ends twice.
+    pub fn settle(&mut self, mut app: impl FnMut(&mut Host, HostEvent)) {
+        for _ in 0..NEVER_IDLE {
+            let mut idle = true;
+            while let Some(event) = self.host.poll_event() {
+                idle = false;
+                if let HostEvent::AdmissionPending { conn } = event {
+                    // An adapter asks for the owner of the socket, and all sockets here are ours.
+                    self.host.admit(conn, true);
+                } else {
+                    app(&mut self.host, event);
+                }
+            }
+            while self.host.poll_transmit().is_some() {}
+            for connection in &mut self.connections {
+                idle &= !connection.step(&mut self.host, self.now);
+            }
+            if idle {
+                return;
+            }
+        }
+        never_idle()
+    }
+
+    /// Lets the time `span` pass, deadline by deadline.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`settle`](Net::settle) does.
+    pub fn advance(&mut self, span: Duration, mut app: impl FnMut(&mut Host, HostEvent)) {
+        let end = self.now.saturating_add(span);
+        for _ in 0..NEVER_IDLE {
+            let due = self.deadline().filter(|due| *due < end).unwrap_or(end);
+            self.jump(due.max(self.now));
+            self.settle(&mut app);
+            if self.now >= end {
+                return;
+            }
+        }
+        never_idle()
+    }
+
+    /// Plays all steps that `data` encodes, and then ends everything as [`finish`](Net::finish)
+    /// does. Equal bytes give equal steps.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`finish`](Net::finish) does.
+    pub fn play_all(mut self, data: &[u8], mut app: impl FnMut(&mut Host, HostEvent)) {
+        self.attach();
+        for step in script(data) {
+            self.play(&step, &mut app);
+        }
+        self.finish(app);
+    }
+
+    /// Plays a step, and lets the net settle. A change of a link that names no connection changes
+    /// the links of all connections.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`settle`](Net::settle) does.
+    pub fn play(&mut self, step: &Step<NetAct>, mut app: impl FnMut(&mut Host, HostEvent)) {
+        let len = self.connections.len();
+        match step {
+            Step::Act(NetAct::Attach) if len < MAX_CONNECTIONS => drop(self.attach()),
+            Step::Act(NetAct::Bytes(bytes)) if len < MAX_CONNECTIONS => drop(self.connect_program(bytes)),
+            Step::Act(NetAct::Attach | NetAct::Bytes(_)) => {}
+            Step::Act(NetAct::Agent(number, act)) => match self.living_agent((*number).into()) {
+                Some(number) => self.act(number, act),
+                None if len < MAX_CONNECTIONS => drop(self.attach()),
+                None => {}
+            },
+            Step::Act(NetAct::Link(number, way, change)) => {
+                let number = usize::from(*number).checked_rem(len).unwrap_or_default();
+                if let Some(connection) = self.connections.get_mut(number) {
+                    connection.change(*way, *change, self.now);
+                }
+            }
+            Step::Link(way, change) => {
+                self.connections.iter_mut().for_each(|c| c.change(*way, *change, self.now));
+            }
+            Step::Wait(span) => self.advance(span.duration(), &mut app),
+            Step::Sleep(span) => self.jump(self.now.saturating_add(span.duration())),
+            Step::Due => {
+                let due = self.deadline().unwrap_or(self.now);
+                self.advance(due.saturating_since(self.now), &mut app);
+            }
+        }
+        self.settle(app);
+    }
+
+    /// Shuts the host down, breaks all connections after ten minutes, and checks that everything has
+    /// ended.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`settle`](Net::settle) does, and if a request of an agent has no outcome, an agent
+    /// has not ended, or the host still has a connection.
+    pub fn finish(mut self, mut app: impl FnMut(&mut Host, HostEvent)) {
+        self.host.shutdown(self.now);
+        self.settle(&mut app);
+        self.advance(PATIENCE, &mut app);
+        for connection in &mut self.connections {
+            connection.to_host.cut();
+            connection.to_peer.cut();
+        }
+        self.advance(PATIENCE, app);
+        for Connection { peer, .. } in &self.connections {
+            if let Peer::Agent { client, open } = peer {
+                assert!(open.is_empty(), "requests without an outcome: {open:?}");
+                assert!(client.is_done(), "the host has ended, and an agent has not");
+            }
+        }
+        assert!(self.host.is_idle(), "the host was shut down and still has a connection");
+    }
+
+    /// Returns the time of the next timer or of the next arrival of bytes.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.connections.iter().fold(self.host.deadline(), |at, connection| {
+            let Connection { peer, to_host, to_peer, .. } = connection;
+            let client = match peer {
+                Peer::Agent { client, .. } => client.deadline(),
+                Peer::Program(_) => None,
+            };
+            let links = earlier(to_host.next_arrival(self.now), to_peer.next_arrival(self.now));
+            earlier(earlier(at, client), links)
+        })
+    }
+
+    /// Returns the number of a connection whose agent has not ended: the `nth`, modulo their number.
+    fn living_agent(&self, nth: usize) -> Option<usize> {
+        let is_living = |peer: &Peer| matches!(peer, Peer::Agent { client, .. } if !client.is_done());
+        let living = || self.connections.iter().enumerate().filter(|(_, c)| is_living(&c.peer));
+        living().nth(nth.checked_rem(living().count())?).map(|(number, _)| number)
+    }
+
+    fn jump(&mut self, to: Time) {
+        self.now = to;
+        self.host.tick(to);
+        for Connection { peer, .. } in &mut self.connections {
+            if let Peer::Agent { client, .. } = peer {
+                client.tick(to);
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// Moves bytes in both directions. Returns true if something happened.
+    fn step(&mut self, host: &mut Host, now: Time) -> bool {
+        let (mut moved, is_over) = match host.wire(self.conn) {
+            Some(mut wire) => {
+                let moved = self.carry(&mut wire, now);
+                (moved, wire.is_done() && wire.outgoing().is_empty())
+            }
+            // The connection is over for the host.
+            None => (self.carry(&mut Program::ended(), now), false),
+        };
+        if is_over {
+            host.remove(now, self.conn);
+            moved = true;
+        }
+        if let Peer::Agent { client, open } = &mut self.peer {
+            while let Some(event) = client.poll_event() {
+                moved = true;
+                let ClientEvent::Outcome { request, .. } = event else { continue };
+                let at = open.iter().position(|open| *open == request);
+                assert!(at.is_some(), "an outcome of a request that is not open: {request:?}");
+                at.map(|at| open.swap_remove(at));
+            }
+        }
+        moved
+    }
+
+    fn carry(&mut self, host: &mut impl Wire, now: Time) -> bool {
+        let Self { peer, to_host, to_peer, .. } = self;
+        let (there, back) = match peer {
+            Peer::Agent { client, .. } => {
+                (to_host.carry(client.as_mut(), host, now), to_peer.carry(host, client.as_mut(), now))
+            }
+            Peer::Program(program) => (to_host.carry(program, host, now), to_peer.carry(host, program, now)),
+        };
+        there || back
+    }
+
+    fn change(&mut self, way: Way, change: Change, now: Time) {
+        if change == Change::Cut {
+            self.to_host.cut();
+            self.to_peer.cut();
+        } else if way == Way::ToServer {
+            self.to_host.change(change, now);
+        } else {
+            self.to_peer.change(change, now);
+        }
+    }
+}
+
+/// A program that sends its bytes and reads until the end.
+#[derive(Debug)]
+struct Program {
+    unsent: Vec<u8>,
+    space: Vec<u8>,
+    has_ended: bool,
+}
+
+impl Program {
+    const fn ended() -> Self {
+        Self { unsent: Vec::new(), space: Vec::new(), has_ended: true }
+    }
+}
+
+impl Wire for Program {
+    fn space(&mut self) -> &mut [u8] {
+        &mut self.space
+    }
+
+    fn filled(&mut self, _: Time, _: usize) {}
+
+    fn feed(&mut self, _: Time, _: &[u8]) {}
+
+    fn feed_eof(&mut self, _: Time) {
+        self.has_ended = true;
+    }
+
+    fn outgoing(&self) -> &[u8] {
+        &self.unsent
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.unsent.drain(..n.min(self.unsent.len()));
+    }
+
+    fn wants_input(&self) -> bool {
+        !self.has_ended
+    }
+
+    fn is_done(&self) -> bool {
+        self.has_ended
+    }
+
+    fn trim(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::{
+        Diagnostics, GetDiagnostics, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    };
+    use alloc::vec::Vec;
+
+    fn net() -> Net {
+        let policy = Policy::without_authentication(1);
+        let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+        let mut config = HostConfig::new(ServerConfig::new(Implementation::new("e", "1"), policy, tools));
+        config.max_clients = 2;
+        Net::new(config)
+    }
+
+    fn answer(host: &mut Host, event: HostEvent) {
+        let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+        #[allow(clippy::wildcard_enum_match_arm, reason = "the editor has two tools")]
+        let _ = match call {
+            ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+            ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+            other => host.call(other).fail(1, "no"),
+        };
+    }
+
+    #[test]
+    fn scripts_of_any_bytes_end() {
+        let (mut random, mut calls) = (Random::new(7), 0);
+        for len in (0..3000).step_by(10) {
+            let data: Vec<u8> = (0..len).map(|_| random.number().to_le_bytes()[0]).collect();
+            net().play_all(&data, |host, event| {
+                let is_call = matches!(&event, HostEvent::Agent { event: ServerEvent::Call(_), .. });
+                calls += i32::from(is_call);
+                // Some calls stay open until their deadline.
+                if calls % 3 > 0 || !is_call {
+                    answer(host, event);
+                }
+            });
+        }
+        assert!(calls > 100, "only {calls} calls reached the application");
+    }
+
+    #[test]
+    fn agents_programs_and_a_full_host_coexist() {
+        let mut net = net();
+        let agents: Vec<usize> = (0..3).map(|_| net.attach()).collect();
+        net.connect_program(b"GET / HTTP/1.1\r\n\r\n");
+        net.settle(answer);
+        let ready: Vec<bool> = agents.iter().map(|number| is_ready(&net, *number)).collect();
+        assert_eq!(ready, [true, true, false], "the host takes two clients");
+        assert_eq!(net.host().unauthenticated().total(), 2, "the third agent and the program");
+        net.act(0, &AgentAct::GetDiagnostics);
+        net.act(3, &AgentAct::GetDiagnostics);
+        net.settle(|_, _| {});
+        assert_eq!(open(&net, 0), 1);
+        net.advance(Duration::from_secs(60), |_, _| {});
+        assert_eq!(open(&net, 0), 0, "the host answers at the deadline");
+        net.finish(answer);
+    }
+
+    #[test]
+    #[should_panic = "requests without an outcome"]
+    fn request_without_outcome_is_found() {
+        let mut net = net();
+        net.attach();
+        net.settle(answer);
+        let Peer::Agent { client, open } = &mut net.connections[0].peer else { return };
+        let request = client.call(&GetDiagnostics::new(None)).unwrap().id();
+        open.extend([request, request]);
+        net.finish(answer);
+    }
+
+    #[test]
+    #[should_panic = "an outcome of a request that is not open"]
+    fn second_outcome_is_found() {
+        let mut net = net();
+        net.attach();
+        net.settle(answer);
+        let Peer::Agent { client, .. } = &mut net.connections[0].peer else { return };
+        client.call(&GetDiagnostics::new(None)).unwrap();
+        net.settle(answer);
+    }
+
+    fn is_ready(net: &Net, number: usize) -> bool {
+        matches!(&net.connections[number].peer, Peer::Agent { client, .. } if client.is_ready())
+    }
+
+    fn open(net: &Net, number: usize) -> usize {
+        let Peer::Agent { open, .. } = &net.connections[number].peer else { return 0 };
+        open.len()
+    }
+}
