@@ -4,7 +4,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
 
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform};
 
@@ -51,10 +50,4 @@ pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
         }
     }
     Err(Error::io("resolve", &full)(ErrorKind::NotFound))
-}
-
-/// Returns the path in our form, if it is one that may be opened.
-pub(crate) fn own_form(path: &Path, bytes: &[u8]) -> Result<LocalPath, Error> {
-    LocalPath::from_bytes(bytes, Platform::native())
-        .map_err(|why| Error::Suspicious { path: path.to_path_buf(), why })
 }

@@ -15,13 +15,15 @@
 //! files depends on other variables: [`locate`](crate::ide::locate).
 
 use super::LockFile;
-use super::launch_env::PORT_VARIABLE;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
 /// The variable that determines whether a client attaches by itself.
 pub const AUTO_CONNECT_VARIABLE: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
+
+/// The variable that names the port to a client. The name is older than the WebSocket transport.
+pub const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
 
 /// The variable that names the host on which the editor is reached.
 pub const HOST_VARIABLE: &str = "CLAUDE_CODE_IDE_HOST_OVERRIDE";

@@ -4,7 +4,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::client_env::OPENCODE_PORT_VARIABLE;
+use super::client_env::{OPENCODE_PORT_VARIABLE, PORT_VARIABLE};
 
 /// Returns the changes to the environment of a child process of an editor that listens on `port`,
 /// or on no port.
@@ -52,9 +52,6 @@ pub struct LaunchEnv {
     /// Names to remove. Each of them was inherited, and none of them is in [`set`](Self::set).
     pub remove: Vec<String>,
 }
-
-/// The variable that names the port to a client. The name is older than the WebSocket transport.
-pub const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
 
 const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
 const NO_PROXY: &str = "no_proxy";

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use ide_mcp::ide::paths::LocalPath;
 
-use crate::{Error, WeakParent, folders, resolve};
+use super::own_form;
+use crate::{Error, WeakParent, folders};
 
 #[derive(Debug)]
 pub(crate) struct Dir(PathBuf);
@@ -81,7 +82,7 @@ pub(crate) fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {
 
 pub(crate) fn from_path(path: &Path) -> Result<LocalPath, Error> {
     let text = path.to_str().ok_or_else(|| Error::NotUnicode { path: path.to_path_buf() })?;
-    resolve::own_form(path, folders::plain(text).as_bytes())
+    own_form(path, folders::plain(text).as_bytes())
 }
 
 #[cfg(test)]

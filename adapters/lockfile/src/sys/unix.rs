@@ -13,7 +13,8 @@ use rustix::fs::{AtFlags, Mode, OFlags, fchmod, open, openat, renameat, unlinkat
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 
-use crate::{Error, WeakParent, Weakness, resolve};
+use super::own_form;
+use crate::{Error, WeakParent, Weakness};
 
 /// The permission bits of all users but the owner.
 const OTHERS: u32 = 0o077;
@@ -199,5 +200,5 @@ pub(crate) fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {
 }
 
 pub(crate) fn from_path(path: &Path) -> Result<LocalPath, Error> {
-    resolve::own_form(path, path.as_os_str().as_bytes())
+    own_form(path, path.as_os_str().as_bytes())
 }

@@ -1,7 +1,6 @@
 //! Finds the editor, and if there is none says everything that was looked at and why it was not it.
 
-use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv};
-use ide_mcp::ide::launch_env::PORT_VARIABLE;
+use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv, PORT_VARIABLE};
 use ide_mcp::ide::locate::{Extras, LockDirCandidate};
 use ide_mcp::ide::matching::{AgentContext, Matching, check_transport, choose};
 use ide_mcp::ide::{AuthToken, LockFile, LockForm};

@@ -6,9 +6,8 @@ use crate::doctor::kinds;
 use ide_mcp::ide::LockFile;
 use ide_mcp::ide::client_env::{
     AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, LOOPBACK, OPENCODE_PORT_VARIABLE,
-    SKIP_CHECK_VARIABLE,
+    PORT_VARIABLE, SKIP_CHECK_VARIABLE,
 };
-use ide_mcp::ide::launch_env::PORT_VARIABLE;
 use std::net::IpAddr;
 
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
