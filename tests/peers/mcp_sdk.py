@@ -208,7 +208,7 @@ async def our_agent(programs, port):
     home = tempfile.mkdtemp()
     os.makedirs(f"{home}/ide", mode=0o700)
     with open(f"{home}/ide/{port}.lock", "w") as lock:
-        json.dump({"pid": os.getpid(), "workspaceFolders": [home], "ideName": "python-sdk"}, lock)
+        json.dump({"pid": os.getpid(), "workspaceFolders": [home], "ideName": "python-sdk", "transport": "ws"}, lock)
     os.chmod(home, 0o700)
     agent = await asyncio.create_subprocess_exec(
         f"{programs}/ide-mcp", "agent", "--port", port, "--json", "calls",
