@@ -86,6 +86,7 @@ mod tests {
             ("brackets in a string", r#"["[[[[{{{{"]"#, 1, false),
             ("an escaped quote does not end the string", r#"["\"[[["]"#, 1, false),
             ("an escaped backslash does", r#"["\\",[[]]]"#, 2, true),
+            ("the eighth byte ends the string", r#"["aaaaaaa",[[]]]"#, 2, true),
             ("opening alone", "[[[", 2, true),
             ("closing what was never opened", "]]]][[", 2, false),
         ];

@@ -569,4 +569,19 @@ mod tests {
         assert_eq!(receiver.next(&limits, false), Ok(None));
         assert!(receiver.is_holding() && receiver.common(1000).is_none());
     }
+
+    #[test]
+    fn received_bytes_are_held_back_within_limits() {
+        let limits = Limits { message: 100, outgoing: 50, ..Limits::default() };
+        // Three of ten bytes of the payload have arrived.
+        let cut = |first| frame(first, &[0; 10], true)[..9].to_vec();
+        for (name, bytes, missing) in
+            [("nothing", vec![], 0), ("a message", cut(0x82), 7), ("a fragment", cut(0x02), 7)]
+        {
+            let mut receiver = holding(&bytes);
+            assert_eq!(receiver.next(&limits, false), Ok(None), "{name}");
+            receiver.hold_back(&limits);
+            assert_eq!(receiver.rx.allowed(), missing + 100 + 50 + frame::MAX_HEADER, "{name}");
+        }
+    }
 }

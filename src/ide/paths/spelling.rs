@@ -384,6 +384,7 @@ mod tests {
             ("WSL, a backslash in a name", WSL, r"/home/a\b", &[]),
             ("WSL, a colon in a name", WSL, "/home/a:b", &[]),
             ("WSL, a device of Windows", WSL, "/home/nul", &[]),
+            ("WSL, a colon in a name on a drive", WSL, "/mnt/c/a:b", &[]),
             ("WSL without a name", NAMELESS, "/home/u", &[]),
             ("WSL without a name, a drive", NAMELESS, "/mnt/c/w", &[r"C:\w"]),
         ];
@@ -503,6 +504,7 @@ mod tests {
             (LINUX, "../p", "/w/p", EXACT),
             (LINUX, "../q", "/w/p", None),
             (LINUX, "src", "/w/p", None),
+            (LINUX, "/w", "/w/p", EXACT),
             (LINUX, "", "/w/p", None),
             (LINUX, "~", "/w/p", None),
             (LINUX, "file:///w/p", "/w/p", None),
@@ -511,6 +513,7 @@ mod tests {
             (WINDOWS, "..", r"C:\w", EXACT),
             (WINDOWS, "C:.", r"C:\w", None),
             (WINDOWS, r"\w", r"C:\w", None),
+            (WINDOWS, r"\.", r"C:\w", None),
         ];
         for (system, folder, cwd, expected) in cases {
             let folder = resolved(folder, cwd, *system);

@@ -340,7 +340,7 @@ mod tests {
     arguments! {
         #[derive(Debug, PartialEq)]
         struct Sample {
-            file: Option<String> = optional["file", "path", "uri"],
+            file: Option<String> = optional["file", "path", "uri"] "The file.",
             text: String = contents["text", "contents"],
             front: bool = flag(true)["front"],
         }
@@ -393,5 +393,11 @@ mod tests {
                 (other, _) => panic!("{name}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn argument_without_description_has_none() {
+        let described = Sample::ARGUMENTS.iter().map(|argument| (argument.name, argument.description));
+        assert!(described.eq([("file", Some("The file.")), ("text", None), ("front", None)]));
     }
 }

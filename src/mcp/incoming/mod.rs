@@ -326,12 +326,12 @@ impl Incoming {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{OutboxClosed, To};
+    use crate::{OutboxClosed, To, mcp::Progress, rpc::ErrorObject};
     use alloc::string::String;
 
-    /// An outbox that keeps the sent messages.
+    /// An outbox that keeps the sent messages, and is full if the second field is true.
     #[derive(Debug, Default)]
-    pub(in crate::mcp) struct Sent(Vec<String>);
+    pub(in crate::mcp) struct Sent(Vec<String>, bool);
 
     impl Outbox for Sent {
         fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
@@ -342,7 +342,7 @@ pub(super) mod tests {
         }
 
         fn is_full(&self) -> bool {
-            false
+            self.1
         }
     }
 
@@ -553,6 +553,34 @@ pub(super) mod tests {
                 assert!(calls.incoming.defer(call, &mut calls.out), "{quota}");
             }
             assert!(calls.out.0.is_empty() && calls.incoming.is_open(waiting), "{quota}");
+        }
+    }
+
+    #[test]
+    fn any_result_or_fault_ends_its_call() {
+        let mut calls = Calls::new(8);
+        let [answered, invalid] = [1, 2].map(|id| calls.open(id, false).unwrap());
+        let result = serde_json::from_str("[1]").unwrap();
+        assert_eq!(calls.incoming.respond_with_any(answered, result, &mut calls.out), Ok(()));
+        let (fault, limits) = (ErrorObject::new(5, "fault"), SessionLimits::default());
+        assert_eq!(calls.incoming.fail_invalid(invalid, &fault, &limits, &mut calls.out), Ok(()));
+        let answers = [
+            r#"{"jsonrpc":"2.0","id":1,"result":[1]}"#,
+            r#"{"jsonrpc":"2.0","id":2,"error":{"code":5,"message":"fault"}}"#,
+        ];
+        assert_eq!((&calls.out.0[..], calls.incoming.len()), (&answers.map(String::from)[..], 0));
+    }
+
+    #[test]
+    fn full_outbox_receives_no_progress() {
+        let mut calls = Calls::new(8);
+        let token = Some(Id::from(7));
+        let call = calls.incoming.open_raw(Time::ZERO, 1.into(), false, token, &mut calls.out).unwrap();
+        for (reached, is_full) in [(1.0, true), (2.0, false)] {
+            calls.out.1 = is_full;
+            let said = Progress::new(reached);
+            let is_sent = calls.incoming.progress(Time::ZERO, call, &said, None, &mut calls.out);
+            assert_eq!((is_sent, calls.out.0.len()), (Ok(!is_full), usize::from(!is_full)));
         }
     }
 }

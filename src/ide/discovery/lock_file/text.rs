@@ -405,7 +405,8 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_64_kib() {
+    fn the_limits_are_64_and_48_kib() {
+        assert_eq!((LockFile::MAX_LEN, LockFile::MAX_FOLDERS_LEN), (65536, 49152));
         let padded = |len: usize| format!("{{}}{}", " ".repeat(len - 2));
         assert_eq!(LockFile::parse(&padded(65536)), Ok(bare()));
         assert_eq!(LockFile::parse(&padded(65537)), Err(LockFileError::TooLong { len: 65537 }));
