@@ -1,10 +1,11 @@
-//! What this editor knows of languages: whether JSON is JSON and TOML is TOML, and where it ceases to be.
+//! Diagnostics of JSON and TOML: the place of a syntax error.
 
 use ide_mcp::ide::{Diagnostic, Position, Range, Severity};
 use serde::de::IgnoredAny;
 use std::path::Path;
 
-/// The problems of a file with this name and this text. Both parsers stop at the first.
+/// Returns the problems of a file with this name and this text. Both parsers stop at the first
+/// problem.
 pub(crate) fn check(path: &Path, text: &str) -> Vec<Diagnostic> {
     let problem = match path.extension().and_then(|extension| extension.to_str()) {
         Some("json") => json(text),
@@ -16,7 +17,8 @@ pub(crate) fn check(path: &Path, text: &str) -> Vec<Diagnostic> {
 
 fn json(text: &str) -> Option<Diagnostic> {
     let error = serde_json::from_str::<IgnoredAny>(text).err()?;
-    // serde_json counts both from 1, columns in bytes; 0 stands for the end of a line.
+    // serde_json counts lines and columns from 1, columns in bytes; a column 0 stands for the end of
+    // a line.
     let line = u32::try_from(error.line().saturating_sub(1)).unwrap_or(u32::MAX);
     let begin = Position::new(line, 0).to_byte_offset(text).unwrap_or(text.len());
     let place = Position::from_byte_offset(text, begin.saturating_add(error.column().saturating_sub(1)));
@@ -42,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_told_where_it_is() {
+    fn syntax_error_is_reported_at_its_place() {
         let cases = [
             ("good.json", "{\"a\": [1, 2]}\n", None),
             ("a.json", "{\n  \"a\": x\n}\n", Some((1, 7, 1, 7))),
@@ -72,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_ends_nothing() {
+    fn deep_nesting_is_one_problem() {
         for (name, text) in
             [("a.json", "[".repeat(100_000)), ("a.toml", format!("a = {}", "[".repeat(100_000)))]
         {

@@ -1,4 +1,4 @@
-//! The proposed changes that wait for a verdict, and how a command names one.
+//! The proposed changes that wait for a verdict, and the lookup of one by a command.
 
 use ide_mcp::ide::{AgentId, Call, DiffEnd, DiffOutcome, OpenDiff};
 use ide_mcp::rpc::CallId;
@@ -12,7 +12,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// What has been done, in a word.
+    /// Returns the word for a proposal with this verdict.
     pub(crate) const fn done(self) -> &'static str {
         match self {
             Self::Accept => "accepted",
@@ -29,7 +29,8 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Returns the call and the answer that a verdict means. `contents` is what the person changed the proposal to.
+    /// Returns the call and its answer for a verdict. `contents` is the proposal as the person has
+    /// changed it.
     pub(crate) fn decided(self, verdict: Verdict, contents: Option<String>) -> (Call<OpenDiff>, DiffOutcome) {
         let outcome = match (verdict, contents) {
             (Verdict::Accept, Some(contents)) => DiffOutcome::Accepted { contents },
@@ -44,7 +45,7 @@ impl Proposal {
     }
 }
 
-/// In the order in which they came.
+/// The open proposals, in the order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct Diffs(Vec<Proposal>);
 
@@ -53,15 +54,16 @@ impl Diffs {
         self.0.push(proposal);
     }
 
-    /// Drops a proposal whose call ended without us. Returns whether there was one.
+    /// Drops a proposal whose call ended without an answer of the editor. Returns true if there was
+    /// one.
     pub(crate) fn forget(&mut self, call: CallId) -> bool {
         let before = self.0.len();
         self.0.retain(|proposal| proposal.call.id() != call);
         self.0.len() < before
     }
 
-    /// Takes out the one with this tab, or the only one. Tabs are unlike within one connection, and even there the
-    /// first of two that are not is taken.
+    /// Removes and returns the proposal with this tab, or the only one. The tabs of one connection
+    /// are expected to differ; of two equal ones, the first is taken.
     pub(crate) fn take(&mut self, tab: Option<&str>, conn: Option<u64>) -> Result<Proposal, String> {
         let fits = |proposal: &&Proposal| {
             tab.is_none_or(|tab| proposal.diff.tab_name == tab)
@@ -104,7 +106,7 @@ fn list(proposals: &[&Proposal]) -> String {
     proposals.iter().map(|proposal| proposal.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// How a diff ended that nobody answered, in a word.
+/// Returns the word for the end of a diff without an answer.
 pub(crate) fn diff_end(why: DiffEnd) -> &'static str {
     match why {
         DiffEnd::TabClosed => "close_tab",

@@ -1,34 +1,35 @@
-//! The folders that are open, and what lies in them.
+//! The open folders, and the paths in them.
 //!
-//! A path is compared in its real form: symbolic links resolved, `..` gone. What it leads to may still be exchanged
-//! between the look and the use by whoever may write in the folders; that is somebody who could change the files.
+//! Paths are compared in their real form: without symbolic links and `..`. Between the check and the
+//! use of a path, a program with write access to the folders can still replace its target; such a
+//! program could change the files anyway.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-/// What Linux takes in one piece. A path costs a look at the disk for each of its parts.
+/// The longest path that Linux accepts, in bytes. Each component of a path costs a disk access.
 const MAX_PATH: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
-    /// As they were given, but absolute. The first is where relative paths begin.
+    /// The folders as they were given, but absolute. Relative paths start at the first folder.
     given: Vec<PathBuf>,
     real: Vec<PathBuf>,
 }
 
-/// A place in one of the folders, at which there need not be a file.
+/// A place in one of the folders. A file need not exist there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inside {
     /// The absolute path as the person knows it.
     pub(crate) shown: PathBuf,
-    /// Without symbolic links.
+    /// The path without symbolic links.
     pub(crate) real: PathBuf,
 }
 
 impl Folders {
-    /// Opens folders; each must be one.
+    /// Opens folders. A path that is not a folder is an error.
     pub(crate) fn open(folders: &[PathBuf]) -> Result<Self, String> {
         let mut opened = Self { given: Vec::new(), real: Vec::new() };
         for folder in folders {
@@ -50,7 +51,7 @@ impl Folders {
         &self.given
     }
 
-    /// What a file is called in a list: its path below its folder, or the whole path.
+    /// Returns the label of a file in a list: its path below its folder, or the whole path.
     pub(crate) fn label(&self, shown: &Path) -> String {
         let below = self.given.iter().chain(&self.real).find_map(|folder| {
             let path = shown.strip_prefix(folder).ok()?;
@@ -60,8 +61,8 @@ impl Folders {
         below.as_deref().unwrap_or(shown).to_string_lossy().into_owned()
     }
 
-    /// Where a path of a command or of a tool lies, relative ones below the first folder. A `file:` URI is one as
-    /// well, percent-encoded or not.
+    /// Finds the place of a path from a command or a tool. Relative paths start at the first folder.
+    /// A `file:` URI is accepted as well, percent-encoded or not.
     pub(crate) fn find(&self, path: &str) -> Result<Inside, String> {
         if path.len() > MAX_PATH {
             return Err(format!("a path has at most {MAX_PATH} bytes"));
@@ -73,7 +74,7 @@ impl Folders {
                 if !text.starts_with('/') {
                     return Err(format!("{path:?} is no URI of a file on this machine"));
                 }
-                // Some clients encode and some do not: a file that has the name as it stands is meant.
+                // Some clients encode and some do not: a file with the literal name takes precedence.
                 let plain = self.inside(OsStr::new(text));
                 match percent_decoded(text) {
                     Some(decoded) if !plain.as_ref().is_ok_and(|place| place.real.exists()) => {
@@ -92,15 +93,15 @@ impl Folders {
         if !self.real.iter().any(|folder| real.starts_with(folder)) {
             return Err(format!("{} lies outside of the open folders", joined.display()));
         }
-        // As text, `..` says nothing about where a path leads.
+        // With `..`, the text of a path does not show where the path leads.
         let plain = !joined.components().any(|part| part == Component::ParentDir);
         let shown = if plain { joined.components().collect() } else { real.clone() };
         Ok(Inside { shown, real })
     }
 }
 
-/// The path without symbolic links and `..`, as the system would follow it. What does not exist is taken as it is
-/// written, below the deepest directory that does.
+/// Returns the path without symbolic links and `..`, as the system would follow it. Components that
+/// do not exist are kept as written, below the deepest directory that exists.
 fn real(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -115,7 +116,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
                 match real.canonicalize() {
                     Ok(resolved) => real = resolved,
                     Err(error) if !is_missing(&error) => return Err(error),
-                    // A link that leads nowhere: whoever writes there creates a file elsewhere.
+                    // A dangling link: a write there would create a file elsewhere.
                     Err(error) if fs::symlink_metadata(&real).is_ok() => return Err(error),
                     Err(_) => {}
                 }
@@ -129,7 +130,8 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// `None` if nothing is encoded, or what is encoded is not UTF-8 or a NUL.
+/// Decodes percent-encoding. Returns `None` if nothing is encoded, if the encoding is invalid, or if
+/// it results in a NUL or in bytes that are not UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut pieces = text.split('%');
@@ -151,7 +153,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn only_what_really_lies_in_a_folder_is_inside() {
+    fn path_is_inside_by_its_real_form() {
         let root = std::env::temp_dir().join(format!("ide-mcp-folders-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(root.join("p/sub")).unwrap();

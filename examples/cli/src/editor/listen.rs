@@ -1,4 +1,4 @@
-//! Being there for agents: the port that is listened on, and the lock file that says so.
+//! The listening socket, and the lock file that announces it.
 
 use crate::editor::folders::Folders;
 use crate::editor::options::Options;
@@ -12,7 +12,8 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::process;
 
-/// Listens first and publishes second: whoever finds the lock file finds somebody there.
+/// Binds the port before it publishes the lock file, so that a client that finds the lock file can
+/// connect.
 pub(crate) fn listen(
     options: &Options,
     folders: &Folders,
@@ -23,10 +24,10 @@ pub(crate) fn listen(
 ) -> Result<Server, Box<dyn Error>> {
     let secret = options.token.clone().map_or_else(new_token, Ok)?;
     let info = Implementation::new(options.name.as_str(), env!("CARGO_PKG_VERSION"));
-    // The port stands in for the one that is bound.
+    // The port 0 is a placeholder for the port that gets bound.
     let policy = match &options.token {
         _ if !options.asks_for_token => Policy::without_authentication(0),
-        // It outlived the editor that published it.
+        // The token outlived the editor that published it.
         Some(kept) => Policy::resumed(0, kept.clone()),
         None => Policy::new(0, secret.clone()),
     };
@@ -44,13 +45,13 @@ pub(crate) fn listen(
     }
     let names = workspace_folders(folders.given())?;
     let file = LockFile::new(process::id(), names, options.name.as_str(), secret);
-    // On a thread: the loop waits for no disk.
+    // On a thread, so that the loop never waits for a disk.
     let guarding = Guarding::OnThread(GuardMode::default(), wake);
     server.publish_guarded(&LockDir::from_environment()?, &file, guarding)?;
     Ok(server)
 }
 
-/// Why there is nothing to listen on, and what to do.
+/// Returns the message about a port that cannot be bound, with advice.
 fn no_port(port: u16, error: &io::Error) -> String {
     match (port, error.kind()) {
         (0, _) => format!("no port of 127.0.0.1 can be listened on: {error}"),

@@ -1,6 +1,7 @@
-//! An editor that coding agents attach to: one loop on one thread, and one more thread for the disk.
+//! An editor that coding agents attach to: one thread runs the loop, and one more reads and writes
+//! files.
 //!
-//! `ide-mcp editor --help` says how it is used, and what its exit status means.
+//! `ide-mcp editor --help` explains its use and its exit status.
 mod diagnostics;
 mod diffs;
 mod folders;

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the editor.
 
 use crate::support::parse_port;
 use ide_mcp::ide::{AuthToken, LockFile};
@@ -12,53 +12,54 @@ An editor that coding agents attach to.
 
 usage: ide-mcp editor [--headless] [--port N] [--token-of FILE | --no-token] [--name NAME] [--on-diff HOW] [DIR…]
 
-At a terminal it has a screen; F1 there says which keys there are. Where standard output is no terminal, or with
---headless, events are lines of JSON on standard output and commands lines of JSON on standard input.
+At a terminal, the editor has a screen, and F1 shows its keys. If standard output is not a terminal, or with --headless,
+the editor writes events to standard output and reads commands from standard input, each as a line of JSON.
 
-  --headless      without a screen, at a terminal too
-  --port N        listen on this port of 127.0.0.1 (default: 0, one that is free)
-  --token-of FILE accept the token of this lock file (default: a new one) from programs of your own user alone, since it
-                  outlived its editor and others can know it; as an argument others would see it
-  --no-token      let in whoever reaches the port, for clients that cannot send a token
-  --name NAME     what agents call the editor (default: ide-mcp editor)
-  --on-diff HOW   what happens to a proposed change: ask (default) whoever is at the screen or sends the commands,
-                  accept or reject it at once, or hold it open
-  DIR…            the open folders (default: the working directory); no file outside of them is read
+  --headless      use no screen, even at a terminal
+  --port N        listen on this port of 127.0.0.1 (default: 0, any free port)
+  --token-of FILE accept the token of this lock file (default: a new token), but only from programs of your own user,
+                  because other users can know a token that outlived its editor; a token as an argument would be visible
+                  to other users
+  --no-token      accept every program that reaches the port, for clients that cannot send a token
+  --name NAME     the name of the editor for agents (default: ide-mcp editor)
+  --on-diff HOW   how a proposed change is decided: ask (default) the person at the screen or the program that sends the
+                  commands, accept or reject it at once, or hold it open
+  DIR…            the open folders (default: the working directory); the editor reads no file outside of them
 
-The screen ends with Ctrl+Q, SIGINT, SIGTERM, SIGHUP or SIGQUIT. Without one the editor ends with SIGINT, SIGTERM,
-{\"cmd\":\"quit\"}, or the end of standard input, the last two after the commands before them, 5 s later at most. If no
-program sends commands, standard input has to stay open: sleep infinity | ide-mcp editor --headless. The editor also ends
-if its events are not read: standard output is closed, or 16 MiB of events wait. Open diffs are rejected on the way out.
+With a screen, the editor ends at Ctrl+Q, SIGINT, SIGTERM, SIGHUP or SIGQUIT. Without one, it ends at SIGINT, SIGTERM,
+{\"cmd\":\"quit\"}, or the end of standard input; the last two wait up to 5 s for the commands before them. If no program
+sends commands, standard input has to stay open: sleep infinity | ide-mcp editor --headless. The editor also ends if its
+events are not read: if standard output is closed, or 16 MiB of events wait. At its end, the editor rejects open diffs.
 
-The lock file is written below CLAUDE_CONFIG_DIR, or ~/.claude, and removed at the end.
+The editor writes its lock file below CLAUDE_CONFIG_DIR, or ~/.claude, and removes the file at its end.
 
 commands, without a screen:
   {\"cmd\":\"open\",\"path\":\"a.txt\"}
   {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}     lines and UTF-16 columns, from 0
-  {\"cmd\":\"clear\"}                                               nothing is selected any more
-  {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn may be left out
-  {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject; where one diff is open
-  {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: what the proposal was changed to
-  {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               the tools offered from now on (all at the start:
+  {\"cmd\":\"clear\"}                                               clear the selection
+  {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn are optional
+  {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject; if only one diff is open
+  {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: the proposal as you changed it
+  {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               offer only these tools from now on (at the start all:
                                                                 openDiff, getDiagnostics, openFile)
   {\"cmd\":\"quit\"}
-Where two agents have the same tab, \"conn\" says which is answered.
+If two agents have the same tab, \"conn\" selects the agent that is answered.
 
-exit status: 0; 1 if it cannot go on, for example where nobody reads its events any more; 2 if it cannot begin";
+exit status: 0; 1 if it cannot go on, for example because its events are not read; 2 if it cannot begin";
 
 #[derive(Debug)]
 pub(crate) struct Options {
     headless: bool,
     pub(crate) port: u16,
     pub(crate) token: Option<AuthToken>,
-    /// Whether it has to be known.
+    /// True if clients have to send the token.
     pub(crate) asks_for_token: bool,
     pub(crate) name: String,
     pub(crate) on_diff: OnDiff,
     pub(crate) folders: Vec<PathBuf>,
 }
 
-/// What happens to a proposed change.
+/// The treatment of a proposed change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDiff {
     Ask,
@@ -68,7 +69,7 @@ pub(crate) enum OnDiff {
 }
 
 impl Options {
-    /// `None` if help was asked for.
+    /// Parses the command line. Returns `None` if help was asked for.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self {
             headless: false,
@@ -104,14 +105,14 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// Whether there is a screen, or why there is neither.
+    /// Returns the interface of the editor, or the reason why there can be none.
     pub(crate) fn face(&self) -> Result<Face, String> {
         let terminal = env::var("TERM").unwrap_or_default();
         face(self.headless, io::stdin().is_terminal(), io::stdout().is_terminal(), &terminal)
     }
 }
 
-/// How the editor is used.
+/// The interface of the editor: a screen, or lines of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Face {
     Screen,
@@ -121,7 +122,7 @@ pub(crate) enum Face {
 fn face(headless: bool, input: bool, output: bool, terminal: &str) -> Result<Face, String> {
     match (headless, input, output) {
         (true, _, _) | (_, _, false) => Ok(Face::Headless),
-        // Commands that come from a file or a program would be passed over.
+        // A screen would ignore commands from a file or a program.
         (_, false, true) => {
             Err("standard output is a terminal and standard input is none, so there are no keys for \
                                  a screen; --headless takes commands"
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_screen_needs_a_terminal_on_both_sides() {
+    fn screen_requires_terminal_input_and_output() {
         let cases = [
             ("at a terminal", false, true, true, "xterm", Ok(Face::Screen)),
             ("asked for none", true, true, true, "xterm", Ok(Face::Headless)),

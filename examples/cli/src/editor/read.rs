@@ -1,26 +1,27 @@
-//! Reads a file, and only so much of it.
+//! Bounded reading of a text file.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
-/// More than a person edits; a larger file is not read into memory for a selection.
+/// The size limit: more than a person edits. A larger file is not read into memory for a selection.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// The text of a file, unless it is too large for one.
+/// Returns the text of a file. A file above the size limit is an error.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
     let says = |error: std::io::Error| match error.kind() {
         ErrorKind::InvalidData => format!("{} is not UTF-8", path.display()),
         _ => format!("{}: {error}", path.display()),
     };
-    // Opening a pipe would wait for somebody to write into it.
+    // Opening a pipe would block until a program opens it for writing.
     if !fs::metadata(path).map_err(says)?.is_file() {
         return Err(format!("{} is no file", path.display()));
     }
     let mut text = String::new();
-    // Some files, those of /proc for example, do not say how long they are.
+    // Some files do not report their length, for example those of /proc.
     let bounded = File::open(path).map_err(says)?.take(MAX_FILE.saturating_add(1)).read_to_string(&mut text);
-    // Where it was cut in a character it is too large, whatever else it is not.
+    // A limit inside a character makes the text invalid UTF-8. Such a file is reported as too large,
+    // even if it has invalid bytes too.
     match bounded {
         Err(error) if error.kind() != ErrorKind::InvalidData => Err(says(error)),
         Ok(length) if u64::try_from(length).is_ok_and(|length| length <= MAX_FILE) => Ok(text),
@@ -60,7 +61,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_that_does_not_say_how_long_it_is_is_read() {
+    fn file_without_a_length_is_read() {
         assert_eq!(fs::metadata("/proc/self/status").unwrap().len(), 0);
         assert!(read(Path::new("/proc/self/status")).unwrap().contains("Pid:"));
     }

@@ -1,12 +1,13 @@
-//! Runs jobs that can block on a disk on one thread, so that the loop never blocks.
+//! A thread for jobs that can block on a disk, so that the loop never blocks.
 //!
 //! ```text
 //!   loop ── run ──▶ queue ── one at a time ──▶ thread: job(state)
 //!    ▲                │ cancel                     │
 //!    └── next ◀───────┴────────── follow-up ◀──────┘ wake
 //! ```
-//! Jobs are done in the order of [`run`](Worker::run), so each sees what the one before has written. The queue stays with
-//! the loop: a job that waits is dropped, with all it holds, when its call ends.
+//! Jobs run in the order of [`run`](Worker::run), so each job finds the writes of the job before it.
+//! The queue stays with the loop: when a call ends, its waiting job is dropped, with everything it
+//! holds.
 
 use ide_mcp::Time;
 use ide_mcp::ide::{Call, Host, ToolArguments, ToolCall};
@@ -18,44 +19,44 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::{fmt, io};
 
-/// What the loop does with the outcome of a job, in an editor `E`.
+/// The continuation of a job in the loop, in an editor `E`.
 pub(crate) type FollowUp<E> = Box<dyn FnOnce(&mut E, &mut Host, Time) + Send>;
 
 type Job<S, E> = Box<dyn FnOnce(&mut S) -> FollowUp<E> + Send>;
 
-/// Does jobs with a state `S`, on a thread of its own, for an editor `E`.
+/// A thread that runs jobs with a state `S`, for an editor `E`.
 pub(crate) struct Worker<S, E> {
     jobs: Sender<Job<S, E>>,
     done: Receiver<FollowUp<E>>,
-    /// Taken when it has panicked.
+    /// `None` once its panic has been passed on.
     thread: Option<JoinHandle<()>>,
-    /// The jobs that the thread does not have yet, each with the call that it is for.
+    /// The jobs that the thread has not received yet, each with its call, if any.
     queue: VecDeque<(Option<CallId>, Job<S, E>)>,
     running: Running,
 }
 
-/// The job that the thread has.
+/// The job that the thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Running {
     Nothing,
-    /// Of the person, or of the editor itself.
+    /// A job of the person, or of the editor itself.
     Own,
     Call(CallId),
-    /// Its call has ended: nothing follows.
+    /// A job whose call has ended: its follow-up is dropped.
     Cancelled,
 }
 
 impl<S: Send + 'static, E: 'static> Worker<S, E> {
-    /// Starts the thread. It calls `wake` after each job.
+    /// Starts the thread, which calls `wake` after each job.
     ///
     /// # Errors
-    /// Returns the error of the system where it gives no thread.
+    /// Returns the error of the system if it cannot create a thread.
     pub(crate) fn new(mut state: S, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (jobs, received) = mpsc::channel::<Job<S, E>>();
         let (sender, done) = mpsc::channel();
         let thread = thread::Builder::new().name("editor disk".into()).spawn(move || {
             let wake = WakeAtEnd(wake);
-            // Dropped before the last wake, so that the loop finds that the thread has ended.
+            // Dropped before the last wake, so that the loop finds the channel disconnected.
             let sender = sender;
             for job in received {
                 if sender.send(job(&mut state)).is_err() {
@@ -67,7 +68,7 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
         Ok(Self { jobs, done, thread: Some(thread), queue: VecDeque::new(), running: Running::Nothing })
     }
 
-    /// Gives the thread a job; `then` follows in the loop, unless `call` has ended before.
+    /// Queues a job. Its follow-up `then` runs in the loop, unless `call` has ended before.
     pub(crate) fn run<R>(
         &mut self,
         call: Option<CallId>,
@@ -84,7 +85,7 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
         self.start();
     }
 
-    /// Drops the job of a call that has ended, or what would follow it.
+    /// Drops the job of a call that has ended, or its follow-up.
     pub(crate) fn cancel(&mut self, call: CallId) {
         self.queue.retain(|(of, _)| *of != Some(call));
         if self.running == Running::Call(call) {
@@ -92,7 +93,7 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
         }
     }
 
-    /// Returns the follow-up of the next job that is done. Where a job has panicked, that panic goes on here.
+    /// Returns the follow-up of the next finished job. If a job has panicked, resumes its panic.
     pub(crate) fn next(&mut self) -> Option<FollowUp<E>> {
         loop {
             let follow_up = match self.done.try_recv() {
@@ -112,7 +113,7 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
         }
     }
 
-    /// Whether a job that is for no call waits, or is being done.
+    /// Returns true if a job without a call waits or runs.
     pub(crate) fn has_own_jobs(&self) -> bool {
         self.running == Running::Own || self.queue.iter().any(|(call, _)| call.is_none())
     }
@@ -129,13 +130,13 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
             return;
         }
         if let Some((call, job)) = self.queue.pop_front() {
-            // It fails only after a panic, which `next` reports.
+            // The send fails only after a panic, which `next` passes on.
             let _ = self.jobs.send(job);
             self.running = call.map_or(Running::Own, Running::Call);
         }
     }
 
-    /// Waits for the next follow-up; `None` if nothing is to be done.
+    /// Waits for the next follow-up. Returns `None` if no job is left.
     #[cfg(test)]
     pub(crate) fn wait(&mut self) -> Option<FollowUp<E>> {
         while self.running != Running::Nothing {
@@ -148,7 +149,7 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
     }
 }
 
-/// Wakes the loop when it is dropped, be it by a panic.
+/// A guard that wakes the loop when it is dropped, even by a panic.
 struct WakeAtEnd<W: Fn()>(W);
 
 impl<W: Fn()> Drop for WakeAtEnd<W> {
@@ -166,7 +167,8 @@ impl<S, E> fmt::Debug for Worker<S, E> {
     }
 }
 
-/// Answers a call; with a problem, the tool has failed. Where the connection has ended by now, nobody wants to know.
+/// Answers a call; with a problem, the tool has failed. The error of a connection that has ended is
+/// ignored.
 pub(crate) fn answer<T: ToolArguments>(host: &mut Host, call: Call<T>, answer: Result<T::Answer, String>) {
     match answer {
         Ok(answer) => drop(host.answer(call, &answer)),
@@ -192,7 +194,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
-    fn jobs_are_done_in_order_and_wake_the_loop() {
+    fn jobs_run_in_order_and_wake_loop() {
         let info = Implementation::new("editor", "1");
         let config = ServerConfig::new(info, Policy::without_authentication(1), ToolSet::new());
         let mut host = Host::new(HostConfig::new(config));
@@ -229,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_a_job_reaches_the_loop() {
+    fn panic_of_a_job_reaches_the_loop() {
         let (wake, woken) = mpsc::channel();
         let mut worker: Worker<(), ()> = Worker::new((), move || wake.send(()).unwrap()).unwrap();
         worker.run(None, |()| panic!("of a job"), |(), _, _, ()| {});

@@ -1,4 +1,4 @@
-//! The files that are open, as they are on disk. Only what lies in the open folders is read.
+//! The open files, as they are on disk. Only files in the open folders are read.
 
 use crate::editor::diagnostics::check;
 use crate::editor::folders::{Folders, Inside};
@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Workspace {
     folders: Folders,
-    /// The files that were opened, by their real paths: however many names a file has, it is there once.
+    /// The opened files by their real paths: a file with several names is in the map once.
     open: BTreeMap<PathBuf, PathBuf>,
 }
 
-/// A file that an agent asked for, as it was opened.
+/// A file that was opened at the request of an agent.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) path: String,
     pub(crate) lines: usize,
     pub(crate) selection: Selection,
-    /// Which of the texts to select from or to is not there.
+    /// The text of the request, start or end, that the file does not contain.
     pub(crate) missing: Option<MissingText>,
 }
 
@@ -31,13 +31,13 @@ impl Workspace {
         Self { folders, open: BTreeMap::new() }
     }
 
-    /// What lies in this range of a file, which is open from then on.
+    /// Returns the selection of a range of a file, and opens the file.
     pub(crate) fn select(&mut self, path: &str, range: Range) -> Result<Selection, String> {
         let (path, text) = self.open(path)?;
         selection(&path, &text, range)
     }
 
-    /// Opens a file for an agent, and finds what is to be selected.
+    /// Opens a file for an agent, and finds the passage to select.
     pub(crate) fn open_file(&mut self, asked: &OpenFile) -> Result<Opened, String> {
         let (path, text) = self.open(&asked.file_path)?;
         let Passage { range, missing, .. } = asked.passage(&text);
@@ -49,8 +49,8 @@ impl Workspace {
         })
     }
 
-    /// Returns the mention of a file that exists, or of lines of it. Of a file that is no text the number of lines is not
-    /// known.
+    /// Returns the mention of a file that exists, or of lines of it. The number of lines is unknown
+    /// if the file is not text.
     pub(crate) fn mention(&self, path: &str, lines: Option<(u32, u32)>) -> Result<Mention, String> {
         let Inside { shown, real } = self.folders.find(path)?;
         real.metadata().map_err(|error| format!("{}: {error}", shown.display()))?;
@@ -59,12 +59,12 @@ impl Workspace {
         Ok(mention)
     }
 
-    /// Whether a path, which may be that of a new file, lies in none of the folders.
+    /// Returns true if a path, which can be that of a new file, lies in none of the folders.
     pub(crate) fn is_outside(&self, path: &str) -> bool {
         self.folders.find(path).is_err()
     }
 
-    /// The problems of one file, in the spelling in which it was asked for, or of all open files.
+    /// Returns the problems of one file, in the spelling of the request, or of all open files.
     pub(crate) fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
         self.forget_removed();
         Ok(match uri {
@@ -84,7 +84,7 @@ impl Workspace {
         let Inside { shown, real } = self.folders.find(path)?;
         let text = read(&real)?;
         if !self.open.contains_key(&real) {
-            // So that there are never more than files exist.
+            // So that there are never more open files than existing ones.
             self.forget_removed();
             self.open.insert(real, shown.clone());
         }
@@ -96,19 +96,20 @@ impl Workspace {
     }
 }
 
-/// What is said of a text that was to be selected and is not there.
+/// Returns the note about a text that was to be selected and is not in the file.
 pub(crate) fn missing_note(missing: Option<MissingText>) -> Option<String> {
     missing.map(|text| format!("{} is not in it", text.argument()))
 }
 
-/// The problems of a file as it is on disk; one that is not there, or is no text, has none.
+/// Returns the problems of a file as it is on disk. A file that does not exist or is not text has
+/// none.
 pub(crate) fn on_disk(path: &Path) -> Vec<Diagnostic> {
     read(path).map(|text| check(path, &text)).unwrap_or_default()
 }
 
 fn selection(path: &Path, text: &str, range: Range) -> Result<Selection, String> {
     let selected = range.slice(text).ok_or_else(|| format!("{} has no such range", path.display()))?;
-    // Columns behind the end of their line are brought back to it, so that the range is what the text is.
+    // Columns after the end of a line are moved back to it, so that the range matches the text.
     let place = |position: Position| {
         position.to_byte_offset(text).map_or(position, |byte| Position::from_byte_offset(text, byte))
     };
@@ -125,7 +126,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_file_is_open_once_and_as_long_as_it_exists() {
+    fn existing_file_is_open_once() {
         let root = std::env::temp_dir().join(format!("ide-mcp-open-{}", std::process::id()));
         fs::create_dir_all(root.join("sub")).unwrap();
         fs::write(root.join("a.json"), "{").unwrap();

@@ -1,7 +1,8 @@
-//! The editor without a screen: what happens comes out as lines of JSON, what to do comes in as lines of JSON.
+//! The application without a screen: it reports events as lines of JSON, and takes commands as lines
+//! of JSON.
 //!
-//! It never writes a file: the agent writes what was accepted. It reads files on a thread: a disk that hangs holds up what
-//! needs the disk, and the commands behind it.
+//! The editor never writes a file: the agent writes an accepted change. A thread reads the files, so
+//! that a disk that hangs delays only the work that needs the disk, and the commands after it.
 
 use super::command::{Command, range};
 use super::report::{Event, Report};
@@ -17,7 +18,7 @@ use ide_mcp::ide::{
 use std::io;
 use std::time::Duration;
 
-/// How long the end of standard input, and `quit`, wait for the commands before them.
+/// The time for which `quit` and the end of standard input wait for the commands before them.
 const FOR_COMMANDS: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub(crate) struct Headless {
     ending: Option<Ending>,
 }
 
-/// The editor ends when the commands before have been carried out, or at a time.
+/// A requested end of the editor: after the commands before it, or at a time.
 #[derive(Debug)]
 struct Ending {
     why: String,
@@ -37,10 +38,11 @@ struct Ending {
 }
 
 impl Headless {
-    /// Calls `wake` when something was read and [`tick`](Self::tick) has to be called.
+    /// Creates the application. It calls `wake` when a file has been read and [`tick`](Self::tick)
+    /// has to be called.
     ///
     /// # Errors
-    /// Returns the error of the system where it gives no thread.
+    /// Returns the error of the system if it cannot create a thread.
     pub(crate) fn new(
         workspace: Workspace,
         on_diff: OnDiff,
@@ -55,30 +57,30 @@ impl Headless {
         &mut self.report
     }
 
-    /// At the end there is nothing left but what is still to be read.
+    /// Returns the report, and drops the rest. Its last events can still be unread.
     pub(crate) fn into_report(self) -> Report {
         self.report
     }
 
-    /// Goes on with what was read.
+    /// Continues the work whose files have been read.
     pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
         while let Some(follow_up) = self.disk.next() {
             follow_up(self, host, now);
         }
     }
 
-    /// Returns why the editor has to end now.
+    /// Returns the reason if the editor has to end now.
     pub(crate) fn end(&mut self, now: Time) -> Option<String> {
         let is_due = |ending: &mut Ending| ending.at <= now || !self.disk.has_own_jobs();
         self.ending.take_if(is_due).map(|ending| ending.why)
     }
 
-    /// Whether no command follows.
+    /// Returns true if the editor ends and takes no further command.
     pub(crate) const fn is_ending(&self) -> bool {
         self.ending.is_some()
     }
 
-    /// Returns when [`end`](Self::end) is due at the latest.
+    /// Returns the latest time at which [`end`](Self::end) is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.ending.as_ref().map(|ending| ending.at)
     }
@@ -88,7 +90,7 @@ impl Headless {
         self.ending.get_or_insert_with(|| Ending { why, at: now.saturating_add(FOR_COMMANDS) });
     }
 
-    /// Something happened at the host.
+    /// Handles an event of the host.
     pub(crate) fn event(&mut self, host: &mut Host, event: HostEvent) {
         match event {
             HostEvent::Agent { agent, event } => self.agent(host, agent, event),
@@ -111,8 +113,8 @@ impl Headless {
         self.report.tell(&Event::LockFile { state, problem });
     }
 
-    /// Carries out a line of standard input, after the lines before it; no text if it is not UTF-8. One that is no command
-    /// changes nothing.
+    /// Carries out a line of standard input, after the lines before it. `text` is `None` if the line
+    /// is not UTF-8. A line that is not a command is reported and has no other effect.
     pub(crate) fn line(&mut self, host: &mut Host, now: Time, number: u64, text: Option<&str>) {
         let command = text.ok_or_else(|| "it is not UTF-8".into()).and_then(Command::parse);
         match command {
@@ -149,7 +151,8 @@ impl Headless {
         }
     }
 
-    /// Carries out a command that needs no disk: at once, or behind those that wait for it.
+    /// Carries out a command that needs no disk: at once, or after the earlier commands that wait for
+    /// the disk.
     fn in_order(
         &mut self,
         host: &mut Host,
@@ -203,7 +206,8 @@ impl Headless {
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, tab_name, reason: why } => {
                 self.disk.cancel(call);
-                // One that is still looked up has not been reported, and will not be.
+                // A proposal whose paths are still being checked has not been reported, and will not
+                // be.
                 if self.diffs.forget(call) {
                     self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
                 }
@@ -232,7 +236,8 @@ impl Headless {
         }
     }
 
-    /// Without the focus nothing is selected either: agents open files in the background while the person is elsewhere.
+    /// Returns the answer to `openFile`. Selects the passage only if the file comes to the front:
+    /// agents also open files in the background while the person works elsewhere.
     fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
         if file.make_frontmost {
             self.select(host, now, opened.selection);
@@ -283,7 +288,7 @@ impl Headless {
     }
 }
 
-/// The tools that this editor can answer, in the order in which it offers them.
+/// The tools that this editor serves, in the order in which it offers them.
 const TOOLS: [Tool; 3] = [Tool::OpenDiff, Tool::GetDiagnostics, Tool::OpenFile];
 
 /// Returns all tools of this editor.
@@ -302,7 +307,8 @@ fn tool_set(names: &[String]) -> Result<ToolSet, String> {
     })
 }
 
-/// Whom a mention is for: the connection that is named, or the only one.
+/// Returns the recipient of a mention: the agent with this number. Without a number, returns `None` for
+/// the choice of the host, and an error if several agents are attached.
 fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<AgentId>, String> {
     let numbers: Vec<u64> = host.agents().map(|(agent, _)| agent.number()).collect();
     match conn {
@@ -329,7 +335,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn the_end_waits_for_the_commands_before_it() {
+    fn end_waits_for_earlier_commands() {
         let cases = [("the disk recovers", true), ("the disk hangs on", false)];
         for (name, recovers) in cases {
             let info = Implementation::new("editor", "1");

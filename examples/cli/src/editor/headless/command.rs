@@ -1,4 +1,4 @@
-//! The commands of a headless editor: one JSON object a line.
+//! The commands of a headless editor: one JSON object per line.
 
 use crate::editor::diffs::Verdict;
 use ide_mcp::ide::{Position, Range};
@@ -7,15 +7,15 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "cmd", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Command {
-    /// Shows a file.
+    /// Opens a file, with the cursor at its beginning.
     Open { path: String },
-    /// Selects a part of a file.
+    /// Selects a range of a file.
     Select { path: String, start: Place, end: Place },
     /// Clears the selection. A struct variant, so that serde rejects unknown members.
     Clear {},
-    /// Puts a file, or lines of it, into a prompt.
+    /// Mentions a file, or lines of it.
     Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u64> },
-    /// Decides a proposed change: the one with this tab, or the only one.
+    /// Answers a proposed change: the one with this tab, or the only one.
     Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u64> },
     /// Offers these tools from now on, and no others.
     Tools { offer: Vec<String> },
@@ -28,9 +28,9 @@ pub(crate) enum Command {
 pub(crate) struct Place(u32, u32);
 
 impl Command {
-    /// Reads a line; the error continues "line 7 is no command: ".
+    /// Parses a line. The error is the end of a message that begins with "line 7 is no command: ".
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
-        // An array would be read as an object without names.
+        // serde_json would read an array as an object without names.
         if !line.trim_start().starts_with('{') {
             return Err(ADVICE.into());
         }
@@ -43,12 +43,13 @@ impl Command {
 
 const ADVICE: &str = r#"commands are JSON objects such as {"cmd":"quit"}; --help lists them"#;
 
-/// What serde_json says. For it every line is line 1, which would contradict the number that the person is told.
+/// Returns the message of serde_json without its line number. That number is always 1, and would
+/// contradict the line number in the report.
 fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
 
-/// From one place to another, in either order: whoever selects backwards selects the same.
+/// Returns the range between two places, in either order: a backward selection selects the same text.
 pub(crate) fn range(start: Place, end: Place) -> Range {
     let (start, end) = (Position::new(start.0, start.1), Position::new(end.0, end.1));
     Range::new(start.min(end), start.max(end))
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_command_says_why() {
+    fn invalid_command_is_rejected_with_its_reason() {
         let cases = [
             ("words", "quit", ADVICE),
             ("no object", r#"["quit"]"#, ADVICE),

@@ -1,5 +1,6 @@
-//! What comes from outside of the sockets: lines on standard input, and signals. Threads wait for both, since standard
-//! input may be a file, which no poll can wait for; they put what comes into a queue and wake the loop.
+//! The input that does not come from sockets: lines on standard input, and signals. A thread waits
+//! for each of them, because standard input can be a file, which no poll can wait for. The threads
+//! put their input into a queue and wake the loop.
 
 use crate::support::on_signal;
 use ide_mcp_mio::Waker;
@@ -14,11 +15,11 @@ pub(crate) struct Input {
 
 #[derive(Debug)]
 pub(crate) enum Line {
-    /// A line that is not blank, and its number from 1; without its text if it is not UTF-8.
+    /// A line that is not blank, with its number from 1. The text is `None` if the line is not UTF-8.
     Command { number: u64, text: Option<String> },
-    /// No command follows, and why: the editor ends after those before.
+    /// The end of the commands, with the reason: the editor ends after the commands before it.
     End(String),
-    /// The editor ends at once.
+    /// A signal: the editor ends at once.
     Signal,
 }
 
@@ -49,7 +50,7 @@ impl Input {
         Ok(Self { queue })
     }
 
-    /// Everything that has come.
+    /// Returns all input that has arrived.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line> + '_ {
         self.queue.try_iter()
     }

@@ -1,5 +1,5 @@
-//! The editor without a screen. Here its loop: sockets, timers, signals and standard input, one turn after another on
-//! one thread. Files are read on another.
+//! The editor without a screen. This module is its loop: sockets, timers, signals and standard input,
+//! one turn after another on one thread. Another thread reads the files.
 
 mod app;
 mod command;
@@ -22,7 +22,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 use unauthenticated::Reported;
 
-/// The tokens in the `Poll`; the server owns a range behind its own.
+/// The tokens in the `Poll`; the server owns the range after its own token.
 const WAKER: Token = Token(0);
 const SERVER: Token = Token(1);
 
@@ -56,7 +56,7 @@ impl Editor {
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
         let mut events = Events::with_capacity(64);
         loop {
-            // An editor whose events nobody reads waits for commands that nobody will send.
+            // If nobody reads the events, nobody will send a command either.
             if self.app.report().failure().is_some() {
                 self.stop(self.clock.now());
             }
@@ -101,7 +101,7 @@ impl Editor {
         for line in lines {
             match line {
                 Line::Signal => self.end(now, "signal"),
-                // Something has said that no command follows.
+                // The editor already ends, and takes no further command.
                 _ if self.stopping || self.app.is_ending() => {}
                 Line::Command { number, text } => {
                     self.app.line(self.server.host_mut(), now, number, text.as_deref());

@@ -1,4 +1,5 @@
-//! What the editor tells: one JSON object a line on standard output. Who does not read it holds up no agent.
+//! The events of a headless editor: one JSON object per line on standard output. A program that does
+//! not read them delays the agents by 2 s at most, and ends the editor.
 
 use crate::support::{MOST_WAITING, Writer, json_line};
 use ide_mcp::ide::ToolCall;
@@ -6,14 +7,16 @@ use serde::Serialize;
 use std::io;
 use std::time::Duration;
 
-/// How long an event waits where [`MOST_WAITING`] bytes of them wait already, and so do all agents. Who reads makes room in
-/// far less, even behind a diff of 16 MiB, the largest; who makes none in this time reads no more.
+/// The time for which an event waits for room if [`MOST_WAITING`] bytes of events are already
+/// waiting. All agents wait with it. A program that reads the events makes room much faster, even
+/// after a diff of 16 MiB, the largest; a program that makes no room in this time has stopped
+/// reading.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
-/// How long the last events may take to be read: as long as a close handshake may.
+/// The time limit for the last events to be read: that of a close handshake.
 const AT_THE_END: Duration = Duration::from_secs(2);
 
-/// Something that whoever started the editor should know. A number `conn` names a connection.
+/// An event for the program that started the editor. The number `conn` names a connection.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Event<'a> {
@@ -39,7 +42,8 @@ pub(crate) enum Event<'a> {
         conn: u64,
         tab: &'a str,
         path: &'a str,
-        /// The agent writes the file, so the path may be any; one that lies in none of the folders is worth a look.
+        /// True if the file lies in none of the folders. The agent writes the file, so every path is
+        /// possible; one outside of the folders deserves a look.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         outside: bool,
         contents: &'a str,
@@ -54,18 +58,19 @@ pub(crate) enum Event<'a> {
         why: String,
     },
     Error {
-        /// The line on standard input that it is about.
+        /// The number of the line on standard input that caused the error.
         #[serde(skip_serializing_if = "Option::is_none")]
         line: Option<u64>,
         message: &'a str,
     },
-    /// Something happened to the lock file: it was `lost`, `restored`, `taken` by another program, or `failed`.
+    /// A change of the lock file: it was `lost`, `restored`, `taken` by another program, or `failed`.
     LockFile {
         state: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         problem: Option<&'a str>,
     },
-    /// Connections since the start that were never let in: told at most every 10 s, and only if this was read so far.
+    /// Counts of the connections since the start that were never let in. Reported every 10 s at most,
+    /// and only if all earlier events have been read.
     Unauthenticated {
         refused: u64,
         wrong_tokens: u64,
@@ -76,21 +81,21 @@ pub(crate) enum Event<'a> {
     },
 }
 
-/// Writes events as long as somebody reads them.
+/// The writer of the events, for as long as a program reads them.
 #[derive(Debug)]
 pub(crate) struct Report {
     writer: Writer,
-    /// An event that is no JSON.
+    /// The error of an event that cannot be encoded as JSON.
     failure: Option<io::Error>,
 }
 
 impl Report {
-    /// Where nobody reads them any more this is called, once.
+    /// Creates a report. It calls `on_failure`, once, if nobody reads the events any more.
     pub(crate) fn new(on_failure: impl FnOnce() + Send + 'static) -> Self {
         Self { writer: Writer::new(io::stdout(), MOST_WAITING, on_failure), failure: None }
     }
 
-    /// Where it is not taken, [`failure`](Self::failure) says why.
+    /// Writes an event. If this fails, [`failure`](Self::failure) returns the reason.
     pub(crate) fn tell(&mut self, event: &Event<'_>) {
         match json_line(event) {
             Ok(line) => drop(self.writer.put(format!("{line}\n").into_bytes(), FOR_ROOM)),
@@ -98,7 +103,7 @@ impl Report {
         }
     }
 
-    /// Something went wrong that no line on standard input is to blame for.
+    /// Reports an error that no line on standard input caused.
     pub(crate) fn error(&mut self, message: &str) {
         self.tell(&Event::Error { line: None, message });
     }
@@ -108,13 +113,13 @@ impl Report {
         self.writer.is_idle()
     }
 
-    /// Why the events do not arrive any more.
+    /// Returns the reason why events no longer arrive.
     pub(crate) fn failure(&self) -> Option<io::Error> {
         let own = self.failure.as_ref().map(|error| io::Error::new(error.kind(), error.to_string()));
         own.or_else(|| self.writer.failure())
     }
 
-    /// Waits for the events to be read, but not for ever.
+    /// Waits until the events are read, for a limited time.
     pub(crate) fn end(self) -> io::Result<()> {
         let written = self.writer.flush(AT_THE_END);
         self.failure.map_or(written, Err)

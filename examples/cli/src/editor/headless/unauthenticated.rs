@@ -1,13 +1,14 @@
-//! Reports of connections that were never let in: few, however many connections there are.
+//! Reports about connections that were never let in: few, regardless of the number of connections.
 
 use ide_mcp::Time;
 use ide_mcp::ide::Unauthenticated;
 use std::time::Duration;
 
-/// The time between two reports. Anybody who reaches the port can make thousands of connections a second.
+/// The time between two reports. Every program that reaches the port can make thousands of
+/// connections a second.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// The last report, and the earliest time of the next.
+/// The counts of the last report, and the earliest time of the next.
 #[derive(Debug, Default)]
 pub(crate) struct Reported {
     counts: Unauthenticated,
@@ -15,8 +16,8 @@ pub(crate) struct Reported {
 }
 
 impl Reported {
-    /// Returns the counts if they have changed and a report is due. `is_read`: the reports before have been read, so
-    /// that an output that nobody reads is never filled by strangers.
+    /// Returns the counts if they have changed and a report is due. `is_read` is true if the earlier
+    /// reports have been read; without it, strangers could fill an output that nobody reads.
     pub(crate) fn due(
         &mut self,
         now: Time,
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_is_one_report_per_interval() {
+    fn many_connections_make_one_report_per_interval() {
         let mut reported = Reported::default();
         let at = |millis: u64| Time::from_millis(millis);
         assert_eq!(reported.due(at(0), counts(0), true), None, "nobody has come");

@@ -1,4 +1,4 @@
-//! What agents do, and what they are answered: from the state that is on the screen.
+//! The events of agents, and the answers to their calls from the state on the screen.
 
 use super::app::App;
 use super::disk::{self, Disk, Problems};
@@ -20,11 +20,11 @@ use ide_mcp::ide::{
 use ide_mcp::rpc::CallId;
 use std::path::Path;
 
-/// Of what a peer calls something, as much as fits on a screen.
+/// The largest number of characters of a name or text from a peer: as much as fits on a screen.
 const LONGEST: usize = 200;
 
-/// What an agent may ask of the editor with a screen. A tab is closed only where it is a proposal of the agent: the
-/// person's files are the person's.
+/// Returns the tools of the editor with a screen. An agent can close a tab only if the tab is a
+/// proposal of this agent: the files of the person belong to the person.
 pub(crate) fn tools() -> ToolSet {
     let all = [
         Tool::OpenDiff,
@@ -41,7 +41,7 @@ pub(crate) fn tools() -> ToolSet {
 }
 
 impl App {
-    /// Something happened at the host.
+    /// Handles an event of the host.
     pub(crate) fn event(&mut self, host: &mut Host, now: Time, event: HostEvent) {
         self.model.now = now;
         self.stale = true;
@@ -95,7 +95,7 @@ impl App {
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, reason: why, .. } => {
                 self.disk.cancel(call);
-                // The agent may have written the file.
+                // Perhaps the agent has written the file.
                 self.look();
                 if let Some(closed) = self.model.take_proposal(call) {
                     let edited = if closed.is_edited() || closed.editing.is_some() {
@@ -130,7 +130,7 @@ impl App {
         }
     }
 
-    /// Shows a proposal when the file that it changes has been read.
+    /// Shows a proposal after the file that it changes has been read.
     fn read_old_text(&mut self, proposal: Proposal, label: String) {
         let (who, call, seen) = (self.model.agent(proposal.agent), proposal.call.id(), self.seen());
         let read = move |disk: &mut Disk| {
@@ -152,7 +152,7 @@ impl App {
         });
     }
 
-    /// Answers a call, at once where it needs no disk.
+    /// Answers a call, at once if it needs no disk.
     fn called(&mut self, host: &mut Host, agent: AgentId, call: ToolCall) {
         let who = self.model.agent(agent);
         self.model.asked(&who, said(&call, &self.folders));
@@ -200,12 +200,12 @@ impl App {
             }
             other => not_served(host, other),
         }
-        // What the agent has just written shows soon.
+        // So that a file that the agent has just written is shown soon.
         self.look();
     }
 
-    /// Reads what a call needs; `then` answers it. It may be about a file that the agent has just written, so the disk is
-    /// looked at first.
+    /// Reads the data for a call; `then` answers it. Looks at the disk first, because the call can
+    /// concern a file that the agent has just written.
     fn read_for<R: Send + 'static>(
         &mut self,
         call: CallId,
@@ -221,7 +221,8 @@ impl App {
         });
     }
 
-    /// The problems of the texts that are open, and else of what is on disk: of one file, or of all that are open.
+    /// Returns the problems of one file, or of all open files. For an open file the text in the
+    /// editor counts, otherwise the text on disk.
     fn diagnostics(&mut self, of: Option<Problems>) -> Vec<FileDiagnostics> {
         for document in &mut self.model.documents {
             document.check();
@@ -320,7 +321,7 @@ impl App {
     }
 }
 
-/// What a call asks for, in a few words.
+/// Returns a short description of a call.
 fn said(call: &ToolCall, folders: &Folders) -> String {
     let about = match call {
         ToolCall::GetDiagnostics(_, asked) => asked.uri.as_deref(),
@@ -334,7 +335,7 @@ fn said(call: &ToolCall, folders: &Folders) -> String {
     of_peer(&format!("{} {label}", call.name())).trim_end().to_owned()
 }
 
-/// A text of a peer, safe to be shown, and no longer than makes sense.
+/// Returns a text of a peer that is safe to display and not longer than [`LONGEST`].
 pub(crate) fn of_peer(text: &str) -> String {
     let safe = display_safe(text);
     match safe.char_indices().nth(LONGEST) {

@@ -1,4 +1,5 @@
-//! What happens, from either side: the person at the terminal, the agents, and the disk.
+//! The application with a screen: it handles the input of the person, the events of the agents, and
+//! the changes on disk.
 
 use super::disk::{self, Disk, Found, Listing, Seen};
 use super::keys::{Input, Mouse, MouseKind};
@@ -21,60 +22,62 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{io, mem};
 
-/// How often the disk is looked at. An agent that has written a file asks for its problems, and is looked after at once.
+/// The interval between two looks at the disk. An agent that has written a file asks for its
+/// problems, and that call looks at the disk at once.
 const WATCH: Duration = Duration::from_secs(1);
-/// How long a text must rest before it is checked.
+/// The time between a change of a text and its check.
 const REST: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) model: Model,
     pub(crate) folders: Folders,
-    /// Reads and writes: the loop waits for no disk.
+    /// Reads and writes files on a thread: the loop never waits for a disk.
     pub(crate) disk: Worker<Disk, Self>,
     pub(crate) on_diff: OnDiff,
-    /// What was selected last, wherever the focus is.
+    /// The latest selection, regardless of the focus. It remains after its file is closed.
     pub(crate) latest: Option<Selection>,
-    /// What the agents were told of the selection: file, text, range.
+    /// The selection that was last sent to the agents: file, state of the text, range.
     told: Option<(String, u64, std::ops::Range<usize>)>,
-    /// When the disk is looked at next; `None` while it is.
+    /// The time of the next look at the disk; `None` during a look.
     watch_at: Option<Time>,
-    /// It has to be looked at again after that.
+    /// True if another look has to follow the current one.
     looks_again: bool,
     check_at: Option<Time>,
-    /// When the unfolded folders were changed last.
+    /// The times at which the unfolded folders were last changed.
     folder_times: BTreeMap<PathBuf, Option<SystemTime>>,
-    /// What is wrong with the lock file, to be said once more at the end.
+    /// The problem of the lock file, which is printed once more at the end.
     pub(crate) lock_problem: Option<String>,
-    /// Whether the screen has to be drawn.
+    /// True if the screen has to be drawn.
     pub(crate) stale: bool,
     pub(crate) quitting: Quitting,
 }
 
-/// Whether the person has asked for the end.
+/// The request of the person to end the editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quitting {
     No,
-    /// When what is being saved is saved.
+    /// The editor ends after the saves in progress.
     WhenSaved,
     Now,
-    /// Even what is being saved is given up.
+    /// The editor ends without waiting for the saves in progress.
     AtOnce,
 }
 
-/// What the loop has to do.
+/// The next step of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     GoOn,
-    /// Draw everything again.
+    /// Draws the whole screen again.
     Redraw,
 }
 
 impl App {
-    /// Calls `wake` when the disk has done something and [`tick`](Self::tick) has to be called.
+    /// Creates the application. It calls `wake` when the disk thread has finished a job and
+    /// [`tick`](Self::tick) has to be called.
     ///
     /// # Errors
-    /// Returns the error of the system where it gives no thread.
+    /// Returns the error of the system if it cannot create a thread.
     pub(crate) fn new(
         folders: Folders,
         on_diff: OnDiff,
@@ -99,7 +102,7 @@ impl App {
         Ok(app)
     }
 
-    /// Time passed, or the disk has done something: goes on with that, looks at the disk, and checks texts that rest.
+    /// Continues after finished disk jobs, and does the looks and checks that are due.
     pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
         let was_live = self.model.is_live();
         self.model.now = now;
@@ -120,13 +123,13 @@ impl App {
         times.into_iter().flatten().min()
     }
 
-    /// The screen as it is now.
+    /// Draws the current state.
     pub(crate) fn draw(&mut self) -> Canvas {
         self.stale = false;
         super::view::draw(&self.model)
     }
 
-    /// The person did something.
+    /// Handles an input of the person.
     pub(crate) fn input(&mut self, host: &mut Host, now: Time, input: &Input) -> Flow {
         self.model.now = now;
         self.stale = true;
@@ -142,7 +145,7 @@ impl App {
             }
         };
         let flow = request.map_or(Flow::GoOn, |request| self.do_it(host, request));
-        // The wheel leaves the cursor where it is.
+        // The mouse wheel leaves the cursor where it is.
         let is_wheel = matches!(input, Input::Mouse(mouse) if matches!(mouse.what, MouseKind::WheelUp | MouseKind::WheelDown));
         if !is_wheel || self.model.buffer().is_none() {
             reveal(&mut self.model);
@@ -150,7 +153,7 @@ impl App {
         flow
     }
 
-    /// Tells the agents what is selected, if it is something else, and has texts checked that have changed.
+    /// Sends the selection to the agents if it has changed, and schedules the check of changed texts.
     pub(crate) fn settle(&mut self, host: &mut Host, now: Time) {
         let selected = self
             .model
@@ -180,7 +183,7 @@ impl App {
         reveal(&mut self.model);
     }
 
-    /// Looks whether files have changed on disk; once more after a look that has begun.
+    /// Looks for changes of files on disk. During a look, it schedules another one.
     pub(crate) fn look(&mut self) {
         if self.watch_at.take().is_none() {
             self.looks_again = true;
@@ -200,7 +203,7 @@ impl App {
         );
     }
 
-    /// What the disk is compared with.
+    /// Returns the state to which the disk is compared.
     pub(crate) fn seen(&self) -> Seen {
         let files = self.model.documents.iter().map(|document| (document.real.clone(), document.stamp));
         let time = |folder: &Path| self.folder_times.get(folder).copied().flatten();
@@ -208,11 +211,11 @@ impl App {
         Seen { files: files.collect(), folders: folders.collect() }
     }
 
-    /// Takes over what has changed on disk: what is changed here as well stays.
+    /// Takes over the changes on disk. A text that was also changed in the editor stays.
     pub(crate) fn found(&mut self, found: Found) {
         for changed in found.files {
             let document = self.model.documents.iter_mut().find(|document| document.real == changed.real);
-            // One that was closed, read or written meanwhile is looked at the next time.
+            // A file that was closed, read or written in the meantime is handled at the next look.
             let Some(document) = document.filter(|document| document.stamp == changed.seen) else { continue };
             self.stale = true;
             let (label, was_missing) = (document.label.clone(), !document.stamp.exists);
@@ -268,7 +271,7 @@ impl App {
         let uris: Vec<String> = changed.collect();
         if !uris.is_empty() {
             self.stale = true;
-            // Who reads too slowly asks again when it wants to know.
+            // An agent that reads too slowly asks again when it needs the problems.
             let _ = host.diagnostics_changed(DiagnosticsChanged::Stale { uris });
         }
     }
@@ -313,7 +316,7 @@ impl App {
         }
     }
 
-    /// Reads or writes for the person; `then` shows something.
+    /// Reads or writes for the person. `then` shows the outcome.
     fn with_disk<R: Send + 'static>(
         &mut self,
         job: impl FnOnce(&mut Disk) -> R + Send + 'static,
@@ -325,7 +328,7 @@ impl App {
         });
     }
 
-    /// Ends the editor, after what is being saved; asked a second time, at once.
+    /// Ends the editor after the saves in progress. A second request ends it at once.
     fn quit(&mut self) {
         let saving = self.model.labels(|document| !document.saving.is_empty()).join(", ");
         self.quitting = match self.quitting {
@@ -339,7 +342,7 @@ impl App {
         };
     }
 
-    /// Goes on to the end when everything is saved, unless something else would be lost now.
+    /// Ends the editor when everything is saved, unless another change would now be lost.
     fn quit_when_saved(&mut self) {
         if self.quitting == Quitting::WhenSaved && !self.is_saving() {
             self.quitting = Quitting::No;
@@ -349,7 +352,7 @@ impl App {
         }
     }
 
-    /// Whether something is being saved.
+    /// Returns true if a file is being saved.
     pub(crate) fn is_saving(&self) -> bool {
         self.model.documents.iter().any(|document| !document.saving.is_empty())
     }
@@ -370,7 +373,7 @@ impl App {
                         app.model.focus = Focus::Text;
                         reveal(&mut app.model);
                     }
-                    // The person has gone on: what is typed now is meant for something else.
+                    // The person has moved on: the next keys are meant for something else.
                     Ok(document) => {
                         app.model.show(document);
                         app.model.tell(Tone::Plain, format!("{label} is open, behind the others"));
@@ -382,7 +385,7 @@ impl App {
         Ok(())
     }
 
-    /// What keys go to.
+    /// Returns the receiver of keys: the focus and the shown file.
     fn in_front(&self) -> (Focus, Option<PathBuf>) {
         (self.model.focus, self.model.document().map(|document| document.real.clone()))
     }
@@ -396,7 +399,7 @@ impl App {
         });
     }
 
-    /// Writes an open file as it is now; `then` follows.
+    /// Writes an open file as it is now, and then calls `then`.
     pub(crate) fn save(
         &mut self,
         real: &Path,
@@ -418,7 +421,7 @@ impl App {
             }
             if written.is_err() {
                 app.quitting = Quitting::No;
-                // Perhaps since the file has changed.
+                // The save has possibly failed because the file has changed.
                 app.look();
             }
             then(app, host, written.map(drop));
@@ -448,7 +451,8 @@ impl App {
         });
     }
 
-    /// Without a path, what is selected in the file that is shown, or that file.
+    /// Mentions a file. Without a path, it mentions the selected lines of the shown file, or the
+    /// whole file.
     fn mention(&mut self, host: &mut Host, path: Option<&Path>) -> Result<(), String> {
         if let Some(path) = path {
             let path = unicode(path)?;
@@ -520,7 +524,7 @@ impl App {
                     self.model.focus = if self.model.active.is_some() { Focus::Text } else { Focus::Files };
                 }
                 let (line, column) = place_in_text(&self.model, column, row)?;
-                // Above and below what is shown: on to there.
+                // A drag above or below the area continues in the lines there.
                 let above = places.main.is_some_and(|area| row < area.y);
                 let line = if above { line.saturating_sub(1) } else { line };
                 if is_inside || what == MouseKind::Drag {
@@ -531,7 +535,7 @@ impl App {
         None
     }
 
-    /// What to say after the screen is gone.
+    /// Returns the text that is printed after the screen is gone.
     pub(crate) fn farewell(&self, why: &str, rejected: usize) -> String {
         let mut text = format!("editor: ended by {why}");
         if rejected > 0 {

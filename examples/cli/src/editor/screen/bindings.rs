@@ -1,10 +1,10 @@
-//! Which key does what, where: the one table, of which the line of help and the page of help are made too.
+//! The key bindings: one table, from which the line of help and the page of help are made too.
 
 use super::keys::{Code, Key};
 use super::model::act::Action;
 use super::model::buffer::Motion;
 
-/// Where keys mean something.
+/// A context in which keys have a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
     Files,
@@ -22,14 +22,15 @@ pub(crate) struct Binding {
     pub(crate) keys: &'static [Key],
     pub(crate) within: &'static [Context],
     pub(crate) action: Action,
-    /// In the line of help; empty if it is not there.
+    /// The text in the line of help; empty if the binding is not there.
     pub(crate) short: &'static str,
     pub(crate) help: &'static str,
 }
 
 use Context::{Editing, Files, Page, Proposal, Text};
 
-/// The page of help in its order: what is bound in these places stands under this title.
+/// The sections of the page of help, in order. A section has a title and lists the bindings of its
+/// contexts.
 pub(crate) const SECTIONS: &[(&str, &[Context])] = &[
     ("Everywhere", ALL),
     ("A proposed change", &[Proposal]),
@@ -67,7 +68,7 @@ const fn bind(
     Binding { keys, within, action, short, help }
 }
 
-/// In the order in which they are shown. The first that fits counts.
+/// The bindings in the order in which they are shown. The first match counts.
 pub(crate) const BINDINGS: &[Binding] = &[
     bind(
         &[Proposal],
@@ -132,7 +133,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(ALL, &[Key::ctrl('q')], Action::Quit, "quit", "end the editor"),
 ];
 
-/// The keys that move. With Shift they select.
+/// The keys that move the cursor. With Shift they select.
 pub(crate) const MOTIONS: &[(Code, bool, Motion)] = &[
     (Code::Up, false, Motion::Up),
     (Code::Down, false, Motion::Down),
@@ -148,7 +149,7 @@ pub(crate) const MOTIONS: &[(Code, bool, Motion)] = &[
     (Code::End, true, Motion::End),
 ];
 
-/// What is not in the tables, for the page of help.
+/// The entries of the page of help that are not in the tables.
 pub(crate) const BESIDES: &[(&str, &str)] = &[
     ("arrows, PgUp, PgDn", "move; with Ctrl by words"),
     ("Home, End", "to the ends of the line; with Ctrl of the text"),
@@ -156,7 +157,7 @@ pub(crate) const BESIDES: &[(&str, &str)] = &[
     ("mouse", "points, selects, scrolls; with Shift as in other programs"),
 ];
 
-/// What a key does; `None` for nothing.
+/// Returns the action of a key, or `None` if it has none.
 pub(crate) fn action(context: Context, key: Key) -> Option<Action> {
     let bound =
         BINDINGS.iter().find(|binding| binding.within.contains(&context) && binding.keys.contains(&key));
@@ -174,14 +175,15 @@ pub(crate) fn action(context: Context, key: Key) -> Option<Action> {
         Code::Enter if types => Some(Action::NewLine),
         Code::Backspace if types => Some(Action::Backspace),
         Code::Delete if types => Some(Action::Delete),
-        // Where nothing is typed, the usual letters will do.
+        // Outside of texts, the usual letters are commands.
         Code::Char('?') if !types => Some(Action::Help),
         Code::Char(' ') if matches!(context, Page | Proposal) => Some(Action::Go(Motion::PageDown, false)),
         _ => None,
     }
 }
 
-/// The keys of the line of help, with what they do: the first key, in as few letters as possible.
+/// Returns the entries of the line of help: the first key of a binding in its short form, and its
+/// action.
 pub(crate) fn short(context: Context) -> impl Iterator<Item = (String, Action, &'static str)> {
     let shown =
         BINDINGS.iter().filter(move |binding| binding.within.contains(&context) && !binding.short.is_empty());
@@ -190,7 +192,7 @@ pub(crate) fn short(context: Context) -> impl Iterator<Item = (String, Action, &
     })
 }
 
-/// What a key is called.
+/// Returns the name of a key.
 pub(crate) fn name(key: Key, is_short: bool) -> String {
     let code = match key.code {
         Code::Char(' ') => "Space".to_owned(),
@@ -213,14 +215,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_means_two_things() {
+    fn key_has_one_action_in_each_context() {
         for context in ALL {
             let mut seen: Vec<(Key, Action)> = Vec::new();
             for binding in BINDINGS.iter().filter(|binding| binding.within.contains(context)) {
                 assert!(!binding.keys.is_empty() && !binding.help.is_empty());
                 for key in binding.keys {
                     let clash = seen.iter().find(|(other, _)| other == key);
-                    // The key that opens a page closes it.
+                    // The key that opens a page also closes it.
                     let closes = matches!(clash, Some((_, Action::ClosePage)));
                     assert!(clash.is_none() || closes, "{context:?}: {key:?} {clash:?}");
                     seen.push((*key, binding.action));
@@ -230,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn every_key_has_its_place_on_the_page_of_help() {
+    fn every_binding_has_a_help_section() {
         for binding in BINDINGS {
             assert!(SECTIONS.iter().any(|(_, within)| *within == binding.within), "{binding:?}");
         }
     }
 
     #[test]
-    fn no_letter_that_is_typed_is_a_command() {
+    fn typed_letters_are_not_commands() {
         for context in [Text, Editing] {
             for letter in (' '..='~').chain(['\u{e9}', '\u{1f980}']) {
                 assert_eq!(action(context, char(letter)), Some(Action::Type(letter)));
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_is_the_same_everywhere() {
+    fn motions_are_equal_in_all_contexts() {
         for context in ALL {
             let key = Key::with(Code::Down, false, true);
             assert_eq!(action(*context, key), Some(Action::Go(Motion::Down, true)));

@@ -1,5 +1,5 @@
-//! What the screen reads and writes, on the thread of its worker: files that are open, the folders, what a proposal is
-//! about.
+//! The disk access of the screen, on the thread of its worker: open files, folders, and the files
+//! that proposals change.
 
 use super::model::document::{Document, Stamp};
 use super::model::proposal::Old;
@@ -14,14 +14,14 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Nobody finds a file among more.
+/// The largest number of files in a list. Nobody finds a file among more.
 const MOST_FILES: usize = 2000;
 
-/// What the thread knows.
+/// The state of the disk thread.
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) folders: Folders,
-    /// What files were like when they were written here last.
+    /// The stamps of files after the editor last wrote them.
     written: BTreeMap<PathBuf, Stamp>,
 }
 
@@ -30,7 +30,7 @@ impl Disk {
         Self { folders, written: BTreeMap::new() }
     }
 
-    /// Writes a file, unless somebody else has changed it since it was `seen`.
+    /// Writes a file, unless another program has changed it since it was `seen`.
     pub(crate) fn save(&mut self, real: &Path, text: &str, seen: Stamp) -> Result<Stamp, String> {
         let now = stamp(real);
         if now != seen && self.written.get(real) != Some(&now) {
@@ -42,7 +42,7 @@ impl Disk {
     }
 }
 
-/// What the editor has seen of the disk.
+/// The state of the disk as the editor has last seen it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// The real paths of the open files.
@@ -54,13 +54,13 @@ pub(crate) struct Seen {
 /// The problems of a file as it is on disk.
 #[derive(Debug)]
 pub(crate) struct Problems {
-    /// The file, in the spelling in which it was asked for.
+    /// The file, in the spelling of the request.
     pub(crate) uri: String,
     pub(crate) real: PathBuf,
     pub(crate) on_disk: Vec<Diagnostic>,
 }
 
-/// What is different on the disk from what was [`Seen`].
+/// The differences between the disk and [`Seen`].
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) files: Vec<Changed>,
@@ -70,22 +70,22 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) struct Changed {
     pub(crate) real: PathBuf,
-    /// What the editor had seen.
+    /// The stamp that the editor had seen.
     pub(crate) seen: Stamp,
     pub(crate) stamp: Stamp,
-    /// What stands there now; meaningless where nothing is there.
+    /// The text on disk now; meaningless if there is no file.
     pub(crate) text: Result<String, String>,
 }
 
-/// What folders hold.
+/// The contents of folders.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// When the folders were changed last.
+    /// The times at which the folders were last changed.
     pub(crate) times: BTreeMap<PathBuf, Option<SystemTime>>,
     pub(crate) entries: BTreeMap<PathBuf, Vec<Listed>>,
 }
 
-/// Looks for what has changed, and reads it.
+/// Looks for changed files and folders, and reads them.
 pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
     let files = seen.files.into_iter().filter_map(|(real, seen)| {
         let stamp = stamp(&real);
@@ -101,7 +101,7 @@ pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
 pub(crate) fn list_all(folders: &Folders, which: impl IntoIterator<Item = PathBuf>) -> Listing {
     let (mut times, mut entries) = (BTreeMap::new(), BTreeMap::new());
     for folder in which {
-        // First: what comes while it is listed is seen to be later.
+        // First, so that a change during the listing counts as later.
         times.insert(folder.clone(), modified(&folder));
         entries.insert(folder.clone(), list(folders, &folder));
     }
@@ -115,13 +115,13 @@ fn modified(folder: &Path) -> Option<SystemTime> {
 /// Reads a file of the open folders.
 pub(crate) fn open(folders: &Folders, path: &str) -> Result<Document, String> {
     let Inside { shown, real } = folders.find(path)?;
-    // First: what is written while it is read is seen to be later.
+    // First, so that a write during the read counts as later.
     let stamp = stamp(&real);
     let text = read(&real)?;
     Ok(Document::new(unicode(&shown)?, real, folders.label(&shown), text, stamp))
 }
 
-/// What a file is like.
+/// Returns the stamp of a file.
 fn stamp(real: &Path) -> Stamp {
     fs::metadata(real).map_or_else(
         |_| Stamp::default(),
@@ -135,19 +135,20 @@ pub(crate) fn reread(real: &Path) -> Result<(String, Stamp), String> {
     Ok((read(real)?, stamp))
 }
 
-/// Writes a file so that there is always a whole one, the old or the new. Where that cannot be, it is written as it is.
+/// Writes a file so that a complete one exists at all times, the old or the new. If that is not
+/// possible, it overwrites the file in place.
 fn write(real: &Path, text: &str) -> Result<Stamp, String> {
     let says = |error: io::Error| format!("{} was not saved: {error}", real.display());
     match replace(real, text) {
         Ok(()) => {}
-        // The folder takes no new file, or the file has other names that would keep the old text.
+        // The folder accepts no new file, or the file has other names that would keep the old text.
         Err(None) => fs::write(real, text).map_err(says)?,
         Err(Some(error)) => return Err(says(error)),
     }
     Ok(stamp(real))
 }
 
-/// `None` if it has to be written in its place.
+/// Replaces a file by a new one. Returns `Err(None)` if the file has to be overwritten in place.
 fn replace(real: &Path, text: &str) -> Result<(), Option<io::Error>> {
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return Err(None) };
     let old = fs::metadata(real).map_err(|error| (error.kind() != ErrorKind::NotFound).then_some(error))?;
@@ -169,13 +170,14 @@ fn fill(file: &mut File, text: &str, old: &fs::Metadata) -> io::Result<()> {
     file.sync_all()
 }
 
-/// A new file in its place would belong to us, and leave its other names behind.
+/// Returns true if the file has several names or another owner. A new file in its place would belong
+/// to this user, and the other names would keep the old file.
 fn has_other_names(old: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     old.nlink() > 1 || old.uid() != rustix::process::geteuid().as_raw()
 }
 
-/// What a folder holds: folders first, by name. Version control keeps its own to itself.
+/// Returns the contents of a folder: folders first, by name, without `.git`.
 fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
     let note = |name: String| Listed { name, path: folder.join("\0"), is_folder: false, is_note: true };
     let inside = folder.to_str().ok_or_else(|| "no Unicode".to_owned()).and_then(|path| folders.find(path));
@@ -206,13 +208,13 @@ fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
     listed
 }
 
-/// Checks a file of the open folders.
+/// Checks a file in the open folders.
 pub(crate) fn problems(folders: &Folders, uri: String) -> Result<Problems, String> {
     let real = folders.find(&uri)?.real;
     Ok(Problems { on_disk: on_disk(&real), uri, real })
 }
 
-/// The text that a proposal changes. What lies outside of the folders is not read.
+/// Returns the text that a proposal changes. A file outside of the folders is not read.
 pub(crate) fn old_text(folders: &Folders, path: &str) -> Old {
     let Ok(Inside { real, .. }) = folders.find(path) else {
         return Old::Hidden("it lies outside of the open folders".into());

@@ -1,9 +1,10 @@
-//! What a person does at a terminal: keys, mouse and pasted text, out of the bytes that the terminal sends.
+//! A decoder for the input from a terminal: keys, mouse and pasted text.
 //!
-//! The bytes are handed in with the time, as to any machine of this crate, so that nothing here ever waits: crossterm's
-//! own reader reads on in the middle of a sequence until the rest of it comes, and turns for ever where the terminal
-//! has gone. Sequences are those of xterm (ctlseqs: "PC-Style Function Keys", "Mouse Tracking", mode 1006 for the
-//! mouse, 2004 for pasted text), which all terminals of today send.
+//! The caller passes the bytes with the time, as for every machine of this crate, so nothing here
+//! ever waits. The reader of crossterm, in contrast, waits inside a sequence for the rest of it, and
+//! loops forever if the terminal is gone. The sequences are those of xterm (ctlseqs: "PC-Style
+//! Function Keys", "Mouse Tracking", mode 1006 for the mouse, 2004 for pasted text), which all
+//! current terminals send.
 //!
 //! ```text
 //!            ESC [ 2 0 0 ~
@@ -11,15 +12,18 @@
 //!     ▲                          │ ESC [ 2 0 1 ~
 //!     └──────────────────────────┘
 //! ```
-//! The only thing that time decides: ESC on its own is the key, unless more comes within [`ESCAPE`].
+//! Time matters only for incomplete input. If its rest does not arrive within [`ESCAPE`], the decoder
+//! takes the bytes as they are: a lone ESC is the key.
 
 use ide_mcp::Time;
 use std::str;
 use std::time::Duration;
 
-/// How long the rest of a sequence may take. Terminals write one in one piece; a slow line may cut it.
+/// The time limit for the rest of a sequence. A terminal writes a sequence in one piece, but a slow
+/// line can cut it.
 const ESCAPE: Duration = Duration::from_millis(50);
-/// No sequence that means something here is longer. What is longer is dropped, up to its last byte.
+/// The length that no sequence with a meaning here exceeds. A longer one without an end is dropped as
+/// far as it has arrived.
 const LONGEST: usize = 32;
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
@@ -28,7 +32,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 pub(crate) enum Input {
     Key(Key),
     Mouse(Mouse),
-    /// A piece of what is pasted; lines end with `\n`.
+    /// A piece of pasted text. Its lines end with `\n`.
     Paste(String),
 }
 
@@ -37,7 +41,7 @@ pub(crate) struct Key {
     pub(crate) code: Code,
     pub(crate) ctrl: bool,
     pub(crate) alt: bool,
-    /// Not with characters: they are others with it.
+    /// False for a character, since Shift makes it another character.
     pub(crate) shift: bool,
 }
 
@@ -64,9 +68,9 @@ pub(crate) enum Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mouse {
     pub(crate) what: MouseKind,
-    /// From 0.
+    /// The column, from 0.
     pub(crate) column: u16,
-    /// From 0.
+    /// The row, from 0.
     pub(crate) row: u16,
     pub(crate) shift: bool,
 }
@@ -95,22 +99,22 @@ impl Key {
     }
 }
 
-/// The bytes that no input was made of yet.
+/// A decoder, with the bytes that it has not decoded yet.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     bytes: Vec<u8>,
     pasting: bool,
-    /// Of a pasted text the last byte was `\r`: a `\n` that follows belongs to it.
+    /// True if the last byte of a pasted text was `\r`: a `\n` after the `\r` is a part of its line end.
     after_return: bool,
-    /// When the last bytes came.
+    /// The time of the last bytes.
     fed: Time,
 }
 
-/// What the first bytes are.
+/// The decoding of the first bytes.
 enum First {
-    /// So many bytes mean this, or nothing.
+    /// A number of bytes, and the input that they mean, if any.
     Whole(usize, Option<Input>),
-    /// The beginning of something.
+    /// The beginning of an input.
     Part,
 }
 
@@ -122,7 +126,7 @@ impl Decoder {
         }
     }
 
-    /// The next thing that the person did.
+    /// Returns the next input of the person.
     pub(crate) fn next(&mut self, now: Time) -> Option<Input> {
         while !self.bytes.is_empty() {
             if !self.pasting && self.bytes.starts_with(PASTE_BEGIN) {
@@ -141,7 +145,7 @@ impl Decoder {
         None
     }
 
-    /// When a sequence that is not whole is taken for what it is.
+    /// Returns the time at which incomplete input is taken as it is.
     pub(crate) fn deadline(&self) -> Option<Time> {
         (!self.bytes.is_empty()).then(|| self.fed.saturating_add(ESCAPE))
     }
@@ -156,7 +160,7 @@ impl Decoder {
                 return First::Whole(PASTE_END.len(), None);
             }
             Some(length) => bytes.get(..length).unwrap_or_default(),
-            // Its end may have begun.
+            // The end of the paste has possibly begun.
             None => {
                 let begun = (1..PASTE_END.len())
                     .rev()
@@ -167,7 +171,7 @@ impl Decoder {
         };
         let (text, length) = match str::from_utf8(text) {
             Ok(text) => (text.to_owned(), text.len()),
-            // A character that was cut waits for its rest.
+            // An incomplete character waits for its rest.
             Err(error) if error.error_len().is_none() && !is_late && end.is_none() => {
                 let valid = text.get(..error.valid_up_to()).unwrap_or_default();
                 (String::from_utf8_lossy(valid).into_owned(), valid.len())
@@ -185,7 +189,7 @@ impl Decoder {
     }
 }
 
-/// What the first of these bytes are outside of a pasted text.
+/// Decodes the first bytes outside of a pasted text.
 fn key(bytes: &[u8], is_late: bool) -> First {
     match bytes {
         [0x1b, b'[', rest @ ..] => sequence(rest, is_late),
@@ -215,7 +219,7 @@ const fn alt(key: Key) -> Key {
     Key { alt: true, ..key }
 }
 
-/// A character, or what a terminal sends for a key with Ctrl.
+/// Decodes a character, or the byte that a terminal sends for a key with Ctrl.
 fn character(bytes: &[u8], is_late: bool) -> First {
     let key = |key: Key| First::Whole(1, Some(Input::Key(key)));
     match bytes {
@@ -249,11 +253,11 @@ fn character(bytes: &[u8], is_late: bool) -> First {
     }
 }
 
-/// What follows ESC and [.
+/// Decodes the bytes after ESC and [.
 fn sequence(rest: &[u8], is_late: bool) -> First {
     let Some(end) = rest.iter().position(|byte| matches!(byte, 0x40..=0x7e)) else {
         return match rest {
-            // Nothing that is sent is so long; its end will be taken for keys.
+            // No terminal sends such a long sequence. Its end will be decoded as keys.
             _ if rest.len() > LONGEST => First::Whole(rest.len().saturating_add(2), None),
             [] if is_late => First::Whole(2, Some(Input::Key(alt(Key::plain(Code::Char('[')))))),
             _ if is_late => First::Whole(rest.len().saturating_add(2), None),
@@ -265,7 +269,7 @@ fn sequence(rest: &[u8], is_late: bool) -> First {
     let input = match (parameters, last) {
         ([b'<', parameters @ ..], b'M' | b'm') => mouse(parameters, *last == b'm'),
         ([], b'Z') => Some(Input::Key(Key { shift: true, ..Key::plain(Code::Tab) })),
-        // The console of Linux: ESC [ [ A to E.
+        // The Linux console: ESC [ [ A to E.
         ([], b'[') => match rest.get(1) {
             Some(which @ b'A'..=b'E') => {
                 let key = Key::plain(Code::F(which.saturating_sub(b'A').saturating_add(1)));
@@ -284,14 +288,14 @@ fn sequence(rest: &[u8], is_late: bool) -> First {
     First::Whole(length, input)
 }
 
-/// The numbers between semicolons; one that is none counts as 0.
+/// Returns the numbers between semicolons. A part that is not a number counts as 0.
 fn numbers(parameters: &[u8]) -> Vec<u16> {
     let number = |digits: &[u8]| str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
     parameters.split(|byte| *byte == b';').map(|digits| number(digits).unwrap_or_default()).collect()
 }
 
 fn modified(code: Code, modifiers: u16) -> Input {
-    // xterm sends one more than the sum of shift 1, alt 2, ctrl 4.
+    // xterm sends 1 plus the sum of Shift 1, Alt 2, Ctrl 4.
     let bits = modifiers.saturating_sub(1);
     Input::Key(Key { code, shift: bits & 1 != 0, alt: bits & 2 != 0, ctrl: bits & 4 != 0 })
 }
@@ -354,7 +358,7 @@ fn mouse(parameters: &[u8], is_release: bool) -> Option<Input> {
 mod tests {
     use super::*;
 
-    /// What comes of bytes that come in pieces, at once, and then some time passes.
+    /// Returns the input from pieces that arrive at once, followed by the timeout.
     fn decoded(pieces: &[&[u8]]) -> Vec<Input> {
         let (mut decoder, mut all) = (Decoder::default(), Vec::new());
         for piece in pieces {
@@ -364,7 +368,7 @@ mod tests {
         let late = Time::ZERO.saturating_add(ESCAPE);
         all.extend(std::iter::from_fn(|| decoder.next(late)));
         assert_eq!(decoder.deadline(), None, "{:?}", decoder.bytes);
-        // How a paste is cut is not of interest.
+        // The pieces of a paste are joined, since their boundaries do not matter.
         let mut joined: Vec<Input> = Vec::new();
         for input in all {
             match (joined.last_mut(), input) {
@@ -480,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_what_was_done_however_they_are_cut() {
+    fn input_does_not_depend_on_cuts() {
         for (name, bytes, expected) in cases() {
             assert_eq!(decoded(&[&bytes]), expected, "{name}");
             let bytewise: Vec<&[u8]> = bytes.chunks(1).collect();
@@ -491,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_waits_for_the_rest_and_not_for_long() {
+    fn escape_waits_50_ms_for_more() {
         let at = |millis| Time::ZERO.saturating_add(Duration::from_millis(millis));
         let mut decoder = Decoder::default();
         decoder.feed(at(100), b"\x1b");
@@ -507,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_are_held_without_end() {
+    fn undecoded_bytes_are_bounded() {
         let mut decoder = Decoder::default();
         for _ in 0..1000 {
             decoder.feed(Time::ZERO, b"\x1b[1111111111111111111111111111111111111111111");
@@ -524,12 +528,12 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_are_too_much() {
+    fn any_bytes_are_decoded() {
         arbtest::arbtest(|u| {
             let pieces: Vec<Vec<u8>> = u.arbitrary()?;
             let whole = pieces.concat();
             let cut = decoded(&pieces.iter().map(Vec::as_slice).collect::<Vec<_>>());
-            // The limit of a sequence depends on how much of it is there.
+            // The length limit of a sequence depends on the bytes that have arrived.
             if whole.len() < LONGEST && !whole.contains(&0xff) {
                 assert_eq!(cut, decoded(&[&whole]), "{whole:?}");
             }

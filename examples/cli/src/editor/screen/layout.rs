@@ -1,11 +1,12 @@
-//! Where things are on the screen, for drawing and for the mouse. There is always something, down to one cell.
+//! The layout of the screen, for drawing and for the mouse. Every size has one, down to one cell.
 
 use super::model::act::Shown;
 use super::model::{Focus, Model};
 
-/// A diff is shown side by side from so many columns on.
+/// The number of columns from which a diff can be shown side by side.
 pub(crate) const SIDE_BY_SIDE: u16 = 100;
-/// From so many columns on, the files are beside the text; below, either is shown.
+/// The number of columns from which the list of files is beside the text. With fewer columns, only
+/// one of them is shown.
 const TWO_PANES: u16 = 60;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,12 +30,12 @@ impl Rect {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// What the panes show.
+    /// The row with the titles of the panes.
     pub(crate) header: Option<Rect>,
-    /// A row that says that proposals wait.
+    /// The row that announces waiting proposals.
     pub(crate) banner: Option<Rect>,
     pub(crate) files: Option<Rect>,
-    /// A text, a proposal, a page.
+    /// A text, a proposal or a page.
     pub(crate) main: Option<Rect>,
     pub(crate) status: Option<Rect>,
     pub(crate) help: Option<Rect>,
@@ -59,7 +60,7 @@ pub(crate) fn layout(model: &Model) -> Layout {
         if model.focus == Focus::Files { (Some(body), None) } else { (None, Some(body)) }
     } else {
         let files = (width / 4).clamp(18, 30);
-        // A line lies between them.
+        // One column is the line between the panes.
         let x = files.saturating_add(1);
         let main = Rect { x, width: width.saturating_sub(x), ..body };
         (Some(Rect { width: files, ..body }), Some(main))
@@ -74,7 +75,7 @@ pub(crate) fn layout(model: &Model) -> Layout {
     }
 }
 
-/// The part of the main area that scrolls.
+/// Returns the visible extent of the area that scrolls.
 pub(crate) fn shown(model: &Model) -> Shown {
     let layout = layout(model);
     let area = if model.focus == Focus::Files { layout.files } else { layout.main };

@@ -1,12 +1,13 @@
-//! The editor with a screen. Here its loop: sockets, timers, signals and the terminal, one turn after another on one
-//! thread. Files are read and written on another.
+//! The editor with a screen. This module is its loop: sockets, timers, signals and the terminal, one
+//! turn after another on one thread. Another thread reads and writes the files.
 //!
 //! ```text
 //!   keys ──▶ bindings ──▶ model ──▶ view ──▶ paint ──▶ terminal
 //!                           ▲
 //!        disk, agents ──▶  app
 //! ```
-//! `model` knows no disk and no socket, `view` makes a screen in memory of it, `app` brings in what happens outside.
+//! `model` uses no disk and no socket, `view` draws it on a screen in memory, and `app` handles the
+//! events from outside.
 
 mod agents;
 mod app;
@@ -41,17 +42,17 @@ use std::time::Duration;
 use terminal::Terminal;
 use theme::Theme;
 
-/// The tokens in the `Poll`; the server owns a range behind its own.
+/// The tokens in the `Poll`; the server owns the range after its own token.
 const TERMINAL: Token = Token(0);
 const SIGNALS: Token = Token(1);
 const WAKER: Token = Token(2);
 const SERVER: Token = Token(3);
 
-/// How long the end waits for a disk, as for the close handshakes beside it.
+/// The time for which the end waits for a disk: that of the close handshakes.
 const FOR_DISK: Duration = Duration::from_secs(2);
 
 pub(crate) struct Editor {
-    // Dropped first: what is said after it goes to the screen as it was.
+    // Dropped first, so that later messages appear on the original screen.
     terminal: Terminal,
     server: Server,
     signals: Signals,
@@ -64,9 +65,9 @@ pub(crate) struct Editor {
 #[derive(Debug)]
 struct Stopping {
     why: String,
-    /// How many proposals were open then.
+    /// The number of proposals that were open at that time.
     rejected: usize,
-    /// Until when it waits for what is being saved.
+    /// The time until which the editor waits for saves in progress.
     saves_until: Time,
 }
 
@@ -80,7 +81,7 @@ impl Editor {
         let wake = Wake::new(move || drop(waker.wake()));
         let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
         let app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
-        // Last: what goes wrong before is said on the screen that stays.
+        // Last, so that earlier errors appear on the original screen.
         let theme = Theme::of_environment(|name| env::var(name).ok());
         let terminal = Terminal::take(poll.registry(), TERMINAL, theme)
             .map_err(|error| format!("the terminal cannot be used: {error}; --headless needs none"))?;
@@ -88,7 +89,7 @@ impl Editor {
         Ok((Self { terminal, server, signals, decoder, app, clock, stopping: None }, poll))
     }
 
-    /// Runs to the end, and says how it came.
+    /// Runs the editor to its end, and prints the reason for the end.
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
         let mut events = Events::with_capacity(64);
         self.app.resize(self.terminal.size()?);
@@ -137,7 +138,8 @@ impl Editor {
         Ok(())
     }
 
-    /// Whether the agents are gone, and what was being saved is saved or takes too long.
+    /// Returns true if all agents are disconnected, and the saves in progress are done or take too
+    /// long.
     fn is_over(&self, now: Time) -> bool {
         let waits = |stopping: &Stopping| now < stopping.saves_until && self.app.is_saving();
         self.server.is_over() && !self.stopping.as_ref().is_some_and(waits)
@@ -145,7 +147,7 @@ impl Editor {
 
     fn show(&mut self) {
         if self.app.stale || !self.terminal.is_idle() {
-            // Where the terminal is gone there is a signal, or the end of its input.
+            // If the terminal is gone, a signal arrives, or its input ends.
             let _ = self.terminal.show(self.app.draw());
         }
     }
@@ -156,7 +158,7 @@ impl Editor {
                 Signal::Resized => self.resize(),
                 Signal::Stop => {
                     self.terminal.leave();
-                    // Goes on here when it is continued.
+                    // Execution continues here after SIGCONT.
                     let _ = signals::stop();
                 }
                 Signal::Continued => {
@@ -193,7 +195,8 @@ impl Editor {
 
     fn stop(&mut self, now: Time, why: &str) {
         if cfg!(debug_assertions) {
-            // A way out like the others, which a test has to be able to take. A release has it not.
+            // A way to end like the others, which a test has to be able to take. A release build does
+            // not contain it.
             let asked = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
             assert!(asked.is_none_or(|at| at != why), "asked to panic at {why}");
         }

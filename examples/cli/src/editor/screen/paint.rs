@@ -1,4 +1,4 @@
-//! A screen in memory as bytes for a terminal: only what is different, in colours.
+//! The bytes that bring a screen in memory to a terminal: only the differences, in color.
 
 use super::theme::Theme;
 use super::view::canvas::{Canvas, Cell, Ink, Symbol};
@@ -7,7 +7,8 @@ use crossterm::style::{Attribute, Print, SetAttribute, SetBackgroundColor, SetFo
 use crossterm::{QueueableCommand as _, terminal};
 use std::io;
 
-/// Appends what makes a terminal that shows `before` show `after`; without one it may show anything.
+/// Appends the bytes that change a terminal from `before` to `after`. Without `before`, the terminal
+/// can show anything.
 pub(crate) fn paint(
     before: Option<&Canvas>,
     after: &Canvas,
@@ -20,7 +21,7 @@ pub(crate) fn paint(
     let (width, height) = after.size();
     let mut ink: Option<Ink> = None;
     for y in 0..height {
-        // Where the terminal's cursor is, if that is certain.
+        // The column of the terminal's cursor, if it is certain.
         let mut at: Option<u16> = None;
         for x in 0..width {
             let Some(cell) = after.cell(x, y) else { continue };
@@ -50,7 +51,8 @@ pub(crate) fn paint(
     Ok(())
 }
 
-/// Terminals differ in how wide they take some characters; behind those the cursor is not where it seems to be.
+/// Prints a cell. Returns the column of the cursor if it is certain: terminals differ in the width of
+/// some characters.
 fn print(cell: &Cell, x: u16, out: &mut Vec<u8>) -> io::Result<Option<u16>> {
     match &cell.symbol {
         Symbol::One(character) => {
@@ -99,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_different_is_written() {
+    fn only_different_cells_are_written() {
         let before = canvas(&["abc", "def", ""]);
         let cases = [
             ("nothing", canvas(&["abc", "def", ""]), ""),

@@ -1,4 +1,4 @@
-//! Signals, as something that a poll can wait for.
+//! Signals as an event source of a poll.
 
 use mio::net::UnixStream;
 use mio::{Interest, Registry, Token};
@@ -15,17 +15,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// The terminal has another size.
+    /// The size of the terminal has changed.
     Resized,
-    /// The process is to stop, and to leave the terminal to the shell.
+    /// The process has to stop and leave the terminal to the shell.
     Stop,
-    /// The process goes on after it was stopped.
+    /// The process continues after a stop.
     Continued,
-    /// It is to end; the name of the signal.
+    /// The process has to end. The text is the name of the signal.
     End(&'static str),
 }
 
-/// All that end a process and can be caught as events; SIGABRT and SIGSEGV end it where it stands, SIGKILL always does.
+/// The signals of the terminal, and those that end a process and can be handled as events. SIGABRT
+/// and SIGSEGV end the process at once, and SIGKILL cannot be caught.
 const ALL: [(i32, Signal); 14] = [
     (SIGWINCH, Signal::Resized),
     (SIGTSTP, Signal::Stop),
@@ -49,7 +50,7 @@ pub(crate) struct Signals {
     wakes: UnixStream,
 }
 
-/// Stops this process, until somebody sends SIGCONT.
+/// Stops this process until it receives SIGCONT.
 pub(crate) fn stop() -> io::Result<()> {
     emulate_default_handler(SIGTSTP)
 }
@@ -61,7 +62,7 @@ impl Signals {
         let mut came = Vec::new();
         for (number, signal) in ALL {
             let flag = Arc::new(AtomicBool::new(false));
-            // The flag first: when it wakes us, it is there.
+            // The flag is registered first, so that it is set when the pipe wakes the loop.
             flag::register(number, flag.clone())?;
             pipe::register(number, theirs.try_clone()?)?;
             came.push((flag, signal));
@@ -71,7 +72,7 @@ impl Signals {
         Ok(Self { came, wakes })
     }
 
-    /// Those that came since they were last asked for.
+    /// Returns the signals that have arrived since the last call.
     pub(crate) fn take(&mut self) -> Vec<Signal> {
         let mut bytes = [0; 64];
         loop {

@@ -1,8 +1,9 @@
-//! The terminal: raw mode and the alternate screen while the editor runs, and everything back as it was on every way
-//! out, a panic included.
+//! The terminal: raw mode and the alternate screen while the editor runs, and the previous state
+//! again on every way out, including a panic.
 //!
-//! It is opened anew, as a file of its own that does not block: neither a sequence that comes in pieces nor a terminal
-//! that takes nothing for a while holds up the agents. The flag would reach the shell, were it set on standard output.
+//! The terminal is opened again as a separate, nonblocking file, so that neither an incomplete
+//! sequence nor a terminal that accepts no output delays the agents. On standard output, the
+//! nonblocking flag would affect the shell too.
 
 use super::paint::paint;
 use super::theme::Theme;
@@ -28,13 +29,14 @@ use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Buttons, dragging, and columns beyond 223 (xterm, modes 1000, 1002, 1006); pasted text (2004). Not the focus (1004):
-/// terminals report it unasked, and the shell would get what is reported last.
+/// The modes for buttons, dragging, and columns above 223 (xterm, modes 1000, 1002, 1006), and for
+/// pasted text (2004). The focus (1004) is left out: terminals send its reports on their own,
+/// and the last report would reach the shell.
 const REPORTS_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?2004h";
 const REPORTS_OFF: &str = "\x1b[?2004l\x1b[?1006l\x1b[?1002l\x1b[?1000l";
-/// How much is read in one turn.
+/// The number of bytes after which a turn stops reading.
 const BUDGET: usize = 64 * 1024;
-/// How long a terminal that takes nothing is waited for at the end.
+/// The time for which the end waits for a terminal that accepts no output.
 const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 #[derive(Debug)]
@@ -42,7 +44,7 @@ pub(crate) struct Terminal {
     tty: File,
     restore: Arc<Restore>,
     theme: Theme,
-    /// What it shows once all is written; `None` if that is not certain.
+    /// The screen that the terminal shows after all output; `None` if it is not certain.
     shown: Option<Canvas>,
     out: Vec<u8>,
     readable: bool,
@@ -50,7 +52,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes over the terminal that standard output is.
+    /// Takes over the terminal of standard output.
     pub(crate) fn take(registry: &Registry, token: Token, theme: Theme) -> io::Result<Self> {
         let tty = open()?;
         let original = tcgetattr(&tty)?;
@@ -61,7 +63,7 @@ impl Terminal {
         let at_panic = restore.clone();
         let says = panic::take_hook();
         panic::set_hook(Box::new(move |what| {
-            // First: on the screen that is left, nobody would read it.
+            // First, because the message would disappear with the alternate screen.
             at_panic.restore();
             says(what);
         }));
@@ -71,7 +73,7 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Makes it ours, again if need be: after the process was stopped, another one had it.
+    /// Takes over the terminal, or takes it back after a stop, during which another process had it.
     pub(crate) fn enter(&mut self) -> io::Result<()> {
         let mut raw = self.restore.original.clone();
         raw.make_raw();
@@ -88,22 +90,22 @@ impl Terminal {
         self.flush()
     }
 
-    /// Gives it back for a while.
+    /// Gives the terminal back for a while.
     pub(crate) fn leave(&self) {
         self.restore.restore();
     }
 
-    /// Gives it back for good, with a last line on the screen that stays.
+    /// Gives the terminal back for good, with a last line on the original screen.
     pub(crate) fn close(self, line: &str) {
         self.restore.restore();
-        // It may be gone.
+        // An error is ignored, because the terminal can be gone.
         let _ = self.restore.write(format!("{line}\n").as_bytes());
     }
 
-    /// Columns and rows.
+    /// Returns the columns and rows.
     pub(crate) fn size(&self) -> io::Result<(u16, u16)> {
         let size = tcgetwinsize(&self.tty)?;
-        // Some lines do not know.
+        // Some terminal lines report no size.
         Ok(if (size.ws_col, size.ws_row) == (0, 0) { (80, 24) } else { (size.ws_col, size.ws_row) })
     }
 
@@ -112,7 +114,7 @@ impl Terminal {
         self.writable |= event.is_writable() || event.is_error();
     }
 
-    /// Hands over what has come.
+    /// Passes the bytes that have arrived to `take`.
     pub(crate) fn read(&mut self, mut take: impl FnMut(&[u8])) -> io::Result<()> {
         let mut buffer = [0; 4096];
         let mut left = BUDGET;
@@ -131,12 +133,13 @@ impl Terminal {
         Ok(())
     }
 
-    /// Whether there is something to read without waiting.
+    /// Returns true if a read would not wait.
     pub(crate) const fn is_due(&self) -> bool {
         self.readable
     }
 
-    /// Shows this, once it has taken what was shown before: what is in between is left out.
+    /// Shows a screen after the terminal has accepted the previous one. The screens between them are
+    /// left out.
     pub(crate) fn show(&mut self, canvas: Canvas) -> io::Result<()> {
         self.flush()?;
         if self.out.is_empty() {
@@ -147,12 +150,12 @@ impl Terminal {
         Ok(())
     }
 
-    /// Whether it has taken everything.
+    /// Returns true if the terminal has accepted all output.
     pub(crate) fn is_idle(&self) -> bool {
         self.out.is_empty()
     }
 
-    /// What it shows may be something else.
+    /// Marks the contents of the terminal as unknown.
     pub(crate) fn forget(&mut self) {
         self.shown = None;
     }
@@ -176,7 +179,7 @@ impl Drop for Terminal {
     }
 }
 
-/// What brings the terminal back as it was, once.
+/// The original state of the terminal, which is restored once.
 #[derive(Debug)]
 struct Restore {
     tty: File,
@@ -189,14 +192,14 @@ impl Restore {
         if !self.is_taken.swap(false, Ordering::SeqCst) {
             return;
         }
-        // Where it cannot be done there is nobody to tell.
+        // An error is ignored: without the terminal, nobody can read about it.
         let _ = farewell().and_then(|bytes| self.write(&bytes));
         let _ = tcsetattr(&self.tty, OptionalActions::Now, &self.original);
-        // Keys that were meant for the editor are none for the shell.
+        // Keys that were meant for the editor have to stay away from the shell.
         let _ = tcflush(&self.tty, QueueSelector::IFlush);
     }
 
-    /// Writes, and waits for a terminal that takes nothing, but not for ever.
+    /// Writes all bytes. Waits for a terminal that accepts no output, for a limited time.
     fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match (&self.tty).write(bytes) {
@@ -214,10 +217,10 @@ impl Restore {
     }
 }
 
-/// What undoes all that was switched on.
+/// Returns the bytes that undo all modes that were switched on.
 fn farewell() -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    // A sequence may be half written: CAN ends it.
+    // CAN ends a sequence that is half written.
     out.queue(Print("\x18"))?
         .queue(Print(REPORTS_OFF))?
         .queue(SetAttribute(Attribute::Reset))?
@@ -228,7 +231,7 @@ fn farewell() -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The device by its name, or, where that is not known here, by the one that every terminal has.
+/// Opens the terminal by its name, or, if the name is unknown, as `/dev/tty`.
 fn open() -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let named =

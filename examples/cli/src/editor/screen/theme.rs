@@ -1,16 +1,16 @@
-//! What the roles of cells look like: calm colours on a dark ground, the same on every terminal.
+//! The look of the roles of cells: calm colors on a dark ground, the same on every terminal.
 
 use super::view::canvas::Ink;
 use crossterm::style::{Attribute, Color};
 
-/// How many colours a terminal has.
+/// The number of colors of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colours {
-    /// Any, as 24 bits.
+    /// All colors of 24 bits.
     True,
-    /// The 256 of xterm.
+    /// The 256 colors of xterm.
     Indexed,
-    /// None are wanted.
+    /// No colors, because the user wants none.
     None,
 }
 
@@ -21,12 +21,12 @@ pub(crate) struct Theme {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// Of the text, and of the ground.
+    /// The color of the text, and that of the ground.
     pub(crate) colours: Option<(Color, Color)>,
     pub(crate) attributes: &'static [Attribute],
 }
 
-/// A colour, as 24 bits and as the nearest of the 256 that reads well here.
+/// A color in 24 bits, and the nearest one of the 256 that is easy to read here.
 #[derive(Clone, Copy)]
 struct Colour(u32, u8);
 
@@ -57,9 +57,9 @@ impl Theme {
         Self { colours }
     }
 
-    /// What the environment says of the terminal.
+    /// Creates the theme that the environment variables ask for.
     pub(crate) fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
-        // https://no-color.org: whatever it is set to, unless that is nothing.
+        // <https://no-color.org>: every value counts except the empty one.
         if variable("NO_COLOR").is_some_and(|value| !value.is_empty()) {
             return Self::new(Colours::None);
         }
@@ -69,7 +69,7 @@ impl Theme {
 
     pub(crate) fn look(&self, ink: Ink) -> Look {
         use Attribute::{Bold, Dim, Reverse, Underlined};
-        // Without colours, attributes have to do.
+        // Without colors, the attributes make the difference.
         let (text, ground, attributes, plain): (_, _, &'static [Attribute], &'static [Attribute]) = match ink
         {
             Ink::Text => (TEXT, GROUND, &[], &[]),
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_says_which_colours() {
+    fn environment_selects_the_colors() {
         let cases: &[(&[(&str, &str)], Colours)] = &[
             (&[], Colours::Indexed),
             (&[("COLORTERM", "truecolor")], Colours::True),

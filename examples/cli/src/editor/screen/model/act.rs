@@ -1,4 +1,5 @@
-//! What the person asks for, done to the model; what needs a disk or an agent is handed on.
+//! The actions of the person on the model. An action that needs a disk or an agent results in a
+//! request.
 
 use super::buffer::{Buffer, Motion};
 use super::document::Document;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Moves; with true it selects.
+    /// Moves the cursor; with true, it selects.
     Go(Motion, bool),
     Type(char),
     NewLine,
@@ -50,7 +51,8 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// Whether it would do harm to something that came in front while the key was pressed.
+    /// Returns true if the action could harm something that came to the front while the key was
+    /// pressed.
     const fn is_meant_for_what_is_seen(self) -> bool {
         matches!(
             self,
@@ -66,34 +68,34 @@ impl Action {
     }
 }
 
-/// What the model cannot do itself.
+/// A request to the application, for work that the model cannot do itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Open(PathBuf),
-    /// Look at the folders again.
+    /// Lists the folders again.
     Refresh,
     Save,
     Reload,
-    /// Mention the file that is shown, or this one.
+    /// Mentions this file, or the shown file.
     Mention(Option<PathBuf>),
     Decide(Verdict),
     Redraw,
-    /// End the editor, after what is being saved.
+    /// Ends the editor after the saves in progress.
     Quit,
-    /// End the editor, whatever is lost.
+    /// Ends the editor, even if changes are lost.
     QuitAnyway,
 }
 
-/// How much of what is in front is shown.
+/// The visible extent of the view in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) rows: usize,
-    /// Whether a diff is shown side by side.
+    /// True if a diff is shown side by side.
     pub(crate) wide: bool,
 }
 
 impl Model {
-    /// Where a key means something now.
+    /// Returns the context of the next key.
     pub(crate) fn context(&self) -> Context {
         match self.focus {
             _ if self.page.is_some() => Context::Page,
@@ -104,7 +106,7 @@ impl Model {
         }
     }
 
-    /// Does what is asked for.
+    /// Carries out an action. Returns the request for the rest of the work, if any.
     pub(crate) fn act(&mut self, action: Action, shown: Shown) -> Option<Request> {
         self.message = None;
         let confirmed = self.confirm.take();
@@ -174,7 +176,7 @@ impl Model {
         None
     }
 
-    /// What is typed or pasted from outside.
+    /// Inserts a text that was pasted in the terminal.
     pub(crate) fn paste(&mut self, text: &str) {
         self.message = None;
         self.typed = Some(self.now);
@@ -183,7 +185,7 @@ impl Model {
         }
     }
 
-    /// The text that keys change.
+    /// Returns the text that keys change.
     pub(crate) fn buffer(&mut self) -> Option<&mut Buffer> {
         match self.context() {
             Context::Text => self.document_mut().map(|document| &mut document.buffer),
@@ -192,7 +194,7 @@ impl Model {
         }
     }
 
-    /// Scrolls what is in front.
+    /// Scrolls the view in front.
     pub(crate) fn scroll(&mut self, rows: isize, shown: Shown) {
         if let Some(page) = &mut self.page {
             page.top = page.top.saturating_add_signed(rows);
@@ -266,7 +268,8 @@ impl Model {
         }
     }
 
-    /// What a mention is about, where there is something.
+    /// Returns the file for a mention: a path, `Some(None)` for the shown file, or `None` if there is
+    /// no file.
     fn mentioned(&mut self) -> Option<Option<PathBuf>> {
         let listed = self.tree.current().filter(|row| row.kind != RowKind::Note).map(|row| row.path.clone());
         match (self.focus, self.active, listed) {
@@ -337,7 +340,7 @@ impl Model {
 
     fn decide(&mut self, verdict: Verdict) -> Option<Request> {
         self.proposed()?;
-        // What was typed was typed into it.
+        // The typed keys went into this proposal, so they do not hold back the next proposal.
         self.typed = None;
         Some(Request::Decide(verdict))
     }
@@ -368,7 +371,7 @@ impl Model {
     }
 }
 
-/// So many proposed changes, in words.
+/// Returns the words for a number of proposed changes.
 pub(crate) fn changes(count: usize) -> String {
     if count == 1 { "1 proposed change".into() } else { format!("{count} proposed changes") }
 }

@@ -1,4 +1,4 @@
-//! A text that is edited: cursor, selection, scrolling, undo. It knows no file.
+//! A text that is edited: cursor, selection, scrolling and undo. It is independent of files.
 
 use super::columns::{byte_at, column_of};
 use super::text::Text;
@@ -7,20 +7,20 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
     text: Text,
-    /// A byte between two characters.
+    /// The byte offset of the cursor, between two characters.
     cursor: usize,
     /// The other end of the selection.
     anchor: Option<usize>,
-    /// Whether moving selects.
+    /// True if motions select.
     pub(crate) marking: bool,
-    /// The column to which moving up and down returns.
+    /// The column to which vertical motions return.
     goal: Option<usize>,
     /// The first line that is shown.
     pub(crate) top: usize,
     /// The first column that is shown.
     pub(crate) left: usize,
     undo: Vec<Edit>,
-    /// Which text it is; no two have the same number.
+    /// The number of the current text; no two texts have equal numbers.
     state: u64,
     states: u64,
     saved: u64,
@@ -31,7 +31,7 @@ struct Edit {
     at: usize,
     removed: String,
     inserted: String,
-    /// What was before it.
+    /// The state of the buffer before the edit.
     state: u64,
     cursor: usize,
 }
@@ -77,14 +77,14 @@ impl Buffer {
         self.cursor
     }
 
-    /// What is selected, in its order; empty at the cursor if nothing is.
+    /// Returns the selection in ascending order. It is empty, at the cursor, if nothing is selected.
     pub(crate) fn selection(&self) -> Range<usize> {
         let anchor = self.anchor.unwrap_or(self.cursor);
         anchor.min(self.cursor)..anchor.max(self.cursor)
     }
 
-    /// The first and the last line of the selection, from 0; `None` if nothing is selected. One that ends at the
-    /// beginning of a line has nothing of it.
+    /// Returns the first and the last selected line, from 0. Returns `None` if nothing is selected. A
+    /// selection that ends at the beginning of a line does not include that line.
     pub(crate) fn selected_lines(&self) -> Option<(usize, usize)> {
         let selection = self.selection();
         let last = selection.end.checked_sub(1).filter(|_| !selection.is_empty())?;
@@ -95,22 +95,22 @@ impl Buffer {
         self.text.get(self.selection())
     }
 
-    /// Whether it differs from what was saved last.
+    /// Returns true if the text differs from the one that was saved last.
     pub(crate) const fn is_dirty(&self) -> bool {
         self.state != self.saved
     }
 
-    /// A number that is another one after each change.
+    /// Returns the number of the current text. Each change results in another number.
     pub(crate) const fn state(&self) -> u64 {
         self.state
     }
 
-    /// What the text was at this [`state`](Self::state) is saved.
+    /// Marks the text of this [`state`](Self::state) as saved.
     pub(crate) const fn mark_saved(&mut self, state: u64) {
         self.saved = state;
     }
 
-    /// The text is another one, which is saved: the cursor stays at its line and column.
+    /// Replaces the text by one that is saved. The cursor stays at its line and column.
     pub(crate) fn reload(&mut self, text: String) {
         let line = self.text.line_of(self.cursor);
         let column =
@@ -136,20 +136,20 @@ impl Buffer {
         self.select(0..self.text.len());
     }
 
-    /// Begins or ends selecting by moving.
+    /// Starts or ends the selection by motions.
     pub(crate) fn mark(&mut self) {
         self.marking = !self.marking;
         self.anchor = self.marking.then_some(self.cursor);
     }
 
-    /// Nothing is selected any more; whether something was.
+    /// Clears the selection. Returns true if there was one, or if motions selected.
     pub(crate) fn unselect(&mut self) -> bool {
         let was = self.anchor.is_some() || self.marking;
         (self.anchor, self.marking) = (None, false);
         was
     }
 
-    /// Moves the cursor; `page` is how many lines are shown.
+    /// Moves the cursor. `page` is the number of lines of a page.
     pub(crate) fn go(&mut self, motion: Motion, extend: bool, page: usize) {
         let extend = extend || self.marking;
         let selected = self.selection();
@@ -189,7 +189,7 @@ impl Buffer {
             Motion::WordLeft => self.cursor = self.word_left(),
             Motion::WordRight => self.cursor = self.word_right(),
             Motion::LineStart => {
-                // First to where the line is indented, then to where it begins.
+                // First to the indentation of the line, then to its beginning.
                 let line = self.text.line(line);
                 let indent = line.len().saturating_sub(line.trim_start().len()).saturating_add(range.start);
                 self.cursor = if self.cursor == indent { range.start } else { indent };
@@ -208,13 +208,14 @@ impl Buffer {
         self.cursor = self.at(line.min(self.text.lines().saturating_sub(1)), column);
     }
 
-    /// Puts a text in place of what is selected. Its lines end with `\n`, which becomes what ends those of this text.
+    /// Replaces the selection by a text. The lines of `text` end with `\n`, which becomes the line
+    /// end of the buffer.
     pub(crate) fn insert(&mut self, text: &str) {
         let text = if self.text.line_end() == "\n" { text.to_owned() } else { text.replace('\n', "\r\n") };
         self.edit(self.selection(), text);
     }
 
-    /// A line end, and the indentation of this line.
+    /// Inserts a line end, and the indentation of the current line.
     pub(crate) fn new_line(&mut self) {
         let start = self.selection().start;
         let range = self.text.range_of(self.text.line_of(start));
@@ -235,7 +236,7 @@ impl Buffer {
         self.edit(range, String::new());
     }
 
-    /// Takes the last change back; false if there is none.
+    /// Undoes the last change. Returns false if there is none.
     pub(crate) fn undo(&mut self) -> bool {
         let Some(edit) = self.undo.pop() else { return false };
         self.text.replace(edit.at..edit.at.saturating_add(edit.inserted.len()), &edit.removed);
@@ -246,7 +247,7 @@ impl Buffer {
         true
     }
 
-    /// Scrolls so that the cursor is among these lines and columns.
+    /// Scrolls so that the cursor is within this number of lines and columns.
     pub(crate) fn reveal(&mut self, rows: usize, columns: usize) {
         let line = self.text.line_of(self.cursor);
         self.top = in_sight(self.top, line, rows, 0);
@@ -255,7 +256,7 @@ impl Buffer {
         self.left = in_sight(self.left, column, columns, columns / 4);
     }
 
-    /// Scrolls by lines and leaves the cursor where it is.
+    /// Scrolls by lines. The cursor stays where it is.
     pub(crate) fn scroll(&mut self, lines: isize) {
         self.top = self.top.saturating_add_signed(lines).min(self.text.lines().saturating_sub(1));
     }
@@ -269,7 +270,7 @@ impl Buffer {
         self.text.replace(range.clone(), &inserted);
         let typed = inserted.chars().count() == 1 && !inserted.contains('\n') && removed.is_empty();
         match self.undo.last_mut() {
-            // What is typed in one go is taken back in one go.
+            // Characters that are typed in a row are undone together.
             Some(last)
                 if typed
                     && last.removed.is_empty()
@@ -299,7 +300,7 @@ impl Buffer {
         self.state = self.states;
     }
 
-    /// The byte at a line and a column of the screen.
+    /// Returns the byte at a line and a column of the screen.
     fn at(&self, line: usize, column: usize) -> usize {
         self.text.range_of(line).start.saturating_add(byte_at(self.text.line(line), column))
     }
@@ -327,8 +328,8 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The first of so many places that are shown, so that this one is among them; `margin` is how many are shown behind it
-/// where it has to move.
+/// Returns the first of the `shown` places so that `place` is among them. If the first place has to
+/// change, `margin` places are shown beyond `place`.
 pub(crate) const fn in_sight(first: usize, place: usize, shown: usize, margin: usize) -> usize {
     if place < first {
         place.saturating_sub(margin)
@@ -349,7 +350,7 @@ mod tests {
     const TEXT: &str = "fn main() {\n\tlet \u{e9} = 1;\n}\nend";
 
     #[test]
-    fn the_cursor_goes_where_it_is_sent() {
+    fn motions_move_the_cursor() {
         let cases: &[(&str, usize, &[Motion], usize)] = &[
             ("right over a line end", 11, &[Right], 12),
             ("left over it", 12, &[Left], 11),
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_selects_with_shift_or_the_mark() {
+    fn motions_select_with_shift_or_mark() {
         let mut buffer = Buffer::new(TEXT.into());
         buffer.go(Right, true, 9);
         buffer.go(Right, true, 9);
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_made_and_taken_back() {
+    fn edits_are_made_and_undone() {
         let mut buffer = Buffer::new("ab\n".into());
         let mut states = vec![buffer.state()];
         type Step = fn(&mut Buffer);
@@ -446,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn saved_is_what_was_saved() {
+    fn buffer_is_clean_at_saved_state() {
         let mut buffer = Buffer::new(String::new());
         buffer.insert("a");
         buffer.mark_saved(buffer.state());
@@ -462,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_keep_their_ends_and_indentation() {
+    fn new_lines_keep_line_ends_and_indentation() {
         let mut buffer = Buffer::new("  a\r\nb".into());
         buffer.go(LineEnd, false, 9);
         buffer.new_line();
@@ -474,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn reloading_keeps_the_place() {
+    fn reload_keeps_line_and_column() {
         let mut buffer = Buffer::new("a\nbcd\ne".into());
         buffer.select(4..5);
         buffer.reload("0\na\nx".into());
@@ -484,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_is_in_sight() {
+    fn text_scrolls_to_its_cursor() {
         let mut buffer = Buffer::new("0123456789".repeat(10) + &"\n".repeat(100));
         buffer.go(End, false, 9);
         buffer.reveal(10, 20);
@@ -501,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn any_keys_leave_it_whole() {
+    fn any_edits_keep_cursor_and_selection_valid() {
         arbtest::arbtest(|u| {
             let mut buffer = Buffer::new(u.arbitrary()?);
             let motions = [

@@ -1,15 +1,16 @@
-//! What a proposal changes, as rows: those of a unified diff, and those of one side by side.
+//! The rows of a proposed change, for a unified and for a side-by-side diff.
 
 use similar::{ChangeTag, DiffOp, InlineChangeOptions, TextDiff};
 use std::ops::Range;
 use std::time::Duration;
 
-/// Lines around a change that are shown with it.
+/// The number of lines around a change that are shown with it.
 const CONTEXT: usize = 3;
-/// How long the shortest diff is looked for. After that one that is longer will do: the loop waits.
+/// The time limit of the search for the shortest diff. After it, a longer diff is accepted, because
+/// the loop waits.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Of all that was changed, so many bytes are compared word by word, blocks of no more lines, and no longer lines: an
-/// agent must not be able to keep the loop busy.
+/// The limits of the comparison by words, so that an agent cannot keep the loop busy: the bytes in
+/// all changes, the lines of a block, and its bytes per line, old and new together.
 const BY_WORD: usize = 128 * 1024;
 const LARGEST_BLOCK: usize = 50;
 const LONGEST_LINE: usize = 1000;
@@ -20,14 +21,14 @@ pub(crate) struct Changes {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) added: usize,
     pub(crate) removed: usize,
-    /// How many bytes may still be compared word by word.
+    /// The number of bytes that can still be compared by words.
     by_word: usize,
 }
 
 /// A row of a unified diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
-    /// So many lines that are the same are not shown.
+    /// A number of equal lines that are not shown.
     Hidden(usize),
     Line(Line),
 }
@@ -35,14 +36,14 @@ pub(crate) enum Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) kind: Kind,
-    /// Its number in the old text and in the new one, from 1.
+    /// The numbers of the line in the old text and in the new text, from 1.
     pub(crate) old: Option<usize>,
     pub(crate) new: Option<usize>,
-    /// Without its end.
+    /// The text of the line without its end.
     pub(crate) text: String,
-    /// The bytes that differ from the line in whose place it stands.
+    /// The bytes that differ from the line on the other side.
     pub(crate) strong: Vec<Range<usize>>,
-    /// It is the last and has no end.
+    /// True if it is the last line and has no line end.
     pub(crate) unended: bool,
 }
 
@@ -53,7 +54,7 @@ pub(crate) enum Kind {
     Added,
 }
 
-/// A row of a diff side by side: which rows of the unified one stand there.
+/// A row of a side-by-side diff: the rows of the unified diff that stand there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) old: Option<usize>,
@@ -63,7 +64,7 @@ pub(crate) struct Pair {
 impl Changes {
     pub(crate) fn between(old: &str, new: &str) -> Self {
         let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
-        // Where all line ends are of one kind they need not be seen.
+        // If both texts have the same kind of line ends, the line ends need not be visible.
         let hide_returns = has_returns(old) == has_returns(new) || old.is_empty();
         let mut changes = Self { by_word: BY_WORD, ..Self::default() };
         let mut seen = 0_usize;
@@ -82,7 +83,7 @@ impl Changes {
         changes
     }
 
-    /// The rows at which changes begin.
+    /// Returns the rows at which changes begin.
     pub(crate) fn begins(&self) -> impl Iterator<Item = usize> + '_ {
         let is_change = |row: Option<&Row>| matches!(row, Some(Row::Line(line)) if line.kind != Kind::Same);
         (0..self.rows.len()).filter(move |at| {
@@ -91,12 +92,12 @@ impl Changes {
         })
     }
 
-    /// The pair in which a row stands.
+    /// Returns the pair that contains a row.
     pub(crate) fn pair_of(&self, row: usize) -> usize {
         self.pairs.iter().position(|pair| pair.old == Some(row) || pair.new == Some(row)).unwrap_or_default()
     }
 
-    /// The first row of a pair.
+    /// Returns the first row of a pair.
     pub(crate) fn row_of(&self, pair: usize) -> usize {
         self.pairs.get(pair).and_then(|pair| pair.old.or(pair.new)).unwrap_or_default()
     }
@@ -111,7 +112,8 @@ impl Changes {
         let old: usize = op.old_range().map(|at| diff.old_slice(at).map_or(0, str::len)).sum();
         let new: usize = op.new_range().map(|at| diff.new_slice(at).map_or(0, str::len)).sum();
         let (lines, bytes) = (op.new_range().len(), old.saturating_add(new));
-        // Line by line; what became more lines or fewer was written anew.
+        // The comparison is line by line; a block that has more or fewer lines than before was
+        // written anew.
         let by_word = matches!(op, DiffOp::Replace { .. })
             && op.old_range().len() == lines
             && lines <= LARGEST_BLOCK
@@ -167,7 +169,7 @@ impl Changes {
             Kind::Removed => self.removed = self.removed.saturating_add(1),
             Kind::Added => self.added = self.added.saturating_add(1),
         }
-        // Where most of a line is emphasised, nothing is.
+        // If most of a line would be emphasized, nothing is.
         let letters = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count();
         let strong_ones: usize =
             strong.iter().map(|range| letters(text.get(range.clone()).unwrap_or_default())).sum();
@@ -184,7 +186,7 @@ fn has_returns(text: &str) -> bool {
     text.contains("\r\n")
 }
 
-/// What was removed stands beside what was added in its place.
+/// Returns the pairs: removed lines beside the lines that were added in their place.
 fn pairs(rows: &[Row]) -> Vec<Pair> {
     let kind = |at: usize| match rows.get(at) {
         Some(Row::Line(line)) => Some(line.kind),
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_shown_with_what_is_around_them() {
+    fn changes_are_shown_with_their_context() {
         let many = |changed: &[usize]| -> String {
             (1..=20)
                 .map(|n| if changed.contains(&n) { format!("{n}!\n") } else { format!("{n}\n") })
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_tell_both_texts_whole() {
+    fn rows_cover_both_texts() {
         arbtest::arbtest(|u| {
             let lines = ["a\n", "b\n", "c\r\n", "\n", "d", "\r"];
             let mut text = || -> arbitrary::Result<String> {
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn removed_stands_beside_added() {
+    fn removed_lines_stand_beside_added_lines() {
         let changes = Changes::between("a\nb\nc\n", "x\nb\ny\nz\n");
         let pairs: Vec<_> = changes.pairs.iter().map(|pair| (pair.old, pair.new)).collect();
         assert_eq!(pairs, [(Some(0), Some(1)), (Some(2), Some(2)), (Some(3), Some(4)), (None, Some(5))]);
@@ -312,13 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn large_texts_take_no_time() {
+    fn word_comparison_of_large_texts_is_limited() {
         let old = "a b c d\n".repeat(20_000);
         let new: String = (0..40_000).map(|n| format!("{n}\n")).collect();
         assert_eq!(Changes::between(&old, &new).added, 40_000);
         let long = "x ".repeat(100_000);
         assert_eq!(Changes::between(&format!("{long}1"), &format!("{long}2")).rows.len(), 2);
-        // Much that could be compared word by word.
+        // Many lines that could be compared by words.
         let pieces = |word: &str| -> String {
             (0..20_000).map(|n| format!("{n}\n{}{word}\n", "x ".repeat(50))).collect()
         };

@@ -1,26 +1,26 @@
-//! Where the characters of a line stand on the screen, and which of them are shown as others.
+//! The columns of the characters of a line on the screen, and the replacements of some of them.
 
 use ide_mcp::ide::is_display_unsafe;
 use unicode_width::UnicodeWidthChar as _;
 
 const TAB: usize = 4;
 
-/// A character of a line, as it is shown.
+/// A character of a line as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Glyph {
-    /// How many bytes into the line it is.
+    /// The byte offset in the line.
     pub(crate) byte: usize,
-    /// The first column that it takes, from 0.
+    /// The first column of the character, from 0.
     pub(crate) column: usize,
-    /// How many it takes: none if it belongs to the one before.
+    /// The number of its columns; 0 if it belongs to the character before.
     pub(crate) width: usize,
-    /// A tab is shown as spaces.
+    /// The character that is shown; a space for a tab.
     pub(crate) shown: char,
-    /// Whether it stands for a character that cannot be shown.
+    /// True if it replaces a character that cannot be shown.
     pub(crate) replaced: bool,
 }
 
-/// The characters of a line, which has no line end.
+/// Returns the characters of a line, which has no line end.
 pub(crate) fn glyphs(line: &str) -> impl Iterator<Item = Glyph> + '_ {
     let mut column = 0_usize;
     line.char_indices().map(move |(byte, character)| {
@@ -28,7 +28,7 @@ pub(crate) fn glyphs(line: &str) -> impl Iterator<Item = Glyph> + '_ {
             '\t' => (' ', TAB.saturating_sub(column % TAB), false),
             _ => shown(character),
         };
-        // A mark needs something before it.
+        // A mark needs a character before it.
         let width = if width == 0 && column == 0 { 1 } else { width };
         let glyph = Glyph { byte, column, width, shown, replaced };
         column = column.saturating_add(width);
@@ -36,28 +36,29 @@ pub(crate) fn glyphs(line: &str) -> impl Iterator<Item = Glyph> + '_ {
     })
 }
 
-/// The column at which the character at this byte stands; the end of the line if there is none.
+/// Returns the column of the character at a byte, or the width of the line if there is none.
 pub(crate) fn column_of(line: &str, byte: usize) -> usize {
     width(line.get(..byte).unwrap_or(line))
 }
 
-/// How many columns a text takes.
+/// Returns the number of columns of a text.
 pub(crate) fn width(line: &str) -> usize {
     glyphs(line).last().map_or(0, |glyph| glyph.column.saturating_add(glyph.width))
 }
 
-/// The byte of the character that covers this column; the end of the line if it is shorter.
+/// Returns the byte of the character that covers a column, or the length of the line if it is
+/// shorter.
 pub(crate) fn byte_at(line: &str, column: usize) -> usize {
     let covers = |glyph: &Glyph| glyph.column.saturating_add(glyph.width) > column;
     glyphs(line).find(covers).map_or(line.len(), |glyph| glyph.byte)
 }
 
-/// A character as it is shown, its width, and whether it had to be replaced.
+/// Returns the character that is shown, its width, and true if it is a replacement.
 fn shown(character: char) -> (char, usize, bool) {
     let picture = match character {
         '\0'..='\u{1f}' => char::from_u32(u32::from(character).saturating_add(0x2400)),
         '\u{7f}' => Some('\u{2421}'),
-        // What cannot be seen can hide something: no space, no break, no word.
+        // Invisible characters can hide something: they are no space, no break and no part of a word.
         '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' => {
             Some(char::REPLACEMENT_CHARACTER)
         }
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_stand_where_they_are_seen() {
+    fn characters_are_shown_at_their_columns() {
         let cases: &[(&str, &str, &str, &[usize])] = &[
             ("letters", "ab", "ab", &[0, 1, 2]),
             ("tabs", "\ta\t\tb", " a  b", &[0, 4, 5, 8, 12, 13]),

@@ -1,4 +1,4 @@
-//! A file that is open.
+//! An open file.
 
 use super::buffer::Buffer;
 use crate::editor::diagnostics::check;
@@ -10,29 +10,30 @@ use std::time::SystemTime;
 pub(crate) struct Document {
     /// The absolute path as the person knows it.
     pub(crate) path: String,
-    /// Without symbolic links: whatever it is called, a file is open once.
+    /// The path without symbolic links: a file with several names is open once.
     pub(crate) real: PathBuf,
-    /// The path below its folder, for the screen to make safe.
+    /// The path below its folder, not yet safe to display.
     pub(crate) label: String,
     pub(crate) buffer: Buffer,
-    /// The problems of the text as it is here.
+    /// The problems of the text in the editor.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Which text they are of.
+    /// The [state](Buffer::state) of the text that has these problems.
     checked: u64,
-    /// What the file was like when it was read or written.
+    /// The stamp of the file when it was last read or written.
     pub(crate) stamp: Stamp,
-    /// The [states](Buffer::state) of the text that are on their way to the disk, in their order.
+    /// The [states](Buffer::state) of the text that are being saved, in order.
     pub(crate) saving: Vec<u64>,
-    /// It has changed on disk since, and has not been read again, since it is changed here too.
+    /// True if the file has since changed on disk, and was not read again because its text has
+    /// changed here too.
     pub(crate) conflict: bool,
 }
 
-/// What tells whether a file was written.
+/// The attributes of a file that show if it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) modified: Option<SystemTime>,
     pub(crate) length: u64,
-    /// False where nothing is there.
+    /// False if there is no file.
     pub(crate) exists: bool,
 }
 
@@ -44,7 +45,7 @@ impl Document {
         Self { path, real, label, buffer, diagnostics, checked, stamp, saving: Vec::new(), conflict: false }
     }
 
-    /// Checks the text if it has changed; whether its problems are others now.
+    /// Checks the text if it has changed. Returns true if its problems have changed.
     pub(crate) fn check(&mut self) -> bool {
         if self.is_checked() {
             return false;
@@ -60,7 +61,7 @@ impl Document {
         self.checked == self.buffer.state()
     }
 
-    /// It was read again.
+    /// Takes over the text that was read again.
     pub(crate) fn reload(&mut self, text: String, stamp: Stamp) {
         if self.buffer.text().as_str() == text {
             self.buffer.mark_saved(self.buffer.state());
@@ -70,12 +71,13 @@ impl Document {
         (self.stamp, self.conflict) = (stamp, false);
     }
 
-    /// Whether the text, as it is, is neither on the disk nor on its way there.
+    /// Returns true if the current text is neither on disk nor being saved.
     pub(crate) fn is_unsaved(&self) -> bool {
         self.buffer.is_dirty() && self.saving.last() != Some(&self.buffer.state())
     }
 
-    /// Notes that the first text of [`saving`](Self::saving) was written, or was not.
+    /// Records the outcome of writing the first text of [`saving`](Self::saving): its stamp, or
+    /// `None` for a failure.
     pub(crate) fn saved(&mut self, written: Option<Stamp>) {
         if self.saving.is_empty() {
             return;
@@ -87,20 +89,21 @@ impl Document {
         }
     }
 
-    /// As agents are told it.
+    /// Returns the selection as agents receive it.
     pub(crate) fn selection(&self) -> Selection {
         let (text, range) = (self.buffer.text(), self.buffer.selection());
         let positions = Range::new(text.position(range.start), text.position(range.end));
         Selection::new(self.path.as_str(), positions, self.buffer.selected())
     }
 
-    /// The first and the last line of the selection, as the wire counts them; `None` if nothing is selected.
+    /// Returns the first and the last selected line, from 0 as in the protocol. Returns `None` if
+    /// nothing is selected.
     pub(crate) fn selected_lines(&self) -> Option<(u32, u32)> {
         let (first, last) = self.buffer.selected_lines()?;
         Some((u32::try_from(first).ok()?, u32::try_from(last).ok()?))
     }
 
-    /// Selects what lies in a range of the wire.
+    /// Selects a range in positions of the protocol.
     pub(crate) fn select(&mut self, range: Range) {
         let byte = |position: Position| position.to_byte_offset(self.buffer.text().as_str());
         let (start, end) = (byte(range.start), byte(range.end));
@@ -109,7 +112,7 @@ impl Document {
         }
     }
 
-    /// The problem of a line, from 0.
+    /// Returns the problem of a line. Lines count from 0.
     pub(crate) fn problem_in(&self, line: usize) -> Option<&Diagnostic> {
         let covers = |problem: &&Diagnostic| {
             let (first, last) = (problem.range.start.line, problem.range.end.line);
@@ -118,7 +121,7 @@ impl Document {
         self.diagnostics.iter().find(covers)
     }
 
-    /// Its language, as VS Code calls it.
+    /// Returns the identifier of the language in VS Code.
     pub(crate) fn language(&self) -> &'static str {
         match self.real.extension().and_then(|extension| extension.to_str()) {
             Some("json") => "json",
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_are_those_of_the_text_as_it_is() {
+    fn problems_follow_the_unsaved_text() {
         let mut document = document("a.json", "{\n  x\n}");
         assert_eq!(document.diagnostics.len(), 1);
         assert!(document.problem_in(1).is_some() && document.problem_in(0).is_none());
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selection_has_lines() {
+    fn selected_lines_follow_the_selection() {
         let mut document = document("a.txt", "one\ntwo\nthree");
         let cases = [
             ("a cursor", [0, 1, 0, 1], None),
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_the_same_again_keeps_what_can_be_taken_back() {
+    fn reload_of_equal_text_keeps_undo() {
         let mut document = document("a.txt", "a");
         document.buffer.insert("b");
         document.reload("ba".into(), Stamp::default());

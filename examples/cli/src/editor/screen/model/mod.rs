@@ -1,4 +1,5 @@
-//! What the editor is: files, texts, proposals, agents, and what the person looks at. No disk, no terminal, no socket.
+//! The state of the editor: files, texts, proposals, agents, and the view of the person. It uses no
+//! disk, no terminal and no socket.
 
 pub(crate) mod act;
 pub(crate) mod buffer;
@@ -20,48 +21,49 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tree::Tree;
 
-/// How long keys that decide or type wait after something else has come in front by itself. Who presses one at that
-/// moment means what was there before.
+/// The time for which keys that decide or type are ignored after something has come to the front
+/// without a request of the person. A person who presses such a key at that moment means the
+/// previous contents of the screen.
 const GRACE: Duration = Duration::from_millis(500);
-/// Who types is not interrupted by a proposal.
+/// The time after a typed key in which no proposal interrupts the person.
 const TYPING: Duration = Duration::from_secs(3);
-/// Of what happened, so much is remembered.
+/// The largest number of entries in the log.
 const LOG: usize = 500;
 
 #[derive(Debug)]
 pub(crate) struct Model {
-    /// The time of what happened last.
+    /// The time of the last event.
     pub(crate) now: Time,
-    /// Columns and rows.
+    /// The columns and rows of the screen.
     pub(crate) size: (u16, u16),
     pub(crate) tree: Tree,
     pub(crate) documents: Vec<Document>,
-    /// Which document is shown.
+    /// The index of the document that is shown.
     pub(crate) active: Option<usize>,
-    /// In the order in which they came.
+    /// The proposals in the order of arrival.
     pub(crate) proposals: Vec<Proposed>,
-    /// Which of them is shown where [`Focus::Proposal`] is.
+    /// The index of the proposal that is shown if the focus is [`Focus::Proposal`].
     pub(crate) front: usize,
     pub(crate) focus: Focus,
-    /// Where it was before there was a proposal in front.
+    /// The focus before a proposal came to the front.
     behind: Focus,
-    /// What is shown instead of all that.
+    /// A page that covers all of the above.
     pub(crate) page: Option<Page>,
     pub(crate) agents: Vec<Agent>,
-    /// Connections that were never let in.
+    /// Counts of the connections that were never let in.
     pub(crate) unauthenticated: Unauthenticated,
     pub(crate) log: VecDeque<Happened>,
     pub(crate) message: Option<Message>,
-    /// What happens if the same key is pressed again.
+    /// The action that the next press of the same key confirms.
     confirm: Option<Confirm>,
-    /// Whether diffs are shown side by side where there is room.
+    /// True if diffs are shown side by side when there is room.
     pub(crate) wide: bool,
-    /// What was cut or copied.
+    /// The text that was cut or copied.
     clip: String,
     typed: Option<Time>,
-    /// From when on keys that decide or type count.
+    /// The time from which keys that decide or type count.
     live: Time,
-    /// Why the editor ends.
+    /// The message about the end, if the editor ends.
     pub(crate) stopping: Option<String>,
 }
 
@@ -87,7 +89,7 @@ pub(crate) enum PageKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Agent {
     pub(crate) id: AgentId,
-    /// What it calls itself.
+    /// The name and version that the agent has sent, or else its number.
     pub(crate) name: String,
     pub(crate) pid: Option<u32>,
 }
@@ -95,7 +97,7 @@ pub(crate) struct Agent {
 #[derive(Clone, Debug)]
 pub(crate) struct Happened {
     pub(crate) at: Time,
-    /// The agent that asked for it.
+    /// The agent that made the request, if any.
     pub(crate) who: Option<String>,
     pub(crate) text: String,
 }
@@ -155,7 +157,7 @@ impl Model {
         self.active.and_then(|active| self.documents.get_mut(active))
     }
 
-    /// The proposal that is shown.
+    /// Returns the proposal that is shown.
     pub(crate) fn proposed(&self) -> Option<&Proposed> {
         self.proposals.get(self.front).filter(|_| self.focus == Focus::Proposal)
     }
@@ -164,17 +166,18 @@ impl Model {
         self.proposals.get_mut(self.front).filter(|_| self.focus == Focus::Proposal)
     }
 
-    /// Whether keys that decide or type count by now.
+    /// Returns true if keys that decide or type count again.
     pub(crate) fn is_live(&self) -> bool {
         self.live <= self.now
     }
 
-    /// When it looks otherwise without anything happening.
+    /// Returns the time at which the screen changes without an event.
     pub(crate) fn deadline(&self) -> Option<Time> {
         (!self.is_live()).then_some(self.live)
     }
 
-    /// A file is shown; one that was read just now, or is open already.
+    /// Adds a document that was just read, unless its file is open already. Returns the index of the
+    /// file.
     pub(crate) fn show(&mut self, document: Document) -> usize {
         let open = self.documents.iter().position(|open| open.real == document.real);
         open.unwrap_or_else(|| {
@@ -183,12 +186,12 @@ impl Model {
         })
     }
 
-    /// Whether the person types just now.
+    /// Returns true if the person is typing.
     pub(crate) fn types(&self) -> bool {
         self.focus == Focus::Text && self.typed.is_some_and(|typed| self.now < typed.saturating_add(TYPING))
     }
 
-    /// The list points at the file that is shown, and the text is scrolled to its cursor.
+    /// Moves the cursor of the list to the shown file, and scrolls the text to its cursor.
     pub(crate) fn reveal_active(&mut self) {
         let (_, rows) = self.size;
         if let Some(document) = self.document_mut() {
@@ -198,7 +201,7 @@ impl Model {
         }
     }
 
-    /// A proposal came. It comes in front, unless somebody types or another one is there.
+    /// Adds a proposal. It comes to the front, unless the person types or another proposal is there.
     pub(crate) fn propose(&mut self, proposed: Proposed) {
         self.asked(&proposed.who.clone(), format!("openDiff {}", proposed.label));
         self.proposals.push(proposed);
@@ -208,7 +211,7 @@ impl Model {
         }
     }
 
-    /// Takes out the proposal of a call.
+    /// Removes and returns the proposal of a call.
     pub(crate) fn take_proposal(&mut self, call: CallId) -> Option<Proposed> {
         let at = self.proposals.iter().position(|open| open.proposal.call.id() == call)?;
         let taken = self.proposals.remove(at);
@@ -223,7 +226,7 @@ impl Model {
         Some(taken)
     }
 
-    /// The proposal in front is another one without anybody asking for it.
+    /// Shows another proposal, or none, without a request of the person.
     fn bring_in_front(&mut self) {
         self.page = None;
         self.live = self.now.saturating_add(GRACE);
@@ -241,12 +244,12 @@ impl Model {
         self.focus = if self.active.is_some() { self.behind } else { Focus::Files };
     }
 
-    /// Something to remember, in a line.
+    /// Adds a line to the log.
     pub(crate) fn happened(&mut self, text: String) {
         self.remember(Happened { at: self.now, who: None, text });
     }
 
-    /// An agent asked for something.
+    /// Adds a request of an agent to the log.
     pub(crate) fn asked(&mut self, who: &str, text: String) {
         self.remember(Happened { at: self.now, who: Some(who.to_owned()), text });
     }
@@ -262,13 +265,13 @@ impl Model {
         self.message = Some(Message { text: text.into(), tone });
     }
 
-    /// Says it, and remembers it.
+    /// Shows a message and adds it to the log.
     pub(crate) fn tell(&mut self, tone: Tone, text: String) {
         self.happened(text.clone());
         self.say(tone, text);
     }
 
-    /// What has been decided about a proposal.
+    /// Reports the verdict about a proposal.
     pub(crate) fn decided(&mut self, label: &str, verdict: Verdict, edited: bool) {
         let edited = if edited { ", as you changed it" } else { "" };
         let (tone, rest) = match verdict {
@@ -278,7 +281,7 @@ impl Model {
         self.tell(tone, format!("{} {label}{edited}{rest}", verdict.done()));
     }
 
-    /// Returns the labels of the documents for which this holds.
+    /// Returns the labels of the documents for which `holds` returns true.
     pub(crate) fn labels(&self, holds: impl Fn(&Document) -> bool) -> Vec<&str> {
         let documents = self.documents.iter().filter(|document| holds(document));
         documents.map(|document| document.label.as_str()).collect()

@@ -1,4 +1,4 @@
-//! A proposed change in front of a person.
+//! A proposed change that the person can decide about.
 
 use super::buffer::Buffer;
 use super::change::Changes;
@@ -8,32 +8,32 @@ use ide_mcp::ide::{Call, DiffOutcome, OpenDiff};
 #[derive(Debug)]
 pub(crate) struct Proposed {
     pub(crate) proposal: Proposal,
-    /// What the agent calls itself.
+    /// The name of the agent.
     pub(crate) who: String,
-    /// The path below its folder, or the whole; for the screen to make safe.
+    /// The path below its folder, or the whole path, safe to display.
     pub(crate) label: String,
-    /// What the person should know about it.
+    /// Notes about the proposal for the person.
     pub(crate) notices: Vec<String>,
-    /// The text of the file as it is; empty for a new one.
+    /// The current text of the file; empty if there is none, or if it is not shown.
     old: String,
-    /// The proposed text as the person has changed it; `None` if it was left as it was.
+    /// The proposed text as the person has changed it; `None` if it is unchanged.
     edited: Option<String>,
-    /// While it is changed.
+    /// The text during an edit.
     pub(crate) editing: Option<Buffer>,
     pub(crate) changes: Changes,
-    /// The first row that is shown, or pair.
+    /// The first row, or pair of rows, that is shown.
     pub(crate) top: usize,
     /// The first column that is shown.
     pub(crate) left: usize,
 }
 
-/// What is there of the file that a proposal is about.
+/// The current text of the file that a proposal changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Old {
     Text(String),
-    /// There is none yet.
+    /// There is no file yet.
     Nothing,
-    /// It is not shown, and why.
+    /// The text is not shown, for this reason.
     Hidden(String),
 }
 
@@ -59,7 +59,7 @@ impl Proposed {
         Self { proposal, who, label, notices, old, edited: None, editing: None, changes, top: 0, left: 0 }
     }
 
-    /// The text as it would be accepted.
+    /// Returns the text that would be accepted.
     pub(crate) fn contents(&self) -> &str {
         self.edited.as_deref().unwrap_or(&self.proposal.diff.new_file_contents)
     }
@@ -68,7 +68,7 @@ impl Proposed {
         self.edited.is_some()
     }
 
-    /// Begins to change the text, where its first change is.
+    /// Starts an edit of the text, with the cursor at the first change.
     pub(crate) fn edit(&mut self) {
         let mut buffer = Buffer::new(self.contents().to_owned());
         let line = self.changes.rows.iter().skip(self.changes.begins().next().unwrap_or_default());
@@ -80,7 +80,7 @@ impl Proposed {
         self.editing = Some(buffer);
     }
 
-    /// Ends it, and looks at what is different now.
+    /// Ends the edit, and computes the changes again.
     pub(crate) fn stop_editing(&mut self) {
         let Some(buffer) = self.editing.take() else { return };
         let text = buffer.text().as_str();
@@ -89,21 +89,21 @@ impl Proposed {
         self.top = 0;
     }
 
-    /// Returns the call and the answer that a verdict means.
+    /// Returns the call and its answer for a verdict.
     pub(crate) fn decided(self, verdict: Verdict) -> (Call<OpenDiff>, DiffOutcome) {
         self.proposal.decided(verdict, self.edited)
     }
 
-    /// Scrolls; `wide` is whether it is shown side by side.
+    /// Scrolls. `wide` is true if the diff is shown side by side.
     pub(crate) fn scroll(&mut self, rows: isize, wide: bool, page: usize) {
         let last = self.length(wide).saturating_sub(page);
         self.top = self.top.saturating_add_signed(rows).min(last);
     }
 
-    /// Goes to the next change, or to the one before.
+    /// Goes to the next change, or to the previous one.
     pub(crate) fn next_change(&mut self, forward: bool, wide: bool, page: usize) {
         let place = |row: usize| if wide { self.changes.pair_of(row) } else { row };
-        // A line above it is shown too, to see where it is.
+        // One line above the change is shown too, for orientation.
         let begins: Vec<usize> = self.changes.begins().map(|row| place(row).saturating_sub(1)).collect();
         let next = if forward {
             begins.iter().find(|begin| **begin > self.top)
@@ -115,7 +115,7 @@ impl Proposed {
         }
     }
 
-    /// The other way of showing it begins at the same place.
+    /// Switches between the views; the other one begins at the same place.
     pub(crate) fn switch(&mut self, to_wide: bool) {
         self.top = if to_wide { self.changes.pair_of(self.top) } else { self.changes.row_of(self.top) };
     }

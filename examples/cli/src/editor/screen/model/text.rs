@@ -1,9 +1,10 @@
-//! A text that knows where its lines begin.
+//! A text with an index of its lines.
 
 use ide_mcp::ide::Position;
 use std::ops::Range;
 
-/// Lines end with `\n`; a `\r` before it belongs to the line end. There is always a line, and one behind the last `\n`.
+/// A text of at least one line. A line ends with `\n`; a `\r` before it belongs to the line end. The
+/// last line is the one after the last `\n`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Text {
     text: String,
@@ -28,12 +29,12 @@ impl Text {
         self.starts.len()
     }
 
-    /// A line, without its end; empty where there is none.
+    /// Returns a line without its end, or an empty text if there is no such line.
     pub(crate) fn line(&self, number: usize) -> &str {
         self.text.get(self.range_of(number)).unwrap_or_default()
     }
 
-    /// The bytes of a line, without its end.
+    /// Returns the bytes of a line without its end.
     pub(crate) fn range_of(&self, number: usize) -> Range<usize> {
         let end_of_text = self.text.len();
         let start = self.starts.get(number).copied().unwrap_or(end_of_text);
@@ -43,17 +44,18 @@ impl Text {
         start..start.saturating_add(line.len())
     }
 
-    /// The line in which a byte is.
+    /// Returns the line of a byte.
     pub(crate) fn line_of(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start <= byte).saturating_sub(1)
     }
 
-    /// What lies in this range; nothing if it is none of this text.
+    /// Returns the text in a range, or an empty text if this text has no such range.
     pub(crate) fn get(&self, range: Range<usize>) -> &str {
         self.text.get(range).unwrap_or_default()
     }
 
-    /// As the wire counts: a place in a line end counts as the end of its line.
+    /// Returns the position of a byte in the protocol. A byte in a line end has the position of the
+    /// end of its line.
     pub(crate) fn position(&self, byte: usize) -> Position {
         let line = self.line_of(byte);
         let range = self.range_of(line);
@@ -62,7 +64,7 @@ impl Text {
         Position::new(narrow(line), narrow(units))
     }
 
-    /// Puts something in the place of a range, which has to be one of this text.
+    /// Replaces a range of this text. Without such a range, it does nothing.
     pub(crate) fn replace(&mut self, range: Range<usize>, with: &str) {
         if self.text.get(range.clone()).is_some() {
             self.text.replace_range(range, with);
@@ -70,13 +72,14 @@ impl Text {
         }
     }
 
-    /// What ends its lines.
+    /// Returns the line end of the text, by its first line.
     pub(crate) fn line_end(&self) -> &'static str {
         let first = self.text.find('\n').and_then(|at| self.text.get(..at));
         if first.is_some_and(|line| line.ends_with('\r')) { "\r\n" } else { "\n" }
     }
 
-    /// The byte behind the character at this one, with the marks that belong to it; a line end is one character.
+    /// Returns the byte after the character at a byte and the marks on it. A line end is one
+    /// character.
     pub(crate) fn next(&self, byte: usize) -> usize {
         let rest = self.text.get(byte..).unwrap_or_default();
         if rest.starts_with("\r\n") {
@@ -88,7 +91,7 @@ impl Text {
         byte.saturating_add(behind)
     }
 
-    /// The byte at which the character before this one begins.
+    /// Returns the byte at which the character before a byte begins.
     pub(crate) fn previous(&self, byte: usize) -> usize {
         let before = self.text.get(..byte).unwrap_or_default();
         if before.ends_with("\r\n") {
@@ -118,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_those_that_are_seen() {
+    fn lines_end_with_newline_or_crlf() {
         let cases: &[(&str, &[&str])] = &[
             ("", &[""]),
             ("a", &["a"]),
@@ -134,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_those_of_the_wire() {
+    fn positions_match_those_of_the_protocol() {
         for content in ["h\u{e9}llo\r\n\u{1f980}x\n\nend", "", "\n"] {
             let text = Text::new(content.into());
             for byte in (0..=content.len()).filter(|byte| content.is_char_boundary(*byte)) {
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_walked_over_both_ways() {
+    fn next_and_previous_step_over_characters() {
         let text = Text::new("ae\u{301}\r\n\u{1f980}".into());
         let stops = [0, 1, 4, 6, 10];
         for pair in stops.windows(2) {
@@ -162,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replacement_moves_the_lines() {
+    fn replacement_moves_the_lines() {
         let mut text = Text::new("one\ntwo\n".into());
         text.replace(2..5, "X\nY\nZ");
         assert_eq!((text.as_str(), text.lines(), text.line(2)), ("onX\nY\nZwo\n", 4, "Zwo"));

@@ -1,4 +1,4 @@
-//! The list of files: the folders that are open, and what lies in those that are unfolded.
+//! The list of files: the open folders, and the contents of the unfolded ones.
 
 use super::buffer::in_sight;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub(crate) struct Tree {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) path: PathBuf,
-    /// As it is on disk, for a screen to make safe.
+    /// The name as it is on disk, not yet safe to display.
     pub(crate) name: String,
     pub(crate) depth: usize,
     pub(crate) kind: RowKind,
@@ -30,11 +30,11 @@ pub(crate) enum RowKind {
         unfolded: bool,
     },
     File,
-    /// What cannot be listed, or is too much; the name says it.
+    /// A note about files that cannot be listed or are too many; the name is its text.
     Note,
 }
 
-/// What a folder holds, in the order in which it is shown.
+/// An entry of a folder. The entries come in the order in which they are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) name: String,
@@ -44,18 +44,18 @@ pub(crate) struct Listed {
 }
 
 impl Tree {
-    /// One folder shows what it holds; several show themselves, unfolded.
+    /// Creates a tree. A single folder shows its contents; several folders show themselves, unfolded.
     pub(crate) fn new(roots: Vec<PathBuf>) -> Self {
         let unfolded = roots.iter().cloned().collect();
         Self { roots, unfolded, ..Self::default() }
     }
 
-    /// The folders whose contents are shown.
+    /// Returns the folders whose contents are shown.
     pub(crate) fn unfolded(&self) -> impl Iterator<Item = &Path> {
         self.unfolded.iter().map(PathBuf::as_path)
     }
 
-    /// Looks at the folders again. The cursor stays on its file.
+    /// Lists the folders again. The cursor stays on its file.
     pub(crate) fn refresh(&mut self, mut list: impl FnMut(&Path) -> Vec<Listed>) {
         let at = self.current().map(|row| row.path.clone());
         let mut rows = Vec::new();
@@ -82,7 +82,7 @@ impl Tree {
         rows: &mut Vec<Row>,
         list: &mut impl FnMut(&Path) -> Vec<Listed>,
     ) {
-        // No system has deeper ones; links can make circles.
+        // Links can form cycles; no real folders are that deep.
         if depth > 64 {
             return;
         }
@@ -108,17 +108,18 @@ impl Tree {
         self.cursor = self.cursor.saturating_add_signed(by).min(self.rows.len().saturating_sub(1));
     }
 
-    /// Folds or unfolds a folder; it has to be refreshed then.
+    /// Folds or unfolds a folder. The tree has to be refreshed afterwards.
     pub(crate) fn toggle(&mut self, folder: &Path) {
         if !self.unfolded.remove(folder) {
             self.unfolded.insert(folder.to_owned());
         }
     }
 
-    /// Folds the folder of the cursor, or goes to the one that it is in. True if there is something to refresh.
+    /// Folds the folder at the cursor, or goes to the folder that contains the row. Returns true if
+    /// the tree has to be refreshed.
     pub(crate) fn fold(&mut self) -> bool {
         let Some(row) = self.current() else { return false };
-        // The row itself is of the last time that the disk was looked at.
+        // The kind of the row has the state of the last refresh.
         if self.unfolded.contains(&row.path) && matches!(row.kind, RowKind::Folder { .. }) {
             let path = row.path.clone();
             self.toggle(&path);
@@ -130,14 +131,14 @@ impl Tree {
         false
     }
 
-    /// The cursor goes to this file, if it is shown.
+    /// Moves the cursor to a file, if the file is shown.
     pub(crate) fn point_at(&mut self, path: &Path) {
         self.cursor = self.rows.iter().position(|row| row.path == path).unwrap_or(self.cursor);
     }
 
     pub(crate) fn reveal(&mut self, rows: usize) {
         self.top = in_sight(self.top, self.cursor, rows, 0);
-        // What is above is shown again where there is room.
+        // The rows above are shown again when there is room.
         self.top = self.top.min(self.rows.len().saturating_sub(rows));
     }
 }
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn several_folders_are_shown_by_their_names() {
+    fn several_folders_show_their_names() {
         let mut tree = Tree::new(vec!["/p".into(), "/q".into()]);
         tree.refresh(listed);
         assert_eq!(shown(&tree), ">p| src| a| b|q| src| a| b");
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_links_ends() {
+    fn cycle_of_links_ends() {
         let mut tree = Tree::new(vec!["/p".into()]);
         let mut path = PathBuf::from("/p/src");
         for _ in 0..100 {
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_is_in_sight() {
+    fn list_scrolls_to_its_cursor() {
         let mut tree = Tree::new(vec!["/p".into()]);
         tree.refresh(listed);
         tree.step(2);

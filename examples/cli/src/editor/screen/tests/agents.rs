@@ -1,4 +1,4 @@
-//! What agents do, and what a person does with it.
+//! The requests of agents, and the reactions of a person.
 
 use super::Desk;
 use crate::editor::options::OnDiff;
@@ -23,7 +23,7 @@ fn open(desk: &Desk, name: &str) -> OpenFile {
 }
 
 #[test]
-fn a_change_is_accepted_rejected_and_edited() {
+fn proposal_is_accepted_rejected_and_edited() {
     let mut desk = Desk::new(&[("a.txt", OLD)]);
     let agent = desk.attach("claude-code");
     desk.shows("● claude-code 2.1");
@@ -63,7 +63,7 @@ fn a_change_is_accepted_rejected_and_edited() {
 }
 
 #[test]
-fn keys_count_once_what_they_are_for_has_been_seen() {
+fn keys_count_after_proposal_is_seen() {
     let mut desk = Desk::new(&[("a.txt", OLD), ("b.txt", "b")]);
     let agent = desk.attach("agent");
     let first = desk.call(agent, &diff(&desk, "a.txt", "new\n"));
@@ -80,7 +80,7 @@ fn keys_count_once_what_they_are_for_has_been_seen() {
     desk.wait(500);
     desk.keys("r");
     assert_eq!(desk.result(second).unwrap()[0], "DIFF_REJECTED");
-    // Nothing is left in front: what is pressed now is not typed into a file.
+    // No proposal is left in front: the next key is not typed into a file.
     desk.open("a.txt");
     let third = desk.call(agent, &diff(&desk, "b.txt", "new\n"));
     desk.wait(500);
@@ -94,7 +94,7 @@ fn keys_count_once_what_they_are_for_has_been_seen() {
 }
 
 #[test]
-fn who_types_is_not_interrupted() {
+fn typing_person_is_not_interrupted() {
     let mut desk = Desk::new(&[("a.txt", OLD), ("b.txt", "b")]);
     let agent = desk.attach("agent");
     desk.open("a.txt");
@@ -119,7 +119,7 @@ fn who_types_is_not_interrupted() {
 }
 
 #[test]
-fn several_changes_queue() {
+fn several_proposals_queue() {
     let mut desk = Desk::new(&[("a.txt", OLD)]);
     let agents = [desk.attach("one"), desk.attach("two")];
     desk.shows("● one 2.1, two 2.1");
@@ -137,13 +137,13 @@ fn several_changes_queue() {
     assert_eq!(desk.app.model.focus, Focus::Files);
     desk.keys("\x11");
     desk.shows("3 proposed changes will be rejected");
-    // A click on it shows them as well.
+    // A click on the banner shows the proposals as well.
     desk.keys("\x1b[<0;9;2M");
     desk.shows("proposes a.txt");
 }
 
 #[test]
-fn a_change_that_ends_elsewhere_leaves_and_says_why() {
+fn ended_proposal_leaves_with_its_reason() {
     let mut desk = Desk::new(&[("a.txt", OLD)]);
     let agent = desk.attach("agent");
     let leave = |desk: &mut Desk, agent: usize| {
@@ -174,7 +174,7 @@ fn a_change_that_ends_elsewhere_leaves_and_says_why() {
 }
 
 #[test]
-fn what_the_person_should_know_of_a_change_is_said() {
+fn proposal_has_notices_for_the_person() {
     let mut desk = Desk::new(&[("a.txt", OLD)]);
     let agent = desk.attach("agent");
     desk.open("a.txt");
@@ -197,7 +197,7 @@ fn what_the_person_should_know_of_a_change_is_said() {
 }
 
 #[test]
-fn a_policy_decides_without_a_screen() {
+fn on_diff_option_decides_without_person() {
     for (on_diff, answer) in [(OnDiff::Accept, "FILE_SAVED"), (OnDiff::Reject, "DIFF_REJECTED")] {
         let mut desk = Desk::with(&[("a.txt", OLD)], on_diff);
         let agent = desk.attach("agent");
@@ -209,7 +209,7 @@ fn a_policy_decides_without_a_screen() {
 }
 
 #[test]
-fn tools_tell_what_is_on_the_screen() {
+fn tools_report_state_on_the_screen() {
     let mut desk = Desk::new(&[("a.json", "{\n  \"a\": 1\n}\n"), ("b.txt", "b\n")]);
     let agent = desk.attach("agent");
     let json =
@@ -281,7 +281,7 @@ fn tools_tell_what_is_on_the_screen() {
 }
 
 #[test]
-fn an_agent_that_has_written_a_file_hears_of_its_problems() {
+fn agent_gets_problems_of_written_file() {
     let mut desk = Desk::new(&[("a.json", "{}")]);
     let agent = desk.attach("agent");
     desk.open("a.json");
@@ -293,7 +293,7 @@ fn an_agent_that_has_written_a_file_hears_of_its_problems() {
 }
 
 #[test]
-fn what_is_selected_mentioned_and_wrong_is_told() {
+fn selections_mentions_and_problems_are_pushed() {
     let mut desk = Desk::new(&[("a.json", "{\n\"a\": 1}\n")]);
     desk.keys("\x0b");
     desk.shows("a.json waits up to 30 s for an agent");
@@ -330,7 +330,7 @@ fn what_is_selected_mentioned_and_wrong_is_told() {
     desk.wait(500);
     let uri = format!("file://{}", desk.path("a.json"));
     assert!(told(&mut desk).contains(&json!({"uris": [uri]})));
-    // The text of a proposal is nobody's selection.
+    // A selection in the text of a proposal is not sent to agents.
     let request = diff(&desk, "a.json", "proposed\n");
     desk.wait(3000);
     desk.call(0, &request);
@@ -347,7 +347,7 @@ fn what_is_selected_mentioned_and_wrong_is_told() {
 }
 
 #[test]
-fn a_peer_cannot_write_over_the_screen() {
+fn peer_cannot_write_over_the_screen() {
     let mut desk = Desk::new(&[]);
     let agent = desk.attach("agent");
     assert_eq!(of_peer("evil\x1b[2J\u{202e}"), "evil\u{fffd}[2J\u{fffd}");

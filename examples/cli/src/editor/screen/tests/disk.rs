@@ -1,4 +1,5 @@
-//! A disk that hangs holds up what needs it, and nothing else; what comes late from it harms nothing.
+//! Tests with a disk that hangs: it delays only the work that needs it, and its late results do no
+//! harm.
 
 use super::Desk;
 use crate::editor::options::OnDiff;
@@ -15,7 +16,7 @@ fn diff(desk: &Desk, name: &str, contents: &str) -> OpenDiff {
     OpenDiff::new(desk.path(name), contents, name)
 }
 
-/// A desk at which `a.txt` is open and "x" was typed into it, on a disk that hangs.
+/// Creates a desk with an open `a.txt`, into which "x" was typed, on a disk that hangs.
 fn dirty() -> Desk {
     let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "beta\n")]);
     desk.open("a.txt");
@@ -29,7 +30,7 @@ fn text(desk: &Desk) -> &str {
 }
 
 #[test]
-fn what_needs_no_disk_goes_on() {
+fn work_without_disk_goes_on() {
     let mut desk = Desk::new(&[("a.json", "{\"a\": 1}\n")]);
     desk.open("a.json");
     let agent = desk.attach("agent");
@@ -55,7 +56,7 @@ fn what_needs_no_disk_goes_on() {
 }
 
 #[test]
-fn agents_that_ask_queue_no_looks() {
+fn calls_queue_one_look_at_most() {
     let mut desk = dirty();
     let agent = desk.attach("agent");
     for _ in 0..100 {
@@ -69,7 +70,7 @@ fn agents_that_ask_queue_no_looks() {
 }
 
 #[test]
-fn a_verdict_that_is_known_needs_no_disk() {
+fn automatic_verdict_needs_no_disk() {
     let mut desk = Desk::with(&[("a.txt", "alpha\n")], OnDiff::Accept);
     let agent = desk.attach("agent");
     desk.hang();
@@ -78,7 +79,7 @@ fn a_verdict_that_is_known_needs_no_disk() {
 }
 
 #[test]
-fn the_end_waits_for_what_is_being_saved() {
+fn quit_waits_for_save_in_progress() {
     let mut desk = dirty();
     desk.keys(&[SAVE, QUIT].concat());
     desk.shows("a.txt is being saved. ^Q again ends the editor at once");
@@ -88,7 +89,7 @@ fn the_end_waits_for_what_is_being_saved() {
 }
 
 #[test]
-fn asked_twice_the_end_waits_for_nothing() {
+fn second_quit_ends_without_waiting() {
     let mut desk = dirty();
     desk.keys(&[SAVE, QUIT, QUIT].concat());
     assert_eq!(desk.app.quitting, Quitting::AtOnce);
@@ -96,7 +97,7 @@ fn asked_twice_the_end_waits_for_nothing() {
 }
 
 #[test]
-fn the_end_asks_anew_where_something_came_between() {
+fn quit_asks_again_after_new_changes() {
     let mut desk = dirty();
     let agent = desk.attach("agent");
     desk.keys(&[SAVE, QUIT, "y"].concat());
@@ -109,7 +110,7 @@ fn the_end_asks_anew_where_something_came_between() {
 }
 
 #[test]
-fn what_cannot_be_saved_ends_nothing() {
+fn failed_save_cancels_quit() {
     let mut desk = Desk::new(&[("sub/a.txt", "alpha\n")]);
     desk.keys("\r");
     desk.open("sub/a.txt");
@@ -126,7 +127,7 @@ fn what_cannot_be_saved_ends_nothing() {
 }
 
 #[test]
-fn a_change_on_disk_is_not_saved_over() {
+fn save_keeps_a_change_on_disk() {
     let mut desk = dirty();
     desk.keys(SAVE);
     desk.write("a.txt", "of the agent\n");
@@ -149,7 +150,7 @@ fn a_change_on_disk_is_not_saved_over() {
 }
 
 #[test]
-fn each_text_that_was_saved_is_written() {
+fn each_saved_text_is_written() {
     let mut desk = dirty();
     desk.keys(&[SAVE, "\r", SAVE, "\x1a", SAVE].concat());
     assert_eq!(desk.app.model.document().unwrap().saving.len(), 3);
@@ -160,7 +161,7 @@ fn each_text_that_was_saved_is_written() {
 }
 
 #[test]
-fn what_is_being_saved_cannot_be_closed() {
+fn file_cannot_close_during_its_save() {
     let mut desk = dirty();
     desk.keys(&[SAVE, "\x17", "\x17"].concat());
     desk.shows("it is being saved: close it then");
@@ -171,7 +172,7 @@ fn what_is_being_saved_cannot_be_closed() {
 }
 
 #[test]
-fn a_late_reload_keeps_what_was_typed() {
+fn late_reload_keeps_typed_text() {
     let mut desk = Desk::new(&[("a.txt", "alpha\n")]);
     desk.open("a.txt");
     desk.hang();
@@ -184,7 +185,7 @@ fn a_late_reload_keeps_what_was_typed() {
 }
 
 #[test]
-fn a_late_file_takes_no_keys() {
+fn late_file_takes_no_keys() {
     let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "beta\n")]);
     desk.open("a.txt");
     desk.hang();
@@ -199,7 +200,7 @@ fn a_late_file_takes_no_keys() {
 }
 
 #[test]
-fn folding_twice_before_the_list_is_there_folds_once() {
+fn folding_twice_before_listing_folds_once() {
     let mut desk = Desk::new(&[("sub/a.txt", "alpha\n")]);
     desk.keys("\r");
     assert_eq!(desk.app.model.tree.unfolded().count(), 2);
@@ -210,7 +211,7 @@ fn folding_twice_before_the_list_is_there_folds_once() {
 }
 
 #[test]
-fn a_file_that_has_become_short_is_in_sight() {
+fn shortened_file_stays_in_sight() {
     let long: String = (0..200).map(|line| format!("line {line}\n")).collect();
     let mut desk = Desk::new(&[("a.txt", &long)]);
     desk.open("a.txt");

@@ -1,4 +1,4 @@
-//! What is where on the screen, at every size.
+//! The contents of the screen at every size.
 
 use super::Desk;
 use ide_mcp::ide::OpenDiff;
@@ -23,7 +23,7 @@ fn assert_screen(desk: &mut Desk, name: &str, expected: &[&str]) {
 }
 
 #[test]
-fn a_text_beside_the_files() {
+fn text_is_shown_beside_the_files() {
     let mut desk = desk();
     desk.app.resize((72, 10));
     desk.open("a.json");
@@ -81,7 +81,7 @@ fn a_text_beside_the_files() {
 }
 
 #[test]
-fn a_proposal_in_both_ways() {
+fn proposal_is_shown_in_both_views() {
     let mut desk = desk();
     propose(&mut desk);
     desk.app.resize((64, 10));
@@ -158,7 +158,7 @@ fn a_proposal_in_both_ways() {
 }
 
 #[test]
-fn no_size_is_too_small_and_none_too_large() {
+fn every_screen_size_can_be_drawn() {
     for shown in ["nothing", "text", "proposal", "wide", "editing", "help", "activity"] {
         let mut desk = desk();
         match shown {
@@ -195,7 +195,7 @@ fn no_size_is_too_small_and_none_too_large() {
 }
 
 #[test]
-fn the_page_of_help_has_every_key() {
+fn help_page_has_every_key() {
     let mut desk = desk();
     desk.app.resize((80, 70));
     desk.keys("\x1bOP");
@@ -218,7 +218,7 @@ fn the_page_of_help_has_every_key() {
 }
 
 #[test]
-fn long_lines_and_long_texts_are_scrolled_to_the_cursor() {
+fn long_texts_scroll_to_the_cursor() {
     let text = format!("{}end\n", "0123456789".repeat(30)) + &"line\n".repeat(200);
     let mut desk = Desk::new(&[("a.txt", &text)]);
     desk.open("a.txt");

@@ -1,5 +1,6 @@
-//! The whole editor without a terminal and without sockets: keys as bytes go in, agents are joined to its host in
-//! memory, and the screen comes out as lines. Time stands still unless it is moved.
+//! The whole editor without a terminal and without sockets: keys go in as bytes, agents are connected
+//! to the host in memory, and the screen comes out as lines. Time stands still unless a test moves
+//! it.
 
 mod agents;
 mod disk;
@@ -33,12 +34,12 @@ struct Desk {
     agents: Vec<(ConnId, Client)>,
     heard: Vec<(usize, ClientEvent)>,
     now: Time,
-    /// Ends the disk's hanging.
+    /// Makes the disk continue when it is dropped.
     hanging: Option<Sender<()>>,
 }
 
 impl Desk {
-    /// A project with these files.
+    /// Creates a project with these files.
     fn new(files: &[(&str, &str)]) -> Self {
         Self::with(files, OnDiff::Ask)
     }
@@ -73,7 +74,7 @@ impl Desk {
         fs::read_to_string(self.root.join(name)).unwrap()
     }
 
-    /// Somebody else writes a file.
+    /// Writes a file as another program would.
     fn write(&self, name: &str, text: &str) {
         fs::write(self.root.join(name), text).unwrap();
     }
@@ -115,7 +116,7 @@ impl Desk {
         }
     }
 
-    /// From here on the disk does nothing, until it [`recovers`](Self::recover).
+    /// Makes the disk hang until [`recover`](Self::recover).
     fn hang(&mut self) {
         let (recover, held) = mpsc::channel();
         self.app.disk.run(None, move |_| held.recv().unwrap_or_default(), |_, _, _, ()| {});
@@ -136,7 +137,7 @@ impl Desk {
     fn keys(&mut self, bytes: &str) {
         let mut decoder = Decoder::default();
         decoder.feed(self.now, bytes.as_bytes());
-        // So that ESC on its own is a key.
+        // Late enough for a lone ESC to be a key.
         let late = self.now.saturating_add(Duration::from_secs(1));
         while let Some(input) = decoder.next(late) {
             self.app.input(&mut self.host, self.now, &input);
@@ -158,7 +159,7 @@ impl Desk {
         let conn = self.host.connect(self.now);
         self.agents.push((conn, client));
         self.turn();
-        // From then on it accepts mentions.
+        // After this time the client accepts mentions.
         self.wait(1_600);
         self.agents.len() - 1
     }
@@ -169,7 +170,7 @@ impl Desk {
         asked
     }
 
-    /// The texts of the result of a call, if it has one by now.
+    /// Returns the texts of the result of a call, if the result has arrived.
     fn result(&self, asked: RequestId) -> Option<Vec<String>> {
         self.heard.iter().find_map(|(_, event)| match event {
             ClientEvent::Outcome { request, outcome: Outcome::Result(result) } if *request == asked => {
@@ -179,7 +180,7 @@ impl Desk {
         })
     }
 
-    /// Calls a tool that answers at once.
+    /// Calls a tool that answers at once. Returns the texts of its result.
     fn ask(&mut self, agent: usize, request: &impl ToolArguments) -> String {
         let asked = self.call(agent, request);
         self.result(asked).unwrap_or_default().join("|")
@@ -198,7 +199,7 @@ impl Desk {
         assert!(screen.contains(text), "{text:?} is not on the screen:\n{screen}");
     }
 
-    /// The ink in which a text on the screen begins.
+    /// Returns the ink of the first character of a text on the screen.
     fn ink(&mut self, text: &str) -> Ink {
         let canvas = self.canvas();
         let (width, height) = canvas.size();

@@ -14,7 +14,7 @@ use crate::editor::screen::view::canvas::{Canvas, Ink};
 use crate::editor::screen::{terminal, theme};
 
 #[test]
-fn a_panic_leaves_the_terminal_as_it_was() {
+fn panic_restores_the_terminal() {
     let root = std::env::temp_dir().join(format!("ide-mcp-panic-{}", std::process::id()));
     std::fs::create_dir_all(&root).unwrap();
     let tmux = tmux::Tmux::new(&root, &root, &[("RUST_BACKTRACE", "0")]);

@@ -1,4 +1,4 @@
-//! What a person does with files.
+//! The work of a person with files.
 
 use super::Desk;
 use crate::editor::screen::app::Quitting;
@@ -36,7 +36,7 @@ fn files_are_opened_from_the_list() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_why() {
+fn failed_open_shows_its_reason() {
     let mut desk = Desk::new(&[("a.txt", "a")]);
     std::fs::write(desk.root.join("bytes"), [0xff, 0xfe]).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", desk.root.join("out")).unwrap();
@@ -49,7 +49,7 @@ fn what_cannot_be_opened_says_why() {
 }
 
 #[test]
-fn a_file_is_edited_and_saved() {
+fn file_is_edited_and_saved() {
     let mut desk = Desk::new(&[("a.txt", "alpha\nbeta\n")]);
     desk.open("a.txt");
     desk.keys(&format!("{DOWN}x"));
@@ -72,7 +72,7 @@ fn a_file_is_edited_and_saved() {
 }
 
 #[test]
-fn nothing_is_given_up_without_being_asked_twice() {
+fn discarding_changes_needs_a_second_key() {
     let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "b")]);
     desk.keys("\x11");
     assert!(desk.app.quitting == Quitting::Now, "nothing is lost");
@@ -103,7 +103,7 @@ fn nothing_is_given_up_without_being_asked_twice() {
 }
 
 #[test]
-fn a_file_that_changes_on_disk_is_read_again_or_said_to_differ() {
+fn change_on_disk_is_reread_or_conflicts() {
     let mut desk = Desk::new(&[("a.txt", "alpha\n")]);
     desk.open("a.txt");
     desk.write("a.txt", "of another\n");
@@ -131,7 +131,7 @@ fn a_file_that_changes_on_disk_is_read_again_or_said_to_differ() {
 }
 
 #[test]
-fn a_signal_that_comes_while_typing_loses_no_key() {
+fn resize_during_typing_loses_no_key() {
     let mut desk = Desk::new(&[("a.txt", "")]);
     desk.open("a.txt");
     for letter in "hello".chars() {
@@ -143,7 +143,7 @@ fn a_signal_that_comes_while_typing_loses_no_key() {
 }
 
 #[test]
-fn problems_are_seen_where_they_are() {
+fn problems_are_shown_at_their_lines() {
     let mut desk = Desk::new(&[("a.json", "{\n  \"a\": x\n}\n")]);
     desk.open("a.json");
     desk.shows("2 ●");
@@ -159,13 +159,13 @@ fn problems_are_seen_where_they_are() {
 }
 
 #[test]
-fn the_mouse_points_selects_and_scrolls() {
+fn mouse_points_selects_and_scrolls() {
     let text: String = (0..50).map(|line| format!("line {line}\n")).collect();
     let mut desk = Desk::new(&[("a.txt", &text)]);
-    // The second row is the first file.
+    // The second row shows the first file.
     desk.keys("\x1b[<0;3;2M\x1b[<0;3;2m");
     desk.shows("line 0");
-    // Beside the files and the numbers: column 28 is the first of the text.
+    // Column 28 is the first column of the text, after the files and the line numbers.
     desk.keys("\x1b[<0;28;3M\x1b[<32;32;4M\x1b[<0;32;4m");
     assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "line 1\nline");
     assert_eq!(desk.ink("line 1"), Ink::Selected);
@@ -184,7 +184,7 @@ fn selecting_needs_no_shift() {
     desk.keys(&format!("\0{DOWN}\x1b[C"));
     assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "alpha\nb");
     desk.shows("2 lines selected");
-    // One that ends before the first character of a line has nothing of that line.
+    // A selection that ends before the first character of a line does not include that line.
     desk.keys("\x1b[D");
     assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "alpha\n");
     let screen = desk.screen();

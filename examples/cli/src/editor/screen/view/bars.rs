@@ -1,4 +1,5 @@
-//! The rows around: what is shown, that proposals wait, who is attached and what was asked, which keys there are.
+//! The bars above and below: the title, the waiting proposals, the agents with the latest message,
+//! and the keys.
 
 use super::canvas::{Canvas, Ink, fitted, fitted_end};
 use super::pages;
@@ -79,7 +80,7 @@ fn proposal(model: &Model, area: Rect, canvas: &mut Canvas) {
     if count > 1 && used.saturating_add(width(&open.label)).saturating_add(width(&long)) < room {
         right = long;
     }
-    // Of what there is no room for the name of the file matters most.
+    // If room is short, the name of the file has priority.
     let who =
         if used.saturating_add(width(&right)).saturating_add(12) > room { " ✻ ".to_owned() } else { who };
     let used = width(&who).saturating_add(width(&changed)).saturating_add(width(edited));
@@ -111,7 +112,7 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
         Some(names) => (" ● ", names, Ink::StatusGood),
     };
     let end = canvas.write(area, sign, ink);
-    // What was said is worth more than who is there.
+    // A message has priority over the names of the agents.
     let said = model.message.as_ref().map(|message| (message.text.as_str(), message.tone));
     let said = said.or_else(|| model.stopping.as_deref().map(|why| (why, Tone::Plain)));
     let last = said.or_else(|| model.log.back().map(|last| (last.text.as_str(), Tone::Plain)));
@@ -136,7 +137,7 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
     canvas.write(left, &fitted(text, left.width.into()), ink);
 }
 
-/// Who is there; of several with one name, how many.
+/// Returns the names of the agents. A name of several agents is there once, with their number.
 fn attached(model: &Model) -> Option<String> {
     let mut names: Vec<(&str, usize)> = Vec::new();
     for agent in &model.agents {
@@ -151,7 +152,7 @@ fn attached(model: &Model) -> Option<String> {
     (!names.is_empty()).then(|| names.iter().map(name).collect::<Vec<_>>().join(", "))
 }
 
-/// Where the cursor is; lines and columns from 1, as people count.
+/// Returns the place of the cursor. Lines and columns count from 1, as people count.
 fn place(model: &Model) -> String {
     if model.page.is_some() {
         return String::new();
@@ -178,7 +179,7 @@ fn place(model: &Model) -> String {
     place
 }
 
-/// How many wrong tokens were sent, and how many problems the file has that is shown.
+/// Returns the number of wrong tokens, and the number of problems in the shown file.
 fn problems(model: &Model) -> String {
     let tokens = match model.unauthenticated.wrong_tokens {
         0 => String::new(),
@@ -205,7 +206,7 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
         canvas.write(area, " a proposal: look at it first …", Ink::Hint);
         return;
     }
-    // The problem of the line of the cursor is worth more than keys.
+    // The problem in the line of the cursor has priority over the keys.
     if let (Focus::Text, None, Some(document)) = (model.focus, model.page, model.document()) {
         let line = document.buffer.text().line_of(document.buffer.cursor());
         if let Some(problem) = document.problem_in(line) {
@@ -214,7 +215,7 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
             return;
         }
     }
-    // The way to all the others has its place.
+    // The key to the page of all keys has a fixed place.
     let area = match area.width.checked_sub(9) {
         Some(width) if model.page.is_none() => {
             let last = canvas.write(rest(area, area.x.saturating_add(width)), " F1", Ink::Key);
@@ -229,7 +230,7 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
         let is_of_use = match action {
             Action::ShowProposal => count > 0,
             Action::NextProposal => count > 1,
-            // It has its place.
+            // This key has a fixed place.
             Action::Help => false,
             _ => true,
         };
@@ -245,7 +246,7 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
     }
 }
 
-/// One text at the left, another at the right; the one at the right stays whole.
+/// Writes one text at the left and one at the right. The right one stays whole.
 fn split(canvas: &mut Canvas, area: Rect, left: &str, right: &str, left_ink: Ink, right_ink: Ink) {
     canvas.fill(area, left_ink);
     let room = usize::from(area.width).saturating_sub(width(right)).saturating_sub(1);

@@ -1,9 +1,10 @@
-//! A screen in memory: what stands in each cell, and in which role. What the roles look like is the painter's business.
+//! A screen in memory: the symbol and the role of each cell. The painter decides the look of the
+//! roles.
 
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::columns::glyphs;
 
-/// What a cell is for, which says how it looks.
+/// The role of a cell, which determines its look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ink {
     #[default]
@@ -13,20 +14,20 @@ pub(crate) enum Ink {
     Rule,
     Header,
     HeaderDim,
-    /// What stands out in the header.
+    /// An emphasized part of the header.
     HeaderMark,
-    /// That proposals wait.
+    /// The announcement of waiting proposals.
     Banner,
     Number,
     CurrentNumber,
     /// The line of the cursor.
     CurrentLine,
     Selected,
-    /// Stands for a character that cannot be shown.
+    /// A replacement of a character that cannot be shown.
     Replaced,
     Folder,
     OpenFile,
-    /// The row that keys act on, where they act and where they do not.
+    /// The row that keys act on, with and without the focus.
     Row,
     RowUnfocused,
     Added,
@@ -35,7 +36,7 @@ pub(crate) enum Ink {
     Removed,
     RemovedStrong,
     RemovedNumber,
-    /// Where nothing stands beside something.
+    /// The empty side of a row of a side-by-side diff.
     Gap,
     Hidden,
     Problem,
@@ -51,12 +52,12 @@ pub(crate) enum Ink {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// Empty for the second column of a wide character.
+    /// [`Symbol::Behind`] for the second column of a wide character.
     pub(crate) symbol: Symbol,
     pub(crate) ink: Ink,
 }
 
-/// A character, with the marks on it.
+/// A character with the marks on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Symbol {
     One(char),
@@ -64,7 +65,7 @@ pub(crate) enum Symbol {
     Behind,
 }
 
-/// More marks than any language puts on a character.
+/// The largest number of marks on a character: more than any language uses.
 const MARKS: usize = 16;
 
 impl Default for Symbol {
@@ -78,7 +79,7 @@ pub(crate) struct Canvas {
     width: u16,
     height: u16,
     cells: Vec<Cell>,
-    /// Column and row; hidden if there is none.
+    /// The column and row of the cursor; `None` hides it.
     pub(crate) cursor: Option<(u16, u16)>,
 }
 
@@ -105,12 +106,13 @@ impl Canvas {
         }
     }
 
-    /// Writes a text in the first row of an area, and no further; gives the column behind it.
+    /// Writes a text in the first row of an area, and not beyond. Returns the column after it.
     pub(crate) fn write(&mut self, area: Rect, text: &str, ink: Ink) -> u16 {
         self.write_from(area, 0, text, |_| ink)
     }
 
-    /// The same from a column of the text on, each character in the ink for its byte.
+    /// Writes like [`write`](Self::write), but from a column of the text on, and each character in
+    /// the ink of its byte.
     pub(crate) fn write_from(
         &mut self,
         area: Rect,
@@ -125,7 +127,7 @@ impl Canvas {
         for glyph in glyphs(text) {
             let behind = glyph.column.saturating_add(glyph.width);
             let Some(column) = glyph.column.checked_sub(left) else {
-                // The rest of what is cut at the left edge.
+                // The rest of a character that the left edge cuts.
                 for column in left..behind {
                     end = self.put(area, column.saturating_sub(left), ' ', ink(glyph.byte)).unwrap_or(end);
                 }
@@ -159,7 +161,7 @@ impl Canvas {
         end
     }
 
-    /// The same, and where the text goes on behind the area it says so.
+    /// Writes like [`write_from`](Self::write_from), and marks a text that continues after the area.
     pub(crate) fn write_cut(
         &mut self,
         area: Rect,
@@ -169,7 +171,7 @@ impl Canvas {
         more: Ink,
     ) -> u16 {
         let end = self.write_from(area, left, text, ink);
-        // Whether it does is looked for no further than needed: lines can be long.
+        // The search goes no further than needed, because lines can be long.
         let room = left.saturating_add(area.width.into());
         let goes_on = glyphs(text).any(|glyph| glyph.column.saturating_add(glyph.width) > room);
         if goes_on && area.width > 1 {
@@ -179,7 +181,8 @@ impl Canvas {
         end
     }
 
-    /// The column behind it, unless it is not in the area.
+    /// Puts a character in a cell. Returns the column after it, or `None` if the cell is not in the
+    /// area.
     fn put(&mut self, area: Rect, column: usize, character: char, ink: Ink) -> Option<u16> {
         let column = u16::try_from(column).ok().filter(|column| *column < area.width)?;
         let x = area.x.checked_add(column)?;
@@ -191,7 +194,7 @@ impl Canvas {
         if x < area.x {
             return;
         }
-        // A wide character has its second column there.
+        // The mark on a wide character goes to the first column of the character.
         let is_behind = self.cell(x, area.y).is_some_and(|cell| cell.symbol == Symbol::Behind);
         let x = if is_behind { x.saturating_sub(1) } else { x };
         let Some(cell) = self.index(x, area.y).and_then(|at| self.cells.get_mut(at)) else { return };
@@ -214,7 +217,7 @@ impl Canvas {
         is_there.then(|| usize::from(y).saturating_mul(self.width.into()).saturating_add(x.into()))
     }
 
-    /// A row as text, for tests and for what is printed.
+    /// Returns a row as text.
     #[cfg(test)]
     pub(crate) fn row(&self, y: u16) -> String {
         let mut row = String::new();
@@ -234,7 +237,7 @@ impl Canvas {
     }
 }
 
-/// Cuts a text to so many columns; where something is missing it says so.
+/// Cuts a text to a number of columns. An ellipsis marks the cut.
 pub(crate) fn fitted(text: &str, columns: usize) -> String {
     use crate::editor::screen::model::columns::{byte_at, width};
     if width(text) <= columns {
@@ -244,7 +247,7 @@ pub(crate) fn fitted(text: &str, columns: usize) -> String {
     if columns == 0 { String::new() } else { format!("{kept}…") }
 }
 
-/// The same, but what is missing is at the beginning: of a path the end counts.
+/// Cuts a text like [`fitted`], but at its beginning, because the end of a path matters most.
 pub(crate) fn fitted_end(text: &str, columns: usize) -> String {
     use crate::editor::screen::model::columns::width;
     if width(text) <= columns {
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn inks_are_those_of_the_bytes() {
+    fn cells_have_the_inks_of_bytes() {
         let mut canvas = Canvas::new((4, 1));
         canvas.write_from(
             area(0, 4),
@@ -302,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_is_not_drawn() {
+    fn cells_outside_are_not_drawn() {
         let mut canvas = Canvas::new((3, 1));
         canvas.fill(Rect { x: 2, y: 0, width: 9, height: 9 }, Ink::Gap);
         assert_eq!(canvas.write(Rect { x: 0, y: 7, width: 3, height: 1 }, "abc", Ink::Text), 3);
@@ -314,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_says_so() {
+    fn cut_text_has_an_ellipsis() {
         for (text, columns, begin, end) in [
             ("abcd", 4, "abcd", "abcd"),
             ("abcde", 4, "abc…", "…cde"),

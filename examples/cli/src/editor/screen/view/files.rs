@@ -1,4 +1,4 @@
-//! The list of files.
+//! The view of the list of files.
 
 use super::canvas::{Canvas, Ink, fitted};
 use crate::editor::screen::layout::Rect;

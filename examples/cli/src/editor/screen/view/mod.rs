@@ -1,4 +1,4 @@
-//! The model as a screen in memory.
+//! The drawing of the model on a screen in memory.
 
 pub(crate) mod canvas;
 
@@ -12,7 +12,7 @@ use super::layout::layout;
 use super::model::{Focus, Model};
 use canvas::Canvas;
 
-/// Draws everything. What scrolls is scrolled to where its cursor is before, by [`reveal`].
+/// Draws everything. Before, [`reveal`] has to scroll each part to its cursor.
 pub(crate) fn draw(model: &Model) -> Canvas {
     let mut canvas = Canvas::new(model.size);
     let layout = layout(model);
@@ -37,7 +37,7 @@ pub(crate) fn draw(model: &Model) -> Canvas {
     canvas
 }
 
-/// Scrolls everything that has a cursor to where it is.
+/// Scrolls each part that has a cursor to it.
 pub(crate) fn reveal(model: &mut Model) {
     let layout = layout(model);
     if let Some(files) = layout.files {
@@ -53,7 +53,7 @@ pub(crate) fn reveal(model: &mut Model) {
     }
 }
 
-/// Which line and column of the text that is shown is at this place of the screen.
+/// Returns the line and column of the shown text at a place of the screen.
 pub(crate) fn place_in_text(model: &Model, column: u16, row: u16) -> Option<(usize, usize)> {
     let area = layout(model).main?;
     let buffer = match model.proposed() {

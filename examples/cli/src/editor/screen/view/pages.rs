@@ -1,4 +1,4 @@
-//! The pages of help and activity, and what is shown where nothing is open.
+//! The pages of help and activity, and the screen without an open file.
 
 use super::canvas::{Canvas, Ink, fitted};
 use super::text::rest;
@@ -8,7 +8,7 @@ use crate::editor::screen::model::{Model, Page, PageKind};
 use ide_mcp::Time;
 use ide_mcp::ide::Unauthenticated;
 
-/// A line of a page: a word that stands out, and the rest.
+/// A line of a page. An entry is an emphasized word and a text.
 enum Line {
     Heading(&'static str),
     Entry(String, String),
@@ -39,7 +39,7 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
     }
 }
 
-/// How many lines a page has.
+/// Returns the number of lines of a page.
 pub(crate) fn length(model: &Model, kind: PageKind) -> usize {
     lines(model, kind).len()
 }
@@ -99,7 +99,7 @@ fn ago(now: Time, at: Time) -> String {
     }
 }
 
-/// Where nothing is open.
+/// Draws the screen without an open file.
 pub(crate) fn draw_nothing(area: Rect, canvas: &mut Canvas) {
     canvas.fill(area, Ink::Text);
     let lines = [

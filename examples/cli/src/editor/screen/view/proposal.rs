@@ -1,4 +1,4 @@
-//! A proposed change: a diff, unified or side by side, or its text while it is edited.
+//! The view of a proposed change: a diff, unified or side by side, or its text during an edit.
 
 use super::canvas::{Canvas, Ink, fitted};
 use super::text;
@@ -82,7 +82,7 @@ fn side_by_side(open: &Proposed, digits: usize, area: Rect, canvas: &mut Canvas)
     }
 }
 
-/// A line of a diff, with these numbers before it.
+/// Draws a line of a diff, with these numbers before it.
 fn one(change: &Line, numbers: &str, left: usize, line: Rect, canvas: &mut Canvas) {
     let (sign, ink, strong, number) = match change.kind {
         Kind::Same => ("  ", Ink::Text, Ink::Text, Ink::Number),
@@ -107,7 +107,7 @@ fn hidden(count: usize, line: Rect, canvas: &mut Canvas) {
     canvas.write(line, &format!("   ⋯ {lines} the same"), Ink::Hidden);
 }
 
-/// How many digits the numbers of its lines have.
+/// Returns the number of digits of the line numbers.
 fn digits(open: &Proposed) -> usize {
     let number = |row: &Row| match row {
         Row::Line(line) => line.old.max(line.new).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! A text that is edited: line numbers, problems, selection, cursor.
+//! The view of a text that is edited: line numbers, problems, selection, cursor.
 
 use super::canvas::{Canvas, Ink};
 use crate::editor::screen::layout::Rect;
@@ -36,7 +36,7 @@ pub(crate) fn draw(
             if selection.contains(&at) { Ink::Selected } else { paper }
         };
         let end = canvas.write_cut(body, buffer.left, content, ink, Ink::Number);
-        // A line end that is selected is seen too.
+        // A selected line end is visible too.
         if selection.contains(&range.end) {
             canvas.write(Rect { width: 1, ..rest(body, end) }, " ", Ink::Selected);
         }
@@ -49,13 +49,13 @@ pub(crate) fn draw(
     }
 }
 
-/// How many columns line numbers and problems take.
+/// Returns the number of columns for line numbers and problems.
 pub(crate) fn gutter(buffer: &Buffer) -> usize {
     let digits = buffer.text().lines().to_string().len().max(3);
     digits.saturating_add(3)
 }
 
-/// What is left of a row from a column on.
+/// Returns the part of a row from a column on.
 pub(crate) const fn rest(line: Rect, x: u16) -> Rect {
     let used = x.saturating_sub(line.x);
     Rect { x, width: line.width.saturating_sub(used), ..line }
