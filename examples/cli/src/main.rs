@@ -1,6 +1,7 @@
-//! `ide-mcp`: an editor that coding agents attach to, an agent that attaches to editors, and tools that examine both.
+//! `ide-mcp`: an editor for coding agents, an agent that attaches to editors, and tools that
+//! examine both.
 //!
-//! Each command is a module with a command line of its own; [`support`] has the code that they share.
+//! Each command is a module with its own command line; [`support`] has the code that they share.
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "a command takes the events that concern it")]
 
@@ -35,7 +36,7 @@ usage: ide-mcp COMMAND [ARGUMENT…]
 
 const PROGRAM: Program = Program::new("ide-mcp", USAGE);
 
-/// A command of the program: its name, and its `main` with the arguments behind the name.
+/// A command of the program: its name, and its `main`, which takes the arguments after the name.
 type Command = (&'static str, fn(Parser) -> ExitCode);
 
 const COMMANDS: &[Command] = &[
@@ -59,7 +60,7 @@ enum Task {
     Version,
 }
 
-/// Returns `None` for help about the program.
+/// Returns `None` if the user asked for help about the program.
 fn parse(mut parser: Parser) -> Result<Option<Task>, Error> {
     let help = || Parser::from_args(["--help"]);
     match parser.next()? {

@@ -1,4 +1,4 @@
-//! What an editor says, as lines of JSON: `{"event", …}`, the same for every command.
+//! The events of a session as lines of JSON, `{"event", …}`, in one format for all commands.
 
 use crate::agent::session::{Heard, Session};
 use ide_mcp::ide::{ClientEvent, Dialect};
@@ -6,7 +6,7 @@ use ide_mcp::mcp::{Outcome, ToolResult};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// What an editor pushes: the name of its notification, and the parameters.
+/// A push of the editor: the name of the notification, and its parameters.
 #[derive(Debug, Serialize)]
 pub(crate) struct Pushed {
     event: Box<str>,
@@ -14,7 +14,7 @@ pub(crate) struct Pushed {
 }
 
 impl Pushed {
-    /// `None` if this is no push.
+    /// Converts an event; `None` if it is not a push.
     pub(crate) fn of(event: ClientEvent) -> Option<Self> {
         Some(match event {
             ClientEvent::Pushed(push) => Self::new(Dialect::VsCode.notification(push.notification()), &push),
@@ -31,7 +31,7 @@ impl Pushed {
     }
 }
 
-/// What becomes of a connection that is tried again.
+/// A change of a connection that reconnects.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Link {
@@ -40,7 +40,7 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// `None` if it is an event of the session.
+    /// Converts a change of the connection; `None` for an event of the session.
     pub(crate) fn of(heard: &Heard, session: &Session) -> Option<Self> {
         match heard {
             Heard::Lost(why) => Some(Self::Lost { why: why.clone() }),
@@ -53,7 +53,7 @@ impl Link {
     }
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum End {
@@ -75,7 +75,7 @@ impl End {
     }
 }
 
-/// A tool and its outcome, or what is wrong with the line that asked for it.
+/// A tool and its outcome, or the error in the input line that asked for it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Said {
     event: &'static str,
@@ -103,7 +103,7 @@ impl Said {
         Self { event: "outcome", line: Some(line), tool: None, happened: Happened::Error(error) }
     }
 
-    /// Whether there is a result, and the tool does not call it an error.
+    /// Returns true if there is a result, and the tool does not mark it as an error.
     pub(crate) fn is_good(&self) -> bool {
         match &self.happened {
             Happened::Outcome(End::Result(raw)) => {

@@ -1,6 +1,7 @@
-//! The agent's side as a command line: finds the editor as the real client does, attaches, and asks.
+//! The agent's side as a command line: finds the editor as the real client does, attaches, and
+//! makes requests.
 //!
-//! `ide-mcp agent --help` says how, and what its exit status means.
+//! `ide-mcp agent --help` explains the use and the exit status.
 
 mod commands;
 mod events;
@@ -55,7 +56,7 @@ fn run(options: Options) -> ExitCode {
     done(verdict, json)
 }
 
-/// What is known to make sense before anybody is asked.
+/// A command with its input files read and checked before the agent connects.
 enum Prepared {
     Proposal(Proposal),
     Script(Script),
@@ -63,12 +64,12 @@ enum Prepared {
 }
 
 impl Prepared {
-    /// `None` if nothing is left to do. What cannot be proposed need not be sent, and what changes nothing need not be
-    /// asked.
+    /// Checks the command; `None` if there is nothing left to do. The agent does not connect for a
+    /// proposal that is invalid or that changes nothing.
     fn prepare(command: Command, cwd: Option<&Path>, json: bool) -> Result<Option<Self>, (u8, String)> {
         Ok(Some(match command {
             Command::Diff { path, proposal } => {
-                // Rather than that there is no file in it.
+                // Reports a wrong `--cwd` itself, and not a file missing in it.
                 Here::of(cwd).map_err(|error| (NOT_BEGUN, error.to_string()))?;
                 match Proposal::prepare(&path, &proposal).map_err(|problem| (FAILED, problem))? {
                     Some(proposal) => Self::Proposal(proposal),

@@ -16,57 +16,57 @@ usage: ide-mcp agent [--lock FILE | --port N] [--cwd DIR] [--legacy] [--dead-pro
 
   --lock FILE    the lock file of the editor, N.lock or N.json
   --port N       the editor with the lock file N.lock
-  --cwd DIR      look for an editor that has this directory open (default: the working directory), and for the files
-                 of diff from there
-  --legacy       look also where the real client does not: in ~/.claude where CLAUDE_CONFIG_DIR is set,
-                 $XDG_CONFIG_HOME/claude, and ~/.claude-code with its N.json
-  --dead-process attach to the editor of --lock or --port although its process does not run here, as where it runs in
-                 another container
-  --trust-port   send the token to every user who has the port of the editor, as where it is forwarded into a
-                 container. Otherwise the agent speaks to sockets of your own user alone, where the system (Linux) tells
-                 whose they are
-  --json         say everything as lines of JSON, see below
-  --reconnect    with watch, calls and --script: an editor that goes is waited for, as the real client does it, which
-                 wants it on the same port within a minute; its lock file is read again for each attempt
+  --cwd DIR      choose an editor that has this directory open, and resolve the files of diff from there (default: the
+                 working directory)
+  --legacy       look also in places that the real client ignores: in ~/.claude if CLAUDE_CONFIG_DIR is set, in
+                 $XDG_CONFIG_HOME/claude, and in ~/.claude-code with its N.json
+  --dead-process attach to the editor of --lock or --port although its process does not run here, for example because
+                 it runs in another container
+  --trust-port   send the token to the port of the editor even if another user owns the port, for example because the
+                 port is forwarded into a container. By default the agent connects only to sockets of your own user, if
+                 the system (Linux) reports their owner
+  --json         print everything as lines of JSON, see below
+  --reconnect    with watch, calls and --script: wait for an editor that ends, as the real client does, which expects
+                 the editor on the same port within a minute; read its lock file again before each attempt
   --script FILE  play this script; - is standard input
 
 commands:
   tools               list the tools of the editor
   call NAME [JSON]    call a tool with these arguments (default {}) and print the texts of its result
-  calls               make the calls that come on standard input, one `NAME [JSON]` a line,
-                      and print each outcome as a line of JSON when it comes, with the number of the line
-  watch               print what the editor pushes, as lines of JSON
+  calls               read calls from standard input, one `NAME [JSON]` per line, and make them;
+                      print each outcome on arrival as a line of JSON, with the number of the input line
+  watch               print the pushes of the editor as lines of JSON
   diff PATH NEWFILE   propose the contents of NEWFILE for PATH, wait for the verdict, and write PATH if it is accepted;
-                      PATH need not exist
+                      PATH does not have to exist
 
-A script has one JSON object a line with one of these verbs; blank lines, and those that begin with #, are passed over:
-  {\"call\":\"NAME\",\"arguments\":{…}}    call a tool, and go on; its outcome comes as an event
+A script has one JSON object per line, with one of these verbs; blank lines and lines that begin with # are ignored:
+  {\"call\":\"NAME\",\"arguments\":{…}}    call a tool without waiting; its outcome is an event
   {\"notify\":\"METHOD\",\"params\":{…}}   send a notification
-  {\"expect\":{…},\"within\":5000}       wait for an event that has these members with these values, for 10 s or as many
-                                     milliseconds as it says. Events that do not match are kept for later
-  {\"sleep\":200}                      wait for so many milliseconds
-An array in an expected event is matched element by element, and may be shorter than the one that came.
+  {\"expect\":{…},\"within\":5000}       wait for an event that has these members with these values, for 10 s or for the
+                                     given number of milliseconds. Events that do not match are kept for later
+  {\"sleep\":200}                      wait for this number of milliseconds
+An array in an expected event is compared element by element, and may be shorter than the array in the event.
 
-Lines of JSON, and the events of a script, by their member \"event\", and what else they have:
-  tool                name, description, inputSchema: tools
+Lines of JSON, and the events of a script, by their member \"event\", with their other members:
+  tool                name, description, inputSchema: from tools
   outcome             line (in calls and scripts), tool, outcome: {\"result\":…}, {\"error\":{\"code\",\"message\"}} or
-                      {\"ended\":\"why\"}; line and error where the line itself is wrong
-  selection_changed   params: watch; so every notification, by its name
+                      {\"ended\":\"why\"}; line and error if the input line itself is wrong
+  selection_changed   params: from watch; likewise every other notification, by its name
   lost, attached      why; port, name: with --reconnect
   closed              why: the end of the connection, in a script
   diff                verdict (accepted, rejected, unchanged), path
-  step, script        line, came (the expected event); steps: what is done of a script
-  error               message, status: why it failed, which standard error says as well
+  step, script        line, came (the expected event); steps: the progress of a script
+  error               message, status: the reason of a failure, which is also on standard error
 
 Without --lock and --port the agent looks for the editor as the real client does, first by CLAUDE_CODE_SSE_PORT, then by
 the lock files below CLAUDE_CONFIG_DIR (or ~/.claude). A lock file matches if one of its folders contains the directory;
 unlike the real client, the agent accepts every spelling of the folder. CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1 accepts every
-folder. With CLAUDE_CODE_AUTO_CONNECT_IDE=false an editor must be named by --port or --lock. The host is that of
-CLAUDE_CODE_IDE_HOST_OVERRIDE, or 127.0.0.1. The token is read from the lock file and is never an argument. `ide-mcp
-doctor` says why an editor is not found.
+folder. With CLAUDE_CODE_AUTO_CONNECT_IDE=false you have to name an editor by --port or --lock. The host is that of
+CLAUDE_CODE_IDE_HOST_OVERRIDE, or 127.0.0.1. The agent reads the token from the lock file; it is never an argument.
+`ide-mcp doctor` explains why an editor is not found.
 
-exit status: 0; 1 for a rejected change, a result that is an error, a script that came out otherwise, a lost connection,
-or anything else that fails; 2 if no editor was found, or the command line or the script is wrong";
+exit status: 0; 1 for a rejected change, a result that is an error, a script with another outcome than expected, a lost
+connection, or any other failure; 2 if no editor was found, or the command line or the script is wrong";
 
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -87,12 +87,12 @@ pub(crate) enum Command {
         path: PathBuf,
         proposal: PathBuf,
     },
-    /// `-` is standard input.
+    /// The path of a script; `-` is standard input.
     Script(PathBuf),
 }
 
 impl Options {
-    /// `None` if help was asked for.
+    /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut asked = Asked::default();
         let (mut words, mut script) = (Vec::new(), None);

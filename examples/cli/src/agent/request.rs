@@ -1,11 +1,12 @@
-//! A call of a tool, as a person writes it.
+//! A call of a tool in the form that a person writes.
 
 use ide_mcp::ide::{OpenDiff, OtherTool};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The call of this tool with these arguments, a JSON object.
+/// Returns the call of this tool with these arguments, a JSON object.
 ///
-/// An `openDiff` waits for a person, so its arguments have to be right. Everything else goes out as it is written.
+/// An `openDiff` waits for a person, so the function checks its arguments. It does not change the
+/// arguments of other tools.
 pub(crate) fn request(name: &str, arguments: &str) -> Result<OtherTool, String> {
     let raw: Box<RawValue> =
         serde_json::from_str(arguments).map_err(|error| format!("the arguments are not JSON: {error}"))?;
@@ -25,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_objects_and_those_of_diffs_are_right() {
+    fn arguments_are_checked_before_sending() {
         let cases = [
             ("any tool", "t", r#"{"a": 1}"#, Ok(r#"{"a": 1}"#)),
             (

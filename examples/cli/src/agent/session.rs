@@ -1,4 +1,5 @@
-//! The session with an editor over a blocking socket: one connection, or one after another where it is tried again.
+//! The session with an editor over a blocking socket: one connection, or several in turn if it
+//! reconnects.
 
 use crate::support::find::{self, Asked, Editor, Nothing};
 use crate::support::{NotConnected, Progress, Trust, connect_checked};
@@ -17,30 +18,30 @@ use serde_json::value::RawValue;
 use std::time::Duration;
 use std::{io, process, thread};
 
-/// How often a person who waits is told so.
+/// The interval of the progress messages for a person who waits.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How long a connection may take to come about: as long as with the real client.
+/// The timeout for connecting, the same as in the real client.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What went wrong with a session, for a person. What the peer contributed to it is safe to show.
+/// The error of a session, for a person. Text from the peer in it is safe to display.
 pub(crate) type Failure = String;
 
-/// Which editors are spoken to, at each attempt.
+/// The editors that the agent may attach to, checked at each attempt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    /// One whose process does not run here.
+    /// True to attach to an editor whose process does not run here.
     pub(crate) dead_process: bool,
-    /// One whose port belongs to another user.
+    /// Decides about editors whose port belongs to another user.
     pub(crate) trust: Trust,
 }
 
-/// Why there is no session.
+/// The reason why there is no session.
 #[derive(Debug)]
 pub(crate) enum NotAttached {
     /// There is a lock file, but no editor.
     Nobody(Failure),
-    /// There is an editor, but it does not let us in.
+    /// There is an editor, but it does not admit the agent.
     Failed(Failure),
 }
 
@@ -50,44 +51,44 @@ impl From<Failure> for NotAttached {
     }
 }
 
-/// What happened to the session.
+/// A change of the session, or one of its events.
 #[derive(Debug)]
 pub(crate) enum Heard {
     Event(ClientEvent),
-    /// The connection ended so, and it is tried again.
+    /// The connection has ended for this reason, and the session reconnects.
     Lost(Failure),
-    /// It worked.
+    /// The session has reconnected.
     Back,
 }
 
 /// ```text
-///  attach ──▶ Attached ──lost──▶ Waiting ──due──▶ Trying ──ready──▶ Attached   (Lost, then Back, to the caller)
+///  attach ──▶ Attached ──lost──▶ Waiting ──due──▶ Trying ──ready──▶ Attached   (events: Lost, Back)
 ///                 │ lost, and not to be tried again      │ failed: Waiting, or given up
 ///                 ▼                                      │ the port belongs to another user
 ///               Failure                                  ▼
 ///                                                      Failure
 /// ```
-/// Trying: the lock file is read, its process looked for, the port connected to, and the owner of the server asked, in this
-/// order. Only then is anything sent.
+/// In `Trying` the session reads the lock file, looks for its process, connects to the port, and
+/// checks the owner of the server, in this order. It sends nothing before that.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// As its lock file said before the last attempt.
+    /// The contents of the lock file at the last attempt.
     editor: Editor,
     access: Access,
-    /// `None` while the next attempt is awaited.
+    /// `None` while the session waits for the next attempt.
     conn: Option<Conn<Client>>,
-    /// `None` if a lost connection is the end.
+    /// `None` if the session ends with the connection.
     again: Option<Reconnect>,
-    /// Whether whoever listens was told that it is lost, and not yet that it is back.
+    /// True if the caller has received [`Heard::Lost`] and no [`Heard::Back`] since.
     is_lost: bool,
     clock: Clock,
-    /// How many connections there were.
+    /// The number of connection attempts so far.
     count: u64,
 }
 
 impl Session {
-    /// Attaches: returns once the session is open. With `again` a lost connection is tried again, as the real client does
-    /// it; not the first one.
+    /// Attaches: returns when the session is open. With `again` the session reconnects after a lost
+    /// connection, as the real client does; it does not repeat a first attempt that fails.
     pub(crate) fn attach(editor: Editor, access: Access, again: bool) -> Result<Self, NotAttached> {
         let clock = Clock::new();
         let again = again.then(|| Reconnect::new(Backoff::default(), clock.now()));
@@ -98,7 +99,7 @@ impl Session {
         loop {
             match session.poll(SECOND) {
                 Some(ClientEvent::Ready(_)) => break,
-                // How the connection ended comes next.
+                // The next event has the reason of the end.
                 Some(ClientEvent::Failed(mcp::Failure::Closed)) => {}
                 Some(ClientEvent::Failed(failure)) => return Err(safe(&failure).into()),
                 Some(ClientEvent::Closed(closed)) => return Err(refused(&session.editor, &closed).into()),
@@ -112,7 +113,8 @@ impl Session {
         Ok(session)
     }
 
-    /// Waits for what happens next; the end of the connection is a failure, unless it is tried again.
+    /// Waits for the next event; the end of the connection is an error, unless the session
+    /// reconnects.
     pub(crate) fn next(&mut self) -> Result<Heard, Failure> {
         let mut waiting = None;
         loop {
@@ -126,7 +128,7 @@ impl Session {
         }
     }
 
-    /// The same, but not longer than this.
+    /// Waits for the next event like [`next`](Self::next), but no longer than `at_most`.
     pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
         if self.conn.is_none() {
             return self.try_again(at_most);
@@ -143,7 +145,7 @@ impl Session {
         }
     }
 
-    /// Whether something can be asked now.
+    /// Returns true if the session accepts requests now.
     pub(crate) fn is_ready(&self) -> bool {
         self.conn.as_ref().is_some_and(|conn| conn.machine().is_ready())
     }
@@ -153,7 +155,7 @@ impl Session {
         self.client()?.call(arguments).map(|pending| pending.id())
     }
 
-    /// Waits for the outcome of a request. A person is told what is awaited.
+    /// Waits for the outcome of a request, and shows a person that it waits for `what`.
     pub(crate) fn outcome_of(&mut self, asked: RequestId, what: &str) -> Result<Outcome, Failure> {
         let mut waiting = Waiting::new(format!("waiting for {what} of {}", self.name()));
         loop {
@@ -175,7 +177,7 @@ impl Session {
         }
     }
 
-    /// The result, or why there is none.
+    /// Returns the result, or the reason why there is none.
     pub(crate) fn answer(outcome: Outcome) -> Result<Box<RawValue>, Failure> {
         match outcome {
             Outcome::Result(result) => Ok(result),
@@ -186,7 +188,7 @@ impl Session {
         }
     }
 
-    /// Waits for the end and says how it came.
+    /// Waits for the end of the connection and returns the reason.
     pub(crate) fn end(&mut self) -> Failure {
         loop {
             match self.next() {
@@ -196,7 +198,7 @@ impl Session {
         }
     }
 
-    /// What asks and says.
+    /// Returns the client of the connection.
     ///
     /// # Errors
     /// [`NotSent::NotReady`] while there is no connection.
@@ -208,13 +210,14 @@ impl Session {
         &self.editor
     }
 
-    /// What a person calls the editor.
+    /// Returns the name of the editor for messages.
     pub(crate) fn name(&self) -> String {
         let Editor { name, port, .. } = &self.editor;
         if name.is_empty() { format!("the editor on port {port}") } else { format!("{name:?}") }
     }
 
-    /// Leaves with a close frame and waits until it is answered; at once where the connection has ended already.
+    /// Sends a close frame and waits for the close handshake; returns at once if the connection has
+    /// ended already.
     pub(crate) fn detach(mut self) {
         if let Some(mut conn) = self.conn.take() {
             conn.machine_mut().close();
@@ -237,7 +240,7 @@ impl Session {
         }
     }
 
-    /// Connects, and asks whose server it is before the first byte.
+    /// Connects, and checks the owner of the server before the first byte.
     fn connect(&mut self) -> Result<Conn<Client>, NotConnected> {
         self.count = self.count.saturating_add(1);
         let name = Implementation::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
@@ -250,20 +253,20 @@ impl Session {
         Ok(Conn::from_stream(stream, client)?)
     }
 
-    /// What to say of it: an attempt that fails is no news.
+    /// Returns the event of a lost connection; another failed attempt has none.
     fn lost(&mut self, closed: &Closed) -> Result<Option<Heard>, Failure> {
         self.conn = None;
         let now = self.clock.now();
         let Some(again) = &mut self.again else { return Err(safe(closed)) };
         let ended = match again.on_disconnected(now, closed) {
             Err(GaveUp::Refused) => match read_again(&self.editor, self.access) {
-                // It was started anew with another token, which the next attempt reads.
+                // The editor was restarted with another token, which the next attempt reads.
                 Ok(editor) if editor.token != self.editor.token => {
                     *again = Reconnect::new(Backoff::default(), now);
                     Ok(now)
                 }
                 Ok(_) => Err(GaveUp::Refused),
-                // It has yet to publish that.
+                // The restarted editor has not published its new token yet.
                 Err(_) => again.on_disconnected(now, &Closed::Abnormal),
             },
             ended => ended,
@@ -291,7 +294,8 @@ impl Session {
         if let Some(again) = &mut self.again {
             again.on_attempt();
         }
-        // The editor can have another token and another process by now, or none: then nobody is spoken to.
+        // By now the editor can have another token or process, or be gone; then the session does
+        // not connect.
         match read_again(&self.editor, self.access) {
             Ok(editor) => self.editor = editor,
             Err(_) => return self.lost(&Closed::Abnormal),
@@ -315,7 +319,7 @@ fn read_again(editor: &Editor, access: Access) -> Result<Editor, Nothing> {
     find::editor(&Asked { lock, dead_process: access.dead_process, ..Asked::default() })
 }
 
-/// Tells a person at a terminal what is awaited, and for how long.
+/// Shows a person at a terminal the reason and the duration of a wait.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     progress: Progress,
@@ -353,7 +357,7 @@ fn nobody(editor: &Editor, error: &io::Error) -> Failure {
     let (name, lock) = (&editor.name, editor.lock.display());
     let port = match editor.host.as_str() {
         LOOPBACK => format!("port {}", editor.port),
-        // A person may have forgotten the variable.
+        // The person may have forgotten the variable.
         host => format!("{}, the host of {HOST_VARIABLE}", display_safe(&authority(host, editor.port))),
     };
     let advice = match editor.dead {

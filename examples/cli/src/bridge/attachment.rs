@@ -1,4 +1,4 @@
-//! The editor's side: the connection, and how it comes about again.
+//! The editor's side: the connection, and its reconnection.
 
 use crate::bridge::routes::Above;
 use crate::support::find::{self, Asked, Editor};
@@ -15,10 +15,11 @@ use mio::{Registry, Token};
 use serde_json::value::RawValue;
 use std::process;
 
-/// How many requests may wait for the editor: the 256 calls of the client that may, and the 64 besides that end some.
+/// The maximum number of pending requests to the editor: the 256 that the client may have open, and
+/// 64 more that end some of them.
 const REQUESTS: usize = 256 + 64;
 
-/// Whom the editor hears of: the client that started the bridge.
+/// The identity that the editor receives: that of the client that started the bridge.
 #[derive(Clone, Debug)]
 pub(crate) struct Guise {
     pub(crate) info: Implementation,
@@ -29,42 +30,43 @@ pub(crate) struct Guise {
 pub(crate) struct Attachment {
     asked: Asked,
     trust: Trust,
-    /// The editor that was found last.
+    /// The editor that the last search found.
     editor: Editor,
     guise: Guise,
     registry: Registry,
     token: Token,
     conn: Option<Conn<Above>>,
-    /// The server of the connection was found to be ours. Until then the connection has no turn, so nothing is sent.
+    /// True if the server of the connection belongs to our user. Before that the connection has no
+    /// turn, so it sends nothing.
     is_checked: bool,
-    /// Why the connection was dropped before anything was sent, until that is said.
+    /// The reason why the bridge dropped the connection before it sent anything, until reported.
     refused: Option<String>,
     reconnect: Reconnect,
-    /// How the connection ended, until it is dropped.
+    /// The end of the connection, until the turn reports it.
     closed: Option<Closed>,
-    /// Marks the handles of each connection.
+    /// The number of the last session, which marks the handles of its connection.
     sessions: u64,
-    /// The session of the last connection was open once.
+    /// True if the session of the last connection was open once.
     was_attached: bool,
-    /// It was given up, until something is asked.
+    /// True if the bridge has given up reconnecting until the next message of the client.
     rests: bool,
-    /// Why, until that is said.
+    /// The reason why the bridge gave up, until reported.
     rest: Option<String>,
-    /// It is left for good.
+    /// True if the bridge has left the editor for good.
     is_left: bool,
 }
 
-/// What became of the connection in a turn.
+/// A change of the connection in a turn.
 #[derive(Debug)]
 pub(crate) enum Change {
     Attached(ServerInfo),
-    /// There is no editor to connect to, and why.
+    /// There is no editor to connect to, for this reason.
     NotConnected(String),
     Lost(Closed),
 }
 
 impl Attachment {
-    /// `place` is where the socket is registered.
+    /// Creates the attachment; `place` is where it registers the socket.
     pub(crate) fn new(
         asked: Asked,
         trust: Trust,
@@ -86,7 +88,7 @@ impl Attachment {
             refused: None,
             reconnect,
             closed: None,
-            // The session of the client is number one.
+            // The session of the client has number one.
             sessions: 1,
             was_attached: false,
             rests: false,
@@ -95,7 +97,7 @@ impl Attachment {
         }
     }
 
-    /// Attaches as this client, from now on.
+    /// Attaches with this identity from now on.
     pub(crate) fn set_guise(&mut self, guise: Guise, now: Time) {
         self.guise = guise;
         self.reconnect = Reconnect::new(Backoff::default(), now);
@@ -105,7 +107,8 @@ impl Attachment {
         let Some(conn) = &mut self.conn else { return };
         if conn.handle(event) && !self.is_checked {
             let stream = conn.stream();
-            // Without the address of a peer it is not connected yet, or could not be; the turn finds out which.
+            // Without a peer address the socket is not connected yet, or connecting failed; the
+            // turn finds out which.
             let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) else { return };
             match self.trust.check("bridge", local, peer) {
                 Ok(()) => self.is_checked = true,
@@ -117,17 +120,17 @@ impl Attachment {
         }
     }
 
-    /// The editor, while the session with it is open.
+    /// Returns the client of the editor while the session is open.
     pub(crate) fn client(&mut self) -> Option<&mut Above> {
         self.conn.as_mut().map(Conn::machine_mut).filter(|client| client.is_ready())
     }
 
-    /// How much waits to be written to it.
+    /// Returns the size of the send buffer to the editor.
     pub(crate) fn waiting(&self) -> usize {
         self.conn.as_ref().map_or(0, |conn| conn.machine().outgoing().len())
     }
 
-    /// One turn: connects if it is time, and moves what there is to move.
+    /// Performs one turn: connects if an attempt is due, and moves bytes and events.
     pub(crate) fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Above, ClientEvent)) -> Option<Change> {
         if self.reconnect.next_attempt().is_some_and(|due| due <= now) && self.conn.is_none() && !self.is_left
         {
@@ -170,7 +173,7 @@ impl Attachment {
         conn.into_iter().chain(due).min()
     }
 
-    /// Somebody wants something of the editor. Where it was given up, it is tried again.
+    /// Makes a new attempt if the bridge had given up, since the client has sent a message.
     pub(crate) fn wanted(&mut self, now: Time) {
         if self.rests {
             self.rests = false;
@@ -178,12 +181,12 @@ impl Attachment {
         }
     }
 
-    /// Why it has just been given up, for a person.
+    /// Takes the reason why the bridge has just given up, for a person.
     pub(crate) fn take_rest(&mut self) -> Option<String> {
         self.rest.take()
     }
 
-    /// Leaves with a close frame.
+    /// Leaves the editor with a close frame.
     pub(crate) fn leave(&mut self) {
         self.is_left = true;
         if let Some(conn) = &mut self.conn {
@@ -191,12 +194,12 @@ impl Attachment {
         }
     }
 
-    /// Whether nothing is left of the connection.
+    /// Returns true if there is no connection any more.
     pub(crate) const fn is_over(&self) -> bool {
         self.conn.is_none()
     }
 
-    /// What became of the last connection, for a person.
+    /// Describes the end of the last connection for a person.
     pub(crate) fn explain(&self, closed: &Closed) -> String {
         let (name, port, lock) =
             (display_safe(&self.editor.name), self.editor.port, self.editor.lock.display());
@@ -206,7 +209,7 @@ impl Attachment {
     }
 
     fn connect(&mut self, now: Time) -> Result<(), String> {
-        // An editor that was started again may have another port and another token.
+        // An editor that was restarted may have another port and another token.
         match find::editor(&self.asked) {
             Ok(editor) => self.editor = editor,
             Err(nothing) => return Err(nothing.to_string()),
@@ -231,7 +234,7 @@ impl Attachment {
 
     fn lost(&mut self, now: Time, closed: &Closed) {
         if let Err(why) = self.reconnect.on_disconnected(now, closed) {
-            // Perhaps for another time: a new lock file may have another token.
+            // A later attempt can succeed: a new lock file may have another token.
             self.rest = Some(format!("{why}; it is tried again when something is asked"));
             self.rests = true;
         }

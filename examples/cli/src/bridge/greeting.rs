@@ -1,4 +1,4 @@
-//! The client before it is answered: who it is, and what it has said meanwhile.
+//! The client before the answer to its `initialize`: its identity, and its messages so far.
 
 use crate::bridge::attachment::Guise;
 use ide_mcp::mcp::Implementation;
@@ -9,22 +9,22 @@ use serde_json::{json, value::RawValue};
 use std::collections::VecDeque;
 use std::iter;
 
-/// What waits for the editor.
+/// The messages of the client that wait for the editor.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Waiting {
     pub(crate) initialize: String,
-    /// The lines behind it.
+    /// The lines after `initialize`.
     pub(crate) held: VecDeque<String>,
-    /// There will be no more lines.
+    /// The end, if no more lines will come.
     pub(crate) end: Option<End>,
 }
 
 /// The end of the input, or a signal.
 #[derive(Debug, PartialEq)]
 pub(crate) struct End {
-    /// So long the editor may take.
+    /// The deadline for the editor.
     pub(crate) until: Time,
-    /// Why it ends, if that is a failure by itself.
+    /// The reason of the end, if it is a failure by itself.
     pub(crate) failure: Option<String>,
 }
 
@@ -33,20 +33,21 @@ impl Waiting {
         Self { initialize, ..Self::default() }
     }
 
-    /// It ends then, or earlier if that was said before.
+    /// Sets the end; an earlier deadline and the first reason stay.
     pub(crate) fn end_at(&mut self, until: Time, failure: Option<String>) {
         let end = self.end.get_or_insert(End { until, failure });
         end.until = end.until.min(until);
     }
 
-    /// Why it is over, if the editor has taken too long.
+    /// Returns the reason of the end if the editor has missed the deadline.
     pub(crate) fn over(&self, now: Time) -> Option<String> {
         let end = self.end.as_ref().filter(|end| end.until <= now)?;
         let why = "the bridge was to end before the editor had let it in";
         Some(end.failure.clone().unwrap_or_else(|| why.into()))
     }
 
-    /// Answers every request with an error that says this.
+    /// Answers every request with an error that has `why` as its message, and every invalid request
+    /// with its own error.
     pub(crate) fn refuse(self, why: &str, out: &mut impl Outbox) {
         for line in iter::once(self.initialize).chain(self.held) {
             let (id, code, why) = match classify(&line, &SessionLimits::default()) {
@@ -56,18 +57,18 @@ impl Waiting {
             };
             let error = json!({ "code": code, "message": why });
             let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, json!(id));
-            // Lines can always be added.
+            // Lines always have room for a message.
             let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(answer.as_bytes()));
         }
     }
 }
 
-/// What this program calls itself, where somebody does not say who it is.
+/// Returns the name of this program, for a peer without a name.
 pub(crate) fn itself() -> Implementation {
     Implementation::new("bridge", env!("CARGO_PKG_VERSION"))
 }
 
-/// Who the client is, if this line is its `initialize`.
+/// Returns the identity of the client if this line is its `initialize`.
 pub(crate) fn introduction(line: &str) -> Option<Guise> {
     #[derive(Deserialize)]
     struct Request<'a> {
@@ -91,7 +92,7 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
         message.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
     let info = params.client_info.and_then(|info| serde_json::from_str(info.get()).ok());
     let info = info.unwrap_or_else(itself);
-    // What is no object would be no capabilities to anybody.
+    // An editor would not accept capabilities that are no object.
     let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));
     Some(Guise { info, capabilities })
 }

@@ -1,7 +1,8 @@
-//! Gives the tools of a running editor to any MCP client: an MCP server over standard input and output, and an agent
-//! attached to the editor, joined by raw forwarding both ways.
+//! A bridge that gives the tools of a running editor to any MCP client: an MCP server over standard
+//! input and output, and an agent attached to the editor, joined by raw forwarding in both
+//! directions.
 //!
-//! `ide-mcp bridge --help` says how it is used, and what its exit status means.
+//! `ide-mcp bridge --help` explains the use and the exit status.
 
 mod attachment;
 mod greeting;
@@ -23,7 +24,7 @@ pub(crate) fn main(parser: Parser) -> ExitCode {
 }
 
 fn run(options: Options) -> ExitCode {
-    // Before anybody is greeted: whoever starts it is to hear at once that there is no editor.
+    // Checked before the client sends a message: the bridge reports a missing editor at once.
     let editor = match find::editor(&options.editor) {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing.to_string()),

@@ -5,15 +5,15 @@ use crate::support::{Trust, parse_port};
 use lexopt::prelude::*;
 
 pub(crate) const USAGE: &str = "\
-Give the tools of a running editor to any MCP client: MCP on standard input and output, the editor behind it.
+Give the tools of a running editor to any MCP client: MCP on standard input and output, connected to the editor.
 
 usage: ide-mcp bridge [--lock FILE | --port N] [--cwd DIR] [--dead-process] [--trust-port]
 
   --lock FILE     the lock file of the editor
   --port N        the editor with the lock file N.lock
-  --cwd DIR       look for an editor that has this directory open (default: the working directory)
+  --cwd DIR       choose an editor that has this directory open (default: the working directory)
   --dead-process  attach to the editor of --lock or --port although its process does not run here
-  --trust-port    send the token to the port of the editor also where it belongs to another user, as in a container
+  --trust-port    send the token to the port of the editor even if another user owns the port, as in a container
 
 Without --lock and --port the bridge finds the editor as `ide-mcp agent` does, with the same variables;
 CLAUDE_CODE_IDE_HOST_OVERRIDE names the host in any case.
@@ -22,24 +22,25 @@ Start it from an MCP client, as a server over stdio:
 
   {\"mcpServers\":{\"editor\":{\"command\":\"ide-mcp\",\"args\":[\"bridge\",\"--cwd\",\"/home/me/project\"]}}}
 
-Everything goes through as it is written, both ways: requests, notifications, progress and cancellations, under ids of
-the bridge's own. To the editor the bridge is the client that started it, with its name and capabilities.
+The bridge forwards everything unchanged in both directions: requests, notifications, progress and cancellations, under
+ids of its own. It attaches to the editor with the name and capabilities of the client that started it.
 
-While the editor is away every request is answered with an error, and a notification is lost: what was true when it
-was said may not be any more, and standard error says how many nobody heard, once the editor is back. For a minute,
-and then whenever the client says something, the bridge tries to reach the editor again and looks for its lock file
-each time. When it is back, the client hears that the tools have changed. Standard error need not be read: what finds
-no room there is counted.
+While the editor is away, the bridge answers every request with an error and drops notifications, since they may be out
+of date later; when the editor is back, standard error has the number of dropped ones. For a minute, and after that
+whenever the client sends something, the bridge tries to reach the editor again and looks for its lock file each time.
+When the editor is back, the client gets a notification that the tools have changed. Nobody has to read standard error:
+the bridge counts the messages that find no room there.
 
-A client need not read at once: while 1 MiB waits for it, nothing more is taken from it; while 64 MiB do, nothing more
-is taken from the editor either, which may then leave, since its pings are not answered any more.
+A client does not have to read at once: while 1 MiB of output waits for it, the bridge takes nothing more from it; while
+64 MiB wait, the bridge takes nothing more from the editor either. The editor may then close the connection, since its
+pings are not answered any more.
 
-It ends with standard input: what is still open a second later is answered as failed, and the editor gets a close
-frame. So it does with SIGINT and SIGTERM. A client that is not let in is told so: what it has asked, `initialize`
-first, is answered with an error that says why.
+The bridge ends with standard input: after a second it answers open requests with an error, and sends the editor a close
+frame. SIGINT and SIGTERM have the same effect. If the editor does not admit the client, the bridge answers the requests
+of the client, `initialize` first, with an error that has the reason.
 
-exit status: 0, also where nobody asked for a session; 1 if the input cannot be used, or the editor does not let the
-client in, be it in 30 seconds or within one of the end; 2 if there is no editor, or the command line is wrong";
+exit status: 0, also if nobody asked for a session; 1 if the input cannot be used, or if the editor does not admit the
+client, within 30 seconds or within one second of the end; 2 if there is no editor, or the command line is wrong";
 
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -48,7 +49,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// `None` if help was asked for.
+    /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut editor, mut trust) = (Asked::default(), Trust::OurUser);
         while let Some(argument) = parser.next()? {
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_command_line_says_what_is_wrong() {
+    fn wrong_command_line_names_its_error() {
         let parse = |words: &[&str]| Options::parse(lexopt::Parser::from_args(words));
         let cases: &[(&[&str], &str)] = &[
             (&["--port", "0"], "--port takes a number from 1"),

@@ -1,4 +1,5 @@
-//! Standard input and output, and signals: what their threads have to say is put into a queue, and the loop is woken.
+//! Standard input and output, and signals: their threads put messages into a queue and wake the
+//! loop.
 
 use crate::support::{Input, LINES, PipeWriter, on_signal, read_lines};
 use ide_mcp::mcp::Lines;
@@ -6,7 +7,7 @@ use ide_mcp_mio::Waker;
 use std::io;
 use std::sync::mpsc::{self, Receiver};
 
-/// Something that concerns the end of the program.
+/// The end of a write, or a signal.
 #[derive(Debug)]
 enum Note {
     Written(io::Result<usize>),
@@ -23,7 +24,7 @@ pub(crate) struct Pipes {
 
 impl Pipes {
     pub(crate) fn new(waker: &Waker) -> io::Result<Self> {
-        // Bounded, so that a client that writes without end waits.
+        // Bounded, so that a client that writes without end has to wait.
         let (lines, input) = mpsc::sync_channel(LINES);
         let (noting, notes) = mpsc::channel();
         let (signalled, signal_waker) = (noting.clone(), waker.clone());
@@ -35,12 +36,12 @@ impl Pipes {
         Ok(Self { input, notes, output: PipeWriter::new(io::stdout(), tell), is_signalled: false })
     }
 
-    /// The next line, if one waits.
+    /// Returns the next line, if there is one.
     pub(crate) fn next(&self) -> Option<Input> {
         self.input.try_recv().ok()
     }
 
-    /// Writes on, and takes note of what was written.
+    /// Handles finished writes and signals, and writes the next chunk.
     pub(crate) fn write(&mut self, out: &mut Lines) {
         for note in self.notes.try_iter() {
             match note {
@@ -51,12 +52,12 @@ impl Pipes {
         self.output.write(out);
     }
 
-    /// Nobody reads what is written.
+    /// Returns true if nobody reads the output any more.
     pub(crate) const fn is_broken(&self) -> bool {
         self.output.broken().is_some()
     }
 
-    /// Somebody asked for the end.
+    /// Returns true if a signal has requested the end.
     pub(crate) const fn is_signalled(&self) -> bool {
         self.is_signalled
     }

@@ -1,4 +1,4 @@
-//! What stands between the two sessions: which request of the one side is which of the other.
+//! The routes between the two sessions: for each request of one side, its request of the other.
 //!
 //! ```text
 //!  client ──request──▶ mcp::Server ──▶ down ──▶ ide::Client ──request──▶ editor
@@ -6,8 +6,9 @@
 //!         ──cancelled──▶ CallEnded ──▶ down ──▶ cancel ───────cancelled──▶
 //! ```
 //!
-//! and the same upwards, with `up`. Nothing is looked into, and nothing is given a deadline: whoever asked knows how long
-//! to wait, and says when it does not any more. One thing is known of a tool: whether it ends what others wait for.
+//! The opposite direction is symmetric, with `up`. The bridge does not read the contents of messages
+//! and sets no deadlines: the side that sends a request sets its timeout, and cancels the request.
+//! For a tool the bridge checks one property: whether it ends calls that others wait for.
 
 use crate::support::complain;
 use ide_mcp::Outbox;
@@ -20,7 +21,7 @@ use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// The client's side, and the editor's.
+/// The client's side, and the editor's side.
 pub(crate) type Below = Server<OfEditor>;
 pub(crate) type Above = Client;
 
@@ -35,12 +36,13 @@ impl Tools for OfEditor {
         &[]
     }
 
-    /// Never asked for: every call is forwarded as it is.
+    /// Never called: the bridge forwards every call unchanged.
     fn decode<'de, D: Deserializer<'de>>(&self, _: &str, arguments: D) -> Result<(), D::Error> {
         IgnoredAny::deserialize(arguments).map(|_| ())
     }
 
-    /// As the editor has it: what closes diffs is not behind the diffs that wait to be closed.
+    /// Follows the editor: a call that closes diffs does not wait behind the diffs that wait to be
+    /// closed.
     fn is_answered_at_once(&self, name: &str) -> bool {
         matches!(
             Tool::from_name(name),
@@ -49,24 +51,26 @@ impl Tools for OfEditor {
     }
 }
 
-/// What the client hears where there is no editor.
+/// The error message for the client while there is no editor.
 pub(crate) const AWAY: &str = "the editor is away; it is tried to reach it again";
 
-/// How much of what an editor says before its client is ready is kept. It has time for a word or two.
+/// The maximum number of notifications of the editor that the bridge keeps until the client is
+/// ready. An editor has time for only a few.
 const HELD: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     down: BTreeMap<RequestId, CallId>,
     up: BTreeMap<RequestId, CallId>,
-    /// What the editor said before the client was ready to hear it.
+    /// The notifications of the editor that arrived before the client was ready.
     held: VecDeque<(Box<str>, Option<Box<RawValue>>)>,
-    /// How many notifications of the client came while there was no editor, and the method of the first.
+    /// The number of notifications of the client that arrived while there was no editor, and the
+    /// method of the first.
     unheard: Option<(usize, Box<str>)>,
 }
 
 impl Routes {
-    /// Something happened on the client's side. `above` is the editor, if it is attached.
+    /// Handles an event of the client's side. `above` is the editor, if it is attached.
     pub(crate) fn client_said(
         &mut self,
         event: Event<()>,
@@ -86,7 +90,7 @@ impl Routes {
                     Some(above) => above.request(&method, params.as_deref(), timeout),
                     None => Err(NotSent::Closed),
                 };
-                // A call that was just opened is open.
+                // A call that the session has just opened accepts an answer.
                 let _ = match asked {
                     Ok(request) => {
                         self.down.insert(request, call);
@@ -120,7 +124,8 @@ impl Routes {
             }
             Event::Outcome { request, outcome } => {
                 if let (Some(call), Some(above)) = (self.up.remove(&request), above) {
-                    // What ended meanwhile needs no answer. A result is an object: what is none has no outcome of this kind.
+                    // An error means that the call has ended meanwhile, which needs no answer, or
+                    // that the result is no object, which does not happen in such an outcome.
                     let _ = match answer(outcome, "the client") {
                         Some(Ok(result)) => above.respond_raw(call, &result),
                         Some(Err(error)) => above.fail_with(call, &error).map_err(Into::into),
@@ -139,7 +144,7 @@ impl Routes {
         }
     }
 
-    /// Something happened on the editor's side. `below` is the client, once it has said who it is.
+    /// Handles an event of the editor's side. `below` is the client, after its `initialize`.
     pub(crate) fn editor_said(
         &mut self,
         event: ClientEvent,
@@ -199,7 +204,8 @@ impl Routes {
         }
     }
 
-    /// The editor is back, or will not be: says once what it did not hear.
+    /// Reports once, when the editor is back or the bridge ends, the notifications that the editor
+    /// did not receive.
     pub(crate) fn end_absence(&mut self) {
         if let Some((count, first)) = self.unheard.take() {
             let what = match count {
@@ -212,13 +218,13 @@ impl Routes {
         }
     }
 
-    /// How many requests of the client the editor has not answered.
+    /// Returns the number of requests of the client that the editor has not answered.
     pub(crate) fn open(&self) -> usize {
         self.down.len()
     }
 }
 
-/// What is answered for an outcome; `None` where nobody waits for it.
+/// Returns the answer for an outcome; `None` if nobody waits for it.
 fn answer(outcome: Outcome, who: &str) -> Option<Result<Box<RawValue>, ErrorObject>> {
     let failed = |why: String| Some(Err(ErrorObject::new(code::INTERNAL_ERROR, why)));
     match outcome {
@@ -230,7 +236,7 @@ fn answer(outcome: Outcome, who: &str) -> Option<Result<Box<RawValue>, ErrorObje
     }
 }
 
-/// A request whose sender wants to hear of progress is passed on so.
+/// Returns the timeout of a forwarded request; it asks for progress if the sender did.
 fn patience(params: Option<&RawValue>) -> Timeout {
     #[derive(Deserialize)]
     struct Params<'a> {
@@ -256,7 +262,7 @@ fn unsent(error: &NotSent) -> String {
     }
 }
 
-/// What is lost is said.
+/// Reports a notification that was lost.
 fn tell(told: Result<(), NotSent>, method: &str, to: &str) {
     if let Err(error) = told {
         complain("bridge", &format!("the {to} did not hear {method}: {error}"));

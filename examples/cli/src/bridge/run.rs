@@ -1,13 +1,14 @@
 //! The loop: the pipes of the client, the socket of the editor, and both sessions.
 //!
 //! ```text
-//!  Greeting ──initialize──▶ Attaching ──the editor is ready──▶ Open ──end of the input, signal──▶ Ending ──1 s──▶ Leaving
-//!                               │                        (the editor may go and come)                              ▲
-//!                               └─ it is gone, or lets nobody in, or 1 s after the end: who waits hears why ────────┘
+//!  Greeting ──initialize──▶ Attaching ──editor ready──▶ Open ──end, signal──▶ Ending ──1 s──▶ Leaving
+//!                               │                   (the editor may go and come)                 ▲
+//!                               └─ editor gone or refuses, or 1 s after the end: errors ─────────┘
 //! ```
 //!
-//! The answer to `initialize` waits for the editor, since it says what the editor says of itself. From any state but the
-//! last two the end of the input and a signal lead on to `Ending`; where the client waits for the editor, once it is there.
+//! The answer to `initialize` waits for the editor, since it has the editor's name and
+//! capabilities. From any state but the last two, the end of the input and a signal lead to
+//! `Ending`; while the client waits for the editor, they do so when the editor is there.
 
 use crate::bridge::attachment::{Attachment, Change, Guise};
 use crate::bridge::greeting::{Waiting, introduction, itself};
@@ -29,26 +30,30 @@ use std::time::Duration;
 const PIPES: Token = Token(0);
 const EDITOR: Token = Token(1);
 
-/// How much may wait to be written to either side before nothing more is taken from the client, which can wait.
+/// The limit of either send buffer above which the bridge reads nothing more from the client, which
+/// can wait.
 const MARK: usize = 1 << 20;
 
-/// How much may wait to be written to the client before nothing more is taken from the editor. Its pings stand behind what
-/// it says: whoever does not read on does not answer them, and is left by the editor. So there is room for what an editor
-/// says in hours, or for its largest answer.
+/// The limit of the send buffer to the client above which the bridge reads nothing more from the
+/// editor. The pings of the editor come after its messages, so a bridge that stops reading does not
+/// answer them, and the editor closes the connection. So there is room for the messages of an
+/// editor in hours, or for its largest answer.
 const ROOM: usize = 64 << 20;
 
-/// How many lines are taken while the editor is attached to; a client that waits for the answer to `initialize` sends none.
+/// The maximum number of lines that the bridge takes while it attaches to the editor; a client that
+/// waits for the answer to `initialize` sends none.
 const HELD: usize = 256;
 
-/// How long what is open may take once the client has nothing more to say.
+/// The timeout for open requests after the end of the client's input.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long the last answers and the close handshake may take: as long as a connection does.
+/// The timeout for the last answers and the close handshake; a connection allows 2 seconds for its
+/// close handshake.
 const DRAIN: Duration = Duration::from_secs(3);
 
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
-/// Why it cannot go on.
+/// The reason why the bridge cannot continue.
 pub(crate) type Failure = String;
 
 pub(crate) struct Bridge {
@@ -81,7 +86,7 @@ impl Bridge {
             pipes: Pipes::new(&waker)?,
             poll,
             out: Lines::default(),
-            // Answers what is asked before `initialize`.
+            // Answers requests before `initialize`.
             below: server(ServerConfig::new(nobody.info.clone())),
             attachment: Attachment::new(asked, trust, editor, nobody, (registry, EDITOR)),
             routes: Routes::default(),
@@ -118,16 +123,16 @@ impl Bridge {
         }
     }
 
-    /// Whether the client is so slow that nothing more is taken from it.
+    /// Returns true if the client reads too slowly for the bridge to take more from it.
     fn is_congested(&self) -> bool {
         self.out.outgoing().len() >= MARK
     }
 
-    /// Whether the editor gets its turns.
+    /// Returns true if the editor gets its turns.
     fn sees_editor(&self) -> bool {
         match self.stage {
             Stage::Greeting => false,
-            // What it says now is not passed on.
+            // The bridge does not forward messages of the editor in this stage.
             Stage::Leaving { .. } => true,
             _ => self.out.outgoing().len() < ROOM,
         }
@@ -168,7 +173,8 @@ impl Bridge {
         } else if self.below.is_ready() {
             complain("bridge", "the editor is back");
             self.routes.end_absence();
-            // It may be another one, or offer other tools. A client that is not ready has not asked for them.
+            // It may be another editor, or have other tools. A client that is not ready has not
+            // asked for them.
             let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
         }
         self.work(now);
@@ -185,7 +191,7 @@ impl Bridge {
         }
     }
 
-    /// No session comes about: whoever waits for one hears why.
+    /// Ends without a session, and answers the waiting requests with the reason.
     fn give_up(&mut self, now: Time, why: String) {
         if let Stage::Attaching(waiting) = &mut self.stage {
             mem::take(waiting).refuse(&why, &mut Roomy(&mut self.out));
@@ -195,7 +201,8 @@ impl Bridge {
         self.failure = Some(why);
     }
 
-    /// Hands over the lines that have come. False if some are left because there is no room for what they provoke.
+    /// Handles the lines that have arrived. Returns false if some are left because there is no room
+    /// for their answers.
     fn hear(&mut self, now: Time) -> bool {
         if self.pipes.is_signalled() || self.pipes.is_broken() {
             self.end(now, None);
@@ -234,7 +241,7 @@ impl Bridge {
         self.work(now);
     }
 
-    /// Does what the client's side asks for.
+    /// Handles the events of the client's side.
     fn work(&mut self, now: Time) {
         while let Some(event) = self.below.poll_event(&mut Roomy(&mut self.out)) {
             if matches!(event, Event::TooManyFaults) {
@@ -246,9 +253,9 @@ impl Bridge {
         }
     }
 
-    /// Nothing more is taken from the client.
+    /// Ends the input: the bridge takes nothing more from the client.
     fn end(&mut self, now: Time, failure: Option<String>) {
-        // What is asked and not answered has a moment, if somebody is there to read it.
+        // Open requests get some time for their answers, if the client still reads.
         let until = if self.pipes.is_broken() { now } else { now.saturating_add(GRACE) };
         match &mut self.stage {
             Stage::Ending { .. } | Stage::Leaving { .. } => {}
@@ -288,7 +295,7 @@ impl Bridge {
             Stage::Attaching(waiting) => waiting.end.as_ref().map(|end| end.until),
             Stage::Greeting | Stage::Open => None,
         };
-        // A line that waits may be the answer to what is due.
+        // A line that the bridge has not read yet may be the answer that the deadline is for.
         let client = self.below.deadline().filter(|_| all_heard);
         editor.into_iter().chain(end).chain(client).min()
     }
@@ -299,7 +306,7 @@ fn server(mut config: ServerConfig) -> Below {
     Server::new(config, OfEditor, SessionId::new(1))
 }
 
-/// What the editor says of itself is what the client hears.
+/// Copies the name, instructions and capabilities of the editor, for the client.
 fn as_editor(info: &ServerInfo) -> ServerConfig {
     let mut config = ServerConfig::new(info.info.clone().unwrap_or_else(itself));
     config.instructions.clone_from(&info.instructions);
@@ -311,7 +318,7 @@ fn as_editor(info: &ServerInfo) -> ServerConfig {
     config
 }
 
-/// There is room for everything: neither side is read where there is too much.
+/// An outbox that is never full: the bridge stops reading where too much waits.
 struct Roomy<'a>(&'a mut Lines);
 
 impl Outbox for Roomy<'_> {

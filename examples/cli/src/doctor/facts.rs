@@ -1,5 +1,5 @@
-//! What was seen: the variables, the directories, the lock files and what their ports answered. Plain values, so that the
-//! rules need no disk and no socket. No value here shows a token.
+//! The facts: the variables, the directories, the lock files, and the answers of their ports. They
+//! are plain values, so that the rules need no disk and no socket. No value displays a token.
 
 use crate::support::find::Here;
 use ide_mcp::ide::locate::Source;
@@ -11,20 +11,20 @@ use std::time::Duration;
 pub(crate) use ide_mcp::ide::paths::System;
 pub(crate) use ide_mcp_lockfile::Weakness;
 
-/// Everything that the rules look at.
+/// All facts for the rules.
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) variables: Variables,
     pub(crate) here: Here,
     pub(crate) system: System<'static>,
-    /// Those that may hold lock files, or why none can be named.
+    /// The directories that may hold lock files, or the reason why none can be named.
     pub(crate) directories: Result<Vec<Directory>, String>,
     pub(crate) locks: Vec<Lock>,
-    /// Lock files that are no more, since that was asked for.
+    /// The lock files that the doctor removed at the request of the user.
     pub(crate) removed: Vec<Removed>,
 }
 
-/// The variables that are set, of those that matter.
+/// The relevant variables that are set.
 #[derive(Debug, Default)]
 pub(crate) struct Variables(pub(crate) BTreeMap<&'static str, String>);
 
@@ -33,7 +33,7 @@ impl Variables {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Returns those by which a client decides.
+    /// Returns the variables by which a client decides.
     pub(crate) fn client(&self) -> ClientEnv {
         ClientEnv::read(|name| self.get(name).map(Into::into))
     }
@@ -43,7 +43,7 @@ impl Variables {
 pub(crate) struct Directory {
     pub(crate) path: String,
     pub(crate) source: Source,
-    /// Whether the real client looks there.
+    /// True if the real client looks there.
     pub(crate) used: bool,
     pub(crate) state: State,
     /// The directories above it that others than its user can change.
@@ -51,7 +51,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Returns true if the programs of this library do not read it, for the sake of another user.
+    /// Returns true if the programs of this library do not read it because of another user.
     pub(crate) fn is_refused(&self) -> bool {
         let is_strange = matches!(self.state, State::There { stranger: Some(_), .. });
         is_strange || self.weak.iter().any(|weak| !matches!(weak.weakness, Weakness::WritableByGroup { .. }))
@@ -70,9 +70,9 @@ pub(crate) enum State {
     NotADirectory,
     Unreadable(String),
     There {
-        /// Its permission bits, where there are any.
+        /// The permission bits, on systems that have them.
         mode: Option<u32>,
-        /// Its owner, if that is not us.
+        /// The owner, if it is another user.
         stranger: Option<u32>,
     },
 }
@@ -80,24 +80,24 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Lock {
     pub(crate) path: String,
-    /// Which of the directories it is in.
+    /// The index of its directory.
     pub(crate) directory: usize,
-    /// Whether the real client looks there.
+    /// True if the real client looks there.
     pub(crate) used: bool,
     pub(crate) port: Option<u16>,
     pub(crate) file: Result<LockFile, Trouble>,
     pub(crate) mode: Option<u32>,
     pub(crate) pid_alive: Option<bool>,
     pub(crate) modified: Option<Duration>,
-    /// What its port answered; `None` if it was not asked.
+    /// The answer of its port; `None` if the doctor did not connect.
     pub(crate) probe: Option<Probe>,
-    /// The process that listens on the port, if the system tells it. Another than that of the lock file is no fault: an editor
-    /// can have several, and a sidecar names its editor.
+    /// The process that listens on the port, if the system reports it. Another process than that of
+    /// the lock file is no fault: an editor can have several, and a sidecar names its editor.
     pub(crate) listener: Option<u32>,
 }
 
 impl Lock {
-    /// The same for the matching of the client; `None` if it has no port.
+    /// Converts the lock file for the matching of the client; `None` if it has no port.
     pub(crate) fn listed(&self) -> Option<Candidate<&'static str>> {
         Some(Candidate {
             port: self.port?,
@@ -108,7 +108,7 @@ impl Lock {
     }
 }
 
-/// Why a lock file says nothing.
+/// The reason why a lock file cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     Misnamed,
@@ -119,41 +119,42 @@ pub(crate) enum Trouble {
     Unreadable(String),
 }
 
-/// What became of a connection to a port.
+/// The result of connecting to a port.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
     /// Nobody listens.
     Refused,
-    /// It could not be connected for another reason.
+    /// Connecting failed for another reason.
     Unreachable(String),
-    /// Somebody listens. Nothing was said, since the process of the lock file is dead and the token is not everybody's.
+    /// A process listens. The doctor sent nothing, since the process of the lock file is dead and
+    /// the token is not for everybody.
     Open,
-    /// Another user listens. Nothing was said.
+    /// Another user listens. The doctor sent nothing.
     NotOurs { owner: u32, us: u32 },
-    /// Somebody listens, and is in no table of sockets. Nothing was said.
+    /// A process listens, but no table of sockets has it. The doctor sent nothing.
     WithoutOwner,
     Asked {
         with_token: Answer,
-        /// `None` where the lock file has no token, or nothing was to be expected.
+        /// `None` if the lock file has no token, or the first answer makes this attempt useless.
         without_token: Option<Answer>,
         with_origin: Option<Answer>,
     },
 }
 
-/// What an attempt to attach came to.
+/// The result of an attempt to attach.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Attached,
-    /// The token or the like is refused.
+    /// The editor refuses the token or the like.
     Refused(String),
-    /// Another refusal in HTTP.
+    /// Another HTTP response that refuses.
     Declined(String),
     Full,
     NoSubprotocol,
-    /// Let in, but no session.
+    /// The editor accepts the connection, but opens no session.
     NoSession(String),
     Silent,
-    /// No WebSocket at all.
+    /// The peer does not use WebSocket.
     Alien(String),
 }
 

@@ -1,20 +1,21 @@
-//! Every kind of finding: what it is called, how bad it is, what it means, and what to do. `docs/doctor.md` is this table.
+//! All kinds of findings: the id, the status, the meaning, and the advice. `docs/doctor.md` is this
+//! table.
 //!
-//! In an advice `{path}`, `{port}` and `{cwd}` stand for those of the finding.
+//! In an advice, `{path}`, `{port}` and `{cwd}` stand for the values of the finding.
 
 use serde::Serialize;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
-    /// It keeps an agent from attaching, or lets in who should not be.
+    /// It keeps an agent from attaching, or admits others than the user's agents.
     Problem,
     /// It does harm in some circumstances.
     Warning,
-    /// Good to know.
+    /// Useful information.
     Note,
-    /// As it should be.
+    /// The correct state.
     Ok,
 }
 
@@ -29,16 +30,16 @@ impl Status {
     }
 }
 
-/// What all findings with one id have in common.
+/// The common part of all findings with one id.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// Never changes its meaning.
+    /// The id, which never changes its meaning.
     pub(crate) id: &'static str,
     pub(crate) status: Status,
-    /// Something could not be looked at because of it.
+    /// True if the finding kept the doctor from looking at something.
     pub(crate) blinds: bool,
     pub(crate) means: &'static str,
-    /// Empty where nothing is to be done.
+    /// The advice; empty if nothing is to be done.
     pub(crate) advice: &'static str,
 }
 
@@ -52,7 +53,7 @@ macro_rules! kinds {
             advice: $advice,
         };)*
 
-        /// All of them, for the page that explains them.
+        /// All kinds, for the page that explains them.
         #[cfg(test)]
         pub(crate) static ALL: &[&Kind] = &[$(&$name),*];
     };
@@ -313,7 +314,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn ids_are_kebab_case_and_unlike_and_what_is_bad_has_an_advice() {
+    fn kinds_have_unique_ids_and_needed_advice() {
         let mut seen = BTreeSet::new();
         for kind in ALL {
             let words = kind

@@ -1,7 +1,8 @@
-//! Why does no editor come up? Looks at everything between an agent and its editor, and says what is wrong with it.
+//! A command that finds the reason why an agent does not attach: it looks at everything between an
+//! agent and its editor, and reports the faults.
 //!
-//! `facts` are gathered, pure `rules` turn them into findings, and the findings are reported. `ide-mcp doctor --help` says how it is
-//! used, and what its exit status means.
+//! `gather` collects the `facts`, the pure `rules` turn them into findings, and `report` prints
+//! these. `ide-mcp doctor --help` explains the use and the exit status.
 
 mod facts;
 mod gather;
@@ -49,7 +50,7 @@ fn run(options: Options) -> ExitCode {
     told(lines.and_then(|lines| lines.iter().try_for_each(|line| write_line(line))), report.exit_status())
 }
 
-/// Nobody has to read it to the end.
+/// Returns the exit status after printing. A reader may close the pipe before the end.
 fn told(said: io::Result<()>, status: u8) -> ExitCode {
     match said {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -5,31 +5,31 @@ use lexopt::prelude::*;
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "\
-Say why an agent does not attach to an editor, and what to do.
+Explain why an agent does not attach to an editor, and what to do.
 
 usage: ide-mcp doctor [--cwd DIR] [--verbose | --json] [--no-connect | --trust-port] [--remove-leftovers]
 
   --cwd DIR           the directory in which the agent is started (default: the working directory)
-  --verbose           show also what is as it should be
-  --json              a line of JSON for each finding, and one for the verdict
-  --no-connect        look at variables, directories and files only. Otherwise each editor with a lock file is attached
-                      to for a moment, with its token and without; an editor that has room for one agent alone may
-                      drop that one, which then comes back by itself
-  --trust-port        attach also where the port belongs to another user, as where it is forwarded into a container.
-                      Otherwise such a user is sent nothing
-  --remove-leftovers  first remove the lock files of editors whose process is dead and whose port refuses; their
-                      directory is closed to other users then. Nothing else is ever changed
+  --verbose           show also the checks that found no fault
+  --json              print a line of JSON for each finding, and one for the verdict
+  --no-connect        look only at variables, directories and files. By default the doctor attaches for a moment to each
+                      editor with a lock file, with its token and without; an editor that accepts only one agent may
+                      drop that agent, which then comes back by itself
+  --trust-port        attach even if another user owns the port, for example because it is forwarded into a container.
+                      By default the doctor sends nothing to another user
+  --remove-leftovers  first remove the lock files of editors whose process is dead and whose port refuses; this also
+                      closes their directory to other users. The doctor never changes anything else
 
-Look for CLAUDE_CONFIG_DIR, HOME and the other variables in the environment of the agent: run it in the same terminal.
+The doctor reads CLAUDE_CONFIG_DIR, HOME and the other variables of the agent: run it in the same terminal as the agent.
 
-JSON: {\"event\":\"finding\",\"id\",\"status\",\"says\",\"means\",\"advice\",\"path\",\"port\"}, the last three where there are any;
-status is problem, warning, note or ok; docs/doctor.md lists the ids. Last comes
+JSON: {\"event\":\"finding\",\"id\",\"status\",\"says\",\"means\",\"advice\",\"path\",\"port\"}, the last three if any; status is
+problem, warning, note or ok; docs/doctor.md lists the ids. The last line is
 {\"event\":\"verdict\",\"verdict\",\"port\",\"name\",\"cwd\",\"problems\",\"warnings\",\"notes\",\"ok\",\"status\"}; verdict is attaches,
 fails, not_asked, refrains (its environment keeps it from attaching), has_to_choose, finds_nothing or unknown (it reads
 a file that the doctor does not); port and name are those of the editor, status is the exit status.
-Where it could not begin there is only {\"event\":\"error\",\"message\",\"status\"}.
+If the doctor cannot begin, there is only {\"event\":\"error\",\"message\",\"status\"}.
 
-exit status: 0; 1 with a problem or a warning; 2 where it could not look, or the command line is wrong";
+exit status: 0; 1 with a problem or a warning; 2 if the doctor could not look, or the command line is wrong";
 
 #[derive(Debug, Default)]
 pub(crate) struct Options {
@@ -42,12 +42,12 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns which ports are connected to, if any.
+    /// Returns the ports that the doctor connects to, if any.
     pub(crate) fn connects(&self) -> Option<Trust> {
         (!self.no_connect).then_some(self.trust)
     }
 
-    /// `None` if help was asked for.
+    /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self::default();
         while let Some(argument) = parser.next()? {

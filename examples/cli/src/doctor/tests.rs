@@ -1,4 +1,4 @@
-//! The page that explains the findings, and the sample in README.md.
+//! The tests of the page that explains the findings, and of the sample in README.md.
 
 use super::facts::{Answer, Directory, Facts, Lock, Probe, State, System, Variables};
 use super::{kinds, report, rules};
@@ -8,9 +8,8 @@ use ide_mcp::ide::{AuthToken, LockFile};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// `docs/doctor.md` says what the doctor says.
 #[test]
-fn the_page_of_findings_is_the_table() {
+fn findings_page_matches_the_table() {
     let mut page = String::from(
         "# The findings of `ide-mcp doctor`\n\nWritten by a test from the table in `examples/cli/src/doctor/kinds.rs`; it fails where this page says \
          something else. An id never\nchanges its meaning. A problem keeps an agent from attaching or lets in who should \
@@ -33,9 +32,9 @@ fn the_page_of_findings_is_the_table() {
     assert!(there == page, "docs/doctor.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-cli doctor");
 }
 
-/// README.md shows what the doctor prints of an editor that refuses its own token, where nothing else is wrong.
+/// README.md has the report about an editor that refuses its own token, without another fault.
 #[test]
-fn the_sample_of_the_readme_is_what_is_printed() {
+fn readme_sample_matches_the_report() {
     let printed = printed(&refused());
     let readme =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
@@ -52,7 +51,7 @@ fn printed(facts: &Facts) -> String {
     report::text(&report, false, false)
 }
 
-/// What is seen of one editor that has the directory open and another token than its lock file says.
+/// Returns facts with one editor that has the directory open and another token than its lock file.
 fn refused() -> Facts {
     let mut here = Here::of(Some("/".as_ref())).unwrap();
     (here.logical, here.canonical) = ("/home/me/project".into(), "/home/me/project".into());

@@ -1,4 +1,4 @@
-//! The agent's side: a [`Client`] for each connection, and what its application did.
+//! The agent's side: a [`Client`] for each connection, and the actions of its application.
 
 use crate::replay::engine::{Cause, Core};
 use crate::replay::message::{Kind, Message, read_member};
@@ -24,7 +24,8 @@ pub(crate) struct AgentCore<'a> {
     own: BTreeMap<(u32, String), RequestId>,
 }
 
-/// The key of a handshake that was recorded; masks are made of nothing, since they are not compared.
+/// The recorded key of a handshake, as a source of randomness. All masks are zero, since nothing
+/// compares them.
 struct Recorded(Vec<u8>);
 
 impl<'a> AgentCore<'a> {
@@ -32,7 +33,7 @@ impl<'a> AgentCore<'a> {
         Self { script, header, clients: BTreeMap::new(), own: BTreeMap::new() }
     }
 
-    /// What agent it was, as far as it says so.
+    /// Infers the configuration of the agent from its messages.
     fn config(&self, conn: u32) -> (ClientConfig, Recorded) {
         let said = || self.script.expected.get(&conn).into_iter().flatten();
         let head = said().find_map(|expected| match &expected.unit {
@@ -91,7 +92,7 @@ impl Core for AgentCore<'_> {
 
     fn poll(&mut self) -> bool {
         self.clients.values_mut().any(|client| {
-            // What is asked of it is answered by itself: nothing is forwarded.
+            // The client answers requests itself, since it forwards none.
             let event: Option<ClientEvent> = client.poll_event();
             event.is_some()
         })
@@ -122,7 +123,8 @@ impl Core for AgentCore<'_> {
         let params = message.params.as_deref();
         match message.kind() {
             Some(Kind::Request { id, method }) => {
-                // Where the time is over the application cancels it, as far as a replay can tell.
+                // The transcript lacks the timeout of the application, so the recorded cancellation
+                // ends it.
                 if let Ok(request) = client.request(method, params, Timeout::Never) {
                     self.own.insert((conn, id.into()), request);
                 }
@@ -139,7 +141,7 @@ impl Core for AgentCore<'_> {
     }
 }
 
-/// A close frame as an agent sends it that leaves.
+/// Returns true for the close frame of an agent that leaves.
 fn is_close(unit: &Unit) -> bool {
     matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if *payload == 1000_u16.to_be_bytes())
 }
@@ -157,7 +159,7 @@ impl TryRng for Recorded {
 
     fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
         out.fill(0);
-        // The key of the handshake is the first that is drawn.
+        // The client draws the key of the handshake first.
         out.iter_mut().zip(std::mem::take(&mut self.0)).for_each(|(byte, key)| *byte = key);
         Ok(())
     }

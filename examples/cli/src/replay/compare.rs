@@ -1,20 +1,20 @@
-//! What is different between what was said and what is said now, and where in it.
+//! The comparison of recorded units with those of the replay, and the place of a difference.
 
 use crate::replay::units::Unit;
 use ide_mcp::ide::display_safe;
 use ide_mcp::ws::frame::Opcode;
 use serde_json::Value;
 
-/// The first place where two things are different.
+/// The first place at which two units differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// A path such as `$.result.tools[2].name`, or what else leads there.
+    /// A path such as `$.result.tools[2].name`, or another description of the place.
     pub(crate) path: String,
     pub(crate) recorded: String,
     pub(crate) now: String,
 }
 
-/// Where they differ; `None` if they do not.
+/// Returns the first difference; `None` if there is none.
 pub(crate) fn compare(recorded: &Unit, now: &Unit) -> Option<Place> {
     if recorded == now {
         return None;
@@ -30,7 +30,7 @@ pub(crate) fn compare(recorded: &Unit, now: &Unit) -> Option<Place> {
     })
 }
 
-/// What it is, for a person.
+/// Describes a unit for a person.
 pub(crate) fn show(unit: &Unit) -> String {
     match unit {
         Unit::Head(head) => format!("the head {}", quote(head)),
@@ -52,7 +52,7 @@ pub(crate) fn show(unit: &Unit) -> String {
     }
 }
 
-/// How much of a text is shown.
+/// The maximum number of characters that are shown of a text.
 const SHOWN: usize = 300;
 
 fn quote(bytes: &[u8]) -> String {
@@ -80,13 +80,13 @@ fn in_texts(recorded: &[u8], now: &[u8]) -> Place {
             return place;
         }
     }
-    // The same value, written otherwise, or no JSON.
+    // The text is the same value in another spelling, or no JSON.
     let same = recorded.iter().zip(now).take_while(|(a, b)| a == b).count();
     let around = |text: &[u8]| quote(text.get(same.saturating_sub(20)..).unwrap_or_default());
     Place { path: format!("byte {same} of the text"), recorded: around(recorded), now: around(now) }
 }
 
-/// The first difference of two values, by the order of names and of elements.
+/// Returns the first difference of two values, in the order of names and of elements.
 fn in_values(path: &str, recorded: Option<&Value>, now: Option<&Value>) -> Option<Place> {
     match (recorded, now) {
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_or_wicked_is_shown_short_and_safe() {
+    fn long_or_unsafe_text_is_shown_safely() {
         let place = compare(&text(&"x".repeat(1000)), &text("\u{1b}[2J")).unwrap();
         assert!(place.recorded.chars().count() < 310 && place.recorded.ends_with('…'), "{}", place.recorded);
         assert!(!place.now.contains('\u{1b}'), "{}", place.now);

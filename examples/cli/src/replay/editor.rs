@@ -1,4 +1,4 @@
-//! The editor's side: a [`Host`], and what its application did.
+//! The editor's side: a [`Host`], and the actions of its application.
 
 use crate::replay::editor_config::{EditorConfig, TOOLS_CHANGED};
 use crate::replay::engine::{Cause, Core};
@@ -19,10 +19,10 @@ pub(crate) struct EditorCore {
     host: Host,
     config: EditorConfig,
     conns: BTreeMap<u32, ConnId>,
-    /// What the last message asked, by its id as it is written and its method, until an event tells of it.
+    /// The requests of the last message, by connection, until an event reports them.
     asked: Vec<(u32, Message)>,
     open: BTreeMap<(u32, String), CallId>,
-    /// The calls whose progress was asked for, by the token.
+    /// The calls that asked for progress, by the token.
     progress: BTreeMap<(u32, String), CallId>,
     own: BTreeMap<(u32, String), RequestId>,
     ready: BTreeSet<u32>,
@@ -48,7 +48,7 @@ impl EditorCore {
         self.conns.iter().find(|(_, conn)| AgentId::from(**conn) == agent).map(|(number, _)| *number)
     }
 
-    /// A call that waits for the application: which request of the last message that was.
+    /// Finds the request of the last message for a call that waits for the application.
     fn called(&mut self, conn: u32, call: CallId, method: impl Fn(&str) -> bool) {
         let is_it =
             |(of, message): &(u32, Message)| *of == conn && message.method.as_deref().is_some_and(&method);
@@ -73,8 +73,9 @@ impl EditorCore {
         let text = raw.map_or("{}", RawValue::get);
         let written_by_core = self.config.host.server.dialect == Dialect::VsCode;
         match EditorNotification::from_name(method).filter(|_| written_by_core) {
-            // The transcript lacks the times that decide when, and how often, the editor sent the selection, so the
-            // replay sends each push itself: as the core writes it in the dialect of VS Code, in others as it was.
+            // The transcript lacks the times that decide when, and how often, the editor sent the
+            // selection, so the replay sends each push itself: as the core writes it in the dialect
+            // of VS Code, in others as it was.
             Some(EditorNotification::SelectionChanged) => {
                 if let Ok(selection) = serde_json::from_str::<Selection>(text) {
                     let _ = self.host.client(id.into()).notify(method, Some(&selection));
@@ -123,7 +124,7 @@ impl Core for EditorCore {
     }
 
     fn feed(&mut self, now: Time, conn: u32, piece: &Piece) {
-        // What the message before asked was told by events by now, or answered by the host.
+        // Events have reported the requests of the previous message, or the host has answered them.
         self.asked.retain(|(of, _)| *of != conn);
         if let Some(text) = &piece.message {
             self.asked.extend(Message::read(text).into_iter().map(|message| (conn, message)));
@@ -199,7 +200,8 @@ impl Core for EditorCore {
         match message.kind() {
             Some(Kind::Answer { id }) => {
                 let Some(call) = self.open.remove(&(conn, id.into())) else { return };
-                // What the call is not open for any more shows in what is not said.
+                // An error means that the call has ended; the missing answer then is the
+                // difference.
                 let _ = match (&message.result, &message.error) {
                     (Some(result), _) => self.host.call(call).respond_raw(result),
                     (None, Some(fault)) => {
@@ -222,7 +224,7 @@ impl Core for EditorCore {
     }
 }
 
-/// A close frame as an editor sends it that ends.
+/// Returns true for the close frame of an editor that ends.
 fn is_going_away(unit: &Unit) -> bool {
     matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if payload.starts_with(&1001_u16.to_be_bytes()))
 }

@@ -1,4 +1,4 @@
-//! What editor it was, as far as a transcript shows it: who it says it is, what it offers, whom it lets in.
+//! The configuration of the editor, inferred from a transcript: its name, its tools, and its token.
 
 use crate::replay::message::{Kind, Message, member, read_member};
 use crate::replay::script::{Heard, Script};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
-/// The settings of a host, and the tools that it is given later.
+/// The settings of a host, and the tools of later changes.
 #[derive(Clone, Debug)]
 pub(crate) struct EditorConfig {
     pub(crate) host: HostConfig,
@@ -34,19 +34,20 @@ impl EditorConfig {
         declare(&mut server, member(greeting, "capabilities").as_deref());
         server.mcp.forward = Forward::Methods(answers.forwarded());
         let mut host = HostConfig::new(server);
-        // What was said was held back where it was said first.
+        // The recorded pushes have been debounced already.
         host.debounce = Duration::ZERO;
         host.debounce_max = Duration::ZERO;
         Self { host, later: lists }
     }
 
-    /// The tools after the next change.
+    /// Returns the tools after the next change.
     pub(crate) fn next_tools(&mut self) -> Option<ToolSet> {
         self.later.pop_front()
     }
 }
 
-/// Whom it lets in: who has the token, unless it let somebody in who had not.
+/// Infers the policy: the token of the editor, or no authentication if the editor accepted an agent
+/// without it.
 fn policy(header: Option<&Header>, script: &Script) -> Policy {
     let heads = |conn: &u32| {
         script.heard.get(conn).and_then(|heard| match heard.first() {
@@ -80,7 +81,7 @@ fn policy(header: Option<&Header>, script: &Script) -> Policy {
     }
 }
 
-/// The value of a field of a head.
+/// Returns the value of a field of a head.
 pub(crate) fn field(head: &[u8], name: &str) -> Option<String> {
     let head = std::str::from_utf8(head).ok()?;
     let mut fields = head.lines().filter_map(|line| line.split_once(':'));
@@ -103,7 +104,7 @@ fn declare(server: &mut ServerConfig, capabilities: Option<&RawValue>) {
     }
 }
 
-/// What was asked, and what was answered.
+/// The requests of the agents, and the answers to them.
 struct Answers {
     all: Vec<(Message, Message)>,
 }
@@ -146,7 +147,7 @@ impl Answers {
             .unwrap_or_else(|| Implementation::new("editor", "0"))
     }
 
-    /// The different lists of tools, in the order they were told.
+    /// Returns the different lists of tools, in the order of the answers.
     fn lists(&self) -> Vec<Specs> {
         let mut texts: Vec<&str> = Vec::new();
         for (_, answer) in self.to("tools/list") {
@@ -158,7 +159,7 @@ impl Answers {
         texts.into_iter().map(specs).collect()
     }
 
-    /// With those that are handled although they are not listed.
+    /// Adds the tools that the editor handles without listing them.
     fn with_unlisted(&self, tools: ToolSet, dialect: Dialect) -> ToolSet {
         let names = self.to("tools/call").filter(|(_, answer)| answer.result.is_some());
         let names = names.filter_map(|(call, _)| read_member::<String>(call.params.as_deref(), "name"));
@@ -170,7 +171,8 @@ impl Answers {
         })
     }
 
-    /// The methods that the application served: those that were answered otherwise than a host without it does.
+    /// Returns the methods that the application served: those whose answers a host without the
+    /// application would not give.
     fn forwarded(&self) -> Vec<std::borrow::Cow<'static, str>> {
         const OWN: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
         let mut methods = Vec::new();
@@ -197,19 +199,20 @@ fn specs(list: &str) -> Specs {
     serde_json::from_str::<List>(list).map(|list| list.tools).unwrap_or_default()
 }
 
-/// The dialect that lists the most of these tools just so. Of several that fit, the first: what the real client
-/// understands.
+/// Returns the dialect that lists the most of these tools with exactly these specifications; of
+/// several, the first, which the real client understands.
 fn dialect_of(listed: &[Box<RawValue>]) -> Dialect {
     let known = |dialect: Dialect| listed.iter().filter(|spec| known(dialect, spec).is_some()).count();
     Dialect::ALL.into_iter().rev().max_by_key(|dialect| known(*dialect)).unwrap_or_default()
 }
 
-/// The tools of a list: those that the dialect lists just so, and the application's own.
+/// Returns the tools of a list: those that the dialect lists with exactly this specification, and
+/// those of the application.
 fn tools(listed: &[Box<RawValue>], dialect: Dialect) -> ToolSet {
     listed.iter().fold(ToolSet::new(), |tools, spec| {
         let name: String = read_member(Some(spec), "name").unwrap_or_default();
         match known(dialect, spec) {
-            // `openDiff` brings others along.
+            // `openDiff` has added this tool.
             Some(_) if tools.names(dialect).any(|listed| listed == name) => tools,
             Some(tool) => tools.handle(tool),
             None => {
@@ -221,7 +224,7 @@ fn tools(listed: &[Box<RawValue>], dialect: Dialect) -> ToolSet {
     })
 }
 
-/// The tool that this dialect lists just so.
+/// Returns the tool that this dialect lists with exactly this specification.
 fn known(dialect: Dialect, listed: &RawValue) -> Option<Tool> {
     let tool = Tool::from_name(&read_member::<String>(Some(listed), "name")?)?;
     let spec: ToolSpec = tool.spec(dialect);

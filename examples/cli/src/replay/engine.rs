@@ -1,12 +1,14 @@
-//! Plays a script to a core, and looks at what it says.
+//! The engine that plays a script to a core, and compares the output of the core.
 //!
-//! What the machine says by itself it has to say now as well. What its application said cannot come from the machine:
-//! there the [`Core`] is told to do what the application did, and has to say the same.
+//! The machine has to repeat everything that it does by itself. It cannot repeat the actions of its
+//! application: for those the engine lets the [`Core`] act as the application did, and the output
+//! has to be the same.
 //!
-//! A transcript knows when something passed the tap, and not whether the side had read one thing before it said another:
-//! between the two lies the way. Where both are possible that is a choice: first the order of the transcript is tried, and
-//! if there is a difference, the choices just before it are made the other way, one at a time. What then goes further
-//! stands.
+//! A transcript has the time at which bytes passed the tap, but not if a side had read one message
+//! before it sent another, since bytes take time between the tap and the side. If both orders are
+//! possible, the engine makes a choice: at first the order of the transcript. After a difference it
+//! reverses the choices just before the difference, one at a time, and keeps a reversal that leads
+//! further.
 
 use crate::replay::compare::{Place, compare, show};
 use crate::replay::script::{Doing, Expected, Script, Step};
@@ -16,60 +18,62 @@ use ide_mcp::Time;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// One side of all connections: a machine, and what an application did with it.
+/// One side of all connections: a machine, and the actions of an application on it.
 pub(crate) trait Core {
-    /// A connection is accepted, or made.
+    /// Opens a connection: the side accepts or makes it.
     fn open(&mut self, now: Time, conn: u32);
-    /// The peer said this.
+    /// Feeds bytes of the peer.
     fn feed(&mut self, now: Time, conn: u32, piece: &Piece);
-    /// The peer says nothing more.
+    /// Ends the input from the peer.
     fn end(&mut self, now: Time, conn: u32);
     fn tick(&mut self, now: Time);
     fn deadline(&self) -> Option<Time>;
-    /// Works on one event; false if there is none.
+    /// Handles one event; false if there is none.
     fn poll(&mut self) -> bool;
-    /// What it has to say on this connection.
+    /// Takes the output of this connection.
     fn take_output(&mut self, now: Time, conn: u32) -> Vec<u8>;
-    /// Whether an application could make it say this now, and how.
+    /// Returns the reason for which an application could cause this output now, if it could.
     fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause>;
-    /// Does what an application did for this to be said.
+    /// Acts as the application did to cause this output.
     fn cause(&mut self, now: Time, conn: u32, said: &Expected);
 }
 
-/// Why an application says something.
+/// The reason of an output of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// It was asked: most often it answers at once, before the machine looks at what comes next.
+    /// A request: most often the application answers it at once, before the machine handles the
+    /// next message.
     Question,
-    /// Something happened elsewhere.
+    /// An event elsewhere.
     Itself,
 }
 
-/// What is different.
+/// A difference between the transcript and the replay.
 #[derive(Clone, Debug)]
 pub(crate) struct Difference {
-    /// The line of the transcript; `None` if nothing was recorded.
+    /// The line of the transcript; `None` if the transcript has nothing at this place.
     pub(crate) line: Option<usize>,
     pub(crate) at: Time,
     pub(crate) conn: u32,
     pub(crate) place: Place,
 }
 
-/// How much was the same.
+/// The result of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) difference: Option<Difference>,
-    /// How many heads and frames.
+    /// The number of equal heads and frames.
     pub(crate) same: usize,
-    /// When each was made, and on which connection.
+    /// The time and the connection of each choice.
     choices: Vec<(Time, u32)>,
 }
 
-/// How many choices before a difference are tried the other way, on its connection and on others: those of some messages
-/// that crossed.
+/// The maximum number of choices before a difference that the engine reverses, on the connection of
+/// the difference and on the others: enough for some messages that crossed.
 const TRIES: usize = 16;
 
-/// Plays the script to a new core each time, until there is no difference or none that another order would explain.
+/// Plays the script to a new core each time, until there is no difference, or no reversal leads
+/// further.
 pub(crate) fn play<C: Core>(script: &Script, tolerance: Duration, new: impl Fn() -> C) -> Outcome {
     let mut reversed = BTreeSet::new();
     let mut best = Run::new(script, tolerance, &reversed, new()).play();
@@ -77,11 +81,11 @@ pub(crate) fn play<C: Core>(script: &Script, tolerance: Duration, new: impl Fn()
         let near = |(_, (at, _)): &(usize, &(Time, u32))| at.saturating_add(tolerance) >= difference.at;
         let choices = best.choices.iter().enumerate().rev().take_while(near);
         let choices = choices.filter(|(choice, _)| !reversed.contains(choice));
-        // What happened on the same connection explains it best.
+        // A choice on the same connection is the most likely cause.
         let (same, other): (Vec<_>, Vec<_>) = choices.partition(|(_, (_, conn))| *conn == difference.conn);
         let untried = same.into_iter().take(TRIES).chain(other.into_iter().take(TRIES));
         for choice in untried.map(|(choice, _)| choice) {
-            // Behind it all may be another.
+            // After a reversal the later choices may differ, so none of them stays reversed.
             let mut tried: BTreeSet<usize> = reversed.range(..choice).copied().collect();
             tried.insert(choice);
             let run = Run::new(script, tolerance, &tried, new()).play();
@@ -106,16 +110,16 @@ struct Run<'a, C> {
     outcome: Outcome,
 }
 
-/// What a connection has said now.
+/// The output of a connection in the replay.
 struct Said {
     units: Units,
-    /// The place of the next thing that is expected.
+    /// The index of the next expected unit.
     next: usize,
-    /// Nobody hears it any more.
+    /// True if nobody receives the output any more.
     is_mute: bool,
 }
 
-/// The first difference ends a run.
+/// The result of a step: the first difference ends a run.
 type Same = Result<(), Difference>;
 
 impl<'a, C: Core> Run<'a, C> {
@@ -155,8 +159,8 @@ impl<'a, C: Core> Run<'a, C> {
         self.work()
     }
 
-    /// Lets the time pass, and calls back whenever the core asked for it. A loop may be late, and a `heard` step that
-    /// comes soon after may be looked at first: then this time has come and nothing was done.
+    /// Advances the time, with a tick at each deadline of the core. A loop may be late, so a
+    /// `heard` step soon after a deadline may come first: then the time advances without the tick.
     fn wait(&mut self, until: Time, conn: u32, heard: bool) -> Same {
         while let Some(due) = self.core.deadline().filter(|due| *due < until) {
             self.let_application_act(false)?;
@@ -169,7 +173,7 @@ impl<'a, C: Core> Run<'a, C> {
         self.pass(until)
     }
 
-    /// Whether the choice that is to be made now was reversed.
+    /// Makes the next choice, and returns true if it is reversed.
     fn is_reversed(&mut self, at: Time, conn: u32) -> bool {
         let choice = self.outcome.choices.len();
         self.outcome.choices.push((at, conn));
@@ -190,8 +194,9 @@ impl<'a, C: Core> Run<'a, C> {
         self.listen()
     }
 
-    /// What an application does in the next moment it may do now. It does not, unless it was just `asked`; and the other
-    /// way round where that choice was reversed.
+    /// Lets the application cause the output that the transcript has within the tolerance. By
+    /// default it acts only right after a request (`asked`), and only to answer it; a reversed
+    /// choice is the opposite.
     fn let_application_act(&mut self, asked: bool) -> Same {
         let conns: Vec<u32> = self.conns.keys().copied().collect();
         for conn in conns {
@@ -219,7 +224,8 @@ impl<'a, C: Core> Run<'a, C> {
         self.script.expected.get(&conn)?.get(self.conns.get(&conn)?.next)
     }
 
-    /// By now this has been said, or is said because the application or a timer does something.
+    /// Checks that the unit at `place` has come by now, or lets the application or a timer cause
+    /// it.
     fn expect(&mut self, conn: u32, place: usize) -> Same {
         let is_said = |run: &Self| run.conns.get(&conn).is_none_or(|said| said.next > place);
         let Some(expected) = self.next(conn).filter(|_| !is_said(self)) else { return Ok(()) };
@@ -245,7 +251,7 @@ impl<'a, C: Core> Run<'a, C> {
         Ok(())
     }
 
-    /// Compares what the core has to say with what was said.
+    /// Compares the output of the core with the transcript.
     fn listen(&mut self) -> Same {
         let conns: Vec<u32> = self.conns.keys().copied().collect();
         for conn in conns {
@@ -256,14 +262,14 @@ impl<'a, C: Core> Run<'a, C> {
             let heard = self.conns.get_mut(&conn).filter(|said| !said.is_mute);
             let pieces = heard.map(|said| said.units.push(&output)).unwrap_or_default();
             for unit in pieces.into_iter().filter_map(|piece| piece.unit) {
-                // Of what carries messages a recording by hand has nothing.
+                // A hand-written recording has only messages, without the other units.
                 let is_message = matches!(&unit, Unit::Frame { opcode, .. } if !opcode.is_control());
                 if self.script.messages_only && !is_message {
                     continue;
                 }
                 let at = self.now;
                 let Some(expected) = self.next(conn) else {
-                    // What was said at the very end need not have been read any more.
+                    // The tap may not have read the output at the very end any more.
                     if at.saturating_add(self.tolerance) >= self.script.end {
                         continue;
                     }
@@ -292,7 +298,7 @@ impl<'a, C: Core> Run<'a, C> {
     }
 }
 
-/// A time for a person.
+/// Returns a time in seconds for a person.
 pub(crate) fn seconds(at: Time) -> String {
     format!("{:.6}", at.since_start().as_secs_f64())
 }

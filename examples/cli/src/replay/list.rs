@@ -1,4 +1,4 @@
-//! What was said, for a person to read.
+//! The contents of a transcript for a person.
 
 use crate::replay::compare::show;
 use crate::replay::engine::seconds;
@@ -9,7 +9,7 @@ use ide_mcp::ide::display_safe;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Prints a line for everything: the time, the connection, who says it, and what.
+/// Prints a line for each event: the time, the connection, the sender, and the contents.
 pub(crate) fn print(transcript: &Transcript) -> io::Result<()> {
     let mut streams: BTreeMap<(u32, Side), Units> = BTreeMap::new();
     for (_, line) in &transcript.lines {

@@ -1,4 +1,4 @@
-//! A message of JSON-RPC, as far as a replay has to know it.
+//! A JSON-RPC message, as far as a replay needs it.
 
 use crate::replay::script::Expected;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// What kind of message it is.
+/// The kind of a message.
 pub(crate) enum Kind<'a> {
     Request { id: &'a str, method: &'a str },
     Notification { method: &'a str },
@@ -29,7 +29,7 @@ pub(crate) enum Kind<'a> {
 }
 
 impl Message {
-    /// The messages of a text: one, or those of a batch; none if it is no message.
+    /// Parses the messages of a text: one, or those of a batch; none if it is no message.
     pub(crate) fn read(text: &str) -> Vec<Self> {
         match serde_json::from_str(text) {
             Ok(one) => vec![one],
@@ -37,7 +37,7 @@ impl Message {
         }
     }
 
-    /// The single message that something expected is.
+    /// Parses the message of an expected unit, if it is a single one.
     pub(crate) fn of(expected: &Expected) -> Option<Self> {
         serde_json::from_str(expected.message.as_deref()?).ok()
     }
@@ -51,20 +51,20 @@ impl Message {
         }
     }
 
-    /// A member of the parameters.
+    /// Returns a member of the parameters.
     pub(crate) fn param(&self, name: &str) -> Option<Box<RawValue>> {
         member(self.params.as_deref(), name)
     }
 }
 
-/// A member of an object.
+/// Returns a member of an object.
 pub(crate) fn member(object: Option<&RawValue>, name: &str) -> Option<Box<RawValue>> {
     let members: std::collections::BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(object?.get()).ok()?;
     members.into_iter().find(|(member, _)| member == name).map(|(_, value)| value)
 }
 
-/// A member that can be read as this.
+/// Returns a member of an object that can be read as a `T`.
 pub(crate) fn read_member<T: for<'a> Deserialize<'a>>(object: Option<&RawValue>, name: &str) -> Option<T> {
     serde_json::from_str(member(object, name)?.get()).ok()
 }

@@ -1,11 +1,12 @@
-//! Feeds a transcript to the core with its recorded clock, and prints the first difference.
+//! A command that feeds a transcript to the core with its recorded clock, and prints the first
+//! difference.
 //!
 //! ```text
-//!  transcript ──▶ script ──what the peer said, when──▶ core ──what it says──▶ compare ──▶ the first difference
-//!                   └──────what the side said────────────┴─ what the application did ─┘
+//!  transcript ──▶ script ──input of the peer, with times──▶ core ──output──▶ compare ──▶ first difference
+//!                   └──────output of the side─────────────────┴─ actions of the application ─┘
 //! ```
 //!
-//! `ide-mcp replay --help` says how it is used, and what its exit status means.
+//! `ide-mcp replay --help` explains the use and the exit status.
 
 mod agent;
 mod compare;
@@ -31,10 +32,10 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// There is a difference.
+/// The exit status for a difference.
 const DIFFERENT: u8 = 1;
 
-/// A transcript lies in memory as a whole, some times over.
+/// The maximum size of a transcript, which is in memory as a whole, several times.
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
 const PROGRAM: Program = Program::new("replay", options::USAGE);

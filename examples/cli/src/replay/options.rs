@@ -10,21 +10,23 @@ Feed a transcript of `ide-mcp tap` to the core with its recorded clock, and prin
 usage: ide-mcp replay [--side editor|agent] [--tolerance MS] FILE
        ide-mcp replay --list FILE
 
-  --side editor    what the agent said is fed to a host, and what the host says is compared with what the editor said
-                   (default)
-  --side agent     the other way round: what the editor said is fed to a client
-  --tolerance MS   how much the times may be apart (default 1000): on the way to the tap and back they change a little
-  --list           print what was said, a message a line, and compare nothing
+  --side editor    feed the messages of the agent to a host, and compare the output of the host with the messages of the
+                   editor (default)
+  --side agent     the opposite: feed the messages of the editor to a client
+  --tolerance MS   the allowed difference of the times (default 1000): they change a little on the way to the tap and
+                   back
+  --list           print the transcript, one message per line, and compare nothing
 
-What the machine does by itself it has to do again: handshake, initialize, lists, pings, deadlines, refusals, the end.
-What its application did, answers of tools, selections, requests, is done again as it was recorded, and has to come out
-the same. How the machine was configured is read from what it said. So a transcript of an editor or agent that is made
-with this library has no difference; one of another shows in what this library would behave otherwise.
+The machine has to repeat everything that it does by itself: handshake, initialize, lists, pings, deadlines, refusals,
+the end. The replay repeats the actions of its application as recorded: answers of tools, selections, requests; their
+output has to be the same. The replay infers the configuration of the machine from its messages. So a transcript of an
+editor or agent that uses this library has no difference; a transcript of another one shows where this library would
+behave differently.
 
-What could not be compared is said in lines of its own, each with \"not compared\": a connection on which one side says
-nothing, what stands at the end of a transcript that stops in the middle, an end that is not in it.
+Lines with \"not compared\" name the parts that could not be compared: a connection on which one side sends nothing, the
+rest of a transcript that stops in the middle, an end that is not in the transcript.
 
-Recordings of messages, such as those in tests/fixtures, are read as well; only their messages are compared.
+The replay also reads recordings of messages, such as those in tests/fixtures; it compares only their messages.
 
 exit status: 0 without a difference; 1 with one; 2 if the file cannot be read, or the command line is wrong";
 
@@ -43,7 +45,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// `None` if help was asked for.
+    /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut task, mut tolerance, mut file) = (Task::Editor, Duration::from_secs(1), None);
         while let Some(argument) = parser.next()? {
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_command_line_says_what_is_wrong() {
+    fn wrong_command_line_names_its_error() {
         let parse = |words: &[&str]| Options::parse(lexopt::Parser::from_args(words));
         let cases: &[(&[&str], &str)] = &[
             (&[], "FILE is missing"),

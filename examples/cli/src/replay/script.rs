@@ -1,4 +1,4 @@
-//! A transcript as what is done with one side: what it is fed, when, and what it has to say.
+//! A transcript from the view of one side: its input with times, and its expected output.
 
 use crate::replay::units::{Piece, Unit, Units, frame};
 use crate::support::transcript::{Side, Transcript, What};
@@ -6,7 +6,7 @@ use ide_mcp::Time;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What happens, in the order of the transcript.
+/// An event, in the order of the transcript.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) at: Time,
@@ -17,42 +17,43 @@ pub(crate) struct Step {
 #[derive(Clone, Debug)]
 pub(crate) enum Doing {
     Open,
-    /// The peer says this.
+    /// The peer sends this.
     Feed(Piece),
-    /// The peer says nothing more.
+    /// The peer ends.
     End,
-    /// From here on nobody hears the side: the tap has said farewell in its place.
+    /// Nobody receives the output of the side from here on: the tap has sent a farewell in its
+    /// place.
     Mute,
-    /// By now the side has said what stands at this place among the things expected on its connection.
+    /// The side has sent the unit with this index among those expected on its connection.
     Expect(usize),
 }
 
-/// What the side said.
+/// A unit that the side sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
-    /// The line of the transcript in which it ends.
+    /// The line of the transcript in which the unit ends.
     pub(crate) line: usize,
     pub(crate) at: Time,
     pub(crate) unit: Unit,
-    /// The message that ends here.
+    /// The message that ends with this unit.
     pub(crate) message: Option<String>,
 }
 
-/// All of it, for one side.
+/// All events of one side.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
-    /// Whose it is.
+    /// The side that is replayed.
     pub(crate) side: Side,
     pub(crate) steps: Vec<Step>,
-    /// By connection.
+    /// The expected units by connection.
     pub(crate) expected: BTreeMap<u32, Vec<Expected>>,
-    /// What the peer says, as it is: the heads and messages by connection.
+    /// The heads and messages of the peer by connection.
     pub(crate) heard: BTreeMap<u32, Vec<Heard>>,
-    /// When the transcript ends.
+    /// The time at which the transcript ends.
     pub(crate) end: Time,
-    /// There are only messages, and none of what carries them: a recording by hand.
+    /// True if there are only messages, without other units: a hand-written recording.
     pub(crate) messages_only: bool,
-    /// What nothing can be compared with, for a person.
+    /// The parts that cannot be compared, for a person.
     pub(crate) uncompared: Vec<String>,
 }
 
@@ -63,7 +64,7 @@ pub(crate) enum Heard {
 }
 
 impl Script {
-    /// What this transcript asks of that side.
+    /// Creates the script of this side.
     pub(crate) fn new(transcript: &Transcript, side: Side) -> Self {
         let mut script = Self {
             side,
@@ -76,7 +77,7 @@ impl Script {
         };
         let mut streams: BTreeMap<(u32, Side), Units> = BTreeMap::new();
         let mut latest = BTreeMap::new();
-        // Every end, and those that the tap did not make.
+        // All ends, and the ends that the sides made themselves.
         let (mut ended, mut own) = (BTreeSet::new(), BTreeSet::new());
         let mut opened = BTreeMap::new();
         for (number, line) in &transcript.lines {
@@ -88,7 +89,7 @@ impl Script {
                     own.insert((conn, *from));
                 }
             }
-            // In a recording by hand nobody says when a connection opens.
+            // A hand-written recording has no lines for the opening of connections.
             if *opened.entry(conn).or_insert(true) {
                 opened.insert(conn, false);
                 script.expected.entry(conn).or_default();
@@ -136,7 +137,8 @@ impl Script {
         let mut rests = Vec::new();
         for conn in opened.into_keys() {
             let is_ended = ended.contains(&(conn, side));
-            // The peer has ended, so what the side had to say is here, and this is no part of something longer.
+            // The peer has ended, so the output of the side is complete, and the rest is no part of
+            // a longer unit.
             let is_all = !is_ended && own.contains(&(conn, side.other()));
             let left = streams.get_mut(&(conn, side)).filter(|units| units.left() > 0);
             match (left, latest.get(&(conn, side))) {
@@ -153,7 +155,7 @@ impl Script {
             }
             script.miss(conn, is_ended);
         }
-        // The last first: the places of the others stay.
+        // The last one comes first, so that the indices of the others stay valid.
         rests.sort_by_key(|((step, ..), ..)| Reverse(*step));
         for ((step, line, at), conn, unit) in rests {
             script.expect(line, at, conn, unit, None);
@@ -163,7 +165,7 @@ impl Script {
         script
     }
 
-    /// Takes down what there is not on a connection.
+    /// Adds the parts that are missing on a connection to `uncompared`.
     fn miss(&mut self, conn: u32, is_ended: bool) {
         let side = self.side;
         if self.expected.get(&conn).is_none_or(Vec::is_empty) {
@@ -174,7 +176,7 @@ impl Script {
             self.uncompared
                 .push(format!("connection {conn}: the {peer} says nothing on it that can be read"));
         }
-        // Whoever records messages by hand records no ends.
+        // A hand-written recording has no ends.
         if !is_ended && !self.messages_only {
             self.uncompared
                 .push(format!("the end of the {side} on connection {conn}: the transcript has none"));
@@ -196,13 +198,13 @@ impl Script {
         expected.push(Expected { line, at, unit, message });
     }
 
-    /// The messages that the side says, on all connections.
+    /// Returns the messages of the side, on all connections.
     pub(crate) fn said(&self) -> impl Iterator<Item = (u32, &str)> {
         let all = self.expected.iter().flat_map(|(conn, expected)| expected.iter().map(|one| (*conn, one)));
         all.filter_map(|(conn, expected)| Some((conn, expected.message.as_deref()?)))
     }
 
-    /// The messages that it hears.
+    /// Returns the messages of the peer, on all connections.
     pub(crate) fn heard(&self) -> impl Iterator<Item = (u32, &str)> {
         let all = self.heard.iter().flat_map(|(conn, heard)| heard.iter().map(|one| (*conn, one)));
         all.filter_map(|(conn, heard)| match heard {

@@ -1,15 +1,15 @@
-//! What bytes say: a head, and then frames, each with its place in the stream.
+//! The units of a byte stream: a head, and then frames, each with its position.
 
 use ide_mcp::ws::frame::{Header, Opcode, mask};
 
-/// The smallest thing that can be compared.
+/// The smallest part that can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// A request or an answer of HTTP, or as much of it as came.
+    /// The head of an HTTP request or response, or the part of it that came.
     Head(Vec<u8>),
-    /// A frame, unmasked: how it was masked is an accident.
+    /// A frame without its mask, which is random.
     Frame { fin: bool, opcode: Opcode, payload: Vec<u8> },
-    /// Bytes that are neither.
+    /// Other bytes.
     Junk(Vec<u8>),
 }
 
@@ -18,9 +18,9 @@ pub(crate) enum Unit {
 pub(crate) struct Units {
     masked: bool,
     stage: Stage,
-    /// What is not whole yet.
+    /// The bytes of an incomplete unit.
     buf: Vec<u8>,
-    /// The message that goes on in fragments.
+    /// The message of the fragments so far.
     message: Vec<u8>,
 }
 
@@ -31,27 +31,27 @@ enum Stage {
     Junk,
 }
 
-/// Some bytes of a chunk, and what they complete.
+/// Some bytes of a chunk, and the unit that they complete.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) bytes: Vec<u8>,
     pub(crate) unit: Option<Unit>,
-    /// The message of text that ends here.
+    /// The text message that ends here.
     pub(crate) message: Option<String>,
 }
 
 impl Units {
-    /// Those of an agent, which are `masked`, or of an editor.
+    /// Creates the parser for an agent, whose frames are `masked`, or for an editor.
     pub(crate) const fn new(masked: bool) -> Self {
         Self { masked, stage: Stage::Head, buf: Vec::new(), message: Vec::new() }
     }
 
-    /// Begins behind the head.
+    /// Begins after the head.
     pub(crate) const fn skip_head(&mut self) {
         self.stage = Stage::Frames;
     }
 
-    /// A chunk, cut where something is complete.
+    /// Cuts a chunk at the end of each unit.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut rest = chunk;
@@ -71,7 +71,7 @@ impl Units {
         pieces
     }
 
-    /// What is left at the end of the stream.
+    /// Returns the rest at the end of the stream.
     pub(crate) fn finish(&mut self) -> Option<Unit> {
         let rest = std::mem::take(&mut self.buf);
         (!rest.is_empty()).then_some(match self.stage {
@@ -80,18 +80,18 @@ impl Units {
         })
     }
 
-    /// How many bytes there are that are no whole unit yet.
+    /// Returns the number of bytes that are no complete unit yet.
     pub(crate) fn left(&self) -> usize {
         self.buf.len()
     }
 
-    /// What the buffer begins with, and how long it is.
+    /// Returns the length of the first unit in the buffer, and the unit, if it is complete.
     fn first(&mut self) -> Option<(usize, Unit)> {
         match self.stage {
             Stage::Head => {
                 let len = self.buf.windows(4).position(|four| four == b"\r\n\r\n")?.saturating_add(4);
                 let head = self.buf.get(..len)?.to_vec();
-                // Behind a refusal comes its text.
+                // The body of a refusal follows its head.
                 let refused = !self.masked && !head.starts_with(b"HTTP/1.1 101");
                 self.stage = if refused { Stage::Junk } else { Stage::Frames };
                 Some((len, Unit::Head(head)))
@@ -126,10 +126,10 @@ impl Units {
     }
 }
 
-/// The bytes of a message in one frame, masked for an agent.
+/// Returns the bytes of a message in one frame, masked for an agent.
 pub(crate) fn frame(text: &str, masked: bool) -> Vec<u8> {
     let len = u64::try_from(text.len()).unwrap_or(u64::MAX);
-    // With this key the text stays as it is.
+    // This key does not change the text.
     let key = masked.then_some([0; 4]);
     let mut bytes = Header { fin: true, opcode: Opcode::Text, len, key }.encode().bytes().to_vec();
     bytes.extend_from_slice(text.as_bytes());
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_become_the_same_however_they_are_cut() {
+    fn units_do_not_depend_on_the_cut() {
         let fragments = [&b"\x01\x82\x01\x02\x03\x04"[..], &[b'a' ^ 1, b'b' ^ 2]].concat();
         let text = [
             b"GET / HTTP/1.1\r\n\r\n".to_vec(),

@@ -1,7 +1,7 @@
-//! Complaints to standard error, which need not be read by anybody.
+//! Complaints to standard error, which nobody has to read.
 //!
-//! A thread writes them, from a queue with a bound: whoever complains never waits. What finds no room is counted, and the
-//! count is said where it would have stood.
+//! A thread writes them from a bounded queue, so the caller never waits. The queue counts the
+//! complaints that find no room, and prints the count in their place.
 
 use ide_mcp::ide::display_safe_lines;
 use std::collections::VecDeque;
@@ -10,35 +10,37 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How many bytes may wait to be written: as much again as the pipe holds.
+/// The maximum number of bytes in the queue: as much as the pipe itself holds.
 const ROOM: usize = 64 * 1024;
 
-/// How long the end of a program waits for what it has said. A terminal takes it at once; who reads nothing gets no more.
+/// The time that the end of a program waits for its complaints. A terminal takes them at once; a
+/// reader that takes nothing loses them.
 const SETTLING: Duration = Duration::from_secs(1);
 
 static COMPLAINTS: OnceLock<Complaints> = OnceLock::new();
 
-/// Says something to standard error, under the name of the program; what the peer contributes to it should have no line
-/// breaks. It never waits: from 64 KiB on that nobody takes, it is counted in place of being said.
+/// Writes a complaint to standard error, under the name of the program. Text from the peer in it
+/// should have no line breaks. The function never waits: while the queue of 64 KiB is full, it only
+/// counts complaints.
 pub(crate) fn complain(program: &str, text: &str) {
     COMPLAINTS.get_or_init(|| Complaints::to(io::stderr())).say(program, text);
 }
 
-/// Waits until what was complained of is written, but for no longer than a second.
+/// Waits until all complaints are written, but for no longer than a second.
 pub(crate) fn settle() {
     if let Some(complaints) = COMPLAINTS.get() {
         complaints.settle(SETTLING);
     }
 }
 
-/// What waits, and the thread that writes it.
+/// The queue, and the thread that writes it.
 #[derive(Debug)]
 struct Complaints(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
-    /// There is something to write, or nothing any more.
+    /// Signals that there is something to write, or nothing any more.
     changed: Condvar,
 }
 
@@ -47,7 +49,8 @@ struct Waiting {
     lines: VecDeque<String>,
     /// The length of all lines.
     bytes: usize,
-    /// How many found no room behind the last line, and who wanted to say them.
+    /// The number of complaints that found no room after the last line, and the program of the
+    /// last.
     unsaid: usize,
     program: String,
     is_writing: bool,
@@ -60,7 +63,7 @@ impl Complaints {
         thread::spawn(move || {
             loop {
                 let line = writes.next();
-                // Where even that fails there is nobody to tell.
+                // Nobody would receive a complaint about standard error.
                 let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
             }
         });
@@ -85,7 +88,7 @@ impl Complaints {
 }
 
 impl Shared {
-    /// The next line, as soon as there is one; the one before has been written.
+    /// Marks the previous line as written, and waits for the next one.
     fn next(&self) -> String {
         let mut waiting = self.lock();
         waiting.is_writing = false;
@@ -100,16 +103,16 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Nobody panics who holds it.
+        // No code panics while it holds the lock.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Waiting {
-    /// Whether there is room for this line. A long one has it where nothing else waits.
+    /// Returns true if there is room for this line. A long line has room in an empty queue.
     fn put(&mut self, line: String) -> bool {
         let bytes = self.bytes.saturating_add(line.len());
-        // Behind what was not said nothing is, until that has been: so the count stands where it belongs.
+        // After lost complaints the queue takes none until their count is written, in its place.
         let has_room = self.unsaid == 0 && (bytes <= ROOM || self.lines.is_empty());
         if has_room {
             self.bytes = bytes;
@@ -137,7 +140,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{self, Receiver, Sender};
 
-    /// Takes a line whenever it is told to, and hands it over.
+    /// A writer that takes one line per permit, and hands it over.
     struct Slow {
         permits: Receiver<()>,
         taken: Sender<String>,
@@ -157,28 +160,24 @@ mod tests {
     }
 
     #[test]
-    fn who_complains_never_waits_and_what_is_not_said_is_counted() {
+    fn full_queue_counts_complaints_without_waiting() {
         let (permit, permits) = mpsc::channel();
         let (taken, lines) = mpsc::channel();
         let complaints = Complaints::to(Slow { permits, taken });
         let long = "x".repeat(ROOM);
         complaints.say("p", &long);
-        // Until the thread has taken it, it would stand in the way of the next ones.
+        // Until the thread has taken this line, it would block the next ones.
         permit.send(()).unwrap();
-        assert_eq!(
-            lines.recv().unwrap(),
-            format!("p: {long}\n"),
-            "a long one has room where nothing else waits"
-        );
+        assert_eq!(lines.recv().unwrap(), format!("p: {long}\n"), "a long line has room in an empty queue");
         complaints.settle(Duration::from_secs(60));
 
-        // Nothing is written: the first may or may not be in the hands of the thread.
+        // Nothing is written: the thread may or may not have taken the first line.
         let line = "y".repeat(1020);
         for _ in 0..100 {
             complaints.say("p", &line);
         }
         complaints.settle(Duration::ZERO);
-        assert!(!complaints.0.lock().is_empty(), "and it waits no longer than it is told to");
+        assert!(!complaints.0.lock().is_empty(), "settle returns after its time");
         let mut said = 0;
         let unsaid = loop {
             permit.send(()).unwrap();
@@ -188,7 +187,7 @@ mod tests {
             }
             said += 1;
         };
-        // 64 lines of 1 KiB have room, and one more is being written.
+        // 64 lines of 1 KiB have room, and the thread may be writing one more.
         assert!(said == 64 || said == 65, "{said}");
         assert_eq!(unsaid, format!("p: … and {} more things were not said\n", 100 - said));
         complaints.say("p", "again");
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_cannot_be_written_nobody_waits() {
+    fn failed_writes_do_not_block_settle() {
         let (taken, lines) = mpsc::channel();
         drop(lines);
         let (permit, permits) = mpsc::channel();

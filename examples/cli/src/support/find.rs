@@ -1,4 +1,4 @@
-//! Finds the editor, and if there is none says everything that was looked at and why it was not it.
+//! The search for the editor. Without a result it reports every place and the reason against it.
 
 use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv, PORT_VARIABLE};
 use ide_mcp::ide::locate::{Extras, LockDirCandidate};
@@ -10,39 +10,42 @@ use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-/// Which editor to attach to. The default is that of the real client: the one that has the working directory open.
+/// The editor to attach to. The default is the choice of the real client: the editor that has the
+/// working directory open.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
-    /// The editor of this lock file. It decides alone.
+    /// The lock file of the editor. If given, nothing else decides.
     pub(crate) lock: Option<PathBuf>,
-    /// The editor with the lock file of this port.
+    /// The port in the name of the lock file.
     pub(crate) port: Option<u16>,
     /// The directory that the editor has open, instead of the working directory.
     pub(crate) cwd: Option<PathBuf>,
-    /// Where to look besides.
+    /// More places to look for lock files.
     pub(crate) extras: Extras,
-    /// True if an editor is attached to although its process does not run here.
+    /// True to attach to an editor although its process does not run here.
     pub(crate) dead_process: bool,
-    /// True if the program is not an agent: `CLAUDE_CODE_AUTO_CONNECT_IDE` is then ignored.
+    /// True if the program is not an agent, so that it ignores `CLAUDE_CODE_AUTO_CONNECT_IDE`.
     pub(crate) no_agent: bool,
 }
 
-/// An editor that can perhaps be attached to.
+/// An editor that the program can try to attach to.
 #[derive(Clone, Debug)]
 pub(crate) struct Editor {
-    /// The port on which it listens.
+    /// The port on which the editor listens.
     pub(crate) port: u16,
-    /// The host on which it is reached: 127.0.0.1, unless the environment names another.
+    /// The host on which the editor listens: 127.0.0.1, unless the environment names another.
     pub(crate) host: String,
-    /// What it calls itself, unchecked: show it with [`display_safe`](ide_mcp::ide::display_safe).
+    /// The name that the editor gives itself, unchecked: display it with
+    /// [`display_safe`](ide_mcp::ide::display_safe).
     pub(crate) name: String,
-    /// What it wants to be told, if anything.
+    /// The token that the editor requires, if any.
     pub(crate) token: Option<AuthToken>,
-    /// Its lock file.
+    /// The lock file of the editor.
     pub(crate) lock: PathBuf,
-    /// The folders that it has open, as the lock file says them.
+    /// The folders that the editor has open, as in the lock file.
     pub(crate) folders: Vec<String>,
-    /// Its process, if that does not run as far as can be seen: that of another container is not seen.
+    /// The process of the editor, if it seems not to run: the process of another container is not
+    /// visible.
     pub(crate) dead: Option<u32>,
 }
 
@@ -60,7 +63,7 @@ impl Editor {
     }
 }
 
-/// No editor, and why: for a person, in several lines.
+/// The reason why there is no editor: for a person, in several lines.
 #[derive(Debug)]
 pub(crate) struct Nothing(String);
 
@@ -76,10 +79,10 @@ impl<E: std::error::Error> From<E> for Nothing {
     }
 }
 
-/// The editor that was asked for, by its lock file. Nothing connects to it here.
+/// Finds the editor by its lock file, without connecting to it.
 ///
 /// # Errors
-/// [`Nothing`], also where several editors are as good as each other.
+/// [`Nothing`], also if several editors match equally well.
 pub(crate) fn editor(asked: &Asked) -> Result<Editor, Nothing> {
     let env = client_env();
     if let Some(path) = &asked.lock {
@@ -90,7 +93,7 @@ pub(crate) fn editor(asked: &Asked) -> Result<Editor, Nothing> {
     for candidate in &candidates {
         match scan_for(candidate.form(), &candidate.dir) {
             Ok(files) => found.extend(files),
-            // Another directory may have the editor.
+            // Another directory may have the lock file of the editor.
             Err(error @ Error::NotOurs { .. }) => unread.push(error),
             Err(error) => return Err(error.into()),
         }
@@ -112,18 +115,19 @@ const ASK_DOCTOR: &str = "\n  `ide-mcp doctor` says more, and what to do";
 /// A directory in both forms in which an editor may have published it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Here {
-    /// As the person sees it: with the symbolic links that led there.
+    /// The path as the person sees it, with its symbolic links.
     pub(crate) logical: String,
-    /// Without any.
+    /// The path without symbolic links.
     pub(crate) canonical: String,
 }
 
 impl Here {
-    /// This directory, or the working directory, which has its links in `PWD` where a shell was so kind.
+    /// Resolves this directory, or the working directory, whose path with links is in `PWD` if a
+    /// shell has set it.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] if it is no directory, [`io::ErrorKind::InvalidInput`] if it is not Unicode, and
-    /// whatever the system reports.
+    /// [`io::ErrorKind::NotFound`] if it is no directory, [`io::ErrorKind::InvalidInput`] if it is
+    /// not Unicode, and every error that the system reports.
     pub(crate) fn of(asked: Option<&Path>) -> io::Result<Self> {
         let logical = match asked {
             Some(asked) if !asked.is_dir() => {
@@ -167,7 +171,7 @@ fn by_file(env: &ClientEnv, path: &Path, dead_process: bool) -> Result<Editor, N
     asked_for(env, found.ok_or_else(missing)?, dead_process)
 }
 
-/// The kind of a file that is named after a port.
+/// Returns the form of a lock file that has a port in its name.
 fn form_of(name: &OsStr) -> Option<LockForm> {
     let name = name.to_str()?;
     [LockForm::Lock, LockForm::Project].into_iter().find(|form| form.port_of(name).is_some())
@@ -188,7 +192,7 @@ fn by_port(
     asked_for(env, found, dead_process)
 }
 
-/// The editor of this very lock file, if its process lives or may be dead.
+/// Returns the editor of this lock file, if its process runs or `dead_process` is true.
 fn asked_for(env: &ClientEnv, found: Found, dead_process: bool) -> Result<Editor, Nothing> {
     let Found { path, port, file, pid_alive, .. } = found;
     let file = file?;
@@ -211,7 +215,8 @@ fn asked_for(env: &ClientEnv, found: Found, dead_process: bool) -> Result<Editor
     }
 }
 
-/// As the real client does it: by the port that a terminal of the editor knows, or by the directory.
+/// Finds the editor as the real client does: by the port that a terminal of the editor has in its
+/// environment, or by the directory.
 fn by_directory(
     env: &ClientEnv,
     asked: &Asked,
@@ -226,7 +231,8 @@ fn by_directory(
         any_folder: env.skips_folder_check(),
         system: system(),
     };
-    // Files whose name is no port are no lock files, so what is left keeps its place in both lists.
+    // Files without a port in their name are no lock files. Without them an index is valid in both
+    // lists.
     let (files, listed): (Vec<&Found>, Vec<_>) =
         found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
     let matching = choose(&listed, &place);

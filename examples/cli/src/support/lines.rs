@@ -2,23 +2,24 @@
 
 use std::{fmt, io};
 
-/// The longest line that is taken, in bytes: what the WebSocket layer takes as a message.
+/// The maximum length of a line in bytes, the same as the limit of a message in the WebSocket
+/// layer.
 const LONGEST_LINE: usize = 64 << 20;
 
-/// How much is read at once: what a pipe holds.
+/// The size of a read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// What was read and not looked at.
+/// The bytes that were read, and the position in them.
 #[derive(Debug, Default)]
 pub(crate) struct LinesIn {
     buf: Vec<u8>,
-    /// Where the next line begins, and how far behind that there is no line feed.
+    /// The beginning of the next line, and the position up to which no line feed follows it.
     start: usize,
     searched: usize,
     ended: bool,
 }
 
-/// Why the input cannot be read on.
+/// The reason why the input cannot be read any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A line is not UTF-8.
@@ -28,12 +29,12 @@ pub(crate) enum Fault {
 }
 
 impl LinesIn {
-    /// Takes what one read gives; nothing is the end.
+    /// Takes the bytes of one read; no bytes mean the end of the input.
     ///
     /// # Errors
-    /// Whatever the read reports.
+    /// Every error of the read.
     pub(crate) fn read(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<()> {
-        // All lines in front of `start` have been handed over.
+        // The caller has received all lines before `start`.
         self.buf.drain(..self.start);
         self.searched = self.searched.saturating_sub(self.start);
         self.start = 0;
@@ -45,10 +46,11 @@ impl LinesIn {
         Ok(())
     }
 
-    /// The next whole line that is not blank; at the end of the input also one without a line feed.
+    /// Returns the next complete line that is not blank; at the end of the input also a line
+    /// without a line feed.
     ///
     /// # Errors
-    /// If it is not UTF-8, or too long.
+    /// If the line is not UTF-8, or too long.
     pub(crate) fn next_line(&mut self) -> Result<Option<&str>, Fault> {
         let (from, to) = loop {
             let unsearched = self.buf.get(self.searched..).unwrap_or_default();
@@ -74,7 +76,7 @@ impl LinesIn {
         std::str::from_utf8(line).map(Some).map_err(|_| Fault::NotUtf8)
     }
 
-    /// Nothing will come any more.
+    /// Returns true after the end of the input.
     pub(crate) const fn has_ended(&self) -> bool {
         self.ended
     }
@@ -95,7 +97,7 @@ impl std::error::Error for Fault {}
 mod tests {
     use super::*;
 
-    /// The lines of these reads, and how they end.
+    /// Returns the lines of these reads, and the fault at the end, if any.
     fn lines(reads: &[&[u8]]) -> (Vec<String>, Option<Fault>) {
         let (mut input, mut lines) = (LinesIn::default(), Vec::new());
         for bytes in reads.iter().copied().chain([&b""[..]]) {
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_however_they_are_cut() {
+    fn lines_do_not_depend_on_the_reads() {
         let cases: &[(&str, &str, &[&str])] = &[
             ("nothing", "", &[]),
             ("lines", "a\nb\n", &["a", "b"]),

@@ -1,4 +1,4 @@
-//! Connecting to an editor: to a socket of our own user, and never to the very socket that connects.
+//! Connections to an editor: to a socket of our own user, and never from a socket to itself.
 
 use ide_mcp_driver::refuse_itself;
 use ide_mcp_lockfile::{Error, Unknown, check_server};
@@ -10,18 +10,20 @@ use std::time::Duration;
 
 use crate::support::complain;
 
-/// Which servers are spoken to.
+/// The servers that a program connects to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Those of our own user, and those whose owner the system does not tell. The latter is said once on standard error.
+    /// Servers of our own user, and servers of an unknown owner; a message on standard error
+    /// reports the first of the latter.
     #[default]
     OurUser,
-    /// Those of every user (`--trust-port`): the editor runs in a container, and the port is forwarded by another user.
+    /// Servers of every user (`--trust-port`): the editor runs in a container, and another user
+    /// forwards the port.
     Port,
 }
 
 impl Trust {
-    /// Checks whose server answers on a connection on which nothing was sent yet.
+    /// Checks the owner of the server of a connection on which nothing was sent yet.
     ///
     /// # Errors
     /// [`Error::PortNotOurs`] and [`Error::PortWithoutOwner`], unless every port is trusted.
@@ -85,10 +87,12 @@ impl From<Error> for NotConnected {
     }
 }
 
-/// Connects to this port of 127.0.0.1 for this program, if the server there is trusted. Nothing has been sent then.
+/// Connects to this port of this host for this program, if the server there is trusted. Nothing is
+/// sent yet.
 ///
 /// # Errors
-/// [`NotConnected`]; [`TimedOut`](io::ErrorKind::TimedOut) where it takes longer than `at_most`.
+/// [`NotConnected`]; [`TimedOut`](io::ErrorKind::TimedOut) if an address takes longer than
+/// `at_most`.
 pub(crate) fn connect_checked(
     program: &'static str,
     host: &str,
@@ -101,12 +105,12 @@ pub(crate) fn connect_checked(
     Ok(stream)
 }
 
-/// Connects to a port of a host (address or name), and refuses a connection of the socket to itself. `at_most`
-/// applies to each address. Whose server it is was not asked.
+/// Connects to a port of a host (address or name), and refuses a connection of the socket to
+/// itself. `at_most` applies to each address. The owner of the server is not checked.
 ///
 /// # Errors
-/// The error of the last address, [`TimedOut`](io::ErrorKind::TimedOut) after `at_most`, or the system's error for an
-/// unknown name.
+/// The error of the last address, [`TimedOut`](io::ErrorKind::TimedOut) after `at_most`, or the
+/// system's error for an unknown name.
 fn connect_to(host: &str, port: u16, at_most: Duration) -> io::Result<TcpStream> {
     let mut failure = no_address(host);
     for address in (host, port).to_socket_addrs()? {
@@ -122,12 +126,14 @@ fn connect_to(host: &str, port: u16, at_most: Duration) -> io::Result<TcpStream>
     Err(failure)
 }
 
-/// Returns the first address of a host, IPv4 before IPv6, for a connection that must not wait. Looking up a name can take some time.
+/// Returns the first address of a host, IPv4 before IPv6, for a connection that does not block.
+/// Looking up a name can take some time.
 ///
 /// # Errors
-/// The system's error for an unknown name; [`NotFound`](io::ErrorKind::NotFound) for a name without an address.
+/// The system's error for an unknown name; [`NotFound`](io::ErrorKind::NotFound) for a name without
+/// an address.
 pub(crate) fn address_of(host: &str, port: u16) -> io::Result<SocketAddr> {
-    // An editor listens on 127.0.0.1, so of the addresses of localhost `::1` is the worse one.
+    // An editor listens on 127.0.0.1, so `::1` is the worse address of localhost.
     (host, port).to_socket_addrs()?.min_by_key(SocketAddr::is_ipv6).ok_or_else(|| no_address(host))
 }
 

@@ -1,5 +1,6 @@
-//! What the programs share: finding the editor, connecting to it, messages as lines, the form of transcripts,
-//! their output, be it read or not, progress, and pieces of a command line.
+//! The code that the programs share: the search for the editor, the connection to it, messages as
+//! lines, the format of transcripts, output with or without a reader, progress, and parts of a
+//! command line.
 
 mod complaints;
 pub(crate) mod find;

@@ -1,8 +1,8 @@
-//! Pieces of a command line that mean the same to every program.
+//! Parts of a command line that mean the same in every program.
 
 use std::ffi::OsStr;
 
-/// The value of `--port`, which is at least `lowest`.
+/// Parses the value of `--port`, which has to be at least `lowest`.
 ///
 /// # Errors
 /// A message for the person if it is no port.
@@ -12,7 +12,7 @@ pub(crate) fn parse_port(value: &OsStr, lowest: u16) -> Result<u16, String> {
         .ok_or_else(|| format!("--port takes a number from {lowest} to 65535, not {value:?}"))
 }
 
-/// What is said of a command line that is wrong: one line, and where to read how it is right.
+/// Returns the message about a wrong command line: one line, with a reference to the help.
 pub(crate) fn usage_error(program: &str, problem: &str) -> String {
     let command = if program == "ide-mcp" { String::new() } else { format!(" {program}") };
     format!("{problem}; see `ide-mcp{command} --help`")
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_have_a_range() {
+    fn port_outside_range_is_refused() {
         let cases = [
             ("0", 0, Some(0)),
             ("0", 1, None),

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// Writes a value as one line of JSON to standard output at once.
 ///
 /// # Errors
-/// As [`write_line`]; a value that is no JSON is [`io::ErrorKind::InvalidData`].
+/// Those of [`write_line`]; [`io::ErrorKind::InvalidData`] if the value is no JSON.
 pub(crate) fn say_json<T: Serialize + ?Sized>(value: &T) -> io::Result<()> {
     write_line(&json_line(value)?)
 }
@@ -17,14 +17,14 @@ pub(crate) fn say_json<T: Serialize + ?Sized>(value: &T) -> io::Result<()> {
 /// Writes a line to standard output at once.
 ///
 /// # Errors
-/// Whatever the system reports; [`io::ErrorKind::BrokenPipe`] if nobody reads it any more.
+/// Every error that the system reports; [`io::ErrorKind::BrokenPipe`] if nobody reads it any more.
 pub(crate) fn write_line(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush())
 }
 
-/// A value as JSON that is one line wherever its parts come from, and that a terminal shows and does not obey:
-/// characters that it would obey are written as their escapes, which mean the same to a parser.
+/// Returns a value as one line of JSON that is safe to display. Characters that would control a
+/// terminal are written as escapes, which mean the same to a parser, also in raw parts.
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidData`] if the value is no JSON.
@@ -41,7 +41,7 @@ impl Formatter for Plain {
         escape(out, fragment)
     }
 
-    /// JSON that was written elsewhere. Between its tokens may be line breaks and tabs.
+    /// Writes JSON from elsewhere, which can have line breaks and tabs between its tokens.
     fn write_raw_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         escape(out, &fragment.replace(['\n', '\r', '\t'], " "))
     }
@@ -52,7 +52,7 @@ fn escape<W: ?Sized + Write>(out: &mut W, text: &str) -> io::Result<()> {
         let unsafe_one = piece.chars().next_back().filter(|last| is_unsafe(*last));
         let safe = unsafe_one.and_then(|last| piece.strip_suffix(last)).unwrap_or(piece);
         out.write_all(safe.as_bytes())?;
-        // All of them lie below U+10000, so one escape is enough.
+        // All of these characters are below U+10000, so one escape is enough.
         unsafe_one.map_or(Ok(()), |last| write!(out, "\\u{:04x}", u32::from(last)))?;
     }
     Ok(())
@@ -65,7 +65,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     #[test]
-    fn json_is_one_line_that_means_the_same_and_writes_over_nothing() {
+    fn json_line_is_safe_and_equal() {
         let cases = [
             ("plain", r#"{"a":[1,"✻ ü 😀"]}"#),
             ("escapes", r#"{"a":"\n\\\"\u001b"}"#),
@@ -76,7 +76,7 @@ mod tests {
             let raw: Box<RawValue> = serde_json::from_str(text).unwrap();
             let line = json_line(&[&raw]).unwrap();
             assert!(!line.contains(is_unsafe), "{name}: {line}");
-            // A number beyond all bounds is JSON all the same, but no `Value`.
+            // A number out of range is valid JSON, but no `Value`.
             let Ok(value) = serde_json::from_str::<Value>(text) else { continue };
             assert_eq!(serde_json::from_str::<Value>(&line).unwrap()[0], value, "{name}: {line}");
             assert_eq!(json_line(&value).unwrap(), line.trim_matches(['[', ']']), "{name}");

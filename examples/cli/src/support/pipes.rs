@@ -1,4 +1,5 @@
-//! Lines over pipes without waiting for either of them: a thread waits for each, since no poll of every system can.
+//! Lines over pipes without blocking: a thread waits for each pipe, since not every system can poll
+//! them.
 
 use crate::support::lines::LinesIn;
 use ide_mcp::mcp::Lines;
@@ -6,24 +7,25 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-/// How many lines may wait to be looked at: the pipe behind them is what holds the peer back.
+/// The maximum number of lines in the queue. A full queue fills the pipe, and so stops the peer.
 pub(crate) const LINES: usize = 64;
 
-/// How much is written at once: what a pipe holds.
+/// The size of a write: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// Something that came over a pipe.
+/// An event of a pipe.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// A line that is not blank, without its end.
+    /// A line that is not blank, without its line feed.
     Line(String),
-    /// Nothing comes any more.
+    /// The end of the input.
     End,
-    /// It cannot be read on, and why.
+    /// The reason why the input cannot be read any more.
     Fault(String),
 }
 
-/// Hands over all lines of a pipe and then its end or a fault, on a thread of its own, until `put` says false.
+/// Passes all lines of a pipe to `put`, and then the end or a fault, on a thread of its own. Stops
+/// when `put` returns false.
 pub(crate) fn read_lines(
     mut pipe: impl Read + Send + 'static,
     mut put: impl FnMut(Input) -> bool + Send + 'static,
@@ -55,20 +57,20 @@ pub(crate) fn read_lines(
     });
 }
 
-/// The other end: what waits in a [`Lines`], chunk by chunk to a thread that writes it.
+/// The writing end: passes the contents of a [`Lines`] in chunks to a thread that writes them.
 ///
-/// Dropped, it closes the pipe, once the chunk is written that is under way.
+/// Dropping it closes the pipe, after the current chunk is written.
 #[derive(Debug)]
 pub(crate) struct PipeWriter {
     chunks: Sender<Vec<u8>>,
-    /// A chunk is under way.
+    /// True while the thread writes a chunk.
     is_writing: bool,
     broken: Option<io::Error>,
 }
 
 impl PipeWriter {
-    /// Writes to this pipe. `tell` gets what became of each chunk, on the thread, for [`written`](Self::written); it says
-    /// false where nobody wants to know.
+    /// Creates a writer to this pipe. The thread calls `tell` with the result of each chunk, for
+    /// [`written`](Self::written); `tell` returns false to end the thread.
     pub(crate) fn new(
         mut pipe: impl Write + Send + 'static,
         mut tell: impl FnMut(io::Result<usize>) -> bool + Send + 'static,
@@ -85,7 +87,7 @@ impl PipeWriter {
         Self { chunks, is_writing: false, broken: None }
     }
 
-    /// Has the next chunk written, unless one is under way.
+    /// Passes the next chunk to the thread, unless the thread is writing one.
     pub(crate) fn write(&mut self, out: &Lines) {
         let waiting = out.outgoing();
         if !self.is_writing && self.broken.is_none() && !waiting.is_empty() {
@@ -94,7 +96,7 @@ impl PipeWriter {
         }
     }
 
-    /// Takes note of what became of a chunk, and goes on.
+    /// Handles the result of a chunk, and passes the next one.
     pub(crate) fn written(&mut self, written: io::Result<usize>, out: &mut Lines) {
         self.is_writing = false;
         match written {
@@ -104,7 +106,7 @@ impl PipeWriter {
         self.write(out);
     }
 
-    /// Why nothing can be written any more; nobody reads, most likely.
+    /// Returns the error that ended the writing, most often a pipe without a reader.
     pub(crate) const fn broken(&self) -> Option<&io::Error> {
         self.broken.as_ref()
     }
@@ -118,7 +120,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     #[test]
-    fn lines_come_in_order_and_then_the_end_or_what_is_wrong() {
+    fn lines_are_followed_by_end_or_fault() {
         let not_utf8 = Input::Fault("a line came that is not UTF-8".into());
         let cases: [(&str, &[u8], Vec<Input>); 3] = [
             ("nothing", b"", vec![Input::End]),
@@ -133,12 +135,12 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_written_in_order_and_the_end_is_an_end() {
+    fn chunks_are_written_in_order_until_dropped() {
         let (mut reader, pipe) = UnixStream::pair().unwrap();
         let (told, notes) = mpsc::channel();
         let mut writer = PipeWriter::new(pipe, move |written| told.send(written).is_ok());
         let mut out = Lines::default();
-        // Neither fits into one chunk.
+        // Neither message fits into one chunk.
         for letter in [b'a', b'b'] {
             out.message(To::Unasked, |buf| buf.resize(buf.len() + 100_000, letter)).unwrap();
         }
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_reads_nothing_more_is_written() {
+    fn broken_pipe_stops_the_writer() {
         let (reader, pipe) = UnixStream::pair().unwrap();
         drop(reader);
         let (told, notes) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! What every program does alike: it reads its command line, says how it is used, and ends with a status.
+//! The common frame of the programs: command line, help, and exit status.
 
 use crate::support::complaints::{complain, settle};
 use crate::support::options::usage_error;
@@ -8,9 +8,9 @@ use std::fmt::Display;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-/// It began, and not all went well.
+/// The exit status of a program that began and failed.
 pub(crate) const FAILED: u8 = 1;
-/// It could not begin, or the command line is wrong.
+/// The exit status of a program that could not begin, or that has a wrong command line.
 pub(crate) const NOT_BEGUN: u8 = 2;
 
 /// A program with a command line.
@@ -21,14 +21,15 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// It complains under this name, and `--help` prints this text.
+    /// Creates a program that complains under this name, and prints `usage` for `--help`.
     pub(crate) const fn new(name: &'static str, usage: &'static str) -> Self {
         Self { name, usage }
     }
 
-    /// Reads the command line and runs; `parse` says `None` where help was asked for. Help is printed and ends with 0, a
-    /// wrong command line is said in one line and ends with [`NOT_BEGUN`]. What was complained of has been written at the
-    /// end, if somebody takes it within a second.
+    /// Parses the command line and runs the program; `parse` returns `None` for a request for help.
+    /// Prints the help and ends with 0, or complains about a wrong command line in one line and
+    /// ends with [`NOT_BEGUN`]. At the end it waits up to a second until all complaints are
+    /// written.
     pub(crate) fn main<O>(
         self,
         parser: lexopt::Parser,
@@ -38,7 +39,7 @@ impl Program {
         let status = match parse(parser) {
             Ok(Some(options)) => run(options),
             Ok(None) => match write_line(self.usage) {
-                // Nobody has to read it to the end.
+                // A reader may close the pipe before the end of the help.
                 Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                     self.end(FAILED, &format!("standard output cannot be written: {error}"))
                 }
@@ -50,7 +51,7 @@ impl Program {
         status
     }
 
-    /// The status of what was done; a failure is complained of.
+    /// Returns the exit status for a result, and complains about an error.
     pub(crate) fn done<E: Display>(self, done: Result<(), E>) -> ExitCode {
         match done {
             Ok(()) => ExitCode::SUCCESS,
@@ -58,16 +59,16 @@ impl Program {
         }
     }
 
-    /// Complains, for the end with this status.
+    /// Complains, and returns the exit status.
     pub(crate) fn end(self, status: u8, problem: &str) -> ExitCode {
         complain(self.name, problem);
         ExitCode::from(status)
     }
 
-    /// The same, and where lines of `json` are printed this is one as well.
+    /// Complains like [`end`](Self::end); with `json` it also prints the problem as a line of JSON.
     pub(crate) fn end_with(self, json: bool, status: u8, problem: &str) -> ExitCode {
         if json {
-            // The complaint says it as well.
+            // An error of standard output is ignored: the complaint has the same text.
             let _ = say_json(&Complaint { event: "error", message: problem, status });
         }
         self.end(status, problem)

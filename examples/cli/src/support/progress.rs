@@ -1,10 +1,10 @@
-//! What a program waits for, on standard error, for a person who sits at a terminal.
+//! Progress on standard error, for a person at a terminal.
 
 use ide_mcp::ide::display_safe;
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// One line that is written over. Nothing is written where standard error is no terminal. It vanishes when this is
-/// dropped.
+/// A line that the next one overwrites. Nothing is written if standard error is no terminal.
+/// Dropping it removes the line.
 #[derive(Debug)]
 pub(crate) struct Progress {
     program: &'static str,
@@ -13,21 +13,21 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shows nothing yet.
+    /// Creates a progress line that is empty at first.
     pub(crate) fn new(program: &'static str) -> Self {
         Self { program, is_shown: io::stderr().is_terminal(), is_dirty: false }
     }
 
-    /// Shows this in place of what was shown before.
+    /// Shows this text in place of the last one.
     pub(crate) fn show(&mut self, text: &str) {
         if self.is_shown {
             self.is_dirty = true;
-            // Who cannot be told waits all the same.
+            // The program goes on without the progress line.
             let _ = write!(io::stderr().lock(), "\r\u{1b}[K{}: {}", self.program, display_safe(text));
         }
     }
 
-    /// Takes the line away, before something else is written.
+    /// Removes the line, before other output.
     pub(crate) fn clear(&mut self) {
         if self.is_dirty {
             self.is_dirty = false;

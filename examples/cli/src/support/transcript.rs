@@ -1,5 +1,5 @@
-//! The form of a transcript: what `tap` writes and `replay` reads, a line of JSON for everything that was read from a
-//! socket.
+//! The format of a transcript, which `tap` writes and `replay` reads: a line of JSON for everything
+//! that was read from a socket.
 //!
 //! ```text
 //! {"transcript":1,"started_ms":1700000000000,"editor":"ide-mcp editor","port":41111,"token":"****"}
@@ -10,15 +10,16 @@
 //! {"ns":900000,"conn":1,"from":"agent","end":"end of the stream"}
 //! ```
 //!
-//! `ns` are nanoseconds since the first line, never less than in the line before. Bytes are as they were read, `raw`
-//! where they are text and `base64` where they are not; a character that a terminal would obey is an escape. `from` is
-//! `agent`, `editor`, or `tap` for what it said itself, and then `to` is whom. In the place of every token stand as many
-//! stars, and `token` in the first line is just that; whatever else an agent sends where a token could be, in the target
-//! or in whatever field of the head, is as many minus signs.
+//! `ns` is the number of nanoseconds since the first line, never less than in the line before.
+//! `raw` has bytes that are text, and `base64` other bytes, as they were read; a character that
+//! would control a terminal is an escape. `from` is `agent`, `editor`, or `tap` for bytes of the
+//! tap itself; `to` is then the receiver. Stars replace every token, as many as it has bytes;
+//! `token` in the first line is such a row of stars. Minus signs replace everything else that an
+//! agent sends in a place for a token, in the target or in any field of the head.
 //!
-//! Read is also the form of hand-written recordings, of messages instead of bytes: `ms` in place of `ns`, `client` and
-//! `server`, `http` for a head and `text` for a message, no first line and no `conn`: each `http` of a client is a
-//! connection.
+//! `replay` also reads hand-written recordings, of messages instead of bytes. They have `ms` in
+//! place of `ns`, `client` and `server`, `http` for a head and `text` for a message, no first line
+//! and no `conn`: each `http` of a client begins a connection.
 
 use crate::support::json_line;
 use base64::Engine as _;
@@ -28,54 +29,55 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// The version of the form that is written, and the only one that is read.
+/// The version of the format: `tap` writes it, and `replay` reads no other.
 pub(crate) const VERSION: u32 = 1;
 
-/// What stands in the first line.
+/// The first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "the form of a file, which has a version")]
 pub(crate) struct Header {
     /// [`VERSION`].
     pub(crate) transcript: u32,
-    /// When the times begin, in milliseconds of the Unix epoch.
+    /// The beginning of the times, in milliseconds of the Unix epoch.
     pub(crate) started_ms: u64,
-    /// What the editor calls itself.
+    /// The name that the editor gives itself.
     pub(crate) editor: String,
     /// The port of the editor.
     pub(crate) port: u16,
-    /// What stands in the place of the token of the editor; `None` if it has none.
+    /// The stars that replace the token of the editor; `None` if it has none.
     pub(crate) token: Option<String>,
 }
 
-/// Any other line.
+/// Any line after the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the form of a file, which has a version")]
 pub(crate) struct Line {
-    /// When it was, since the beginning.
+    /// The time since the beginning.
     pub(crate) at: Time,
     /// The number of the connection, from 1.
     pub(crate) conn: u32,
-    /// What happened.
+    /// The event.
     pub(crate) what: What,
-    /// Whether `tap` itself said it, in the place of that side: its peer heard it, the side never said it.
+    /// True if `tap` itself sent it in place of that side: the peer received it, but the side never
+    /// sent it.
     pub(crate) by_tap: bool,
 }
 
-/// What happened on a connection.
+/// An event on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// It was accepted.
+    /// The tap accepted the connection.
     Open,
-    /// These bytes came, or were said by `tap` in the place of that side.
+    /// These bytes came from this side, or from `tap` in its place.
     Bytes(Side, Vec<u8>),
-    /// This message came, however it was framed.
+    /// This message came, with unknown framing.
     Text(Side, String),
-    /// This side said nothing more, and why.
+    /// This side ended, for this reason.
     End(Side, String),
 }
 
-/// One of the two ends of a connection: where something comes from.
+/// One of the two ends of a connection, as a source of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     /// The client.
@@ -85,7 +87,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// The other end.
+    /// Returns the other end.
     pub(crate) const fn other(self) -> Self {
         match self {
             Self::Agent => Self::Editor,
@@ -103,7 +105,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// Writes a line, with its line feed.
+/// Returns a line of the transcript, with its line feed.
 pub(crate) fn write(line: &Line) -> String {
     let mut form = Form {
         ns: u64::try_from(line.at.since_start().as_nanos()).ok(),
@@ -135,35 +137,35 @@ pub(crate) fn write(line: &Line) -> String {
     as_line(&form)
 }
 
-/// Writes the first line.
+/// Returns the first line.
 pub(crate) fn write_header(header: &Header) -> String {
     as_line(header)
 }
 
 fn as_line(value: &impl Serialize) -> String {
-    // Numbers and text cannot fail to be written to memory.
+    // Numbers and text can always be written to memory.
     let mut line = json_line(value).unwrap_or_default();
     line.push('\n');
     line
 }
 
-/// A transcript that was read.
+/// A parsed transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Transcript {
-    /// The first line; `None` in a recording by hand.
+    /// The first line; `None` in a hand-written recording.
     pub(crate) header: Option<Header>,
-    /// The others, each with its number in the file, from 1.
+    /// The other lines, each with its number in the file, from 1.
     pub(crate) lines: Vec<(usize, Line)>,
-    /// The last line is not whole, as where the writer was killed, and was left out.
+    /// True if the last line is incomplete, as after a kill of the writer. It is not in `lines`.
     pub(crate) is_cut: bool,
 }
 
-/// Why it is no transcript, and in which line.
+/// The reason why a text is no transcript, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadLine {
-    /// Its number, from 1.
+    /// The number of the line, from 1.
     pub(crate) number: usize,
-    /// What is wrong.
+    /// The error in the line.
     pub(crate) why: String,
 }
 
@@ -175,7 +177,7 @@ impl fmt::Display for BadLine {
 
 impl std::error::Error for BadLine {}
 
-/// Reads a transcript.
+/// Parses a transcript.
 ///
 /// # Errors
 /// [`BadLine`].
@@ -216,7 +218,7 @@ pub(crate) fn read(text: &str) -> Result<Transcript, BadLine> {
     Ok(transcript)
 }
 
-/// A line as it is written.
+/// A line in its written form.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
@@ -245,7 +247,7 @@ struct Form {
 }
 
 impl Form {
-    /// `conns` is how many connections there were in a recording that does not number them.
+    /// Reads a line. `conns` is the number of connections so far in a recording without numbers.
     fn read(self, conns: &mut u32) -> Result<Line, String> {
         let since_start = match (self.ns, self.ms) {
             (Some(ns), None) => Duration::from_nanos(ns),
@@ -284,7 +286,8 @@ mod tests {
     use super::*;
     use ide_mcp::ide::is_display_unsafe;
 
-    /// What a terminal obeys, or what turns the rest of its line around, and what JSON alone would leave as it is.
+    /// Characters that control a terminal or reverse the rest of its line, and that JSON alone does
+    /// not escape.
     const UNSAFE: &str = "\u{9b}2J\u{7f}\u{202e}\u{85}";
 
     fn header() -> Header {
@@ -298,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_transcript_is_read_back() {
         let whats = [
             What::Open,
             What::Bytes(Side::Agent, b"GET / HTTP/1.1\r\n".to_vec()),
@@ -314,7 +317,7 @@ mod tests {
             .collect();
         lines.iter().for_each(|line| text.push_str(&write(line)));
         let obeyed = text.lines().find(|line| line.contains(is_display_unsafe));
-        assert_eq!(obeyed, None, "a terminal would not show it, but obey");
+        assert_eq!(obeyed, None, "unsafe to display");
         let read = read(&text).unwrap();
         assert_eq!(read.header, Some(header()));
         assert!(!read.is_cut);
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tap_said_names_the_side_it_stands_for() {
+    fn line_of_tap_names_its_receiver() {
         let what = What::Bytes(Side::Editor, b"x".to_vec());
         let line = Line { at: Time::ZERO, conn: 1, what, by_tap: true };
         let written = write(&line);
@@ -332,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn recordings_by_hand_are_read() {
+    fn hand_written_recording_is_read() {
         let text = "{\"ms\":1,\"from\":\"client\",\"http\":\"GET\"}\n\
                     {\"ms\":2,\"from\":\"server\",\"text\":\"a\"}\n\
                     {\"ms\":2,\"from\":\"client\",\"http\":\"GET\"}\n\n";
@@ -344,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_where_and_why() {
+    fn bad_line_is_reported_with_its_number() {
         let cases = [
             ("", 1, "nothing in it"),
             ("\n\n", 1, "nothing in it"),

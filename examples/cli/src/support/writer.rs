@@ -1,4 +1,4 @@
-//! Writing from a thread of its own, so that nobody waits for ever for a reader that does not read.
+//! A writer with its own thread, so that a program never waits for ever for a reader.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
@@ -6,24 +6,25 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How many bytes may wait and something be taken in all the same: thousands of events, some hundred of the largest diffs
-/// that a person would look at, hours of most sessions. A reader that is so far behind is none, a disk is broken, and more
-/// would only be memory that is missing elsewhere. One thing more is taken whatever its size, so the largest has room.
+/// The size of the queue in bytes up to which it takes more: thousands of events, some hundred of
+/// the largest diffs that a person would look at, hours of most sessions. A reader that is so far
+/// behind does not read, or a disk is broken, and a larger queue would only use memory. The queue
+/// may exceed the limit by one item of any size, so there is room for the largest one.
 pub(crate) const MOST_WAITING: usize = 16 << 20;
 
-/// How much is written at once: any line of a transcript as a whole, and of the largest event a part, so that it counts as
-/// written bit by bit.
+/// The size of a write: any complete line of a transcript, but only a part of the largest event, so
+/// that the writer counts its progress.
 const PIECE: usize = 1 << 20;
 
-/// Hands on what it is given, in order, at the pace of whoever reads it.
+/// Writes its input in order, at the speed of the reader.
 ///
 /// ```text
-///  taking ──write failed──▶ failed: nothing is taken, and nothing more is written
-///     ├────no room in time──▶ failed: nothing is taken, but what waits is written if it can be
-///     └────abandon──────────▶ failed: nothing is taken, and nobody waits any more
+///  taking ──write failed──▶ failed: takes nothing, and writes nothing more
+///     ├────no room in time──▶ failed: takes nothing, but goes on to write the queue
+///     └────abandon──────────▶ failed: takes nothing, and no caller waits any more
 /// ```
-/// It never comes back from a failure: behind a gap nothing would be what it seems. At its drop what waits is left to its
-/// thread, and lost where the program ends.
+/// A failure is final: the output after a gap would be misleading. After a drop the thread goes on
+/// to write the queue; the end of the program ends it.
 #[derive(Debug)]
 pub(crate) struct Writer {
     shared: Arc<Shared>,
@@ -39,18 +40,18 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Vec<u8>>,
-    /// How many bytes were taken and are not written, those that are being written among them.
+    /// The number of bytes that were taken and not written, with those of the current write.
     waiting: usize,
-    /// Why nothing more is taken, if so.
+    /// The reason why the writer takes nothing more, if any.
     failure: Option<(ErrorKind, String)>,
-    /// The thread has ended, or nobody cares any more: what waits will not be written.
+    /// True if the thread has ended or the queue is abandoned: the rest of it will not be written.
     is_over: bool,
     is_dropped: bool,
 }
 
 impl Writer {
-    /// Writes to `out`. `most` bytes may wait and something be taken in all the same, most often [`MOST_WAITING`]. Where
-    /// writing fails `on_failure` is called once, on the thread that writes.
+    /// Creates a writer to `out`. It takes more while no more than `most` bytes are in the queue,
+    /// most often [`MOST_WAITING`]. After a failed write the thread calls `on_failure` once.
     pub(crate) fn new(
         out: impl Write + Send + 'static,
         most: usize,
@@ -66,11 +67,12 @@ impl Writer {
         Self { shared, most }
     }
 
-    /// Takes this to be written, which is nothing to wait for, unless too much waits already: then for room, but no longer
-    /// than this.
+    /// Adds `bytes` to the queue at once. If the queue is too long, it waits for room, but for no
+    /// longer than `at_most`.
     ///
     /// # Errors
-    /// What failed, now or before; [`ErrorKind::TimedOut`] where there was no room in time, which is a failure too.
+    /// The first failure, now or before; [`ErrorKind::TimedOut`] if there was no room in time,
+    /// which is a failure too.
     pub(crate) fn put(&self, bytes: Vec<u8>, at_most: Duration) -> io::Result<()> {
         let is_full = |state: &State| state.waiting > self.most && state.failure.is_none();
         let mut state = self.shared.wait(at_most, is_full);
@@ -86,18 +88,19 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until all that was taken is written, but no longer than this.
+    /// Waits until the queue is written, but for no longer than `at_most`.
     ///
     /// # Errors
-    /// What failed; [`ErrorKind::TimedOut`] if it is not written in time, which is no failure: it goes on being tried.
+    /// The first failure; [`ErrorKind::TimedOut`] if the time is over, which is no failure: the
+    /// thread goes on to write.
     pub(crate) fn flush(&self, at_most: Duration) -> io::Result<()> {
-        // What was taken before there was no room is written all the same.
+        // After a failure for lack of room the thread still writes the queue.
         let state = self.shared.wait(at_most, |state| state.waiting > 0 && !state.is_over);
         state.check()?;
         if state.waiting > 0 { Err(state.unread()) } else { Ok(()) }
     }
 
-    /// Nobody waits any more, now or later, and nothing more is taken.
+    /// Ends all waits, now and later, and takes nothing more.
     pub(crate) fn abandon(&self) {
         let mut state = self.shared.lock();
         state.is_over = true;
@@ -106,12 +109,12 @@ impl Writer {
         self.shared.changed.notify_all();
     }
 
-    /// Whether nothing waits.
+    /// Returns true if the queue is empty and written.
     pub(crate) fn is_idle(&self) -> bool {
         self.shared.lock().waiting == 0
     }
 
-    /// Why nothing more is taken; `None` as long as it is.
+    /// Returns the reason why the writer takes nothing more; `None` while it does.
     pub(crate) fn failure(&self) -> Option<io::Error> {
         self.shared.lock().check().err()
     }
@@ -125,7 +128,7 @@ impl Drop for Writer {
 }
 
 impl Shared {
-    /// The thread that writes: to the end of all that is taken.
+    /// Runs the thread: writes the queue up to its end.
     fn write_all(&self, mut out: impl Write) -> io::Result<()> {
         while let Some(bytes) = self.next() {
             for piece in bytes.chunks(PIECE) {
@@ -144,27 +147,27 @@ impl Shared {
         Ok(())
     }
 
-    /// Waits for something to write; `None` if there will be nothing.
+    /// Waits for the next item; `None` if there will be none.
     fn next(&self) -> Option<Vec<u8>> {
         let nothing = |state: &mut State| state.queue.is_empty() && !state.is_dropped && !state.is_over;
         let mut state = self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner);
         if state.is_over { None } else { state.queue.pop_front() }
     }
 
-    /// Waits until this is no longer so, at most that long.
+    /// Waits while `is_so` returns true, but for no longer than `at_most`.
     fn wait(&self, at_most: Duration, is_so: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
         let waited = self.changed.wait_timeout_while(self.lock(), at_most, |state| is_so(state));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// A thread that panicked leaves nothing half done.
+    /// Locks the state, which is valid even after a panic of another thread.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// The first failure stands: the others come of it.
+    /// Sets the failure. The first one stays, since it causes the others.
     fn fail(&mut self, why: &io::Error) {
         self.failure.get_or_insert_with(|| (why.kind(), why.to_string()));
     }
@@ -186,7 +189,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(30);
     const SHORT: Duration = Duration::from_millis(20);
 
-    /// Takes a piece whenever it is told to, as long as anybody may tell it.
+    /// A writer that takes a piece per step, until the sender of the steps is dropped.
     struct Slow {
         steps: Receiver<io::Result<()>>,
         taken: Sender<Vec<u8>>,
@@ -222,9 +225,9 @@ mod tests {
     }
 
     #[test]
-    fn as_much_waits_as_may_and_what_was_taken_is_written() {
+    fn full_writer_fails_but_writes_its_queue() {
         let (writer, ends) = writer(4);
-        // Taken while no more than 4 bytes wait, be it ever so long: then 5 wait, which is one too many.
+        // The writer takes more while at most 4 bytes wait; then 5 wait, which is too many.
         for bytes in [&b"abc"[..], b"d", b"e"] {
             writer.put(bytes.to_vec(), Duration::ZERO).unwrap();
         }
@@ -233,7 +236,7 @@ mod tests {
         assert!(writer.failure().is_none(), "a reader may be slow");
         assert_eq!(kind(writer.put(b"f".to_vec(), SHORT)), Some(ErrorKind::TimedOut));
         assert_eq!(writer.failure().unwrap().to_string(), "nobody reads it, and 5 bytes wait");
-        // Behind the gap comes nothing, but what lies before it does.
+        // The writer writes the items before the gap, and nothing after it.
         (0..3).for_each(|_| ends.step.send(Ok(())).unwrap());
         assert_eq!(kind(writer.flush(LONG)), Some(ErrorKind::TimedOut));
         assert!(writer.is_idle());
@@ -243,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_room_goes_on_when_there_is_some() {
+    fn put_continues_when_there_is_room() {
         let (writer, ends) = writer(0);
         writer.put(vec![b'x'; 2 * PIECE + 1], LONG).unwrap();
         thread::scope(|scope| {
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_and_stays() {
+    fn failed_write_is_reported_and_final() {
         let (writer, ends) = writer(4);
         writer.put(b"abc".to_vec(), LONG).unwrap();
         ends.step.send(Err(io::Error::new(ErrorKind::StorageFull, "full"))).unwrap();
@@ -268,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_what_was_given_up() {
+    fn abandon_ends_all_waits() {
         let (writer, _ends) = writer(0);
         writer.put(b"abc".to_vec(), LONG).unwrap();
         thread::scope(|scope| {
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_at_its_drop_is_written() {
+    fn dropped_writer_writes_its_queue() {
         let (writer, ends) = writer(4);
         writer.put(b"abc".to_vec(), LONG).unwrap();
         drop(writer);

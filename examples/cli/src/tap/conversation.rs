@@ -1,5 +1,5 @@
-//! One agent and its connection to the editor: two sockets, two threads, each of which waits for one of them. Neither
-//! side is read faster than the other reads.
+//! One agent and its connection to the editor: two sockets, and a thread for each of them. The tap
+//! reads neither side faster than the other side reads.
 
 use crate::support::transcript::{Side, What};
 use crate::support::{NotConnected, complain, connect_checked};
@@ -16,21 +16,22 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What an agent hears where the editor does not answer: it may try again.
+/// The answer to an agent while the editor does not answer. The agent may try again.
 const NO_EDITOR: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// How long the editor may take to be there. On one machine a connection is made at once, or the queue of the editor is full:
-/// then the system tries again after a second and after three.
+/// The timeout for connecting to the editor. On one machine the system connects at once, unless the
+/// queue of the editor is full; then it tries again after one second and after three.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// How long a side may take to end after the other has: as long as a close handshake may.
+/// The time for a side to end after the other has ended, the same as for a close handshake.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// How long something that is just being handed on is waited for before a farewell. With what the farewell takes itself this
-/// is, for both sides of the 32 agents that there may be, no longer than a close handshake may take.
+/// The longest wait before a farewell, for bytes that a thread is forwarding. Together with the
+/// farewell itself, for both sides of at most 32 agents, it takes no longer than a close handshake
+/// may.
 const BUSY: Duration = Duration::from_millis(10);
 
-/// What is needed to end a conversation from outside.
+/// The sockets and pipes by which another thread ends a conversation.
 #[derive(Debug)]
 pub(crate) struct Handle {
     sockets: [TcpStream; 2],
@@ -42,10 +43,11 @@ impl Handle {
         &self.sockets
     }
 
-    /// Ends both sides in order where nothing is half said, and else at once.
+    /// Ends both sides, with a close frame unless a frame is incomplete.
     pub(crate) fn end(&self) {
         for pipe in &self.pipes {
-            // One that is busy for longer waits for a side that does not read, which no farewell would reach.
+            // A pipe that is busy for longer waits for a side that does not read, and would not
+            // read a farewell.
             if let Some(mut pipe) = pipe::lock_in(pipe, BUSY) {
                 pipe.farewell();
             }
@@ -56,7 +58,7 @@ impl Handle {
     }
 }
 
-/// A conversation that is about to begin.
+/// A conversation before its first byte.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     conn: u32,
@@ -68,7 +70,7 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    /// Connects to the editor for an agent that has come, which may take [`CONNECT`].
+    /// Connects to the editor for a new agent, within [`CONNECT`].
     pub(crate) fn open(
         conn: u32,
         agent: TcpStream,
@@ -93,7 +95,7 @@ impl Conversation {
                 }));
             }
         };
-        // What comes in small pieces goes on in small pieces.
+        // Small pieces are forwarded as small pieces.
         agent.set_nodelay(true)?;
         editor.set_nodelay(true)?;
         let pipe = |from, to: &TcpStream, redactor| -> io::Result<Shared> {
@@ -113,7 +115,7 @@ impl Conversation {
         })
     }
 
-    /// Hands everything on, to the end of both sides.
+    /// Forwards everything, until both sides have ended.
     pub(crate) fn run(self, recorder: &Recorder) {
         let Self { conn, agent, editor, to_editor, to_agent, ends } = self;
         let ((agent_over, agent_ends), (editor_over, editor_ends)) = (mpsc::channel(), mpsc::channel());
@@ -137,24 +139,26 @@ impl Conversation {
     }
 }
 
-/// Waits for the end of a side whose peer has ended, and then ends it: a half of a connection is of no use, and holds a
-/// place.
+/// Waits for the end of a side whose peer has ended, and then ends it: half a connection is of no
+/// use, and occupies a place.
 fn follow(ends: &Receiver<()>, side: &TcpStream) {
-    // Nothing is ever sent; the other thread drops its sender.
+    // The other thread sends nothing; it drops its sender.
     if ends.recv_timeout(LINGER) == Err(RecvTimeoutError::Timeout) {
         let _ = side.shutdown(Shutdown::Both);
     }
 }
 
-/// Tells an agent that there is nobody to attach to.
+/// Answers an agent that there is no editor.
 fn refuse(mut agent: TcpStream) {
-    // With what it has said unread, closing would be a reset that overtakes the answer.
+    // A close with unread bytes would be a reset, which can overtake the answer. So the bytes are
+    // read.
     let _ = agent.write_all(NO_EDITOR).and_then(|()| agent.shutdown(Shutdown::Write));
     let _ = agent.set_read_timeout(Some(Duration::from_millis(500)));
     let _ = pipe::read(&mut &agent, &mut [0; 8192]);
 }
 
-/// Hands on the head of the request, made right for the editor. False if nothing will follow it.
+/// Forwards the head of the request, rewritten for the editor. Returns false if nothing will follow
+/// it.
 fn head(agent: &TcpStream, to_editor: &Mutex<Pipe>, ends: &Ends) -> bool {
     let (mut head, mut buf) = (Vec::new(), [0; 4096]);
     let (len, end) = loop {

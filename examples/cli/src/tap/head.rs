@@ -1,52 +1,53 @@
-//! What of a request to open is another thing to the editor than to the tap: where it goes, and the token.
+//! The parts of a request that differ between the editor and the tap: its destination, and the
+//! token.
 //!
-//! Nobody is judged here. A request that is right for the tap is made right for the editor; every other one goes through
-//! as it is, and the editor refuses it. But whatever could be a token, of whomever and however it is spelt, is not written
-//! down.
+//! The tap does not judge requests. It rewrites a request that is valid for the tap so that it is
+//! valid for the editor; it forwards any other request unchanged, and the editor refuses it. But it
+//! does not record anything that could be a token, of any owner and in any spelling.
 
 use crate::support::Trust;
 use crate::tap::request_line;
 use crate::tap::secrets::{is_mark, secret_at};
 use ide_mcp::ide::AuthToken;
 
-/// More than any editor takes; a head that is longer goes through as it is.
+/// The maximum size of a head, more than any editor takes. A longer head is forwarded unchanged.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
 
 const TOKEN_FIELD: &str = "x-claude-code-ide-authorization";
 
-/// Who stands on which side of the tap.
+/// The tokens and ports of both sides of the tap.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends {
-    /// What agents say.
+    /// The token of the tap, which agents send.
     pub(crate) token: AuthToken,
     pub(crate) port: u16,
-    /// What the editor wants to hear; `None` if nothing.
+    /// The token that the editor requires, if any.
     pub(crate) editor_token: Option<AuthToken>,
     pub(crate) editor_port: u16,
-    /// To which servers the editor's token is sent.
+    /// The servers that may receive the token of the editor.
     pub(crate) trust: Trust,
 }
 
-/// A head as the editor gets it, and as it is written down.
+/// A head in its forwarded and its recorded form.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rewritten {
     pub(crate) sent: Vec<u8>,
     pub(crate) recorded: Vec<u8>,
 }
 
-/// How long the head is, if it is whole.
+/// Returns the length of the head, if it is complete.
 pub(crate) fn len(bytes: &[u8]) -> Option<usize> {
     bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at.saturating_add(4))
 }
 
 impl Ends {
-    /// The head, or what there is of one, for the editor.
+    /// Rewrites a head, or an incomplete one, for the editor.
     pub(crate) fn rewrite(&self, head: &[u8]) -> Rewritten {
         let mut out = Rewritten::default();
         let mut lines = head.split_inclusive(|byte| *byte == b'\n');
         let mut is_secret = out.request_line(lines.next().unwrap_or_default());
         for line in lines {
-            // What is folded belongs to the field before it.
+            // A folded line belongs to the field before it.
             if is_secret && matches!(line.first(), Some(b' ' | b'\t')) {
                 out.hiding(line, 0);
                 continue;
@@ -69,7 +70,8 @@ impl Ends {
                     out.both(behind);
                 }
                 TOKEN_FIELD => self.token(before, value, behind, &mut out),
-                // What is compressed cannot be read, and the tokens in it could not be found. Everyone can do without.
+                // The tap could not find tokens in compressed messages. Every agent and editor
+                // works without compression.
                 "sec-websocket-extensions" => {}
                 _ => out.hiding(line, secret.unwrap_or(line.len())),
             }
@@ -77,7 +79,7 @@ impl Ends {
         out
     }
 
-    /// Our port becomes that of the editor; whatever else it names is for the editor to judge.
+    /// Replaces our port by that of the editor. The editor judges any other value.
     fn host(&self, value: &[u8]) -> Vec<u8> {
         let ours = format!(":{}", self.port);
         match value.strip_suffix(ours.as_bytes()) {
@@ -89,7 +91,7 @@ impl Ends {
     fn token(&self, before: &[u8], value: &[u8], behind: &[u8], out: &mut Rewritten) {
         let editor = self.editor_token.as_ref();
         let ours = self.token.matches(Some(value));
-        // An editor that asks for no token need not be told one that it does not know.
+        // An editor that requires no token does not get the token of the tap.
         if ours && editor.is_none() {
             return;
         }
@@ -108,7 +110,7 @@ impl Rewritten {
         self.recorded.extend_from_slice(bytes);
     }
 
-    /// The first line, which goes on as it is. Whether something of it is not written down.
+    /// Forwards the first line unchanged. Returns true if a part of it is not recorded.
     fn request_line(&mut self, line: &[u8]) -> bool {
         let mut recorded = line.to_vec();
         request_line::hide(&mut recorded);
@@ -117,8 +119,9 @@ impl Rewritten {
         recorded != line
     }
 
-    /// A line that goes on as it is. What stands in it behind `from` and the marks there is not written down, but for
-    /// what no field may have: by that it is judged.
+    /// Forwards a line unchanged. From `from` on, after the marks there, it does not record its
+    /// contents, except the bytes that are invalid in a field, since the editor judges the line by
+    /// them.
     fn hiding(&mut self, line: &[u8], from: usize) {
         let (known, rest) = line.split_at(from.min(line.len()));
         let marks = rest.iter().position(|byte| !is_mark(*byte)).unwrap_or(rest.len());
@@ -130,7 +133,7 @@ impl Rewritten {
     }
 }
 
-/// The name of a field in lower case, its value, and how many bytes stand behind that.
+/// Returns the name of a field in lower case, its value, and the number of bytes after the value.
 fn field(line: &[u8]) -> Option<(String, &[u8], usize)> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let (name, value) = line.split_at(colon);
@@ -155,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_for_the_tap_becomes_right_for_the_editor() {
+    fn valid_request_is_rewritten_for_the_editor() {
         let cases = [
             ("the port", Some("theirs"), "Host: 127.0.0.1:5000\r\n", "Host: 127.0.0.1:41111\r\n", None),
             ("another port", Some("theirs"), "Host: 127.0.0.1:50001\r\n", "Host: 127.0.0.1:50001\r\n", None),
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_not_written_down_however_its_field_is_spelt() {
+    fn token_is_hidden_in_every_spelling() {
         let cases: &[(&str, &[u8], &[u8])] = &[
             (
                 "a space before the colon",
@@ -259,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_folded_behind_the_request_line_belongs_to_it() {
+    fn line_folded_after_request_line_is_hidden() {
         let (sent, recorded) =
             (b"X-Ide-Authorization: a\r\n secret\r\n", b"X-Ide-Authorization: -\r\n ------\r\n");
         let rewritten = Rewritten { sent: sent.to_vec(), recorded: recorded.to_vec() };
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_ends_with_an_empty_line() {
+    fn head_ends_with_an_empty_line() {
         assert_eq!(len(b"GET / HTTP/1.1\r\n\r\nmore"), Some(18));
         assert_eq!(len(b"GET / HTTP/1.1\r\n\r"), None);
     }

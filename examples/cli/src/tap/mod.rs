@@ -1,17 +1,17 @@
-//! Sits between coding agents and an editor, and writes down what is said.
+//! A tap between coding agents and an editor, which records their messages.
 //!
 //! ```text
-//!  agent ──bytes──▶ head ──▶ record ──▶ editor       a thread for each arrow; a line of the transcript is written
-//!  agent ◀─────────────────── record ◀──bytes── editor   before its bytes go on
+//!  agent ──bytes──▶ head ──▶ record ──▶ editor   one thread per arrow, which records
+//!  agent ◀─────────────────── record ◀──bytes── editor   the bytes before it forwards them
 //! ```
-//! It is written by a thread of its own, and where nobody takes it the bytes go on all the same: the lines wait, and from
-//! 16 MiB on the transcript ends.
+//! A thread of its own writes the transcript. If nobody reads the transcript, the tap still
+//! forwards the bytes: the lines wait in a queue, and the transcript ends at 16 MiB of them.
 //!
-//! It works on bytes and not on messages: frames, masks, pings, fragments, and where a read ended are what `replay` needs
-//! to feed the core what it was fed, and nothing of them could be changed by a tap that does not look at them. Frames are
-//! looked at for one thing alone, the tokens that must not be written down.
+//! The tap works on bytes and not on messages. `replay` feeds the core the same frames, masks,
+//! pings, fragments and read boundaries as in the recording, and a tap that does not parse them
+//! cannot change them. It parses frames only to find the tokens, which it does not record.
 //!
-//! `ide-mcp tap --help` says how it is used, and what its exit status means.
+//! `ide-mcp tap --help` explains the use and the exit status.
 
 mod conversation;
 mod head;

@@ -6,7 +6,7 @@ use lexopt::prelude::*;
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "\
-Sit between coding agents and an editor, and write down what is said.
+Connect coding agents to an editor, and record their messages.
 
 usage: ide-mcp tap [--to PORT | --lock FILE | --cwd DIR] [--dead-process] [--trust-port] [--name NAME]
                    [--out FILE [--force]] [--max-bytes N]
@@ -15,32 +15,33 @@ usage: ide-mcp tap [--to PORT | --lock FILE | --cwd DIR] [--dead-process] [--tru
   --lock FILE   the editor of this lock file
   --cwd DIR     the editor that has this directory open (default: the working directory)
   --dead-process take the editor of --to or --lock although its process does not run here
-  --trust-port  send the token to the port of the editor also where it belongs to another user, as in a container
-  --name NAME   what agents call the tap (default: the name of the editor and \"(tap)\")
-  --out FILE    write the transcript there (default: standard output); only you can read it, and a file that is there
-                already is left alone
-  --force       write over FILE
+  --trust-port  send the token to the port of the editor even if another user owns the port, as in a container
+  --name NAME   the name of the tap in agents (default: the name of the editor and \"(tap)\")
+  --out FILE    write the transcript to this file (default: standard output); only you can read the file, and an
+                existing file is not changed
+  --force       overwrite FILE
   --max-bytes N end the transcript before it has more than N bytes (default: 268435456, which is 256 MiB)
 
 The tap publishes a lock file of its own, with its own token and port and the folders of the editor. Agents attach to it
 as to an editor: in the real client choose it with /ide, for others set CLAUDE_CODE_SSE_PORT to its port.
 
-What is said goes through byte by byte, and is written down before it goes on. Only the head of the request to attach is
-changed: the port, the token, and no compression is offered. The editor judges every request, and each side hears of
-the other's end as if there were no tap. In the transcript stars stand in the place of every token, and minus signs in
-the place of what an agent sends as one and is none; the rest of it is all that was said, the contents of files too.
-`ide-mcp replay FILE` feeds it to the core of this library.
+The tap forwards every byte, and records it before it forwards it. It changes only the head of the request to attach:
+the port, the token, and the offer of compression, which it removes. The editor judges every request, and each side
+receives the end of the other as if there were no tap. In the transcript stars replace every token, and minus signs
+replace what an agent sends as a token and is none; everything else is complete, the contents of files too.
+`ide-mcp replay FILE` feeds the transcript to the core of this library.
 
-A transcript that is as long as it may be ends with a whole line, and standard error says so; what is said goes on,
-unwritten. The default has room for two of the largest messages that an editor takes, and `replay` takes twice as much.
-The same is done where nobody reads the transcript, once 16 MiB of it wait. Until then nothing of it is lost.
+A transcript that has reached its maximum size ends with a complete line, and standard error reports it; the tap goes on
+to forward, without recording. The default has room for two of the largest messages that an editor accepts, and `replay`
+reads twice as much. If nobody reads the transcript, it ends in the same way when 16 MiB of it wait. Until then nothing
+of it is lost.
 
-It ends with SIGINT or SIGTERM: the lock file is removed, both sides of each connection get a close frame (1001), and
-what is left of the transcript is written, for which it has 2 seconds. A second signal ends it at once.
+The tap ends with SIGINT or SIGTERM: it removes the lock file, sends a close frame (1001) to both sides of each
+connection, and writes the rest of the transcript, for at most 2 seconds. A second signal ends it at once.
 
-exit status: 0; 1 if not all of the transcript could be written, or it could not go on; 2 if it could not begin";
+exit status: 0; 1 if the transcript is incomplete, or the tap could not go on; 2 if it could not begin";
 
-/// As the help says.
+/// The default of `--max-bytes`, which the help also contains.
 const MAX_BYTES: u64 = 256 << 20;
 
 #[derive(Debug)]
@@ -54,7 +55,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// `None` if help was asked for.
+    /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self {
             editor: Asked { no_agent: true, ..Asked::default() },
@@ -69,7 +70,7 @@ impl Options {
                 Short('h') | Long("help") => return Ok(None),
                 Long("to") => {
                     let value = parser.value()?;
-                    // The shared message speaks of the name that the other programs have for it.
+                    // The shared message has the name of the option in the other programs.
                     let port = parse_port(&value, 1).map_err(|problem| problem.replace("--port", "--to"));
                     options.editor.port = Some(port?);
                 }
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_command_line_says_what_is_wrong() {
+    fn wrong_command_line_names_its_error() {
         let cases: &[(&[&str], &str)] = &[
             (&["--to", "0"], "--to takes a number from 1 to 65535"),
             (&["--to", "1", "--cwd", "."], "exclude each other"),

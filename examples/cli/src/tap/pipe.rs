@@ -1,4 +1,4 @@
-//! One direction of a connection: what one side says is written down, and then goes on to the other.
+//! One direction of a connection: the tap records the bytes of one side and then forwards them.
 
 use crate::support::complain;
 use crate::support::transcript::{Side, What};
@@ -13,14 +13,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-/// How much is read at once.
+/// The size of a read.
 const CHUNK: usize = 64 * 1024;
 
-/// The beginning of the answer by which an editor lets an agent in.
+/// The beginning of the answer by which an editor accepts an agent.
 const SWITCHING: &[u8] = b"HTTP/1.1 101 ";
 
-/// How long a farewell waits for room. It is a few bytes, so there is room at once wherever anybody reads; and both sides of
-/// the 32 agents that there may be, one after the other, do not take longer than a close handshake may.
+/// The time for a farewell to find room. It is a few bytes, so there is room at once if the side
+/// reads. The farewells to both sides of at most 32 agents, one after the other, take no longer
+/// than a close handshake may.
 const FAREWELL: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -30,12 +31,12 @@ pub(crate) struct Pipe {
     to: TcpStream,
     redactor: Redactor,
     recorder: Arc<Recorder>,
-    /// The tap has said farewell: whatever else comes reaches nobody.
+    /// True after the farewell of the tap: it forwards nothing more.
     is_over: bool,
     bytes: u64,
 }
 
-/// A pipe that the end of the program may cut in on.
+/// A pipe that the end of the program can interrupt.
 pub(crate) type Shared = Arc<Mutex<Pipe>>;
 
 impl Pipe {
@@ -49,19 +50,20 @@ impl Pipe {
         Self { conn, from, to, redactor, recorder, is_over: false, bytes: 0 }
     }
 
-    /// How many bytes have gone on.
+    /// Returns the number of forwarded bytes.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// From here on what comes is redacted so. Whether what was held back begins a token will not be known.
+    /// Sets the redactor for the bytes from now on. The bytes that the old one holds back could
+    /// begin a token, so minus signs replace them.
     pub(crate) fn set_redactor(&mut self, redactor: Redactor) {
         let held = self.redactor.finish();
         self.tell(vec![b'-'; held.len()]);
         self.redactor = redactor;
     }
 
-    /// Writes `recorded` down, and hands `sent` on: waits as long as the other side does not read.
+    /// Records `recorded`, and forwards `sent`; blocks while the other side does not read.
     pub(crate) fn hand_on(&mut self, sent: &[u8], recorded: &[u8]) -> io::Result<()> {
         if self.is_over {
             return Ok(());
@@ -83,7 +85,7 @@ impl Pipe {
         }
     }
 
-    /// This side says nothing more, and the other is told so in the same way.
+    /// Records the end of this side, and ends the other side in the same way.
     pub(crate) fn end(&mut self, why: &str) {
         let held = self.redactor.finish();
         self.tell(held);
@@ -93,8 +95,8 @@ impl Pipe {
         let _ = self.to.shutdown(Shutdown::Write);
     }
 
-    /// The tap ends: in the place of its peer the other side gets a close frame with 1001, if nothing is half said and
-    /// there is room for it.
+    /// Ends this direction because the tap ends: the receiver gets a close frame with 1001 in place
+    /// of the sender's, if no frame is incomplete and there is room for it.
     pub(crate) fn farewell(&mut self) {
         if self.is_over {
             return;
@@ -104,7 +106,7 @@ impl Pipe {
         self.tell(held);
         let mut why = "the tap ends".to_owned();
         if self.redactor.is_between_frames() {
-            // A mask hides nothing from whoever reads the key before it: any will do.
+            // A mask hides nothing from a reader of its key, so any key will do.
             let key = (self.from == Side::Agent).then_some([0; 4]);
             let header = Header { fin: true, opcode: Opcode::Close, len: 2, key };
             let mut frame = header.encode().bytes().to_vec();
@@ -120,7 +122,7 @@ impl Pipe {
     }
 }
 
-/// Hands on all that `from` says, to its end.
+/// Forwards all bytes of `from`, up to its end.
 pub(crate) fn pump(mut from: &TcpStream, pipe: &Mutex<Pipe>) {
     let mut buf = vec![0; CHUNK];
     loop {
@@ -129,7 +131,8 @@ pub(crate) fn pump(mut from: &TcpStream, pipe: &Mutex<Pipe>) {
             Ok(n) => {
                 let bytes = buf.get(..n).unwrap_or_default();
                 if let Err(error) = lock(pipe).hand_on(bytes, bytes) {
-                    // Nobody hears this side any more, so it need not go on. Its end goes on as ever.
+                    // Nobody reads the bytes of this side any more, so it ends. The other side
+                    // receives its end as usual.
                     lock(pipe).end(&format!("nobody heard it: {error}"));
                     let _ = from.shutdown(Shutdown::Both);
                     return;
@@ -140,7 +143,7 @@ pub(crate) fn pump(mut from: &TcpStream, pipe: &Mutex<Pipe>) {
     }
 }
 
-/// One read that no signal interrupts.
+/// Reads once, and repeats a read that a signal interrupted.
 pub(crate) fn read(from: &mut &TcpStream, buf: &mut [u8]) -> io::Result<usize> {
     loop {
         match from.read(buf) {
@@ -150,12 +153,12 @@ pub(crate) fn read(from: &mut &TcpStream, buf: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// What a thread that panicked leaves behind is to be ended as well.
+/// Locks a pipe. The tap can end it even after a panic of its thread.
 pub(crate) fn lock(pipe: &Mutex<Pipe>) -> MutexGuard<'_, Pipe> {
     pipe.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same, unless it stays busy for so long.
+/// Locks a pipe like [`lock`]; `None` if it stays busy for `at_most`.
 pub(crate) fn lock_in(pipe: &Mutex<Pipe>, at_most: Duration) -> Option<MutexGuard<'_, Pipe>> {
     let clock = Clock::new();
     let end = clock.now().saturating_add(at_most);
@@ -179,11 +182,11 @@ mod tests {
     use std::{fs, process};
 
     #[test]
-    fn a_farewell_does_not_wait_for_a_side_that_does_not_read() {
+    fn farewell_does_not_wait_for_stalled_side() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (_does_not_read, _) = listener.accept().unwrap();
-        // The system moves some of it on for a while, and then there is room once more.
+        // The system moves some bytes for a while, and then there is room again.
         to.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
         for size in [CHUNK, 1, 1, 1, 1] {
             while (&to).write(&vec![b'x'; size]).is_ok() {}

@@ -1,5 +1,6 @@
-//! The transcript while it is written: whole lines, each at once, so that whoever is killed leaves all he has seen. Where
-//! nobody takes them they wait, within bounds, and what is said does not wait for them.
+//! The writer of the transcript. It writes complete lines at once, so that a tap that is killed
+//! leaves everything that it has forwarded. If nobody reads the transcript, the lines wait in a
+//! bounded queue, and the messages do not wait for them.
 
 use crate::support::transcript::{Header, Line, What, write, write_header};
 use crate::support::{MOST_WAITING, Writer, complain};
@@ -11,18 +12,21 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long what is said waits until it is written down. Long for a disk or a program that reads, and short for a person:
-/// the first line that nobody takes makes this pause, and those behind it none.
+/// The time that a message waits until it is recorded: long for a disk or a program that reads, and
+/// short for a person. Only the first line without a reader causes this pause, and the next lines
+/// none.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// How long what is said waits where [`MOST_WAITING`] bytes of the transcript wait already. A disk that is slow makes room
-/// for a line in far less; what makes none in this time will not soon.
+/// The time that a message waits for room while [`MOST_WAITING`] bytes of the transcript are in the
+/// queue. A slow disk makes room for a line much sooner, and a writer without room after this time
+/// will not have it soon.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
-/// How much is held of a connection that was not let in: more than the head of any request. What is beyond it is missing.
+/// The maximum number of bytes that the recorder holds of a connection before its acceptance: more
+/// than the head of any request. The rest is missing in the transcript.
 const MOST_HELD: usize = 64 * 1024;
 
-/// Written to by all connections. The order of its lines is that in which they were handed on.
+/// The transcript of all connections. Its lines are in the order in which they were forwarded.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
@@ -32,17 +36,18 @@ pub(crate) struct Recorder {
 
 #[derive(Debug)]
 struct Inner {
-    /// What was said on connections that the editor has not let in: it is written once it lets them in, and else never.
+    /// The bytes of connections that the editor has not accepted: recorded after the acceptance, or
+    /// never.
     held: BTreeMap<u32, Held>,
-    /// Those that were let in.
+    /// The connections that the editor has accepted.
     attached: BTreeSet<u32>,
-    /// How many bytes it may have in all, and how many it may have besides.
+    /// The maximum size of the transcript in bytes, and the rest of it.
     most: u64,
     left: u64,
     failed: bool,
 }
 
-/// The lines of a connection that was not let in so far.
+/// The lines of a connection that the editor has not accepted so far.
 #[derive(Debug, Default)]
 struct Held {
     lines: Vec<(What, bool)>,
@@ -50,7 +55,8 @@ struct Held {
 }
 
 impl Recorder {
-    /// Writes the first line, to standard output if there is no `out`. There will not be more than `most` bytes.
+    /// Writes the first line, to standard output if there is no `out`. The transcript will have at
+    /// most `most` bytes.
     pub(crate) fn begin(out: Option<&Path>, force: bool, most: u64, header: &Header) -> Result<Self, String> {
         let writer = match out {
             Some(path) => Writer::new(create(path, force)?, MOST_WAITING, || {}),
@@ -64,11 +70,11 @@ impl Recorder {
         Ok(Self { clock: Clock::new(), writer, inner: Mutex::new(inner) })
     }
 
-    /// Writes down what has just happened. Where that fails it is said once, and the session goes on: nobody's work is
-    /// cut off because a disk is full, nobody reads it, or the transcript is as long as it may be.
+    /// Records an event. A failure is reported once, and the session goes on: a full disk, a
+    /// missing reader or the maximum size of the transcript does not interrupt anybody's work.
     pub(crate) fn tell(&self, conn: u32, what: What, by_tap: bool) {
         let mut inner = self.lock();
-        // One that is in neither has given way to another stranger.
+        // A connection in neither list has been replaced by a new stranger.
         if inner.attached.contains(&conn) {
             self.write(&mut inner, conn, what, by_tap);
         } else if let Some(held) = inner.held.get_mut(&conn) {
@@ -76,12 +82,12 @@ impl Recorder {
         }
     }
 
-    /// Holds what is told of this connection from now on.
+    /// Holds the events of this connection from now on.
     pub(crate) fn hold(&self, conn: u32) {
         self.lock().held.insert(conn, Held::default());
     }
 
-    /// The editor has let this connection in: writes what was held, at this time.
+    /// Records the held events of a connection that the editor has accepted, with the current time.
     pub(crate) fn let_in(&self, conn: u32) {
         let mut inner = self.lock();
         let Some(held) = inner.held.remove(&conn) else { return };
@@ -91,20 +97,21 @@ impl Recorder {
         }
     }
 
-    /// The connection is over: drops what was held, and writes nothing more of it. Returns true if it was let in.
+    /// Drops the held events of a connection that is over, and records nothing more of it. Returns
+    /// true if the editor had accepted it.
     pub(crate) fn forget(&self, conn: u32) -> bool {
         let mut inner = self.lock();
         inner.held.remove(&conn);
         inner.attached.remove(&conn)
     }
 
-    /// Returns the connections that were not let in, oldest first.
+    /// Returns the connections that the editor has not accepted, oldest first.
     pub(crate) fn strangers(&self) -> Vec<u32> {
         self.lock().held.keys().copied().collect()
     }
 
     fn write(&self, inner: &mut Inner, conn: u32, what: What, by_tap: bool) {
-        // The time is taken under the lock, so it never goes back.
+        // The time is read under the lock, so it never decreases.
         let line = write(&Line { at: self.clock.now(), conn, what, by_tap });
         if inner.failed {
             return;
@@ -114,7 +121,8 @@ impl Recorder {
         }
     }
 
-    /// Waits until all of it is written, but no longer than this. Whether it is.
+    /// Waits until the transcript is written, but for no longer than `at_most`. Returns true if it
+    /// is complete.
     pub(crate) fn end(&self, at_most: Duration) -> bool {
         let written = self.writer.flush(at_most);
         let mut inner = self.lock();
@@ -124,12 +132,12 @@ impl Recorder {
         !inner.failed
     }
 
-    /// Nothing waits for the transcript any more, whatever becomes of it.
+    /// Ends all waits for the transcript, written or not.
     pub(crate) fn abandon(&self) {
         self.writer.abandon();
     }
 
-    /// A thread that panicked holds nothing up: what it wrote are whole lines.
+    /// Locks the state, which is valid even after a panic: the transcript has only complete lines.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -153,11 +161,11 @@ impl Inner {
             let most = self.most;
             io::Error::new(ErrorKind::FileTooLarge, format!("it may have no more than --max-bytes {most}"))
         })?;
-        // Where something waits already somebody has waited for it in vain.
+        // If the queue is not empty, an earlier line has already waited without success.
         let at_once = if writer.is_idle() { AT_ONCE } else { Duration::ZERO };
         writer.put(line.into_bytes(), FOR_ROOM)?;
         let written = writer.flush(at_once);
-        // What is not written in time may be later.
+        // A line that is late may still be written.
         written.or_else(|late| writer.failure().map_or(Ok(()), |_| Err(late)))
     }
 
@@ -167,7 +175,7 @@ impl Inner {
     }
 }
 
-/// A new file that nobody else may read: it holds what was said, files and all.
+/// Creates a file that only our user can read, since it has all messages and the files in them.
 fn create(path: &Path, force: bool) -> Result<File, String> {
     let shown = path.display();
     if force {
@@ -198,11 +206,11 @@ mod tests {
     use std::process;
 
     #[test]
-    fn a_transcript_has_no_more_bytes_than_it_may() {
+    fn transcript_keeps_its_maximum_size() {
         let header = Header { transcript: VERSION, started_ms: 0, editor: "E".into(), port: 1, token: None };
         let first = write_header(&header).len();
         let path = temp_dir().join(format!("ide-mcp-most-{}.jsonl", process::id()));
-        // The time in a line has a few digits, or a few more.
+        // The times in the lines differ in their number of digits.
         for (name, room, lines) in [("none", 0, 0), ("too little", 20, 0), ("enough for one", 120, 1)] {
             let most = u64::try_from(first + room).unwrap();
             let recorder = Recorder::begin(Some(&path), true, most, &header).unwrap();

@@ -1,8 +1,8 @@
-//! Takes the tokens out of what is written down, wherever they stand: in a head, in a message, masked or not, in
-//! fragments or not, and however the bytes are cut.
+//! The removal of tokens from recorded bytes, in a head, in a message, masked or not, in fragments
+//! or not, and at any cut of the bytes.
 //!
-//! A byte of a token becomes a star, so that nothing moves. What may be the beginning of a token is held back until it is
-//! known whether it is one; that is a few bytes, and seldom any.
+//! A star replaces each byte of a token, so that the length stays. The redactor holds back a
+//! possible beginning of a token until the rest of it arrives; these are few bytes, and seldom any.
 
 use ide_mcp::ws::frame::{Header, Opcode, mask};
 use std::collections::VecDeque;
@@ -11,65 +11,67 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Redactor {
     secrets: Vec<Secret>,
-    /// Whether its frames are masked: those of an agent.
+    /// True if the frames are masked, as those of an agent are.
     masked: bool,
     walk: Walk,
-    /// What was not given out yet.
+    /// The bytes that the redactor holds back.
     held: Vec<u8>,
     data: Search,
     control: Search,
 }
 
-/// Where in the stream it stands.
+/// The position in the stream.
 #[derive(Debug)]
 enum Walk {
-    /// In a head, and how many bytes of its end have been seen.
+    /// In a head, with the number of bytes of its end so far.
     Head { first: Vec<u8>, end: usize },
     /// In the header of a frame.
     Frame { header: Vec<u8> },
-    /// In what a frame carries.
+    /// In the payload of a frame.
     Payload { header: Header, done: u64 },
-    /// In something else, to the end.
+    /// In other bytes, up to the end.
     Plain,
-    /// In a head that is longer than any, to the end: whose tokens are in it, and where, is not known.
+    /// In a head without an end, up to the end of the stream: the tokens in it are unknown.
     Hidden,
 }
 
 #[derive(Debug)]
 struct Secret {
     bytes: Vec<u8>,
-    /// How much of the beginning still fits where the byte after so many does not (Knuth, Morris and Pratt).
+    /// The number of bytes that still match after a mismatch (Knuth, Morris and Pratt), for each
+    /// number of matched bytes.
     fallback: Vec<usize>,
 }
 
-/// How far the secrets have been seen in one kind of frames.
+/// The search for the secrets in the data frames or in the control frames.
 #[derive(Debug, Default)]
 struct Search {
-    /// How many bytes of each.
+    /// The number of matched bytes of each secret.
     matched: Vec<usize>,
-    /// Where in `held` these bytes are.
+    /// The positions of these bytes in `held`.
     trail: VecDeque<usize>,
 }
 
-/// How much of the beginning of a token is there by no accident.
+/// The length from which the beginning of a token is no accident.
 const TELLING: usize = 8;
 
 const SWITCHING: &[u8] = b"HTTP/1.1 101";
 const END: &[u8] = b"\r\n\r\n";
 
 impl Redactor {
-    /// What an agent says behind the head of its request, if that was `whole`.
+    /// Creates a redactor for the bytes of an agent after the head of its request, if that was
+    /// `whole`.
     pub(crate) fn of_agent(secrets: &[&[u8]], whole: bool) -> Self {
         let walk = if whole { Walk::Frame { header: Vec::new() } } else { Walk::Plain };
         Self::new(secrets, true, walk)
     }
 
-    /// What an editor says, from the head of its answer on.
+    /// Creates a redactor for the bytes of an editor, from the head of its answer on.
     pub(crate) fn of_editor(secrets: &[&[u8]]) -> Self {
         Self::new(secrets, false, Walk::Head { first: Vec::new(), end: 0 })
     }
 
-    /// What comes behind the beginning of a head that is too long for anybody: nothing of it is given out.
+    /// Creates a redactor for the rest of a head that is too long; it hides everything.
     pub(crate) fn of_endless_head() -> Self {
         Self::new(&[], true, Walk::Hidden)
     }
@@ -81,7 +83,7 @@ impl Redactor {
         Self { secrets, masked, walk, held: Vec::new(), data, control }
     }
 
-    /// What may be written down now that these bytes have come.
+    /// Takes these bytes, and returns the bytes that may be recorded now.
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut rest = bytes;
         while let [first, behind @ ..] = rest {
@@ -120,7 +122,8 @@ impl Redactor {
         std::mem::replace(&mut self.held, rest)
     }
 
-    /// What was held back, at the end. The most of a token is as good as the whole, and becomes stars too.
+    /// Returns the held bytes at the end. A token that is nearly complete is as secret as the
+    /// complete one, and becomes stars too.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         for search in [&mut self.data, &mut self.control] {
             let seen = self.secrets.iter().zip(&search.matched).max_by_key(|(_, matched)| **matched);
@@ -132,12 +135,12 @@ impl Redactor {
         std::mem::take(&mut self.held)
     }
 
-    /// Whether a frame has just ended and none has begun.
+    /// Returns true between two frames, and before the first.
     pub(crate) fn is_between_frames(&self) -> bool {
         matches!(&self.walk, Walk::Frame { header } if header.is_empty())
     }
 
-    /// A byte of a head or of the header of a frame.
+    /// Takes a byte of a head or of the header of a frame.
     fn single(&mut self, byte: u8) {
         match &mut self.walk {
             Walk::Head { first, end } => {
@@ -164,7 +167,7 @@ impl Redactor {
                         self.walk = Walk::Frame { header: Vec::new() };
                     }
                     Ok(Some((header, _))) => self.walk = Walk::Payload { header, done: 0 },
-                    // Whoever hears this ends the connection.
+                    // The receiver of an invalid header ends the connection.
                     Err(_) => self.walk = Walk::Plain,
                 }
             }
@@ -175,7 +178,7 @@ impl Redactor {
     fn payload(&mut self, header: Header, from: u64, piece: &[u8]) {
         let mut plain = piece.to_vec();
         if let Some(key) = header.key {
-            // Only its place in the key matters.
+            // Only the position within the key matters.
             mask(key, usize::try_from(from % 4).unwrap_or_default(), &mut plain);
         }
         if header.opcode.is_control() && from == 0 {
@@ -185,7 +188,7 @@ impl Redactor {
         self.search(header.opcode, piece, &plain);
     }
 
-    /// Holds these bytes, `raw` as they came, and makes stars of the tokens in them.
+    /// Holds these bytes, `raw` as they came, and replaces the tokens in them by stars.
     fn search(&mut self, opcode: Opcode, raw: &[u8], plain: &[u8]) {
         let search = if opcode.is_control() { &mut self.control } else { &mut self.data };
         for (raw, byte) in raw.iter().zip(plain) {
@@ -204,7 +207,7 @@ impl Redactor {
     }
 }
 
-/// Makes stars of the bytes that were held last, which are these.
+/// Replaces the last bytes of `trail`, which are `bytes` before masking, by stars.
 fn hide(held: &mut [u8], trail: &VecDeque<usize>, bytes: &[u8]) {
     for (at, byte) in trail.iter().rev().zip(bytes.iter().rev()) {
         if let Some(raw) = held.get_mut(*at) {
@@ -226,7 +229,7 @@ impl Secret {
         secret
     }
 
-    /// How much has been seen after one more byte.
+    /// Returns the number of matched bytes after one more byte.
     fn step(&self, mut matched: usize, byte: u8) -> usize {
         loop {
             if self.bytes.get(matched) == Some(&byte) {
@@ -259,7 +262,8 @@ mod tests {
         bytes
     }
 
-    /// Whole, byte by byte and in threes: always the same, and nothing is lost.
+    /// Checks that the result does not depend on the cut of the bytes: whole, single, and in
+    /// threes.
     fn check(name: &str, new: impl Fn() -> Redactor, bytes: &[u8], expected: &[u8]) {
         for size in [bytes.len(), 1, 3] {
             let mut redactor = new();
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_become_stars_wherever_they_stand() {
+    fn tokens_become_stars_in_all_places() {
         let texts: &[(&str, &[u8], &[u8])] = &[
             ("none", b"aabaaab", b"aabaaab"),
             ("alone", SECRET, b"*******"),
@@ -308,21 +312,21 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_of_a_token_is_held_back() {
+    fn only_beginning_of_token_is_held_back() {
         let mut redactor = Redactor::of_agent(&[SECRET], true);
         let key = Some([0; 4]);
         let bytes = frame(0x01, key, b"xyaab");
         assert_eq!(redactor.pass(&bytes), bytes[..bytes.len() - 3]);
         assert!(redactor.is_between_frames());
         let ping = frame(0x89, key, b"");
-        assert_eq!(redactor.pass(&ping), b"", "what stands behind it waits as well");
+        assert_eq!(redactor.pass(&ping), b"", "the bytes after a held beginning are held too");
         let rest = frame(0x80, key, b"x");
         assert_eq!(redactor.pass(&rest), [b"aab", &ping[..], &rest].concat());
         assert!(!Redactor::of_editor(&[SECRET]).is_between_frames());
     }
 
     #[test]
-    fn a_token_that_is_cut_off_is_hidden_unless_it_may_be_an_accident() {
+    fn cut_token_is_hidden_from_eight_bytes() {
         let (one, two) = (b"0123456789abcdef".as_slice(), b"0123-editor-1".as_slice());
         let cases: &[(&[u8], &[u8])] = &[
             (b"x01234567", b"x********"),
@@ -339,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_an_endless_head_is_given_out() {
+    fn endless_head_is_hidden_completely() {
         let text = b"X-Claude-Code-Ide-Authorization: foreign\r\n\r\n";
         check("endless", Redactor::of_endless_head, text, &vec![b'-'; text.len()]);
         assert!(!Redactor::of_endless_head().is_between_frames());

@@ -1,10 +1,11 @@
-//! What of a request line is not written down: tokens, of whomever and however they are spelt, as far as they can be told
-//! from all else; where they cannot, all else as well.
+//! The removal of tokens from a recorded request line: tokens of any owner and in any spelling, as
+//! far as the tap can distinguish them from other text, and otherwise that text as well.
 
 use crate::tap::secrets::{is_mark, secret_at};
 
-/// Makes minus signs of what may be a token in the request line, but for what it is judged by: its parts, what may stand
-/// in none of them, and the version.
+/// Replaces possible tokens in the request line by minus signs. It keeps everything by which an
+/// editor judges the line: the division into parts, the bytes that are invalid in all parts, and
+/// the version.
 pub(crate) fn hide(line: &mut [u8]) {
     let mut behind_spaces = (1..).zip(&*line).filter(|(_, byte)| **byte == b' ').map(|(at, _)| at);
     let mut next = || behind_spaces.next().unwrap_or(line.len());
@@ -19,7 +20,8 @@ pub(crate) fn hide(line: &mut [u8]) {
     if is_request {
         return in_target(target);
     }
-    // A target with a space in it, one that is cut, a field in the wrong place: where a value ends is not known.
+    // A target with a space or without an end, or a field in place of the request line: the end of
+    // a value is unknown.
     let mut is_value = false;
     for byte in start.iter_mut().chain(rest) {
         let begins = begins_value(*byte);
@@ -30,13 +32,14 @@ pub(crate) fn hide(line: &mut [u8]) {
     }
 }
 
-/// Hides what stands behind a name that speaks of a token, and the whole query where it cannot be told apart.
+/// Hides the text after a name that suggests a token, or the whole query if its parts cannot be
+/// distinguished.
 fn in_target(target: &mut [u8]) {
     let len = target.trim_ascii_end().len();
     let (target, _) = target.split_at_mut(len);
     let query = target.iter().position(|byte| *byte == b'?').unwrap_or(len);
     let (path, query) = target.split_at_mut(query);
-    // A segment of a path that is but called so is not one.
+    // A segment of the path that only has such a name is no token.
     if let Some(at) = secret_at(path).filter(|at| path.get(*at).is_some_and(|byte| is_mark(*byte))) {
         path.iter_mut().skip(at.saturating_add(1)).for_each(star);
     }
@@ -48,7 +51,8 @@ fn in_target(target: &mut [u8]) {
     }
 }
 
-/// Where in a parameter of a query a token may begin, its end if there is none; `None` if that is not clear.
+/// Returns the position of a possible token in a parameter of a query, or the end of the parameter
+/// if there is none; `None` if the parameter is ambiguous.
 fn token_at(parameter: &[u8]) -> Option<usize> {
     let (name, value) = parameter.split_at(parameter.iter().position(|byte| *byte == b'=')?);
     let value = value.get(1..)?;
@@ -63,12 +67,12 @@ fn token_at(parameter: &[u8]) -> Option<usize> {
     }
 }
 
-/// In any other line of the head that is the mark behind its name.
+/// Returns true if a value may begin after this byte, as after the mark behind the name of a field.
 const fn begins_value(byte: u8) -> bool {
     matches!(byte, b'?' | b'=' | b':')
 }
 
-/// How long the version of HTTP is with which this begins.
+/// Returns the length of the HTTP version at the beginning, or 0.
 const fn version_len(bytes: &[u8]) -> usize {
     match bytes {
         [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9', ..] => 8,
@@ -76,7 +80,8 @@ const fn version_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// A byte of the request line. Those that no target may have stay: by them it is judged.
+/// Replaces a byte of the request line by a minus sign, unless it is invalid in every target: an
+/// editor judges the line by such bytes.
 const fn star(byte: &mut u8) {
     if byte.is_ascii_graphic() && *byte != b'#' {
         *byte = b'-';
@@ -98,7 +103,7 @@ mod tests {
         line
     }
 
-    /// What is sent, and what of it is written down.
+    /// Request lines as sent and as recorded.
     const REQUESTS: &[(&str, &[u8], &[u8])] = &[
         ("no query", b"GET /token/auth HTTP/1.1\r\n", b"GET /token/auth HTTP/1.1\r\n"),
         ("no token in either", b"GET /token/auth?a=b HTTP/1.1\r\n", b"GET /token/auth?a=b HTTP/1.1\r\n"),
@@ -167,7 +172,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_token_is_hidden_and_nothing_else_changes() {
+    fn only_tokens_of_request_lines_are_hidden() {
         for (name, line, recorded) in REQUESTS {
             assert_eq!(
                 hidden(line).escape_ascii().to_string(),
@@ -177,9 +182,9 @@ mod tests {
         }
     }
 
-    /// So a replay says what the editor said.
+    /// Otherwise a replay would not get the answer that the editor gave.
     #[test]
-    fn what_is_written_down_is_judged_as_what_was_sent() {
+    fn recorded_line_is_judged_like_sent_line() {
         const FIELDS: &[u8] = b"Host: 127.0.0.1:41111\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
         let answer = |head: &[u8]| {
@@ -210,7 +215,7 @@ mod tests {
             assert_eq!(answer(&[&hidden(&line)[..], FIELDS].concat()), judged, "{}", line.escape_ascii());
             refusals.insert(judged);
         }
-        // Otherwise this would compare nothing.
+        // With fewer different answers the test would compare nothing.
         assert!(refusals.len() >= 4, "{refusals:?}");
     }
 }

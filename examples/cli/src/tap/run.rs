@@ -1,4 +1,4 @@
-//! The tap: who listens, who ends it, and its lock file.
+//! The tap itself: its listener, its end, and its lock file.
 
 use crate::support::transcript::{Header, VERSION};
 use crate::support::{complain, find, on_signal};
@@ -17,17 +17,19 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{process, thread};
 
-/// How many agents there may be at once: more than any editor lets in, and each takes two threads.
+/// The maximum number of connections: more than any editor accepts. Each takes two threads.
 const CONNECTIONS: usize = 32;
 
-/// How many of them may be there that the editor has not let in. One more ends the oldest, as at the host of an editor.
+/// The maximum number of connections that the editor has not accepted. One more ends the oldest, as
+/// at the host of an editor.
 const STRANGERS: usize = 8;
 
-/// How long each of these has to say who it is before another one takes its place. So a storm is accepted no faster than
-/// 160 connections a second, and an agent among them gets through.
+/// The time that each of these connections has before a new one replaces it. So the tap accepts a
+/// storm at no more than 160 connections a second, and an agent among them succeeds.
 const CHANCE: Duration = Duration::from_millis(50);
 
-/// How long the close handshakes may take at the end, and then what is left of the transcript to be written.
+/// The timeout for the close handshakes at the end, and then again for writing the rest of the
+/// transcript.
 const DRAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -42,19 +44,19 @@ pub(crate) struct Tap {
     clock: Clock,
 }
 
-/// An agent, or a stranger.
+/// A connection of an agent, accepted by the editor or not.
 #[derive(Debug)]
 struct Open {
     since: Time,
     agent: TcpStream,
-    /// `None` as long as the editor is connected to.
+    /// `None` while the tap connects to the editor.
     handle: Option<Handle>,
 }
 
 #[derive(Debug)]
 enum Event {
     Accepted(TcpStream),
-    /// The editor was connected to for this agent, and both can be ended by this.
+    /// The tap has connected to the editor for this agent, and the handle ends both sides.
     Open(u32, Handle),
     Over(u32),
     LockFile(LockFileEvent),
@@ -62,7 +64,7 @@ enum Event {
 }
 
 impl Tap {
-    /// Finds the editor, listens, and then publishes.
+    /// Finds the editor, listens, and then publishes the lock file.
     pub(crate) fn start(options: &Options) -> Result<Self, Box<dyn Error>> {
         let editor = find::editor(&options.editor).map_err(|nothing| nothing.to_string())?;
         let shown = display_safe(&editor.name).into_owned();
@@ -80,12 +82,12 @@ impl Tap {
         let recorder = Recorder::begin(options.out.as_deref(), options.force, options.max_bytes, &header)?;
         let recorder = Arc::new(recorder);
 
-        // Short: what is not accepted yet waits at the listener.
+        // A short queue: further connections wait at the listener.
         let (sender, events) = mpsc::sync_channel(4);
         let (signalled, recording) = (sender.clone(), Arc::clone(&recorder));
         let mut is_first = true;
         on_signal(move || {
-            // Who asks twice waits for nothing.
+            // The second signal ends all waits.
             if !std::mem::take(&mut is_first) {
                 recording.abandon();
             }
@@ -103,7 +105,8 @@ impl Tap {
         let ends = Ends { token, port, editor_token, editor_port, trust };
         let guarding = sender.clone();
         let lock = GuardThread::spawn(lock, GuardMode::default(), move |event| {
-            // Where so much happens that there is no room, the tap may be ending and wait for this thread.
+            // With a full queue the tap may be ending and waiting for this thread, so the event is
+            // dropped.
             drop(guarding.try_send(Event::LockFile(event)));
         })?;
         let ends = Arc::new(ends);
@@ -119,7 +122,7 @@ impl Tap {
         })
     }
 
-    /// Until a signal comes. Whether the transcript is whole.
+    /// Runs until a signal. Returns true if the transcript is complete.
     pub(crate) fn run(mut self) -> bool {
         loop {
             match self.events.recv() {
@@ -148,7 +151,7 @@ impl Tap {
         self.recorder.hold(conn);
         self.open.insert(conn, Open { since: self.clock.now(), agent: socket, handle: None });
         let events = self.sender.clone();
-        // It may take a while to find out that nobody answers, so that is not done here.
+        // Connecting to an editor that does not answer takes a while, so another thread does it.
         thread::spawn(move || {
             let opened = Conversation::open(conn, agent, ends, &recorder)
                 .and_then(|conversation| Ok((conversation.handle()?, conversation)));
@@ -164,7 +167,8 @@ impl Tap {
         });
     }
 
-    /// Ends the oldest stranger where as many are there as may be. Returns how many there are then.
+    /// Ends the oldest stranger if there are as many as allowed. Returns the number of strangers
+    /// that are left.
     fn make_room(&mut self) -> usize {
         let strangers = self.recorder.strangers();
         let Some(oldest) = strangers.first().filter(|_| strangers.len() >= STRANGERS) else {
@@ -172,7 +176,7 @@ impl Tap {
         };
         if let Some(open) = self.open.remove(oldest) {
             thread::sleep(CHANCE.saturating_sub(self.clock.now().saturating_since(open.since)));
-            // It may have been let in meanwhile.
+            // The editor may have accepted it meanwhile.
             if !self.recorder.strangers().contains(oldest) {
                 self.open.insert(*oldest, open);
                 return strangers.len().saturating_sub(1);
@@ -186,7 +190,7 @@ impl Tap {
         strangers.len().saturating_sub(1)
     }
 
-    /// Nobody finds the tap any more, then it ends.
+    /// Removes the lock file, so that no agent finds the tap any more, and then ends.
     fn stop(mut self) -> bool {
         if let Err(error) = self.lock.remove() {
             complain("tap", &error.to_string());
@@ -229,7 +233,7 @@ fn accept(listener: &TcpListener, events: &SyncSender<Event>) {
                     return;
                 }
             }
-            // For want of file descriptors, say: there may be some again in a moment.
+            // For example for lack of file descriptors, of which some may be free in a moment.
             Err(_) => thread::sleep(Duration::from_millis(100)),
         }
     }

@@ -1,9 +1,9 @@
-//! By which names a token is known in a line of a head.
+//! The names of tokens in a line of a head.
 
-/// What stands behind one of these in a line of the head may be a token.
+/// The words in a name that suggest a token as the value.
 const SECRETIVE: [&[u8]; 3] = [b"auth", b"cookie", b"token"];
 
-/// Where in a line of the head a token may begin: behind the name that speaks of one.
+/// Returns the position of a possible token in a line of the head: after the name that suggests it.
 pub(crate) fn secret_at(line: &[u8]) -> Option<usize> {
     let ends = SECRETIVE.iter().filter_map(|word| {
         let at = line.windows(word.len()).position(|here| here.eq_ignore_ascii_case(word))?;
@@ -14,7 +14,7 @@ pub(crate) fn secret_at(line: &[u8]) -> Option<usize> {
     ends.min()
 }
 
-/// What stands between a name and its value.
+/// Returns true for a byte between a name and its value.
 pub(crate) const fn is_mark(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b':' | b'=')
 }

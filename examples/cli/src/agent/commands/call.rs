@@ -1,4 +1,4 @@
-//! `call NAME JSON`: one call, and the texts of its result.
+//! `call NAME JSON`: makes one call, and prints the texts of its result.
 
 use super::{Verdict, print, print_json};
 use crate::agent::events::{End, Said};
@@ -25,7 +25,7 @@ pub(crate) fn call(session: &mut Session, request: &OtherTool, json: bool) -> Re
     let result = ToolResult::read(&raw).ok_or("the result of the tool has no content")?;
     let is_shown = io::stdout().is_terminal();
     for text in result.texts() {
-        // A program that reads them gets them as they are.
+        // A program that reads standard output gets the texts unchanged.
         let goes_on = if is_shown { print(&display_safe_lines(text))? } else { print(text)? };
         if !goes_on {
             break;

@@ -1,4 +1,5 @@
-//! `calls`: as many at a time as come, each outcome when it comes. Ends with the input, once all have an outcome.
+//! `calls`: makes the calls of standard input without waiting for earlier ones, and prints each
+//! outcome on arrival. Ends after the end of the input, when every call has an outcome.
 
 use super::{Verdict, print_json};
 use crate::agent::events::{End, Link, Said};
@@ -12,19 +13,19 @@ use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
-/// How long the connection is listened to before the next look at standard input.
+/// The longest wait for the connection before the next look at standard input.
 const SLICE: Duration = Duration::from_millis(20);
 
 pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
     let (sender, lines) = mpsc::channel();
-    // Standard input cannot be waited for together with a socket, so a thread of its own does.
+    // One call cannot wait for both standard input and a socket, so a thread reads standard input.
     thread::spawn(move || {
         (1..).zip(io::stdin().lock().lines()).try_for_each(|numbered| sender.send(numbered))
     });
     let mut open = BTreeMap::new();
     let (mut more, mut verdict) = (true, Verdict::Good);
     while more || !open.is_empty() {
-        // While the connection is lost the lines wait.
+        // The lines stay in the queue while the connection is lost.
         let line = if session.is_ready() { lines.try_recv() } else { Err(TryRecvError::Empty) };
         let said = match line {
             Ok((line, text)) => match begin(session, line, text)? {
@@ -61,13 +62,13 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
     Ok(verdict)
 }
 
-/// A call that has no outcome yet.
+/// A call without an outcome so far.
 struct Call {
     line: usize,
     tool: String,
 }
 
-/// What became of a line.
+/// The result of handling a line.
 enum Begun {
     Nothing,
     Call(RequestId, Call),
@@ -93,7 +94,7 @@ fn begin(session: &mut Session, line: usize, text: io::Result<String>) -> Result
     };
     match session.call(&request) {
         Ok(request) => Ok(Begun::Call(request, Call { line, tool: tool.into() })),
-        // The end of the connection is the next event, and says why.
+        // The end of the connection is the next event, with the reason.
         Err(NotSent::Closed) => Ok(Begun::Nothing),
         Err(error) => Ok(Begun::Bad(error.to_string())),
     }

@@ -1,4 +1,5 @@
-//! `diff PATH NEWFILE`, in the steps of the real client: the client writes the file, with the text that comes back.
+//! `diff PATH NEWFILE`, in the steps of the real client: the client writes the file, with the text
+//! that the editor returns.
 
 use super::{Verdict, print, print_json};
 use crate::agent::session::{Failure, Session};
@@ -9,10 +10,10 @@ use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A change that can be proposed, and written if it is accepted.
+/// A change that the agent proposes, and writes if the editor accepts it.
 #[derive(Debug)]
 pub(crate) struct Proposal {
-    /// As the person calls it.
+    /// The path as the user wrote it.
     path: PathBuf,
     absolute: String,
     contents: String,
@@ -20,7 +21,7 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// `None` if the file has these contents already.
+    /// Prepares a proposal; `None` if the file has these contents already.
     pub(crate) fn prepare(path: &Path, new: &Path) -> Result<Option<Self>, Failure> {
         let says = |path: &Path, error: &dyn std::error::Error| format!("{}: {error}", path.display());
         let bytes = fs::read(new).map_err(|error| says(new, &error))?;
@@ -31,7 +32,8 @@ impl Proposal {
                 return Err(format!("{} is a directory; propose a file in it", path.display()));
             }
             Ok(metadata) if !metadata.is_file() => return Err(format!("{} is no file", path.display())),
-            // What cannot be read can perhaps be written; whoever decides sees that something is proposed.
+            // A file that cannot be read may still be writable. The person at the editor sees the
+            // proposal.
             Ok(_) if fs::read(&absolute).is_ok_and(|old| old == contents.as_bytes()) => return Ok(None),
             Ok(_) => {}
             Err(_) => {
@@ -78,12 +80,13 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             return Err(format!("the editor answered no verdict: {said}"));
         }
     };
-    // The verdict stands, even if the editor has gone meanwhile: one that ends rejects what is open.
+    // The verdict counts even if the editor has ended meanwhile: an editor that ends rejects open
+    // diffs.
     let _ = tidy(session, tab_name, (verdict == Verdict::Good).then_some(absolute));
     Ok(verdict)
 }
 
-/// Says what became of a proposal for `path`: in words, or as a line of JSON.
+/// Prints the verdict on a proposal for `path`, as text or as a line of JSON.
 pub(crate) fn tell(verdict: &str, words: &str, path: &Path, json: bool) -> Result<Verdict, Failure> {
     if json {
         let path = path.display().to_string();
@@ -101,7 +104,7 @@ struct Line<'a> {
     path: &'a str,
 }
 
-/// What the real client asks for after a verdict.
+/// Makes the calls that the real client makes after a verdict.
 fn tidy(session: &mut Session, tab_name: &str, written: Option<&String>) -> Result<(), Failure> {
     for _ in 0..2 {
         call(session, &CloseTab::new(tab_name))?;
@@ -117,7 +120,7 @@ fn call(session: &mut Session, arguments: &impl ToolArguments) -> Result<(), Fai
     session.outcome_of(asked, "an answer").map(drop)
 }
 
-/// A name such as the real client gives: unlike for each diff.
+/// Returns a tab name in the form of the real client, different for each diff.
 fn tab_name(path: &Path) -> Result<String, Failure> {
     let mut unlike = [0; 3];
     getrandom::fill(&mut unlike).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What the agent can be told to do, a file for each, and what they share.
+//! The commands of the agent, one file each, and the code that they share.
 
 pub(crate) mod call;
 pub(crate) mod calls;
@@ -11,15 +11,15 @@ use crate::support::{json_line, write_line};
 use serde::Serialize;
 use std::io::ErrorKind;
 
-/// Whether the exit status is 0.
+/// The outcome of a command: exit status 0 if `Good`, 1 if `Bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Good,
     Bad,
 }
 
-/// Writes a line to standard output; false if nobody reads it any more, which is no failure: `agent tools | head -1`
-/// has got what it wants.
+/// Writes a line to standard output. Returns false if the reader has closed the pipe, which is no
+/// failure: `agent tools | head -1` has the line that it needs.
 pub(crate) fn print(line: &str) -> Result<bool, Failure> {
     match write_line(line) {
         Ok(()) => Ok(true),
@@ -28,7 +28,7 @@ pub(crate) fn print(line: &str) -> Result<bool, Failure> {
     }
 }
 
-/// The same for a value, as a line of JSON.
+/// Writes a value to standard output as a line of JSON, like [`print`].
 pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
     print(&json_line(value).map_err(|error| error.to_string())?)
 }

@@ -1,4 +1,4 @@
-//! `tools`: what the editor offers.
+//! `tools`: prints the tools of the editor.
 
 use super::{Verdict, print, print_json};
 use crate::agent::session::{Failure, Session};

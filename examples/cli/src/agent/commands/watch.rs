@@ -1,4 +1,4 @@
-//! `watch`: what the editor pushes, as it comes.
+//! `watch`: prints the pushes of the editor on arrival.
 
 use super::{Verdict, print_json};
 use crate::agent::events::{Link, Pushed};

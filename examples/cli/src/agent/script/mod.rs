@@ -1,9 +1,9 @@
-//! A script: what to ask and say, and what is to come of it.
+//! A script: the calls and notifications to send, and the events to expect.
 //!
 //! ```text
-//!  file ──parse: every line, before anybody is asked──▶ steps ──play──▶ as expected | the line, what was expected, what came
-//!                                                                │
-//!                                        events wait in a queue until an `expect` takes them
+//!  file ──parse: every line, before the agent connects──▶ steps ──play──▶ as expected | line, expected, came
+//!                                                                  │
+//!                                         events wait in a queue until an `expect` takes them
 //! ```
 
 mod parse;

@@ -1,4 +1,4 @@
-//! The lines of a script. All of them are read before the first is played.
+//! The lines of a script. The parser reads all of them before the first step.
 
 use crate::agent::request::request;
 use ide_mcp::ide::OtherTool;
@@ -10,19 +10,19 @@ use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
-/// How long an expected event is waited for.
+/// The default time to wait for an expected event.
 const WITHIN: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Script {
-    /// What a person calls it.
+    /// The name of the script for messages.
     pub(crate) name: String,
     pub(crate) steps: Vec<Step>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// From 1.
+    /// The line number, from 1.
     pub(crate) line: usize,
     pub(crate) verb: Verb,
 }
@@ -36,7 +36,7 @@ pub(crate) enum Verb {
 }
 
 impl Script {
-    /// Reads a file; `-` is standard input, up to its end.
+    /// Reads a script from a file; `-` is standard input, up to its end.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let (name, text) = if path.as_os_str() == "-" {
             let mut text = String::new();
@@ -66,7 +66,7 @@ impl Script {
     }
 }
 
-/// The members of all verbs. One that stands beside a verb it does not belong to is a mistake.
+/// The members of all verbs. A member of another verb in the same line is an error.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_line_is_named_with_what_is_wrong() {
+    fn wrong_line_is_reported_with_its_number() {
         let cases = [
             ("", "s: there is nothing to do in it"),
             ("# a\n\n", "s: there is nothing to do in it"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn every_verb_is_read_and_lines_are_counted() {
+    fn every_verb_is_parsed_with_its_line() {
         let text = "# first\n\n{\"call\":\"t\"}\r\n {\"notify\":\"m\"}\n{\"expect\":{},\"within\":5}\n{\"expect\":{}}\n{\"sleep\":7}";
         let script = Script::parse("s".into(), text).unwrap();
         let steps: Vec<(usize, String)> = script

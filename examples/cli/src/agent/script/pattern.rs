@@ -1,9 +1,9 @@
-//! Whether an event is the expected one.
+//! The comparison of an event with an expected event.
 
 use serde_json::Value;
 
-/// Whether `came` has all that `expected` has: an object these members, an array these elements at its beginning, anything
-/// else the same value. Numbers are compared by value.
+/// Returns true if `came` contains `expected`: an object these members, an array these elements at
+/// its beginning, any other value the same value. Numbers are compared by value.
 pub(crate) fn matches(expected: &Value, came: &Value) -> bool {
     match (expected, came) {
         (Value::Object(expected), Value::Object(came)) => {
@@ -26,7 +26,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_expected_event_is_a_part_of_the_one_that_came() {
+    fn expected_event_matches_as_a_part() {
         let came = json!({"event": "e", "params": {"a": 1, "b": [1, {"c": 2, "d": null}, 3]}});
         let cases = [
             (json!({}), true),

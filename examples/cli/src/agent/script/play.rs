@@ -1,4 +1,4 @@
-//! Plays a script in a session.
+//! The player of a script in a session.
 
 use super::{Script, Step, Verb, matches};
 use crate::agent::commands::{Verdict, print, print_json};
@@ -13,15 +13,16 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// How many of the events that came are told where another was expected.
+/// The maximum number of events in the message about an expected event that did not come.
 const TOLD: usize = 5;
-/// How many events may come that nobody expects. An editor that pushes more has run away.
+/// The maximum number of events that no step has expected so far. An editor that sends more is out
+/// of control.
 const UNEXPECTED: usize = 10_000;
-/// How often a person who waits is told so.
+/// The interval of the progress messages for a person who waits.
 const SECOND: Duration = Duration::from_secs(1);
 
 impl Script {
-    /// Plays every step, and ends at the first that comes out otherwise.
+    /// Plays the steps in order, and ends at the first that fails.
     pub(crate) fn play(&self, session: &mut Session, json: bool) -> Result<Verdict, Failure> {
         let mut stage = Stage { session, open: BTreeMap::new(), came: VecDeque::new(), ended: None };
         for step in &self.steps {
@@ -50,19 +51,19 @@ struct Done<'a> {
     came: Option<&'a Value>,
 }
 
-/// Where a script is played.
+/// The state of a script in play.
 struct Stage<'a> {
     session: &'a mut Session,
     /// The calls without an outcome: their line and tool.
     open: BTreeMap<RequestId, (usize, String)>,
-    /// The events that nobody has expected so far.
+    /// The events that no step has taken so far.
     came: VecDeque<Value>,
-    /// How the connection ended, if it did for good.
+    /// The end of the connection, if it is final.
     ended: Option<Failure>,
 }
 
 impl Stage<'_> {
-    /// The event that came, where one was expected.
+    /// Plays a step; returns the event that an `expect` took.
     fn play(&mut self, Step { line, verb }: &Step) -> Result<Option<Value>, Failure> {
         match verb {
             Verb::Call { tool, request } => {
@@ -116,7 +117,7 @@ impl Stage<'_> {
         Err(format!("expected {shown} within {} ms{came}{end}", within.as_millis()))
     }
 
-    /// Takes what comes, until there is enough of it or this time is over.
+    /// Collects events until `is_enough` returns true or the time is over.
     fn listen(
         &mut self,
         at_most: Duration,
@@ -129,7 +130,7 @@ impl Stage<'_> {
         while !is_enough(&self.came) {
             let left = until.saturating_since(clock.now());
             if self.ended.is_some() {
-                // Nothing more comes; a pause is a pause all the same.
+                // No more events come, but a pause still takes its time.
                 if what == "sleeping" {
                     std::thread::sleep(left);
                 }
@@ -174,7 +175,7 @@ fn shown(value: &Value) -> String {
     json_line(value).unwrap_or_default()
 }
 
-/// An event, cut where a person stops reading.
+/// Returns an event as text, cut after 300 characters.
 fn shown_event(value: &Value) -> String {
     let text = shown(value);
     match text.char_indices().nth(300) {

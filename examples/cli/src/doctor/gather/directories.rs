@@ -8,10 +8,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// A directory, and whether the real client looks there.
+/// A directory; true if the real client looks there.
 pub(super) type Asked = (LockDirCandidate, bool);
 
-/// Those that the real client uses, then those in which some editors write besides.
+/// Returns the directories of the real client, then other directories in which some editors write.
 pub(super) fn candidates() -> Result<Vec<Asked>, Error> {
     let mut all: Vec<Asked> =
         from_environment(Extras::default())?.into_iter().map(|candidate| (candidate, true)).collect();
@@ -21,7 +21,7 @@ pub(super) fn candidates() -> Result<Vec<Asked>, Error> {
         Extras { xdg: true, ..none },
         Extras { claude_code: true, ..none },
     ] {
-        // Where one cannot be named it cannot be used either.
+        // A directory that cannot be named cannot be used either.
         for candidate in from_environment(extras).unwrap_or_default() {
             if !all.iter().any(|(other, _)| other.dir == candidate.dir) {
                 all.push((candidate, false));
@@ -40,11 +40,11 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
                     locks.extend(found.into_iter().map(|found| lock(found, index, used)));
                     State::There { mode: mode(&metadata), stranger: stranger(&metadata) }
                 }
-                // The finding about the owner says more.
+                // The finding about the owner has more detail.
                 Err(Error::NotOurs { owner, .. }) => {
                     State::There { mode: mode(&metadata), stranger: Some(owner) }
                 }
-                // As do those about the directories above it.
+                // So have the findings about the directories above it.
                 Err(Error::ParentNotOurs { .. } | Error::ParentTooOpen { .. }) => {
                     State::There { mode: mode(&metadata), stranger: None }
                 }

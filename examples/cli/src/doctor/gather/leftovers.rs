@@ -1,4 +1,4 @@
-//! Removing what was left over, which is the only thing that is ever changed, and only where it was asked for.
+//! The removal of leftovers: the only change that the doctor ever makes, and only on request.
 
 use super::directories::candidates;
 use crate::doctor::facts::Removed;
@@ -6,11 +6,11 @@ use ide_mcp_lockfile::{Error, LockDir, scan};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Removes the lock files whose process is dead and whose port refuses, of every editor of ours in the directories where
-/// the agent looks.
+/// Removes the lock files whose process is dead and whose port refuses connections, of all our
+/// editors, in the directories where the agent looks.
 ///
 /// # Errors
-/// The first error; what was removed before stays removed.
+/// The first error; the lock files removed before it stay removed.
 pub(crate) fn remove() -> Result<Vec<Removed>, Error> {
     let mut removed = Vec::new();
     for (candidate, _) in candidates()?.into_iter().filter(|(_, used)| *used) {

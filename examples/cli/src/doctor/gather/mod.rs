@@ -1,4 +1,5 @@
-//! Looks at everything there is to look at. Nothing is changed here, and no value leaves with a token that is shown.
+//! The collection of the facts. Only [`remove`] changes something, and no value of the facts displays
+//! a token.
 
 mod directories;
 mod leftovers;
@@ -14,8 +15,8 @@ use std::env;
 
 pub(crate) use leftovers::remove;
 
-/// The facts as they are now. With `connects` every editor that seems to live, and whose port
-/// is trusted, is asked, for at most some seconds.
+/// Collects the current facts. With `connects` it probes the editors, for at most some seconds, and
+/// sends nothing to a port that is not trusted.
 pub(crate) fn gather(
     here: Here,
     connects: Option<Trust>,

@@ -1,6 +1,8 @@
-//! One editor: does its port answer, does it let in who knows the token, does it keep out who does not, and browsers.
+//! The probe of one editor: whether its port answers, whether it accepts its token, and whether it
+//! refuses clients without the token, and browsers.
 //!
-//! Every step has two seconds. A step that fails ends it: there is nothing to be learned from a port that is silent.
+//! Every step has two seconds. The probe ends after the first step if the port does not answer, is
+//! not that of an editor, or is that of a full editor: it would give no more information.
 
 use crate::doctor::facts::{Answer, Probe};
 use crate::support::{NotConnected, Trust, connect_checked};
@@ -18,17 +20,17 @@ use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long a step may take. An editor of this machine answers within milliseconds.
+/// The timeout of a step. An editor on this machine answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a farewell may.
+/// The timeout of a farewell.
 const FAREWELL: Duration = Duration::from_millis(200);
 
 const NAME: &str = "ide-mcp-doctor";
 const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
-/// A site that nobody can have (RFC 2606 section 2).
+/// A site that cannot exist (RFC 2606 section 2).
 const ORIGIN: &str = "https://doctor.invalid";
 
-/// Where an editor is to be, and whether another user may be.
+/// The address of an editor, and the users that may own the port.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) host: &'a str,
@@ -37,13 +39,15 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Connects to the editor; before anything is sent it is asked whose server that is, each time.
+    /// Connects to the editor; each time it checks the owner of the server before it sends
+    /// anything.
     fn connect(&self) -> Result<TcpStream, NotConnected> {
         connect_checked("doctor", self.host, self.port, PATIENCE, self.trust)
     }
 }
 
-/// Asks what listens at `place`, and which process that is. The token is not sent where the process of its lock file is `dead`.
+/// Probes the listener at `place`, and finds its process. It does not send the token if the process
+/// of the lock file is `dead`.
 pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> (Probe, Option<u32>) {
     let stream = match place.connect() {
         Ok(stream) => stream,
@@ -71,7 +75,8 @@ pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> 
     (asked, process)
 }
 
-/// As an agent does it, up to the session, but without the `ide_connected` by which editors show an agent.
+/// Attaches as an agent does, up to the session, but without the `ide_connected` by which editors
+/// show an agent.
 fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<&AuthToken>) -> Answer {
     let info = Implementation::new(NAME, env!("CARGO_PKG_VERSION"));
     let config = ClientConfig::new(info, port, token.cloned()).with_host(host, port);
@@ -90,7 +95,7 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
             failed = Some(failure.to_string());
             None
         }
-        // It was we who closed, so either the session failed, or the sub-protocol was missing.
+        // Our side closed, so either the session failed, or the sub-protocol was missing.
         ClientEvent::Closed(Closed::Local { .. }) => {
             Some(failed.take().map_or(Answer::NoSubprotocol, |why| Answer::NoSession(safe(&why))))
         }
@@ -102,7 +107,7 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
     answer
 }
 
-/// With the handshake alone and one question, as a stranger would.
+/// Attaches with the opening handshake and one request alone, as a stranger would.
 fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
     let mut ask = ClientRequest::new(authority(place.host, place.port))
         .subprotocol("mcp")
@@ -129,7 +134,7 @@ fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> A
     });
     if answer == Answer::Attached {
         is_open = true;
-        // Some let everybody in and close then, so it counts who gets an answer.
+        // Some editors accept every handshake and then close, so only an answer counts.
         let _ = conn.machine_mut().sender().text(&initialize());
         answer = within(&mut conn, |event| match event {
             OwnedEvent::Text(text) => is_result(&text).then_some(Answer::Attached),
@@ -154,7 +159,7 @@ fn is_result(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|message| message.get("result").is_some())
 }
 
-/// The first answer that `decide` finds in what comes in time.
+/// Returns the first answer that `decide` finds in the events within the timeout.
 fn within<M: Wire + Machine>(
     conn: &mut Conn<M>,
     mut decide: impl FnMut(M::Event) -> Option<Answer>,
@@ -180,7 +185,7 @@ fn leave<M: Wire + Machine>(mut conn: Conn<M>) {
     while clock.now() < until && conn.poll(until.saturating_since(clock.now())).is_some() {}
 }
 
-/// What it means that the connection ended so.
+/// Returns the meaning of this end of a connection.
 fn end(closed: &Closed) -> Answer {
     match closed {
         Closed::NotAccepted(ResponseError::TimedOut) => Answer::Silent,
@@ -188,7 +193,7 @@ fn end(closed: &Closed) -> Answer {
         Closed::NotAccepted(ResponseError::Status(401, phrase)) => Answer::Refused(status(401, phrase)),
         Closed::NotAccepted(ResponseError::Status(code, phrase)) => match code {
             400 | 403 | 404 | 408 | 421 | 426 | 429 | 431 => Answer::Declined(status(*code, phrase)),
-            // A web server, most likely.
+            // Most likely a web server.
             code => Answer::Alien(status(*code, phrase)),
         },
         Closed::NotAccepted(error) => Answer::Alien(safe(error)),

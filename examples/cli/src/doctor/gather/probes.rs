@@ -1,4 +1,4 @@
-//! Asks all the editors, some at a time.
+//! The probes of all editors, several at a time.
 
 use super::probe::{Place, probe};
 use crate::doctor::facts::Lock;
@@ -6,12 +6,13 @@ use crate::support::{Progress, Trust};
 use ide_mcp::ide::{AuthToken, Transport};
 use std::thread;
 
-/// How many editors are asked: newest first. Nobody has more of them open; what is beyond is left over.
+/// The maximum number of editors to probe, newest first. Nobody has more of them open; further lock
+/// files are leftovers.
 const MOST: usize = 64;
-/// How many at a time. Each takes some seconds at the worst.
+/// The number of probes at a time. Each takes some seconds at worst.
 const AT_A_TIME: usize = 16;
 
-/// Asks the editors of `locks` on `host`, where the port is trusted.
+/// Probes the editors of `locks` on `host`; `trust` decides about ports of other users.
 pub(super) fn ask(host: &str, trust: Trust, locks: &mut [Lock], progress: &mut Progress) {
     let mut askable: Vec<(&mut Lock, Question)> =
         locks.iter_mut().filter_map(|lock| question(lock).map(|question| (lock, question))).collect();
@@ -41,7 +42,7 @@ pub(super) fn ask(host: &str, trust: Trust, locks: &mut [Lock], progress: &mut P
 struct Question {
     port: u16,
     token: Option<AuthToken>,
-    /// Its process does not run, so whoever listens there may be anybody.
+    /// True if its process does not run, so that the listener may be any program.
     dead: bool,
 }
 

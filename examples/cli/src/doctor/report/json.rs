@@ -1,4 +1,4 @@
-//! Lines of JSON, for programs. Their members are promised by `doctor --help`.
+//! Lines of JSON, for programs. `doctor --help` documents their members.
 
 use super::Report;
 use crate::doctor::kinds::Status;
@@ -7,7 +7,7 @@ use crate::support::json_line;
 use serde::Serialize;
 use std::io;
 
-/// A line for each finding, and one for the verdict.
+/// Returns a line for each finding, and one for the verdict.
 pub(crate) fn json(report: &Report<'_>) -> io::Result<Vec<String>> {
     let mut lines = Vec::new();
     for finding in report.findings {

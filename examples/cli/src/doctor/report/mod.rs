@@ -1,4 +1,4 @@
-//! What is said of the findings: for a person, or as lines of JSON.
+//! The report of the findings: for a person, or as lines of JSON.
 
 mod json;
 mod text;
@@ -9,12 +9,12 @@ pub(crate) use text::text;
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::{Finding, Verdict};
 
-/// Everything there is to say.
+/// The contents of a report.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     pub(crate) findings: &'a [Finding],
     pub(crate) verdict: &'a Verdict,
-    /// As the person sees it.
+    /// The directory as the person sees it.
     pub(crate) cwd: &'a str,
 }
 
@@ -23,7 +23,8 @@ impl Report<'_> {
         self.findings.iter().filter(|finding| finding.kind.status == status).count()
     }
 
-    /// The exit status: 0, 1 with a problem or a warning, 2 where it could not look.
+    /// Returns the exit status: 0, or 1 with a problem or a warning, or 2 if the doctor could not
+    /// look at something.
     pub(crate) fn exit_status(&self) -> u8 {
         if self.findings.iter().any(|finding| finding.kind.blinds) {
             2

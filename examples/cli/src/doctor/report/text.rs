@@ -1,4 +1,4 @@
-//! A few lines for a person: what comes of it, then the worst first, each with what to do.
+//! The report for a person: the verdict, then the findings with their advice, worst first.
 
 use super::Report;
 use crate::doctor::kinds::Status;
@@ -6,11 +6,12 @@ use crate::doctor::rules::{Finding, Verdict};
 use ide_mcp::ide::display_safe;
 use std::collections::BTreeMap;
 
-/// The longest line. Longer ones are hard to read even where they fit.
+/// The maximum length of a line. Longer ones are hard to read even if they fit.
 const WIDTH: usize = 100;
 const INDENT: &str = "    ";
 
-/// The report. `verbose` shows what is as it should be, `coloured` is for a terminal that likes colours.
+/// Returns the report. `verbose` adds the findings without a fault; `coloured` is for a terminal
+/// that shows colors.
 pub(crate) fn text(report: &Report<'_>, verbose: bool, coloured: bool) -> String {
     let paint = Paint { coloured };
     let mut lines = vec![paint.bold(&display_safe(&headline(report)))];
@@ -77,7 +78,7 @@ fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
     lines
 }
 
-/// The ids of what is as it should be, each once.
+/// Returns the ids of the findings without a fault, each once.
 fn condensed(report: &Report<'_>) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in report.findings.iter().filter(|finding| finding.kind.status == Status::Ok) {
@@ -91,12 +92,12 @@ fn condensed(report: &Report<'_>) -> String {
     format!("{} (--verbose says more)", ids.join(", "))
 }
 
-/// A text behind the word for its status.
+/// Returns a text after the word for its status.
 fn wrapped(status: Status, paint: Paint, text: &str) -> Vec<String> {
     let word = status.word();
     let mut lines = wrapped_words(text, &format!("{word}: "), INDENT);
     if let Some(first) = lines.first_mut() {
-        // Colours take no room, so they come last.
+        // Escape sequences have no width, so they are added last.
         first.replace_range(..word.len(), &paint.status(status));
     }
     lines
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_comes_first_and_what_is_well_is_one_line() {
+    fn problems_come_first_and_ok_is_condensed() {
         let findings = [
             finding(&kinds::TOKEN_REFUSED, "\"E\" on port 1 refuses \u{1b}[2J", "Start the editor again."),
             finding(&kinds::DIRECTORY_NOT_USED, "a", ""),
@@ -187,7 +188,7 @@ ok: 2× directory-not-used, lock-sound (--verbose says more)";
     }
 
     #[test]
-    fn lines_are_broken_between_words_alone() {
+    fn lines_are_broken_only_between_words() {
         let long = "x".repeat(WIDTH * 2);
         let lines = wrapped_words(&format!("{} {long} {}", "ab ".repeat(60), "c".repeat(3)), "1: ", "  ");
         assert!(lines.iter().all(|line| line.chars().count() <= WIDTH || line.trim() == long), "{lines:?}");

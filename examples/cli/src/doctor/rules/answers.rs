@@ -1,4 +1,4 @@
-//! What the ports of the lock files answered.
+//! The rules about the answers of the ports of the lock files.
 
 use super::{Finding, editor};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe};
@@ -30,7 +30,7 @@ fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, Strin
         host => format!("{} of {host:?}", editor(lock)),
     };
     match probe {
-        // Said of the lock file already.
+        // The rule of the lock files has reported it already.
         Probe::Open => Vec::new(),
         Probe::Refused | Probe::Unreachable(_) if lock.pid_alive == Some(false) => Vec::new(),
         Probe::Refused => vec![(&kinds::PORT_REFUSES, format!("nobody listens where {who} should"))],
@@ -79,7 +79,7 @@ fn attached(who: &str, answer: &Answer) -> (&'static Kind, String) {
     }
 }
 
-/// Only who lets a stranger in, or refuses one, says something.
+/// Returns a finding if the editor accepts or refuses a client without the token.
 fn stranger(who: &str, answer: &Answer) -> Option<(&'static Kind, String)> {
     match answer {
         Answer::Attached => {

@@ -1,31 +1,31 @@
-//! Which editor an agent would attach to in this directory.
+//! The rules about the editor that an agent would attach to in this directory.
 
 use super::{Finding, editor};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
 use ide_mcp::ide::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
 
-/// How many editors are named, those that have ended among them, before the rest is counted.
+/// The maximum number of editors that a finding names, ended ones included; it counts the others.
 const NAMED: usize = 5;
 
-/// What an agent that starts here comes to.
+/// The result for an agent that starts here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Attaches {
         port: u16,
         name: String,
     },
-    /// It would choose this one; whether it is let in was not asked.
+    /// The agent would choose this editor; the doctor did not connect to it.
     NotAsked {
         port: u16,
         name: String,
     },
-    /// It would choose this one, but does not reach it or is not let in.
+    /// The agent would choose this editor, but cannot reach it or is refused.
     Fails {
         port: u16,
         name: String,
     },
-    /// It would choose this one, but its environment keeps it from attaching.
+    /// The agent would choose this editor, but its environment keeps it from attaching.
     Refrains {
         port: u16,
         name: String,
@@ -36,13 +36,13 @@ pub(crate) enum Verdict {
     Unknown,
 }
 
-/// With what is known to be in the way.
+/// Returns the verdict for these facts; a finding about a proxy is an obstacle.
 pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let by_proxy = findings.iter().any(|finding| finding.kind == &kinds::PROXY_TAKES_LOOPBACK);
     let (locks, Choice { matching, .. }) = matching(facts, &facts.here.canonical);
     let only = matching.unique().and_then(|only| Some((locks.get(only.index)?, &only.reason)));
     match (only, matching.accepted.len()) {
-        // What was not read may be another editor with the same folder.
+        // A file that was not read may be of another editor with the same folder.
         (Some((_, reason)), _) if *reason != MatchReason::Port && leaves_unread(facts) => Verdict::Unknown,
         (Some((lock, _)), _) => {
             let port = lock.port.unwrap_or_default();
@@ -64,7 +64,8 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     }
 }
 
-/// Returns true if the real client reads a file that the doctor skips for safety, so that its choice is unknown.
+/// Returns true if the real client reads a file that the doctor skips for safety, so that its
+/// choice is unknown.
 fn leaves_unread(facts: &Facts) -> bool {
     let is_skipped = |lock: &Lock| matches!(lock.file, Err(Trouble::Link | Trouble::NotOurs { .. }));
     let directories = facts.directories.as_deref().unwrap_or_default();
@@ -76,7 +77,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let cwd = &facts.here.canonical;
     let directories = facts.directories.as_deref().unwrap_or_default();
     if !facts.locks.iter().any(|lock| lock.used) {
-        // Where there is no directory, or it cannot be read, that is said already.
+        // Another rule has reported a missing or unreadable directory already.
         if let Some(directory) = directories.iter().find(|directory| {
             directory.used && matches!(directory.state, State::There { .. }) && !directory.is_refused()
         }) {
@@ -127,15 +128,16 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What the real client makes of the lock files.
+/// The choice of the real client among the lock files.
 struct Choice {
-    /// Without the editors whose folder matches only in another spelling, which the real client does not recognise.
+    /// The result without the editors whose folder matches only in another spelling, which the real
+    /// client does not recognize.
     matching: Matching,
     /// The indices of the editors left out of `matching`.
     spelled: Vec<usize>,
 }
 
-/// The lock files that the client looks at, and what it makes of them in this directory.
+/// Returns the lock files that the client looks at, and its choice among them in this directory.
 fn matching<'a>(facts: &'a Facts, cwd: &str) -> (Vec<&'a Lock>, Choice) {
     let port = facts.variables.client().port();
     matching_with(facts, cwd, port)
@@ -145,7 +147,7 @@ fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a
     let (locks, listed): (Vec<&Lock>, Vec<_>) =
         facts.locks.iter().filter(|lock| lock.used).filter_map(|lock| Some((lock, lock.listed()?))).unzip();
     let any_folder = facts.variables.client().skips_folder_check();
-    // The real client has no other form of its directory than the one without links.
+    // The real client has only the path of its directory without symbolic links.
     let mut matching =
         choose(&listed, &AgentContext { cwd, canonical: None, port, any_folder, system: facts.system });
     let mut spelled = Vec::new();
@@ -182,7 +184,7 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
             (Refusal::Elsewhere { folders }, Some(lock)) => Some(format!("{} has {folders:?}", editor(lock))),
             _ => None,
         });
-    // First who is the likeliest cause.
+    // The likeliest cause comes first.
     let ended = ended(facts, locks).into_iter();
     let others: Vec<String> =
         ended.map(|lock| format!("{} had, until its process ended", editor(lock))).chain(elsewhere).collect();
@@ -198,8 +200,8 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, says)]
 }
 
-/// Those that had this directory open and have left their lock file behind. Where a port answers, the process may live
-/// out of sight.
+/// Returns the editors that had this directory open and have left their lock file behind. If a port
+/// answers, its process may be alive but not visible.
 fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open | Probe::Asked { .. }));
     let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
@@ -213,7 +215,7 @@ fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     matching.accepted.iter().filter_map(|accepted| ended.get(accepted.index).copied()).collect()
 }
 
-/// The editor that the environment names, if others have the directory open as well.
+/// Returns a finding if the environment names this editor and others have the directory open too.
 fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchReason) -> Option<Finding> {
     let (_, unnamed) = matching_with(facts, &facts.here.canonical, None);
     let of_folder = |reason: &MatchReason| matches!(reason, MatchReason::Folder(_));

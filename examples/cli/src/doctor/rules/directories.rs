@@ -1,4 +1,4 @@
-//! The directories of lock files: those where the agent looks, and those where it does not.
+//! The rules about the directories of lock files: those where the agent looks, and others.
 
 use super::{Finding, editor};
 use crate::doctor::facts::{Directory, Facts, Lock, State, Weak, Weakness};

@@ -1,4 +1,4 @@
-//! Lock files that get in each other's way.
+//! The rules about lock files that conflict with each other.
 
 use super::{Finding, editor};
 use crate::doctor::facts::{Facts, Lock};
@@ -26,7 +26,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Those that share a key with another.
+/// Returns the lock files that share a key with another.
 fn grouped<'a, K: Ord>(
     locks: impl Iterator<Item = &'a Lock>,
     key: impl Fn(&Lock) -> Option<K>,

@@ -1,4 +1,4 @@
-//! Each lock file by itself.
+//! The rules about each lock file by itself.
 
 use super::{Finding, editor};
 use crate::doctor::facts::{Facts, Lock, Probe, System, Trouble};
@@ -76,7 +76,7 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'stat
         }
         _ => {}
     }
-    // Where nobody listens, the number of the process may be another program's by now.
+    // If nobody listens, the process id may belong to another program by now.
     if said.is_empty() && !matches!(lock.probe, Some(Probe::Refused)) {
         said.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
     }

@@ -1,4 +1,5 @@
-//! From facts to findings. Pure: what the rules know is in [`Facts`], what they may say in [`kinds`](crate::doctor::kinds).
+//! The rules that turn facts into findings. They are pure: their input is [`Facts`], and their
+//! findings are in [`kinds`](crate::doctor::kinds).
 
 mod answers;
 mod choice;
@@ -15,23 +16,23 @@ pub(crate) use variables::NAMES;
 use crate::doctor::facts::{Facts, Lock};
 use crate::doctor::kinds::Kind;
 
-/// The rules, in the order in which an agent would stumble.
+/// The rules, in the order of the steps in which an agent would fail.
 const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
     &[choice::look, variables::look, directories::look, locks::look, answers::look, duplicates::look];
 
-/// Something that was found, good or bad.
+/// A finding, good or bad.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(crate) kind: &'static Kind,
-    /// What exactly, as a sentence without its full stop. Texts of a peer in it are quoted.
+    /// The details, as a sentence without its period. Texts of a peer in it are quoted.
     pub(crate) says: String,
     pub(crate) path: Option<String>,
     pub(crate) port: Option<u16>,
-    /// The advice of the kind with the names of this finding; empty where nothing is to be done.
+    /// The advice of the kind with the values of this finding; empty if nothing is to be done.
     pub(crate) advice: String,
 }
 
-/// What is to be said of the facts, the worst first.
+/// Returns the findings for these facts, worst first.
 pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for look in RULES {
@@ -59,7 +60,7 @@ impl Finding {
         self
     }
 
-    /// About this lock file.
+    /// Creates a finding about this lock file.
     fn of(kind: &'static Kind, lock: &Lock, says: impl Into<String>) -> Self {
         Self { port: lock.port, ..Self::new(kind, says).path(&lock.path) }
     }
@@ -68,12 +69,12 @@ impl Finding {
         let path = self.path.as_deref().map(quoted).unwrap_or_default();
         let port = self.port.map(|port| port.to_string()).unwrap_or_default();
         let advice = self.kind.advice.replace("{port}", &port).replace("{cwd}", &quoted(cwd));
-        // Last, since a path may look like the others.
+        // The path comes last, since it may contain the other placeholders.
         self.advice = advice.replace("{path}", &path);
     }
 }
 
-/// What a person calls this editor.
+/// Returns the name of this editor for a person.
 fn editor(lock: &Lock) -> String {
     let port = lock.port.unwrap_or_default();
     match lock.file.as_ref().map(|file| file.ide_name.as_str()) {
@@ -82,7 +83,7 @@ fn editor(lock: &Lock) -> String {
     }
 }
 
-/// A path as a shell takes it.
+/// Returns a path quoted for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
     if !path.is_empty() && path.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! The rules over made-up facts, a row a case. What the disk and the sockets say is tested with real ones elsewhere.
+//! The rules on constructed facts, one row per case. Other tests use real files and sockets.
 
 use super::{Verdict, judge, verdict};
 use crate::doctor::facts::{
@@ -14,7 +14,7 @@ const WSL: System<'static> = System::Wsl { distribution: Some("Ubuntu") };
 const TOKEN: &str = "QZQZ-the-token";
 
 fn here(logical: &str, canonical: &str) -> Here {
-    // There is a directory for it, and what is said of it is changed.
+    // A directory that exists, with other paths.
     let mut here = Here::of(Some("/".as_ref())).unwrap();
     (here.logical, here.canonical) = (logical.into(), canonical.into());
     here
@@ -44,7 +44,7 @@ fn directory(path: &str, source: Source, used: bool) -> Directory {
     Directory { path: path.into(), source, used, state, weak: Vec::new() }
 }
 
-/// One editor that has `/w` open, and nothing wrong.
+/// Returns facts without a fault: one editor that has `/w` open.
 fn sound() -> Facts {
     Facts {
         variables: Variables::default(),
@@ -75,12 +75,12 @@ fn set(facts: &mut Facts, name: &'static str, value: &str) {
     facts.variables.0.insert(name, value.into());
 }
 
-/// The ids of all that is not as it should be.
+/// Returns the ids of all findings of a fault.
 fn bad(facts: &Facts) -> BTreeSet<&'static str> {
     judge(facts).iter().filter(|found| found.kind.status != Status::Ok).map(|found| found.kind.id).collect()
 }
 
-/// A name, what is changed in the sound facts, and what is found then.
+/// A name, the change to the sound facts, and the expected findings.
 type Case = (&'static str, fn(&mut Facts), &'static [&'static str]);
 
 const CASES: &[Case] = &[
@@ -531,7 +531,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn every_fact_has_its_finding_and_no_other() {
+fn each_fact_gives_exactly_its_findings() {
     let mut seen = BTreeSet::new();
     let measured = MEASURED.iter().map(|(name, change, expected, ..)| (*name, *change, *expected));
     for (name, change, expected) in CASES.iter().copied().chain(measured) {
@@ -551,7 +551,7 @@ fn every_fact_has_its_finding_and_no_other() {
     assert_eq!(unseen, [""; 0], "no row has these");
 }
 
-/// What decides, what is found, what becomes of it, and what is said of an older version.
+/// A name, a change, the expected findings and verdict, and the text about an older version.
 type Measured =
     (&'static str, fn(&mut Facts), &'static [&'static str], fn(&Verdict) -> bool, Option<&'static str>);
 
@@ -559,15 +559,15 @@ const ATTACHES: fn(&Verdict) -> bool = |verdict| matches!(verdict, Verdict::Atta
 const FINDS_NOTHING: fn(&Verdict) -> bool = |verdict| *verdict == Verdict::FindsNothing;
 const UNKNOWN: fn(&Verdict) -> bool = |verdict| *verdict == Verdict::Unknown;
 
-/// One editor, whose lock file has this text in place of a member.
+/// Sets one editor, whose lock file has `text` in place of a member.
 fn with_member(facts: &mut Facts, member: &str, text: &str) {
     let sound = r#"{"pid":7,"workspaceFolders":["/w"],"ideName":"E","transport":"ws","authToken":"QZQZ"}"#;
     assert!(sound.contains(member), "{member}");
     facts.locks[0].file = Ok(LockFile::parse(&sound.replace(member, text)).unwrap());
 }
 
-/// The rows of *Discovery* in docs/evidence.md that a lock file or a variable decides. Where versions differ the newest
-/// counts.
+/// The rows of *Discovery* in docs/evidence.md that a lock file or a variable decides. If versions
+/// differ, the newest counts.
 const MEASURED: &[Measured] = &[
     (
         "a lock file without transport",
@@ -696,7 +696,8 @@ fn measured_rows_give_newest_verdict() {
     }
 }
 
-/// What is not followed for safety is said with what the real client does, what is done here, and the risk.
+/// A finding about a file that the doctor does not follow has the behavior of the real client, that
+/// of this library, and the risk.
 #[test]
 fn unread_lock_explains_both_behaviours() {
     for (id, parts) in [
@@ -713,7 +714,7 @@ fn unread_lock_explains_both_behaviours() {
 }
 
 #[test]
-fn the_verdict_is_what_an_agent_comes_to() {
+fn verdict_follows_from_the_facts() {
     let editor = || (1, String::from("E"));
     let attaches = |(port, name)| Verdict::Attaches { port, name };
     let fails = |(port, name)| Verdict::Fails { port, name };
@@ -753,13 +754,13 @@ fn the_verdict_is_what_an_agent_comes_to() {
     }
 }
 
-/// An editor that was killed.
+/// Returns the lock file of an editor that was killed.
 fn dead(port: u16, folder: &str) -> Lock {
     Lock { pid_alive: Some(false), probe: Some(Probe::Refused), ..lock(port, folder) }
 }
 
 #[test]
-fn who_does_not_have_the_directory_open_is_named_and_who_had_it_first() {
+fn editors_elsewhere_are_named_ended_ones_first() {
     let cases: [(&str, fn(&mut Facts), &str); 12] = [
         ("none", |f| file(f).workspace_folders.clear(), ""),
         ("one elsewhere", |f| f.locks = vec![lock(1, "/v")], r#": "E" on port 1 has ["/v"]"#),
@@ -836,7 +837,7 @@ fn who_does_not_have_the_directory_open_is_named_and_who_had_it_first() {
 }
 
 #[test]
-fn an_advice_has_names_that_a_shell_takes() {
+fn advice_quotes_paths_for_the_shell() {
     let cases = [
         ("/h/.claude/ide/1.lock", "chmod 700 /h/.claude/ide/1.lock"),
         ("/h/my $files/it's", r"chmod 700 '/h/my $files/it'\''s'"),

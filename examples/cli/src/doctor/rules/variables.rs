@@ -1,4 +1,4 @@
-//! What the environment makes of an agent.
+//! The rules about the environment of an agent.
 
 use super::Finding;
 use crate::doctor::facts::{Facts, Lock, System, Variables};
@@ -12,11 +12,11 @@ use std::net::IpAddr;
 
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
-/// Those that clients are known to obey for `ws:`.
+/// The variables that clients are known to use for `ws:`.
 const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 const NO_PROXIES: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
-/// The variables that are looked at.
+/// The variables that the doctor reads.
 pub(crate) const NAMES: &[&str] = &[
     CONFIG_DIR,
     PORT_VARIABLE,
@@ -77,7 +77,7 @@ fn port(facts: &Facts) -> Option<Finding> {
     Some(Finding::new(kind, says).port(port))
 }
 
-/// What the host means on which the editor is asked.
+/// Returns a finding about the host of the editor, if it is not 127.0.0.1 or localhost.
 fn host(host: &str) -> Option<Finding> {
     if host == LOOPBACK || host.eq_ignore_ascii_case("localhost") {
         return None;
@@ -87,7 +87,8 @@ fn host(host: &str) -> Option<Finding> {
     Some(Finding::new(kind, format!("{HOST_VARIABLE} is {host:?}")))
 }
 
-/// opencode sends no token to a port that a variable names. An editor that asks for none lets it in.
+/// Returns a finding if a variable names a port for opencode, which sends no token there. An editor
+/// that requires no token accepts it.
 fn opencode(facts: &Facts) -> Option<Finding> {
     let client = facts.variables.client();
     let set = [(OPENCODE_PORT_VARIABLE, client.opencode_port), (PORT_VARIABLE, client.port)];
@@ -116,9 +117,9 @@ fn integration(variables: &Variables) -> Option<Finding> {
 
 fn proxy(variables: &Variables) -> Option<Finding> {
     let is_set = |name: &&str| variables.get(name).is_some_and(|value| !value.is_empty());
-    // Its value may have a password.
+    // The value may contain a password, so no finding has it.
     let proxy = PROXIES.into_iter().find(is_set)?;
-    // One that is not set excludes nothing, and which of them an agent reads differs (L12).
+    // A list that is not set excludes nothing. Agents differ in the list that they read (L12).
     let excludes = |name| variables.get(name).is_some_and(excludes_loopback);
     let lists = NO_PROXIES.map(|name| (name, excludes(name)));
     let is_set = NO_PROXIES.iter().any(|name| variables.get(name).is_some());
@@ -140,7 +141,8 @@ fn proxy(variables: &Variables) -> Option<Finding> {
     Some(Finding::new(kind, says))
 }
 
-/// Whether an agent that honours this connects to 127.0.0.1 itself. `localhost` alone does not help: the address is used.
+/// Returns true if an agent that follows this list connects to 127.0.0.1 directly. `localhost`
+/// alone does not help, since the agent uses the address.
 fn excludes_loopback(list: &str) -> bool {
     let mut hosts = list.split([',', ' ']).map(str::trim);
     hosts.any(|host| matches!(host, "*" | "127.0.0.1" | "127.0.0.0/8"))
