@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes docs/editor.svg: the editor with a proposed change and an attached agent, from a real run in tmux.
 
-Run from anywhere, after `cargo build --examples`: docs/screenshot.py [OUTPUT]
+Run from anywhere, after `cargo build --package ide-mcp-cli`: docs/screenshot.py [OUTPUT]
 """
 
 import os

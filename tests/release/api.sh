@@ -13,7 +13,7 @@ known=tests/release/api
 work=target/api
 mkdir -p "$work" "$known"
 rm -f "$work"/*.txt
-mapfile -t crates < <(tests/release/published.sh)
+mapfile -t crates < <(tests/release/published.sh lib)
 for crate in "${crates[@]}"; do
     # -sss leaves out the implementations that the compiler adds to every type.
     cargo +nightly public-api -sss --package "$crate" --all-features >"$work/$crate.txt" 2>"$work/log" || {

@@ -20,8 +20,8 @@ status=0
 for crate in "${crates[@]}"; do
     file=$(ls "$packed/$crate"-[0-9]*.crate)
     contents=$(tar -tzf "$file" | cut -d / -f 2-)
-    for needed in LICENSE-APACHE LICENSE-MIT README.md src/lib.rs; do
-        grep -qx "$needed" <<<"$contents" || { echo "$crate: $needed is missing" >&2; status=1; }
+    for needed in LICENSE-APACHE LICENSE-MIT README.md 'src/(lib|main)\.rs'; do
+        grep -qxE "$needed" <<<"$contents" || { echo "$crate: $needed is missing" >&2; status=1; }
     done
     if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|$pages|src/.*" <<<"$contents"); then
         printf '%s: nobody needs %s\n' "$crate" $more >&2

@@ -1,21 +1,8 @@
 //! The key bindings: one table, from which the line of help and the page of help are made too.
 
 use super::keys::{Code, Key};
-use super::model::act::Action;
+use super::model::act::{Action, Context};
 use super::model::buffer::Motion;
-
-/// A context in which keys have a meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Context {
-    Files,
-    Text,
-    /// A proposal.
-    Proposal,
-    /// The text of a proposal, while it is edited.
-    Editing,
-    /// The pages of help and activity.
-    Page,
-}
 
 #[derive(Debug)]
 pub(crate) struct Binding {

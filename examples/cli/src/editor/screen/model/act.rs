@@ -6,8 +6,20 @@ use super::document::Document;
 use super::tree::RowKind;
 use super::{Confirm, Focus, Model, Page, PageKind, Tone};
 use crate::editor::diffs::Verdict;
-use crate::editor::screen::bindings::Context;
 use std::path::PathBuf;
+
+/// A context in which keys have a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Context {
+    Files,
+    Text,
+    /// A proposal.
+    Proposal,
+    /// The text of a proposal, while it is edited.
+    Editing,
+    /// The pages of help and activity.
+    Page,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
