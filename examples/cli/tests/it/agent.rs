@@ -1,4 +1,4 @@
-//! The agent for programs and scripts: lines of JSON from every command, scripts, and editors that go and come back.
+//! The agent for programs and scripts: JSON lines of every command, scripts, and reconnecting.
 
 use crate::support::{Place, Process};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn listening(editor: &mut Process) -> (String, String) {
 }
 
 #[test]
-fn every_command_has_lines_of_json() {
+fn every_command_prints_json_lines() {
     let place = Place::new("json");
     let path = place.write("a.json", "{");
     let mut agent = place.agent(&["--json", "tools"]);
@@ -54,7 +54,7 @@ fn every_command_has_lines_of_json() {
 }
 
 #[test]
-fn a_script_asks_says_and_expects() {
+fn script_calls_notifies_and_expects() {
     let place = Place::new("script");
     let path = place.write("bad.json", "{\n  \"a\": x\n}\n");
     let mut editor = place.editor(&["--on-diff", "hold"]);
@@ -91,7 +91,7 @@ fn a_script_asks_says_and_expects() {
     assert_eq!(said.last().unwrap(), &json!({"event": "script", "steps": 10}));
     assert_eq!(agent.end(), (Some(0), String::new()));
 
-    // What the editor pushes.
+    // A script can expect a push of the editor.
     let mut agent = place.agent(&["--script", "-"]);
     agent.put(r#"{"expect":{"event":"selection_changed","params":{"filePath":"PATH"}}}"#.replace("PATH", &path).as_str());
     agent.hang_up();
@@ -102,7 +102,7 @@ fn a_script_asks_says_and_expects() {
 }
 
 #[test]
-fn a_script_that_comes_out_otherwise_says_where_and_what_came() {
+fn unmet_expectation_names_line_and_event() {
     let place = Place::new("otherwise");
     let mut editor = place.editor(&["--on-diff", "reject"]);
     listening(&mut editor);
@@ -152,7 +152,7 @@ fn a_script_that_comes_out_otherwise_says_where_and_what_came() {
 }
 
 #[test]
-fn the_end_of_the_connection_is_an_event_of_a_script() {
+fn script_gets_end_as_event() {
     let place = Place::new("closed");
     for (script, status, expected) in [
         ("{\"expect\":{\"event\":\"closed\"}}\n{\"sleep\":1}", 0, ""),
@@ -179,9 +179,10 @@ fn the_end_of_the_connection_is_an_event_of_a_script() {
     }
 }
 
-/// As measured with the real client: the same port and the same token.
+/// The editor returns with the port and the token that it had, for which the real client was
+/// measured to reconnect.
 #[test]
-fn an_editor_that_comes_back_has_its_agents_again() {
+fn agents_reconnect_to_returning_editor() {
     let place = Place::new("back");
     place.write("a.txt", "hello\n");
     let mut editor = place.editor(&["--on-diff", "hold"]);
@@ -204,7 +205,7 @@ fn an_editor_that_comes_back_has_its_agents_again() {
     assert_eq!(watch.event("lost")["why"], "the connection ended without a close frame");
     assert_eq!(calls.event("outcome")["outcome"]["ended"], "the connection ended first");
     calls.event("lost");
-    // Waits until there is somebody to be asked.
+    // This call waits until the agent is attached again.
     calls.tell("closeAllDiffTabs");
 
     let mut editor = place.editor(&["--port", &port, "--token-of", &kept]);
@@ -221,14 +222,14 @@ fn an_editor_that_comes_back_has_its_agents_again() {
     assert_eq!(watch.until("selection_changed")["params"]["text"], "hello");
     assert_eq!(script.end(), (Some(0), String::new()));
 
-    // With another token the lock file says it.
+    // The editor returns with another token, which the agent reads from the lock file.
     editor.tell(r#"{"cmd":"quit"}"#);
     watch.until("lost");
     assert_eq!(editor.end().0, Some(0));
     let mut editor = place.editor(&["--port", &port]);
     listening(&mut editor);
     watch.until("attached");
-    // Where that says the same as before, another editor has the port. The process id was used again.
+    // The lock file stays as it was, but another editor has the port. The process id is in use again.
     editor.kill();
     let mut left: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
     left["pid"] = std::process::id().into();
@@ -246,7 +247,7 @@ fn an_editor_that_comes_back_has_its_agents_again() {
 }
 
 #[test]
-fn a_legacy_lock_file_is_read_where_it_is_asked_for() {
+fn legacy_lock_file_needs_an_option() {
     let place = Place::new("legacy");
     let mut editor = place.editor(&[]);
     let (port, lock) = listening(&mut editor);
@@ -258,7 +259,7 @@ fn a_legacy_lock_file_is_read_where_it_is_asked_for() {
         "port": port.parse::<u16>().unwrap(), "authToken": file["authToken"], "projectPath": place.project(),
     });
     fs::write(&legacy, project.to_string()).unwrap();
-    // It is not there for an agent that goes by variables.
+    // An agent that follows the environment variables does not find the legacy file.
     let elsewhere = place.project().join("config");
     let run = |arguments: &[&str]| {
         let mut command = place.command("agent", arguments);
@@ -266,7 +267,7 @@ fn a_legacy_lock_file_is_read_where_it_is_asked_for() {
     };
     assert_eq!(run(&["tools"]).0, Some(2));
     assert_eq!(run(&["--lock", legacy.to_str().unwrap(), "tools"]), (Some(0), String::new()));
-    // Both files are of one port, so there is one editor.
+    // Both files name one port, so there is one editor.
     assert_eq!(run(&["--legacy", "tools"]), (Some(0), String::new()));
     fs::remove_file(&lock).unwrap();
     assert_eq!(run(&["--legacy", "--port", &port, "tools"]), (Some(0), String::new()));

@@ -1,5 +1,5 @@
-//! The whole path once, as a person would run it: the editor and agents are processes that find each other by the lock
-//! file in a home of their own.
+//! The whole path as a person would run it: the editor and the agents are processes, and the agents
+//! find the editor by the lock file in the home directory of the test.
 
 use crate::support::{Place, Process, dead};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn answer(tab: &Value, verdict: &str, contents: Option<&str>) -> String {
 }
 
 #[test]
-fn an_agent_finds_the_editor_and_lists_its_tools() {
+fn agent_lists_tools_of_found_editor() {
     let place = Place::new("tools");
     let mut editor = place.editor(&["--name", "Test Editor"]);
     let (port, lock) = listening(&mut editor);
@@ -44,7 +44,7 @@ fn an_agent_finds_the_editor_and_lists_its_tools() {
 }
 
 #[test]
-fn without_an_editor_the_agent_says_where_it_looked_and_why_not() {
+fn no_editor_error_names_the_directory() {
     let place = Place::new("nothing");
     let mut agent = place.agent(&["tools"]);
     let (status, said) = agent.end();
@@ -65,7 +65,7 @@ fn without_an_editor_the_agent_says_where_it_looked_and_why_not() {
 }
 
 #[test]
-fn the_files_of_a_diff_lie_in_the_directory_that_is_asked_for() {
+fn diff_paths_are_relative_to_cwd_option() {
     let place = Place::new("diff-cwd");
     let path = place.write("a.txt", "old\n");
     place.write("new.txt", "new\n");
@@ -80,7 +80,7 @@ fn the_files_of_a_diff_lie_in_the_directory_that_is_asked_for() {
     assert_eq!(diff(&[&cwd[..], &["a.txt", "new.txt"]].concat()), (Some(0), String::new()));
     assert_eq!(editor.until("diff")["path"], path.as_str());
     assert_eq!(place.read("a.txt"), "new\n");
-    // What is absolute stays where it is.
+    // An absolute path is used unchanged.
     let other = place.home().join("other.txt");
     fs::write(&other, "other\n").unwrap();
     assert_eq!(diff(&[&cwd[..], &["a.txt", other.to_str().unwrap()]].concat()).0, Some(0));
@@ -90,7 +90,7 @@ fn the_files_of_a_diff_lie_in_the_directory_that_is_asked_for() {
 }
 
 #[test]
-fn a_diff_is_accepted_rejected_and_edited() {
+fn diff_is_rejected_edited_or_accepted() {
     let place = Place::new("diff");
     place.write("a.txt", "old\n");
     place.write("new.txt", "proposed ✻\n");
@@ -121,7 +121,7 @@ fn a_diff_is_accepted_rejected_and_edited() {
 }
 
 #[test]
-fn sixteen_open_diffs_hold_up_nobody_and_end_with_their_agent_or_the_editor() {
+fn sixteen_open_diffs_delay_no_call() {
     let place = Place::new("many");
     place.write("bad.json", "{\n  \"a\": x\n}\n");
     let mut editor = place.editor(&["--on-diff", "hold"]);
@@ -182,7 +182,7 @@ fn sixteen_open_diffs_hold_up_nobody_and_end_with_their_agent_or_the_editor() {
 }
 
 #[test]
-fn selections_and_mentions_reach_a_watching_agent() {
+fn watching_agent_gets_selections_and_mentions() {
     let place = Place::new("watch");
     let path = place.write("a.txt", "hello\nwörld 😀!\n");
     let mut editor = place.editor(&[]);
@@ -223,7 +223,7 @@ fn offered_tools_change_while_an_agent_watches() {
 }
 
 #[test]
-fn what_cannot_be_done_is_an_error_event_and_changes_nothing() {
+fn impossible_command_is_an_error_event() {
     let place = Place::new("errors");
     place.write("a.txt", "x\n");
     let mut editor = place.editor(&[]);
@@ -272,7 +272,7 @@ fn what_cannot_be_done_is_an_error_event_and_changes_nothing() {
 }
 
 #[test]
-fn the_editor_decides_at_once_if_it_is_told_to() {
+fn on_diff_option_decides_at_once() {
     for (how, status, text) in [("accept", 0, "new\n"), ("reject", 1, "old\n")] {
         let place = Place::new(how);
         place.write("a.txt", "old\n");
@@ -287,7 +287,7 @@ fn the_editor_decides_at_once_if_it_is_told_to() {
 }
 
 #[test]
-fn a_call_prints_the_texts_of_its_result() {
+fn call_prints_texts_of_result() {
     let place = Place::new("call");
     let path = place.write("a.txt", "x\n");
     let mut editor = place.editor(&[]);
@@ -309,11 +309,11 @@ fn a_call_prints_the_texts_of_its_result() {
     assert!(status == Some(2) && said.contains("old_file_path"), "{said}");
     for _ in 0..4 {
         let closed = editor.until("closed")["why"].as_str().unwrap().to_owned();
-        assert!(closed.ends_with("1000"), "an agent left without a word: {closed}");
+        assert!(closed.ends_with("1000"), "an agent left without a close handshake: {closed}");
     }
 }
 
-/// Changes these members of a lock file; null removes one.
+/// Changes these members of a lock file; null removes a member.
 fn rewrite(lock: &str, changes: &Value) {
     let mut file: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
     for (name, value) in changes.as_object().unwrap() {
@@ -326,7 +326,7 @@ fn rewrite(lock: &str, changes: &Value) {
     fs::write(lock, file.to_string()).unwrap();
 }
 
-/// What the real client does with the same lock file and variables stands in docs/evidence.md, *Discovery*.
+/// The expected results follow the measurements of the real client in docs/evidence.md, *Discovery*.
 #[test]
 fn agent_follows_newest_client() {
     let place = Place::new("judges");
@@ -338,7 +338,8 @@ fn agent_follows_newest_client() {
     let auto = ("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
     let skip = ("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
     type Variables<'a> = &'a [(&'a str, &'a str)];
-    // What is changed, the variables, the arguments, and what it says where it does not attach.
+    // The name, the changes of the lock file, the variables, the arguments, and the error of an
+    // agent that does not attach.
     let cases: &[(&str, Value, Variables<'_>, &[&str], Option<&str>)] = &[
         ("nothing", json!({}), &[], &[], None),
         ("no transport", json!({"transport": null}), &[], &[], Some("it has no member \"transport\"")),
@@ -366,9 +367,15 @@ fn agent_follows_newest_client() {
             &[],
             Some("none of its folders"),
         ),
-        ("told not to", json!({}), &[auto], &[], Some("since CLAUDE_CODE_AUTO_CONNECT_IDE is \"false\"")),
-        ("told not to, by port", json!({}), &[auto], &["--port", &port], None),
-        ("told not to, by file", json!({}), &[auto], &["--lock", &lock], None),
+        (
+            "auto-connect off",
+            json!({}),
+            &[auto],
+            &[],
+            Some("since CLAUDE_CODE_AUTO_CONNECT_IDE is \"false\""),
+        ),
+        ("auto-connect off, by port", json!({}), &[auto], &["--port", &port], None),
+        ("auto-connect off, by file", json!({}), &[auto], &["--lock", &lock], None),
         ("another folder", elsewhere.clone(), &[], &[], Some("none of its folders")),
         ("another folder, unchecked", elsewhere.clone(), &[skip], &[], None),
         (

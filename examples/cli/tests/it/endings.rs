@@ -1,4 +1,4 @@
-//! How the programs end: whose output nobody reads, whose input ends, and whose other side ends.
+//! The ends of the programs: after an unread output, an end of input, or the end of the peer.
 
 use crate::support::{Place, Process};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::CloseFrame;
 
 #[test]
-fn an_editor_says_why_it_ends() {
+fn editor_reports_reason_of_its_end() {
     let place = Place::new("stopping");
     let how: [(&str, fn(&mut Process)); 4] = [
         ("quit", |editor| editor.tell("{\"cmd\":\"quit\"}\n{\"cmd\":\"open\",\"path\":\"missing\"}")),
@@ -37,7 +37,7 @@ fn an_editor_says_why_it_ends() {
 }
 
 #[test]
-fn an_agent_that_waits_for_a_verdict_says_one_line_when_the_editor_ends() {
+fn waiting_agent_prints_one_line_at_end() {
     for (name, status, line, said) in [
         ("quits", Some(1), vec!["rejected"], ""),
         ("dies", Some(1), vec![], "agent: the editor ended before a verdict (the connection ended"),
@@ -65,7 +65,7 @@ fn an_agent_that_waits_for_a_verdict_says_one_line_when_the_editor_ends() {
     }
 }
 
-/// The status and what it complained of.
+/// Waits for the end, and returns the exit status and the standard error.
 fn ended(mut child: Child) -> (Option<i32>, String) {
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -73,7 +73,7 @@ fn ended(mut child: Child) -> (Option<i32>, String) {
 }
 
 #[test]
-fn an_editor_whose_events_nobody_reads_rejects_and_ends() {
+fn closed_output_ends_the_editor() {
     let place = Place::new("unread");
     place.write("new.txt", "new\n");
     let mut command = place.command("editor", &[]);
@@ -84,7 +84,8 @@ fn an_editor_whose_events_nobody_reads_rejects_and_ends() {
     BufReader::new(editor.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let listening: Value = serde_json::from_str(&line).unwrap();
     let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
-    // A process that another test starts has the pipe too for a moment, and takes in it what is said then: one event more.
+    // A process that another test starts can inherit the pipe for a moment, so that an event is
+    // written without an error. The wrong line causes one more event.
     let begin = Instant::now();
     while editor.try_wait().unwrap().is_none() {
         assert!(begin.elapsed() < Duration::from_secs(30), "the editor does not end");
@@ -99,7 +100,8 @@ fn an_editor_whose_events_nobody_reads_rejects_and_ends() {
     assert!(!Path::new(listening["lock"].as_str().unwrap()).exists());
 }
 
-/// A headless editor whose events nobody reads, unless whoever has them then does, and where its lock file is.
+/// Starts a headless editor, and returns it, its unread standard output and the path of its lock
+/// file.
 fn unread_editor(place: &Place) -> (Process, ChildStdout, PathBuf) {
     let project = place.project();
     let mut command = place.command("editor", &["--headless", project.to_str().unwrap()]);
@@ -107,7 +109,7 @@ fn unread_editor(place: &Place) -> (Process, ChildStdout, PathBuf) {
     (editor, out, place.published("the editor", None))
 }
 
-/// An agent that proposes a change of so many bytes and waits.
+/// Starts an agent that proposes a change of `len` bytes and waits.
 fn proposing(place: &Place, len: usize) -> Process {
     let mut agent = place.agent(&["calls"]);
     let contents = "x".repeat(len);
@@ -122,13 +124,13 @@ fn assert_rejected(agent: &mut Process) {
 }
 
 #[test]
-fn an_output_that_takes_nothing_holds_up_nobody() {
+fn unread_output_delays_no_agent() {
     for (name, is_read) in [("unread", false), ("read late", true)] {
         let place = Place::new("stalled");
         let (mut editor, mut out, lock) = unread_editor(&place);
-        // Far more than a pipe holds.
+        // The proposal is far larger than a pipe.
         let mut first = proposing(&place, 400_000);
-        // What is asked behind it on the same connection is answered once the editor has the proposal.
+        // The answer to a later call on this connection shows that the editor has the proposal.
         first.tell("getDiagnostics");
         assert_eq!(first.event("outcome")["tool"], "getDiagnostics", "{name}");
         assert_eq!(place.agent(&["call", "getDiagnostics"]).end().0, Some(0), "{name}");
@@ -163,10 +165,10 @@ fn an_output_that_takes_nothing_holds_up_nobody() {
 }
 
 #[test]
-fn an_output_behind_which_too_much_waits_is_none() {
+fn too_much_unread_output_ends_the_editor() {
     let place = Place::new("overfull");
     let (mut editor, out, lock) = unread_editor(&place);
-    // Behind two of them there is no room, as examples/cli/src/support/writer.rs says.
+    // The queue of the output (examples/cli/src/support/writer.rs) has no room behind two proposals.
     let mut agents = [(); 3].map(|()| proposing(&place, 9 << 20));
     agents.iter_mut().for_each(assert_rejected);
     let (status, said) = editor.end();
@@ -175,9 +177,10 @@ fn an_output_behind_which_too_much_waits_is_none() {
     drop(out);
 }
 
-/// Connections that are never let in are counted, so that nobody who reaches the port can fill an unread output.
+/// The editor counts connections that stay unauthenticated. So a client without a token cannot fill
+/// an unread output.
 #[test]
-fn n05_strangers_fill_no_output_that_nobody_reads() {
+fn n05_strangers_do_not_fill_unread_output() {
     let place = Place::new("storm");
     let (mut editor, mut out, lock) = unread_editor(&place);
     let port: u16 = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
@@ -197,7 +200,7 @@ fn n05_strangers_fill_no_output_that_nobody_reads() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn l06_what_happens_to_the_lock_file_is_an_event() {
+fn l06_lock_file_changes_are_events() {
     let place = Place::new("lock-events");
     let mut editor = place.editor(&[]);
     let lock = PathBuf::from(editor.event("listening")["lock"].as_str().unwrap());
@@ -211,10 +214,10 @@ fn l06_what_happens_to_the_lock_file_is_an_event() {
     let states = std::iter::repeat_with(|| editor.event("lock_file")["state"].as_str().unwrap().to_owned());
     let before: Vec<String> = states.take_while(|state| state != "taken").collect();
     assert!(["lost", "restored"].iter().take(before.len()).eq(before.iter()), "{before:?}");
-    // A file in place of the directory: the lock file cannot be brought back.
+    // With a file in place of the directory, the editor cannot restore the lock file.
     let dir = place.lock_dir();
     let begin = Instant::now();
-    // The editor brings it back meanwhile.
+    // The editor can restore the directory in between.
     while fs::write(&dir, "in the way").is_err() {
         assert!(begin.elapsed() < Duration::from_secs(10));
         let _ = fs::remove_dir_all(&dir);
@@ -228,7 +231,7 @@ fn l06_what_happens_to_the_lock_file_is_an_event() {
     };
     assert!(begin.elapsed() < Duration::from_secs(10) && failed["problem"].as_str().is_some(), "{failed}");
     fs::remove_file(&dir).unwrap();
-    // It is tried again after 5 s.
+    // The editor tries again after 5 s.
     while editor.event("lock_file")["state"] != "restored" {}
     assert!(lock.exists());
     editor.terminate();
@@ -239,7 +242,7 @@ fn l06_what_happens_to_the_lock_file_is_an_event() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn output_that_cannot_be_written_is_a_failure() {
+fn full_disk_is_a_failure() {
     let place = Place::new("full");
     let path = place.write("a.txt", "x\n");
     let open = json!({"filePath": path}).to_string();
@@ -256,7 +259,7 @@ fn output_that_cannot_be_written_is_a_failure() {
         let child = command.stdin(Stdio::null()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
         let (status, said) = ended(child);
         assert!(status == Some(1) && said.contains("No space left"), "{arguments:?}: {status:?} {said}");
-        // As with `agent … | true`.
+        // A closed pipe, as in `agent … | true`, is no failure.
         let mut command = place.command("agent", arguments);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn().unwrap();
@@ -266,7 +269,7 @@ fn output_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
-fn what_the_editor_says_last_cannot_write_over_the_screen() {
+fn close_reason_is_printed_without_control_characters() {
     let place = Place::new("escape");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -289,7 +292,7 @@ fn what_the_editor_says_last_cannot_write_over_the_screen() {
 }
 
 #[test]
-fn a_line_that_is_no_text_is_a_wrong_line_and_no_end() {
+fn non_utf8_line_does_not_end_editor() {
     let place = Place::new("bytes");
     let mut command = place.command("editor", &[]);
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

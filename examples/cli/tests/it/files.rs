@@ -1,11 +1,11 @@
-//! Which files the editor reads, and what it says of them.
+//! The files that the editor reads, and its answers about them.
 
 use crate::support::Place;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-/// The project has a link that leads out of it, to a secret.
+/// Creates a project with a link to a secret file outside of it.
 fn with_secret(name: &str) -> Place {
     let place = Place::new(name);
     place.write("a.txt", "fn a() {}\nfn b() {\n  1\n}\n");
@@ -20,7 +20,7 @@ fn paths(place: &Place) -> [String; 4] {
 }
 
 #[test]
-fn files_outside_of_the_folders_are_not_read() {
+fn files_outside_of_folders_are_refused() {
     let place = with_secret("outside");
     let mut editor = place.editor(&[]);
     editor.event("listening");
@@ -52,7 +52,7 @@ fn files_outside_of_the_folders_are_not_read() {
 }
 
 #[test]
-fn a_diff_outside_of_the_folders_is_shown_and_marked() {
+fn diff_outside_of_folders_is_marked() {
     let place = with_secret("marked");
     let mut editor = place.editor(&["--on-diff", "reject"]);
     editor.event("listening");
@@ -71,7 +71,7 @@ fn a_diff_outside_of_the_folders_is_shown_and_marked() {
 }
 
 #[test]
-fn a_file_that_an_agent_opens_is_selected_as_it_asks() {
+fn open_file_selects_requested_passage() {
     let place = with_secret("passage");
     let path = place.project().join("a.txt").to_str().unwrap().to_owned();
     let mut editor = place.editor(&[]);
@@ -111,7 +111,8 @@ fn a_file_that_an_agent_opens_is_selected_as_it_asks() {
             "{arguments}"
         );
     }
-    // In the background nothing is selected: the next that is heard is the next selection.
+    // A file opened in the background causes no selection: the next event is the selection made
+    // below.
     let described = call(json!({"makeFrontmost": false, "startText": "fn b"}));
     assert_eq!(serde_json::from_str::<Value>(&described[0]).unwrap()["lineCount"], 4);
     editor.tell(r#"{"cmd":"select","path":"a.txt","start":[2,2],"end":[2,3]}"#);

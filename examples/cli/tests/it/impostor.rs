@@ -1,6 +1,7 @@
-//! Another user holds the port of a lock file: no program of ours sends a byte there.
+//! Another user holds the port of a lock file: no program of this package sends a byte there.
 //!
-//! The other user is a thread under another uid, so these tests need root and are skipped with a notice otherwise.
+//! A thread under another uid acts as the other user, so these tests need root. Without root they
+//! print a notice and are skipped.
 #![cfg(target_os = "linux")]
 
 use crate::support::stranger::{MALLORY, Squatter, as_another_user, can_be_another_user};
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 const TOKEN: &str = "0123456789-the-token-of-the-victim";
 
-/// Writes the lock file of an editor of ours for this port and process.
+/// Writes a lock file as an editor of the current user would, for this port and process.
 fn lock(place: &Place, port: u16, pid: u32) -> String {
     fs::create_dir_all(place.lock_dir()).unwrap();
     let path = place.lock_dir().join(format!("{port}.lock"));
@@ -28,8 +29,8 @@ fn lock(place: &Place, port: u16, pid: u32) -> String {
     path.to_str().unwrap().into()
 }
 
-/// A row for each way by which the other user was given the token: a process that is dead, and a process id that another
-/// program of ours has by now.
+/// Tries each way by which the other user once got the token. The lock file names a dead
+/// process, or a process id that another program of the current user has by now.
 #[test]
 fn l13_no_program_speaks_to_another_user() {
     if !can_be_another_user() {
@@ -39,7 +40,7 @@ fn l13_no_program_speaks_to_another_user() {
     let squatter = Squatter::listen(0);
     let port = squatter.port.to_string();
     let refusal = format!("belongs to user {MALLORY}");
-    // (name, program, arguments, whether the process of the lock file lives, what standard error says)
+    // (name, program, arguments, true if the process of the lock file lives, part of standard error)
     let not_told = "does not run";
     let rows: &[(&str, &str, &[&str], bool, &str)] = &[
         ("agent by directory", "agent", &["tools"], true, &refusal),
@@ -111,8 +112,8 @@ fn l13_tap_sends_another_user_nothing() {
     assert_eq!(squatter.captured(), "");
 }
 
-/// The editor is killed while an agent waits for it, and another user takes the port. First the process of the lock file is
-/// dead; then another program of ours has got its number.
+/// The editor is killed while an agent is attached, and another user takes the port. First the
+/// process of the lock file is dead; then the lock file names a living process.
 #[test]
 fn l13_reconnecting_agent_refuses_another_user() {
     if !can_be_another_user() {
@@ -125,7 +126,7 @@ fn l13_reconnecting_agent_refuses_another_user() {
     editor.until("connected");
     editor.kill();
     let squatter = Squatter::listen(port);
-    // Time for attempts while the process of the lock file is dead.
+    // Time for the agent to try while the process of the lock file is dead.
     thread::sleep(Duration::from_secs(4));
     lock(&place, port, std::process::id());
     let (status, said) = agent.end();
@@ -134,7 +135,8 @@ fn l13_reconnecting_agent_refuses_another_user() {
     assert_eq!(squatter.captured(), "");
 }
 
-/// The queue of the listener is full, so that the other end of a connection is in no table until the first byte comes.
+/// The queue of the listener is full, so the other end of a connection is in no table of the system
+/// until the first byte comes.
 #[test]
 fn l13_full_queue_hides_nobody() {
     if !can_be_another_user() {
@@ -146,7 +148,7 @@ fn l13_full_queue_hides_nobody() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         rustix::net::listen(&listener, 0).unwrap();
         listening.send(listener.local_addr().unwrap()).unwrap();
-        // It accepts nobody.
+        // The listener never accepts a connection.
         let _ = stopped.recv();
     });
     let addr = port.recv().unwrap();
@@ -161,7 +163,7 @@ fn l13_full_queue_hides_nobody() {
     squatter.join().unwrap();
 }
 
-/// A person says that the port is forwarded for them.
+/// With `--trust-port` a person confirms that the port is forwarded.
 #[test]
 fn l13_trusted_port_gets_token() {
     if !can_be_another_user() {

@@ -1,10 +1,10 @@
-//! The lines that the programs take and give: which diff an answer means, and what becomes of a wrong call.
+//! The lines that the programs read and print: the diff that an answer refers to, and wrong calls.
 
 use crate::support::{Place, Process};
 use serde_json::{Value, json};
 
 #[test]
-fn a_verdict_needs_a_tab_only_where_several_diffs_are_open() {
+fn verdict_names_tab_if_several_are_open() {
     let place = Place::new("tab");
     let mut editor = place.editor(&[]);
     editor.event("listening");
@@ -45,7 +45,7 @@ fn a_verdict_needs_a_tab_only_where_several_diffs_are_open() {
 }
 
 #[test]
-fn a_wrong_line_of_calls_is_an_outcome_and_the_rest_goes_on() {
+fn wrong_line_does_not_stop_later_calls() {
     let place = Place::new("lines");
     let mut editor = place.editor(&[]);
     editor.event("listening");

@@ -1,4 +1,5 @@
-//! The commands as processes, in a home of their own: with each other, with peers that we did not write, and in terminals.
+//! The commands as processes, each test with its own home directory: the commands with each other,
+//! with peers of other authors, and in terminals.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,

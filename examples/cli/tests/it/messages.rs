@@ -1,4 +1,4 @@
-//! What the programs say of a command line that is wrong or an editor that is not there, and their exit statuses.
+//! The messages and exit statuses of the programs for a wrong command line and a missing editor.
 
 use crate::support::{Place, Process, dead};
 use ide_mcp::ide::{AuthToken, LockFile, LockForm};
@@ -8,7 +8,7 @@ use std::net::TcpListener;
 
 const COMMANDS: [&str; 6] = ["editor", "agent", "doctor", "tap", "replay", "bridge"];
 
-/// Publishes a lock file as an editor with this process would, and returns its path.
+/// Writes the lock file of an editor with this process id, and returns the path.
 fn publish(place: &Place, port: u16, pid: u32) -> String {
     fs::create_dir_all(place.lock_dir()).unwrap();
     let folders = vec![place.project().to_str().unwrap().into()];
@@ -19,7 +19,7 @@ fn publish(place: &Place, port: u16, pid: u32) -> String {
 }
 
 #[test]
-fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
+fn wrong_command_line_is_status_2() {
     let place = Place::new("usage");
     place.write("file", "");
     place.write("lock", "{}");
@@ -58,7 +58,7 @@ fn a_wrong_command_line_is_answered_in_one_line_with_status_2() {
 }
 
 #[test]
-fn help_says_what_the_exit_status_means() {
+fn help_explains_the_exit_status() {
     let place = Place::new("help");
     for (program, arguments) in
         COMMANDS.iter().flat_map(|name| [(*name, [*name, "--help"]), (*name, ["help", *name])])
@@ -109,7 +109,7 @@ fn the_program_names_its_commands() {
 }
 
 #[test]
-fn an_editor_that_cannot_begin_says_why_with_status_2() {
+fn failed_start_of_editor_is_status_2() {
     let place = Place::new("begin");
     place.write("file", "");
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -129,7 +129,7 @@ fn an_editor_that_cannot_begin_says_why_with_status_2() {
 }
 
 #[test]
-fn an_agent_that_finds_no_editor_says_why_with_status_2() {
+fn agent_without_editor_is_status_2() {
     let place = Place::new("none");
     let (pid, port) = (dead(), place.closed_port());
     let gone = publish(&place, port, pid);
@@ -171,7 +171,7 @@ fn an_agent_that_finds_no_editor_says_why_with_status_2() {
 }
 
 #[test]
-fn a_wrong_token_is_the_fault_of_the_lock_file() {
+fn wrong_token_error_names_lock_file() {
     let place = Place::new("token");
     let mut editor = place.editor(&[]);
     let listening = editor.event("listening");
@@ -187,7 +187,7 @@ fn a_wrong_token_is_the_fault_of_the_lock_file() {
 }
 
 #[test]
-fn what_cannot_be_proposed_is_refused_before_anybody_is_asked() {
+fn impossible_diff_is_refused_by_the_agent() {
     let place = Place::new("refused");
     place.write("a.txt", "same\n");
     place.write("same.txt", "same\n");

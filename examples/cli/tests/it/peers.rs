@@ -1,4 +1,5 @@
-//! A WebSocket client that we did not write attaches to the editor, and is refused where it has to be.
+//! A WebSocket client of another author, tungstenite, attaches to the editor, and the editor
+//! refuses its wrong requests.
 
 use crate::support::Place;
 use serde_json::{Value, json};
@@ -11,12 +12,13 @@ use tungstenite::{Message, WebSocket};
 const TOKEN: &str = "0123456789abcdef";
 const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 
-/// The open socket and the answer, or the refusal.
+/// Attaches with these fields. Returns the open socket and the response, or the status and body of
+/// a refusal.
 fn attach(port: u64, fields: &[(&str, &str)]) -> Result<(WebSocket<TcpStream>, Response<()>), (u16, String)> {
     let mut request = format!("ws://127.0.0.1:{port}/").into_client_request().unwrap();
     for (name, value) in fields {
         let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
-        // A second Host would not be sent.
+        // A request has a Host field already, and a second one would not be sent.
         let value = HeaderValue::from_str(value).unwrap();
         if name == "host" {
             request.headers_mut().insert(name, value);
@@ -41,7 +43,7 @@ fn ask(socket: &mut WebSocket<TcpStream>, message: &Value) -> Value {
 }
 
 #[test]
-fn tungstenite_attaches_with_the_token_and_is_refused_without() {
+fn tungstenite_attaches_only_with_the_token() {
     let place = Place::new("tungstenite");
     let lock = place.write("lock", &format!(r#"{{"authToken":"{TOKEN}"}}"#));
     let mut editor = place.editor(&["--token-of", &lock]);

@@ -1,5 +1,5 @@
-//! The editor with its screen, driven as a person does it: in tmux, with the agent as a process beside it. Where tmux is
-//! missing these tests fail; they have nothing to say without it.
+//! The editor with its screen in tmux, driven by keys as by a person, with the agent as a process
+//! beside it. The tests fail if tmux is not installed.
 
 use crate::support::Place;
 use crate::support::tmux::Tmux;
@@ -13,7 +13,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// A shell in a project.
+    /// Starts a shell in a project.
     fn new(name: &str) -> Self {
         let place = Place::new(name);
         let command = place.command("editor", &[]);
@@ -29,7 +29,7 @@ impl Desk {
         Self { tmux, place }
     }
 
-    /// The editor runs in it.
+    /// Starts a shell and the editor in it.
     fn started(name: &str) -> Self {
         let desk = Self::new(name);
         desk.start();
@@ -41,7 +41,7 @@ impl Desk {
         self.tmux.wait("nobody attached");
     }
 
-    /// The process of the editor, as its lock file says.
+    /// Returns the process id of the editor, from its lock file.
     fn pid(&self) -> Pid {
         let lock = fs::read_to_string(self.place.published("the editor", None)).unwrap();
         let lock: Value = serde_json::from_str(&lock).unwrap();
@@ -52,7 +52,7 @@ impl Desk {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// The screen is the shell's again, and the terminal as it was.
+    /// Checks that the shell has its screen back, with the former settings of the terminal.
     fn assert_sane(&self, name: &str) {
         self.tmux.wait("status ");
         let flags = "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{keypad_cursor_flag} #{wrap_flag}";
@@ -68,7 +68,7 @@ impl Desk {
         let sizeless = |text: &str| text.split("; line").skip(1).collect::<String>();
         assert_eq!(sizeless(&after), sizeless(&before), "{name}");
         assert!(!before.is_empty(), "{name}");
-        // What was shown went with the alternate screen.
+        // The contents of the alternate screen are gone.
         assert!(!self.tmux.screen().contains("nobody attached"), "{name}:\n{}", self.tmux.screen());
         let left = self.place.in_lock_dir();
         assert!(left.is_empty(), "{name}: {left:?}");
@@ -87,7 +87,7 @@ fn a_person_and_an_agent() {
     desk.start();
     assert_eq!(tmux.says("#{alternate_on} #{mouse_any_flag} #{cursor_flag}"), "1 1 0");
 
-    // Open and select, with an agent that listens.
+    // The person opens a file and selects text while an agent watches.
     let mut watching = place.agent(&["watch"]);
     tmux.wait("● ide-mcp-agent");
     tmux.keys(&["Enter"]);
@@ -107,7 +107,7 @@ fn a_person_and_an_agent() {
         json!({"filePath": path, "lineStart": 0, "lineEnd": 1})
     );
 
-    // Reject.
+    // The person rejects.
     let mut agent = place.agent(&["diff", "a.rs", "new.rs"]);
     tmux.wait("proposes a.rs  +1 −1");
     let screen = tmux.wait("a accept");
@@ -119,7 +119,8 @@ fn a_person_and_an_agent() {
     assert_eq!((agent.line().as_str(), agent.end().0), ("rejected", Some(1)));
     assert_eq!(place.read("a.rs"), old);
 
-    // Edit, then accept: the agent writes what it was changed to, and it is read again.
+    // The person edits and accepts: the agent writes the edited text, and the editor reads the file
+    // again.
     let mut agent = place.agent(&["diff", "a.rs", "new.rs"]);
     tmux.wait("a accept");
     tmux.keys(&["e"]);
@@ -137,7 +138,8 @@ fn a_person_and_an_agent() {
     tmux.wait("2      let name = \"world\"; // edited");
     tmux.wait("read again");
 
-    // Accept as it is; smaller and larger on the way.
+    // The person accepts the change without an edit, after the terminal has become smaller and
+    // larger.
     let mut agent = place.agent(&["diff", "a.rs", "new.rs"]);
     tmux.wait("a accept");
     tmux.resize(40, 10);
@@ -156,13 +158,13 @@ fn a_person_and_an_agent() {
     assert_eq!(agent.end().0, Some(0));
     assert_eq!(place.read("a.rs"), new);
 
-    // What an agent takes back leaves the screen.
+    // The proposal of a killed agent disappears.
     let mut agent = place.agent(&["diff", "a.rs", "odd.txt"]);
     tmux.wait("a accept");
     agent.kill();
     tmux.wait("a.rs: the agent is gone, and its proposal");
 
-    // A file may say what it wants.
+    // The screen shows the control characters of a file as symbols.
     tmux.keys(&["F2"]);
     tmux.keys(&["Down", "Down", "Enter"]);
     tmux.wait("tab here ␛[31mred");
@@ -175,7 +177,7 @@ fn a_person_and_an_agent() {
 }
 
 #[test]
-fn every_way_out_leaves_the_terminal_as_it_was() {
+fn every_end_restores_the_terminal() {
     let desk = Desk::new("ways");
     desk.place.write("a.txt", "text\n");
     desk.place.write("new.txt", "proposed\n");
@@ -187,7 +189,7 @@ fn every_way_out_leaves_the_terminal_as_it_was() {
         ("SIGQUIT", "editor: ended by SIGQUIT", &|desk| desk.signal(Signal::QUIT)),
         ("SIGUSR1", "editor: ended by SIGUSR1", &|desk| desk.signal(Signal::USR1)),
         ("SIGALRM", "editor: ended by SIGALRM", &|desk| desk.signal(Signal::ALARM)),
-        // As a debug build of the editor is told to.
+        // IDE_MCP_EDITOR_PANICS_AT makes a debug build panic at this signal.
         ("a panic", "asked to panic at SIGUSR2", &|desk| desk.signal(Signal::USR2)),
     ];
     for (name, said, leave) in ways {
@@ -198,7 +200,7 @@ fn every_way_out_leaves_the_terminal_as_it_was() {
         desk.tmux.line("clear");
     }
 
-    // What is lost is said.
+    // The last line of the editor names rejected proposals and unsaved files.
     desk.start();
     desk.tmux.keys(&["Enter"]);
     desk.tmux.wait("1  text");
@@ -213,7 +215,7 @@ fn every_way_out_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn a_process_that_was_stopped_draws_again() {
+fn continued_process_draws_again() {
     let desk = Desk::started("stopped");
     desk.signal(Signal::TSTP);
     desk.tmux.wait("Stopped");

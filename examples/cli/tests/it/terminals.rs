@@ -1,4 +1,4 @@
-//! Terminals that are not what an editor would like: that take nothing, that go away, that are none.
+//! Unusable terminals: one that nobody reads, one that disappears, and none at all.
 
 use crate::support::Place;
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A terminal: the side of the person, and the side of the program.
+/// Opens a pseudoterminal. Returns the side of the person and the side of the program.
 fn terminal() -> (File, File) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-    // A process of the test beside this one must not keep the terminal. macOS can say so only once it is open.
+    // The flag keeps the terminal from processes that other tests start at this moment. On macOS it
+    // can be set only after opening.
     #[cfg(target_os = "linux")]
     let flags = flags | OpenptFlags::CLOEXEC;
     let person = openpt(flags).unwrap();
@@ -29,7 +30,7 @@ fn terminal() -> (File, File) {
     (person.into(), program)
 }
 
-/// The editor at this terminal.
+/// Starts the editor at this terminal.
 fn at(terminal: &File, command: &mut Command) -> Child {
     let side = || Stdio::from(terminal.try_clone().unwrap());
     command.env("TERM", "xterm").env("COLORTERM", "truecolor");
@@ -51,14 +52,15 @@ fn ended(mut child: Child) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_terminal_that_takes_nothing_holds_up_nobody() {
+fn unread_terminal_delays_no_agent() {
     let place = Place::new("stalled");
     let text = |letter: &str| format!("{}\n", letter.repeat(190)).repeat(60);
     let files = [place.write("a.txt", &text("a")), place.write("b.txt", &text("b"))];
     let (person, program) = terminal();
     let mut editor = at(&program, &mut place.command("editor", &[]));
     place.published("the editor", None);
-    // Each is a screenful: far more than a terminal holds that nobody reads.
+    // Each file fills the screen. Together the screens exceed by far the buffer of an unread
+    // terminal.
     let mut agent = place.agent(&["calls"]);
     for turn in 0..40 {
         agent.tell(&format!("openFile {}", json!({"filePath": files[turn % 2]})));
@@ -67,7 +69,7 @@ fn a_terminal_that_takes_nothing_holds_up_nobody() {
     }
     agent.hang_up();
     assert_eq!(agent.end().0, Some(0));
-    // Nor does its end wait for it.
+    // The end of the editor does not wait for the terminal either.
     let pid = rustix::process::Pid::from_raw(i32::try_from(editor.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     wait_for("the end of the lock file", || place.in_lock_dir().is_empty());
@@ -76,7 +78,7 @@ fn a_terminal_that_takes_nothing_holds_up_nobody() {
 }
 
 #[test]
-fn a_terminal_that_goes_away_is_the_end() {
+fn lost_terminal_ends_the_editor() {
     let place = Place::new("gone");
     let (person, program) = terminal();
     let editor = at(&program, &mut place.command("editor", &[]));
@@ -95,7 +97,7 @@ fn a_terminal_that_goes_away_is_the_end() {
 }
 
 #[test]
-fn where_there_can_be_no_screen_it_says_what_can_be() {
+fn missing_screen_error_suggests_headless() {
     let place = Place::new("none");
     let (_person, program) = terminal();
     let side = || Stdio::from(program.try_clone().unwrap());

@@ -1,4 +1,4 @@
-//! How a session begins, and whom the client hears from where none does.
+//! The beginning of a session, and the answers that the client gets if no session begins.
 
 use super::client::{INITIALIZE, INITIALIZED, ask, editor, next};
 use super::scripted::{Scripted, publish, silent};
@@ -8,12 +8,12 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 #[test]
-fn without_an_editor_it_says_so_at_once() {
+fn missing_editor_is_reported_at_once() {
     let place = Place::new("bridge-nobody");
     let mut alone = place.start("bridge", &[]);
     let (status, said) = alone.end();
     assert!(status == Some(2) && said.contains("no editor found"), "{said}");
-    // A lock file of somebody who has gone, and one with a wrong token.
+    // The lock file of an editor that has gone, and a lock file with a wrong token.
     let port = place.closed_port();
     let lock = publish(&place, port);
     let attempt = |place: &Place, port: &str| {
@@ -37,7 +37,7 @@ fn without_an_editor_it_says_so_at_once() {
 }
 
 #[test]
-fn an_editor_that_has_gone_before_the_client_spoke_ends_it() {
+fn editor_lost_before_initialize_ends_bridge() {
     let place = Place::new("bridge-gone");
     let (mut editor, ..) = editor(&place, &[]);
     let mut bridge = place.start("bridge", &[]);
@@ -50,7 +50,7 @@ fn an_editor_that_has_gone_before_the_client_spoke_ends_it() {
     assert!(status == Some(1) && said.contains("no editor found"), "{status:?}: {said}");
 }
 
-/// The next line is an error about this request, and says this.
+/// Checks that the next line answers this request with an error that contains `why`.
 #[track_caller]
 fn refused(bridge: &mut Process, id: &Value, why: &str) {
     let answer = next(bridge);
@@ -59,7 +59,7 @@ fn refused(bridge: &mut Process, id: &Value, why: &str) {
 }
 
 #[test]
-fn who_is_not_let_in_before_the_end_is_told_so() {
+fn end_during_attaching_fails_open_requests() {
     let cases: [(&str, fn(&mut Process)); 2] =
         [("the end of the input", Process::hang_up), ("a signal", |bridge| bridge.terminate())];
     for (name, end) in cases {
@@ -67,7 +67,7 @@ fn who_is_not_let_in_before_the_end_is_told_so() {
         let listener = silent(&place);
         let mut bridge = place.start("bridge", &[]);
         bridge.tell(INITIALIZE);
-        // It is attaching, and nobody answers.
+        // The bridge attaches, and the editor does not answer.
         let (_socket, _) = listener.accept().unwrap();
         bridge.tell(INITIALIZED);
         if name == "the end of the input" {
@@ -87,11 +87,11 @@ fn who_is_not_let_in_before_the_end_is_told_so() {
 }
 
 #[test]
-fn who_asks_for_no_session_is_let_go() {
+fn end_without_session_is_success() {
     let cases: [(&str, &str, fn(&mut Process)); 2] = [
         ("the end of the input", "", Process::hang_up),
         ("a signal behind a ping", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n", |bridge| {
-            // Where it answers, it takes signals.
+            // A bridge that answers has set its signal handlers.
             assert_eq!(next(bridge)["id"], 0);
             bridge.terminate();
         }),
@@ -108,23 +108,23 @@ fn who_asks_for_no_session_is_let_go() {
 }
 
 #[test]
-fn an_editor_that_cannot_be_reached_is_an_answer() {
+fn unreachable_editor_answers_with_error() {
     let lines = format!("{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}}\n");
-    // Nobody listens there.
+    // No process listens on the port.
     let place = Place::new("bridge-dead");
     publish(&place, place.closed_port());
     let mut bridge = place.start("bridge", &[]);
     bridge.put(&lines);
     bridge.hang_up();
     refused(&mut bridge, &json!("i"), "cannot be attached to");
-    // What is behind it is held with it, or comes too late.
+    // The request behind `initialize` gets an error, or no answer if the bridge reads it too late.
     let rest = bridge.rest();
     assert!(rest.iter().all(|line| line.contains("\"id\":1,\"error\"")), "{rest:?}");
     let (status, said) = bridge.end();
     assert!(status == Some(1) && said.contains("cannot be attached to"), "{status:?}: {said}");
     assert!(!said.contains("tried again"), "it is over: {said}");
 
-    // It goes in the middle of the handshake.
+    // The editor closes the socket before it answers `initialize`.
     let place = Place::new("bridge-gone-early");
     let listener = silent(&place);
     let mut bridge = place.start("bridge", &[]);
@@ -138,7 +138,7 @@ fn an_editor_that_cannot_be_reached_is_an_answer() {
 }
 
 #[test]
-fn a_whole_session_may_come_at_once() {
+fn whole_session_can_arrive_at_once() {
     let place = Place::new("bridge-once");
     let (_editor, ..) = editor(&place, &[]);
     let mut bridge = place.start("bridge", &[]);

@@ -1,4 +1,4 @@
-//! The client of a bridge, line by line, and an editor for it.
+//! The client of a bridge, line by line, and an editor for the bridge.
 
 use crate::support::{Place, Process};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub fn editor(place: &Place, arguments: &[&str]) -> (Process, u64, String) {
     (editor, event["port"].as_u64().unwrap(), event["lock"].as_str().unwrap().into())
 }
 
-/// A bridge whose session is open.
+/// Starts a bridge and opens its session.
 pub fn bridge(place: &Place, arguments: &[&str]) -> Process {
     let mut bridge = place.start("bridge", arguments);
     bridge.tell(INITIALIZE);

@@ -1,4 +1,5 @@
-//! The bridge between an MCP client, which is a pipe, and an editor, which is a process of its own.
+//! The bridge between an MCP client and an editor. The client is the pipes of the test, and the
+//! editor is a process.
 
 mod beginning;
 mod client;
@@ -14,7 +15,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 #[test]
-fn any_mcp_client_gets_the_tools_of_the_editor() {
+fn mcp_client_gets_tools_of_editor() {
     let place = Place::new("bridge-client");
     place.write("bad.json", "{x");
     let (mut editor, ..) = editor(&place, &["--name", "Test Editor"]);
@@ -40,12 +41,12 @@ fn any_mcp_client_gets_the_tools_of_the_editor() {
 }
 
 #[test]
-fn what_is_said_goes_through_and_a_diff_waits_for_a_person() {
+fn messages_pass_in_both_directions() {
     let place = Place::new("bridge-diff");
     let path = place.write("a.txt", "hello\n");
     let (mut editor, ..) = editor(&place, &[]);
     let mut bridge = place.start("bridge", &[]);
-    // Who asks before the handshake is answered at once.
+    // The bridge itself answers requests that come before `initialize`.
     ask(&mut bridge, &json!(0), "server/discover", &json!({}));
     assert_eq!(next(&mut bridge)["error"]["code"], -32601);
     ask(&mut bridge, &json!(1), "ping", &json!({}));
@@ -68,7 +69,7 @@ fn what_is_said_goes_through_and_a_diff_waits_for_a_person() {
     assert_eq!(answer["id"], "é");
     assert_eq!(texts(&answer), ["FILE_SAVED", "edited"]);
 
-    // A cancelled one is cancelled for the editor too, and nothing is answered.
+    // A cancelled call is cancelled for the editor too, and gets no answer.
     call(&mut bridge, &json!(7), "openDiff", &diff("u"));
     editor.until("diff");
     bridge.tell(
@@ -79,7 +80,7 @@ fn what_is_said_goes_through_and_a_diff_waits_for_a_person() {
     let answer = next(&mut bridge);
     assert_eq!((&answer["id"], texts(&answer)), (&json!(8), vec!["CLOSED_0_DIFF_TABS"]));
 
-    // The end of the input: what is open is answered, the editor is left in order.
+    // At the end of the input the bridge answers the open call, and closes the connection in order.
     call(&mut bridge, &json!(9), "openDiff", &diff("v"));
     editor.until("diff");
     bridge.hang_up();
@@ -91,14 +92,14 @@ fn what_is_said_goes_through_and_a_diff_waits_for_a_person() {
 }
 
 #[test]
-fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
+fn bridge_reconnects_to_returning_editor() {
     let place = Place::new("bridge-back");
     let (mut first, port, lock) = editor(&place, &["--on-diff", "hold"]);
     let mut bridge = bridge(&place, &[]);
     first.until("ide_connected");
     call(&mut bridge, &json!(1), "openDiff", &diff("t"));
     first.until("diff");
-    // Its lock file stays, and names a port where nobody listens.
+    // The lock file stays, and names a port on which no process listens.
     first.kill();
     let answer = next(&mut bridge);
     assert_eq!(answer["id"], 1);
@@ -109,7 +110,7 @@ fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
     assert!(answer["error"]["message"].as_str().unwrap().contains("the editor is away"), "{answer}");
     bridge.tell(r#"{"jsonrpc":"2.0","method":"x/unheard"}"#);
 
-    // Another port and another token.
+    // The editor returns with another port and another token.
     fs::remove_file(lock).unwrap();
     let (mut second, again, _) = editor(&place, &["--on-diff", "accept"]);
     assert_ne!(port, again);
@@ -118,7 +119,7 @@ fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
     call(&mut bridge, &json!(3), "openDiff", &diff("t"));
     assert_eq!(texts(&next(&mut bridge)), ["FILE_SAVED", "y"]);
 
-    // In order, too.
+    // The editor can also end with a close handshake.
     second.tell(r#"{"cmd":"quit"}"#);
     assert_eq!(second.end().0, Some(0));
     let (_third, ..) = editor(&place, &[]);
@@ -133,14 +134,14 @@ fn an_editor_that_goes_is_missed_and_one_that_comes_back_is_found() {
 }
 
 #[test]
-fn nobody_has_to_read_what_it_complains_of() {
+fn unread_stderr_does_not_block_the_bridge() {
     let place = Place::new("bridge-unread");
     let (mut first, _, lock) = editor(&place, &[]);
     let mut bridge = bridge(&place, &[]);
     first.until("ide_connected");
     first.kill();
     fs::remove_file(lock).unwrap();
-    // Until it knows, what is said is heard by nobody and is not counted.
+    // Until the bridge detects the loss, it counts no lost notifications.
     for id in 0.. {
         ask(&mut bridge, &json!(id), "tools/list", &json!({}));
         let answer = next(&mut bridge);
@@ -151,7 +152,7 @@ fn nobody_has_to_read_what_it_complains_of() {
     for n in 0..3000 {
         bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
     }
-    // One complaint each, of 100 KB: the pipe holds none of them.
+    // Each refusal causes a complaint of 100 KB, which is more than the pipe holds.
     let refusal =
         format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-1,"message":"{}"}}}}"#, "x".repeat(100_000));
     for _ in 0..4 {
@@ -160,14 +161,14 @@ fn nobody_has_to_read_what_it_complains_of() {
     ask(&mut bridge, &json!("after"), "ping", &json!({}));
     assert_eq!(next(&mut bridge), json!({"jsonrpc": "2.0", "id": "after", "result": {}}));
     bridge.terminate();
-    // Of a pipe that nobody reads only the beginning is there: it ends without it.
+    // The unread pipe has only the beginning. The bridge ends without writing the rest.
     let (status, said) = bridge.end();
     assert_eq!(status, Some(0));
     assert!(said.starts_with("bridge: ") && said.len() < 100_000, "{} bytes", said.len());
 }
 
 #[test]
-fn what_an_editor_that_is_away_does_not_hear_is_said_once() {
+fn lost_notifications_are_reported_once() {
     let place = Place::new("bridge-count");
     let (mut first, _, lock) = editor(&place, &[]);
     let mut bridge = bridge(&place, &[]);
@@ -193,7 +194,7 @@ fn what_an_editor_that_is_away_does_not_hear_is_said_once() {
 }
 
 #[test]
-fn two_hundred_and_fifty_six_calls_may_be_open() {
+fn bridge_allows_256_open_calls() {
     let place = Place::new("bridge-many");
     let (mut editor, ..) = editor(&place, &["--on-diff", "hold"]);
     let mut bridge = bridge(&place, &[]);
@@ -206,7 +207,8 @@ fn two_hundred_and_fifty_six_calls_may_be_open() {
     call(&mut bridge, &json!(256), "openDiff", &diff("one too many"));
     let refused = next(&mut bridge);
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(256), &json!(-32603)));
-    // What ends one of them is not behind them. It has two answers, that of the diff and its own.
+    // A call that ends an open call is still accepted. It causes two answers: of the diff and its
+    // own.
     call(&mut bridge, &json!("close"), "close_tab", &json!({"tab_name": "255"}));
     let answers = [next(&mut bridge), next(&mut bridge)];
     assert!(
@@ -232,7 +234,7 @@ fn two_hundred_and_fifty_six_calls_may_be_open() {
 }
 
 #[test]
-fn garbage_is_tolerated_up_to_a_point_and_said() {
+fn ninth_invalid_line_ends_the_bridge() {
     let place = Place::new("bridge-garbage");
     let (mut editor, ..) = editor(&place, &[]);
     let mut bridge = bridge(&place, &[]);
@@ -256,7 +258,7 @@ fn garbage_is_tolerated_up_to_a_point_and_said() {
 }
 
 #[test]
-fn nothing_is_lost_of_what_is_not_modelled() {
+fn unknown_members_pass_unchanged() {
     let place = Place::new("bridge-raw");
     let listener = silent(&place);
     let mut bridge = place.start("bridge", &[]);
@@ -275,7 +277,7 @@ fn nothing_is_lost_of_what_is_not_modelled() {
     assert_eq!(answered["instructions"], "read me");
     assert_eq!(editor.hear()["method"], "notifications/initialized");
     assert_eq!(editor.hear()["method"], "ide_connected");
-    // What comes before the client is ready waits for it.
+    // A notification that comes before the client is ready waits until it is.
     editor.say(r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
     ask(&mut bridge, &json!(0), "x/first", &json!({}));
     let asked = editor.hear();
@@ -291,7 +293,7 @@ fn nothing_is_lost_of_what_is_not_modelled() {
     bridge.tell(INITIALIZED);
     assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
 
-    // Progress and its token, upwards.
+    // Progress of a request of the client. The bridge translates the token.
     bridge.tell(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"n","arguments":{"b": 1e2},"_meta":{"progressToken":"tok","odd":1}}}"#);
     let asked = editor.hear();
     assert_eq!(asked["params"]["_meta"], json!({"odd": 1, "progressToken": asked["id"]}));
@@ -300,7 +302,7 @@ fn nothing_is_lost_of_what_is_not_modelled() {
     editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"odd" : [1.0]}}}}"#, asked["id"]));
     assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","id":"a","result":{"odd" : [1.0]}}"#);
 
-    // A request of the editor: progress, cancellation, answer, error.
+    // Requests of the editor, with progress: one is answered, one fails, one is cancelled.
     for (id, end) in [("1", "answer"), ("\"two\"", "error"), ("3", "cancel")] {
         editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"_meta":{{"progressToken":"p"}}}}}}"#));
         let asked = next(&mut bridge);

@@ -1,4 +1,4 @@
-//! An editor that a test speaks for.
+//! An editor whose messages the test writes and reads.
 
 use crate::support::Place;
 use serde_json::{Value, json};
@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Message, WebSocket};
 
-/// A listener with a lock file, which says nothing by itself.
+/// Binds a listener and writes its lock file. The listener answers nothing by itself.
 pub fn silent(place: &Place) -> TcpListener {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     publish(place, listener.local_addr().unwrap().port());
     listener
 }
 
-/// The lock file of a listener, or of one that is gone.
+/// Writes a lock file for this port, whether a listener exists or not, and returns its path.
 pub fn publish(place: &Place, port: u16) -> PathBuf {
     fs::create_dir_all(place.lock_dir()).unwrap();
     let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "scripted", "transport": "ws", "authToken": "t"});
@@ -24,7 +24,7 @@ pub fn publish(place: &Place, port: u16) -> PathBuf {
     lock
 }
 
-/// An editor that a test speaks for.
+/// An editor whose messages the test writes and reads.
 pub struct Scripted(pub WebSocket<TcpStream>);
 
 impl Scripted {

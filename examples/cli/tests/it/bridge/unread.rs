@@ -1,4 +1,4 @@
-//! A client that does not read.
+//! Clients that do not read.
 
 use super::client::{INITIALIZE, INITIALIZED};
 use super::scripted::{Scripted, silent};
@@ -12,8 +12,8 @@ use std::thread;
 use std::time::Duration;
 use tungstenite::Message;
 
-/// A bridge whose client reads nothing so far, attached to an editor that a test speaks for. One request is open, and the
-/// client has been told of it.
+/// Starts a bridge whose client has read nothing yet, and attaches it to a scripted editor. One
+/// request is open, and the editor has received it.
 fn unread(place: &Place) -> (Child, BufReader<ChildStdout>, Scripted) {
     let listener = silent(place);
     let mut command = place.command("bridge", &[]);
@@ -44,7 +44,7 @@ fn long(n: usize, length: usize) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"long","params":{{"n":{n},"text":"{}"}}}}"#, "x".repeat(length))
 }
 
-/// The messages that were kept: the answer to `initialize`, then all that are long, in their order.
+/// Checks that all messages arrive: the answer to `initialize`, and then the long messages in order.
 fn all_arrive(output: &mut BufReader<ChildStdout>, count: usize) {
     let mut lines = output.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     assert_eq!(lines.next().unwrap()["id"], "i");
@@ -54,10 +54,10 @@ fn all_arrive(output: &mut BufReader<ChildStdout>, count: usize) {
 }
 
 #[test]
-fn a_client_that_reads_nothing_does_not_cost_it_the_editor() {
+fn unread_output_does_not_lose_the_editor() {
     let place = Place::new("bridge-slow");
     let (mut bridge, mut output, mut editor) = unread(&place);
-    // More than what makes it take nothing from the client.
+    // With so much unread output the bridge takes nothing more from the client.
     for n in 0..40 {
         editor.say(&long(n, 100_000));
     }
@@ -74,7 +74,7 @@ fn a_client_that_reads_nothing_does_not_cost_it_the_editor() {
 }
 
 #[test]
-fn sixty_four_mebibytes_may_wait_for_a_client_and_behind_them_the_editor_waits() {
+fn editor_blocks_behind_64_mib_unread() {
     const COUNT: usize = 96;
     let place = Place::new("bridge-full");
     let (mut bridge, mut output, mut editor) = unread(&place);
@@ -89,9 +89,9 @@ fn sixty_four_mebibytes_may_wait_for_a_client_and_behind_them_the_editor_waits()
     for n in 0..64 {
         assert_eq!(counts.recv_timeout(Duration::from_secs(30)).unwrap(), n);
     }
-    // Some are in the buffers of the system.
+    // The buffers of the system hold some more messages.
     let more = iter::from_fn(|| counts.recv_timeout(Duration::from_millis(500)).ok()).count();
-    assert!(64 + more < COUNT, "there is no end of what it takes");
+    assert!(64 + more < COUNT, "the bridge takes messages without a limit");
     all_arrive(&mut output, COUNT);
     drop(speaks.join().unwrap());
     drop(bridge.stdin.take());

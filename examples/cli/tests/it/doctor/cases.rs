@@ -1,4 +1,4 @@
-//! Broken set-ups, and the findings that each has.
+//! Broken set-ups, each with its findings.
 
 use super::fake::{Behaves, fake};
 use super::setup::{Setup, mode};
@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::thread;
 
-/// A name, what is broken, the ids of what is found and nothing else, and the exit status.
+/// The name, a function that breaks the set-up, the ids of exactly the findings, and the exit status.
 type Case = (&'static str, fn(&mut Setup), &'static [&'static str], i32);
 
 const CASES: &[Case] = &[
@@ -312,7 +312,7 @@ const CASES: &[Case] = &[
         "another host",
         |s| {
             s.editor(Behaves::Well);
-            // Every system connects to itself there, and it is no address of the loopback.
+            // Every system connects to itself at this address, which is not a loopback address.
             s.set("CLAUDE_CODE_IDE_HOST_OVERRIDE", "0.0.0.0");
         },
         &["host-override"],
@@ -405,8 +405,8 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn every_broken_set_up_has_its_finding() {
-    // Each has a home and a process of its own, and some wait.
+fn every_broken_setup_has_its_findings() {
+    // Each case has its own home directory and process, and some wait, so four threads run the cases.
     thread::scope(|scope| {
         for cases in CASES.chunks(CASES.len().div_ceil(4)) {
             scope.spawn(move || {

@@ -1,4 +1,4 @@
-//! Editors that are nothing but sockets, and behave well or not.
+//! Editors made of sockets only, some of which misbehave.
 
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
@@ -10,27 +10,27 @@ use tungstenite::protocol::CloseFrame;
 
 pub(crate) const TOKEN: &str = "QZQZ-the-token";
 
-/// What listens on the port of a lock file.
+/// The behavior of the listener on the port of a lock file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaves {
     Well,
-    /// Does not ask for the token.
+    /// Accepts a request without the token.
     WithoutToken,
-    /// Lets browsers in.
+    /// Accepts a request with an `Origin` field, as browsers send.
     WithOrigin,
-    /// Whatever is asked.
+    /// Refuses every request with this status.
     Status(u16),
-    /// Lets everybody in and closes with 1008.
+    /// Accepts every request and closes with 1008.
     Closes,
     WithoutSubprotocol,
     UnknownVersion,
-    /// These bytes, and the end.
+    /// Sends these bytes and closes the socket.
     Says(&'static str),
-    /// Accepts and says nothing.
+    /// Accepts the socket and sends nothing.
     NotAtAll,
 }
 
-/// Listens as long as the tests run, and returns its port.
+/// Listens on 127.0.0.1 as long as the tests run, and returns the port.
 pub(crate) fn fake(behaves: Behaves) -> u16 {
     fake_on("127.0.0.1", behaves)
 }
@@ -55,7 +55,7 @@ pub(crate) fn fake_on(address: &str, behaves: Behaves) -> u16 {
     port
 }
 
-/// One connection to its end.
+/// Serves one connection to its end.
 fn serve(stream: TcpStream, behaves: Behaves) -> Option<()> {
     let judge = |request: &Request, mut response: Response| {
         let field = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());

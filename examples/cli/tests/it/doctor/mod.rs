@@ -1,5 +1,5 @@
-//! The doctor as a process, over broken set-ups with real directories, files and sockets. What it makes of facts that
-//! cannot be had here, such as Windows, is tested with its rules.
+//! The doctor as a process, over broken set-ups with real directories, files and sockets. Facts
+//! that the test machine cannot have, such as Windows, are covered by the unit tests of the rules.
 
 mod cases;
 mod fake;
@@ -15,9 +15,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown};
 use std::time::{Duration, Instant};
 
-/// Only root can give away what it owns, and only others can be kept out.
+/// Only root can change an owner, and only other users can be denied access.
 #[test]
-fn what_belongs_to_others_or_is_closed_is_found() {
+fn foreign_or_unreadable_files_are_found() {
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
     let setup = Setup::new();
     let lock = setup.editor(Behaves::Well);
@@ -39,7 +39,7 @@ fn what_belongs_to_others_or_is_closed_is_found() {
 /// Linux only: other systems do not accept connections on 127.0.0.2 by default.
 #[cfg(target_os = "linux")]
 #[test]
-fn editor_is_asked_on_the_host_of_the_environment() {
+fn host_override_is_probed() {
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
     let mut setup = Setup::new();
     let lock = setup.lock();
@@ -50,7 +50,7 @@ fn editor_is_asked_on_the_host_of_the_environment() {
 }
 
 #[test]
-fn forty_silent_ports_take_no_longer_than_a_few() {
+fn forty_silent_ports_are_probed_in_time() {
     let setup = Setup::new();
     for _ in 0..40 {
         setup.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
@@ -63,7 +63,7 @@ fn forty_silent_ports_take_no_longer_than_a_few() {
 }
 
 #[test]
-fn it_changes_nothing_unless_it_is_asked_to() {
+fn doctor_changes_nothing_without_option() {
     let setup = Setup::new();
     let changed = |changes: &Value| {
         let mut lock = setup.lock();
@@ -97,7 +97,7 @@ fn it_changes_nothing_unless_it_is_asked_to() {
 }
 
 #[test]
-fn a_person_reads_the_verdict_first_and_then_the_worst() {
+fn verdict_comes_first_then_worst_finding() {
     let mut setup = Setup::new();
     let path = setup.editor_with(&json!({"ideName": "E\u{1b}[2J"}));
     setup.set("CLAUDE_CODE_SSE_PORT", "1");
@@ -126,7 +126,7 @@ fn a_person_reads_the_verdict_first_and_then_the_worst() {
 }
 
 #[test]
-fn a_real_editor_is_well_and_shows_no_agent() {
+fn real_editor_is_healthy_without_ide_connected() {
     let setup = Setup::new();
     let mut editor = setup.place.editor(&[]);
     editor.event("listening");
@@ -140,7 +140,7 @@ fn a_real_editor_is_well_and_shows_no_agent() {
 }
 
 #[test]
-fn a_wrong_command_line_is_status_2() {
+fn wrong_command_line_is_status_2() {
     let setup = Setup::new();
     for (arguments, expected) in [
         (&["--jsno"][..], "--jsno"),

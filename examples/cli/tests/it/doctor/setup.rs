@@ -1,4 +1,4 @@
-//! A set-up to look at, and what the doctor finds in it.
+//! A set-up for the doctor, and the findings of the doctor.
 
 use super::fake::{Behaves, TOKEN, fake};
 use crate::support::{Place, Process};
@@ -8,7 +8,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// A home, a project, and what is changed in them and in the environment.
+/// A home, a project, a current directory and changed environment variables.
 pub(crate) struct Setup {
     pub(crate) place: Place,
     pub(crate) cwd: PathBuf,
@@ -16,7 +16,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// With a directory of lock files as an editor makes it, and none in it.
+    /// Creates a set-up with an empty directory of lock files that has the mode an editor sets.
     pub(crate) fn new() -> Self {
         let place = Place::new("doctor");
         fs::create_dir_all(place.lock_dir()).unwrap();
@@ -24,7 +24,7 @@ impl Setup {
         Self { cwd: place.project(), place, variables: Vec::new() }
     }
 
-    /// What an editor writes that has the project open.
+    /// Returns the lock file of an editor that has the project open.
     pub(crate) fn lock(&self) -> Value {
         json!({
             "pid": std::process::id(), "workspaceFolders": [self.place.project().canonicalize().unwrap()],
@@ -47,12 +47,12 @@ impl Setup {
         path
     }
 
-    /// An editor that behaves so and has the project open.
+    /// Starts an editor that has the project open, and returns the path of its lock file.
     pub(crate) fn editor(&self, behaves: Behaves) -> PathBuf {
         self.publish(fake(behaves), &self.lock())
     }
 
-    /// The same with some members of the lock file changed; null is none.
+    /// Starts an editor and changes members of its lock file; null counts as missing.
     pub(crate) fn editor_with(&self, changes: &Value) -> PathBuf {
         let mut lock = self.lock();
         for (name, value) in changes.as_object().unwrap() {
@@ -81,12 +81,12 @@ impl Setup {
         ] {
             command.env_remove(name);
         }
-        // As a shell leaves it, which keeps links.
+        // A shell sets PWD to the path with its links.
         command.current_dir(&self.cwd).env("PWD", &self.cwd).envs(self.variables.iter().cloned());
         Process::spawn("doctor", &mut command)
     }
 
-    /// The ids of what is not as it should be, and the exit status.
+    /// Runs the doctor, and returns the ids of all findings other than "ok", and the exit status.
     pub(crate) fn found(&self, arguments: &[&str]) -> (BTreeSet<String>, Option<i32>) {
         let mut doctor = self.doctor(&[&["--json"], arguments].concat());
         let lines: Vec<Value> =

@@ -1,20 +1,20 @@
-//! Who connects after whom, as far as it can be told from outside.
+//! The order of the connections, as far as clients can observe it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many connections there were.
+/// The numbers of connection attempts that have begun and that are done.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     begun: AtomicUsize,
     done: AtomicUsize,
 }
 
-/// A moment before a connection was begun.
+/// A moment before a connection was begun: the number of attempts that were done then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before(usize);
 
 impl Arrivals {
-    /// Connects somehow.
+    /// Connects by `connect`, and returns the moment before it.
     pub(super) fn connect<T, E>(&self, connect: impl FnOnce() -> Result<T, E>) -> Result<(T, Before), E> {
         let before = Before(self.done.load(Ordering::SeqCst));
         self.begun.fetch_add(1, Ordering::SeqCst);
@@ -23,7 +23,8 @@ impl Arrivals {
         Ok((connected?, before))
     }
 
-    /// How many others can have come since then, at most: all that have begun, but for those that were there before.
+    /// Returns the greatest possible number of other connections since then: all attempts that have
+    /// begun, without the ones that were done before.
     pub(super) fn since(&self, Before(done): Before) -> usize {
         self.begun.load(Ordering::SeqCst).saturating_sub(done).saturating_sub(1)
     }
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_who_come_later_are_counted_and_those_who_may_have() {
+    fn possibly_later_connections_are_counted() {
         let arrivals = Arrivals::default();
         let came = || arrivals.connect(|| Ok::<_, ()>(())).unwrap().1;
         came();
@@ -44,6 +45,6 @@ mod tests {
         let ((inner, last), outer) = meanwhile;
         assert_eq!([first, outer, inner, last].map(|before| arrivals.since(before)), [3, 2, 2, 1]);
         assert!(arrivals.connect(|| Err::<(), _>(())).is_err());
-        assert_eq!(arrivals.since(first), 4, "it may have been heard of");
+        assert_eq!(arrivals.since(first), 4, "a failed attempt can have reached the editor");
     }
 }

@@ -1,4 +1,4 @@
-//! What a client asks, and how it must be answered.
+//! The requests of a client, and the answers that they require.
 
 use super::editor::LINES;
 use super::ledger::Expected;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 const INVALID_PARAMS: i64 = -32602;
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// The files of the project, and none.
+/// The files of the project, and one that does not exist.
 const FILES: [&str; 6] = [LINES, "good.json", "bad.json", "bad.toml", "wide.txt", "missing"];
 
-/// The names of tabs, few enough to meet.
+/// The number of tab names: few enough that proposals share names.
 const TABS: usize = 16;
 
-/// Something to ask.
+/// A request.
 #[derive(Debug)]
 pub(super) enum Ask {
     Ping,
@@ -32,12 +32,13 @@ pub(super) enum Ask {
     Proposal(String),
     CloseTab,
     CloseAll,
-    /// A tool with what it does not take.
+    /// A tool with arguments that it does not accept.
     Wrong(&'static str, Value),
 }
 
 impl Ask {
-    /// Anything; a proposal only if there may be one more, and nothing that selects while all is to be calm.
+    /// Returns a random request: a proposal only if `may_propose`, and nothing that selects if
+    /// `is_calm`.
     pub(super) fn any(random: &mut Random, may_propose: bool, is_calm: bool) -> Self {
         let file = |random: &mut Random| FILES[random.below(FILES.len())];
         match random.below(40) {
@@ -63,7 +64,8 @@ impl Ask {
     }
 }
 
-/// A text of any size, small ones above all: what is open at any time is no more than some hundred KiB.
+/// Returns a text of a random size, most often a small one, so that all open proposals together
+/// have no more than some hundred KiB.
 fn proposal(random: &mut Random) -> String {
     let most = match random.below(100) {
         0 => 64 * 1024,
@@ -73,7 +75,7 @@ fn proposal(random: &mut Random) -> String {
     "a line, ünï ✻\n".repeat(random.below(most / 16))
 }
 
-/// Asks it.
+/// Sends the request.
 pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
     let project = || life.client.soak.project.display();
     match what {

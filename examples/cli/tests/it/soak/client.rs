@@ -1,4 +1,5 @@
-//! A client: one connection after another, each with all that agents do, most of them killed.
+//! A client: one connection after another, each with everything that agents do. Most connections
+//! are killed.
 
 use super::asks::{Ask, ask};
 use super::endings::{Ending, stranger};
@@ -12,13 +13,13 @@ use serde_json::json;
 use std::thread;
 use std::time::Duration;
 
-/// How many proposals one connection leaves open.
+/// The greatest number of open proposals of a connection.
 const MOST_PROPOSALS: usize = 12;
 
-/// How many texts that break a rule one connection says. The editor tolerates 8.
+/// The greatest number of invalid messages that a connection sends. The editor tolerates 8.
 const MOST_VIOLATIONS: usize = 6;
 
-/// A client, by its number.
+/// A client with its number.
 pub(super) struct Client<'a> {
     pub(super) soak: &'a Soak<'a>,
     pub(super) number: usize,
@@ -42,7 +43,7 @@ impl Client<'_> {
         }
     }
 
-    /// One connection from its beginning to its end.
+    /// Runs one connection from its beginning to its end.
     fn live(&mut self, number: u64) -> Result<(), String> {
         let mut life = Life::begin(self, number)?;
         let lived = life.live();
@@ -54,7 +55,7 @@ impl Client<'_> {
 impl Life<'_, '_> {
     fn live(&mut self) -> Result<(), String> {
         if !self.attach()? {
-            // So many have not yet been found to be gone that there is no room.
+            // The editor is full, since it has not yet detected the end of some connections.
             thread::sleep(Duration::from_millis(20));
             return Ok(());
         }
@@ -72,7 +73,7 @@ impl Life<'_, '_> {
         self.settle()
     }
 
-    /// Does something.
+    /// Does one random thing.
     fn act(&mut self) -> Result<(), String> {
         match self.client.random.below(100) {
             0..=9 => {}
@@ -93,7 +94,7 @@ impl Life<'_, '_> {
             17 => self.notify("notifications/unknown", &json!({"a": [1]})),
             18 => self.twice(),
             19 if self.has_batches() => self.batch(),
-            // Reads nothing for a while, nor says anything.
+            // Neither reads nor sends for a while.
             20 if self.client.random.one_in(8) => thread::sleep(self.up_to(1500)),
             _ => {
                 let many = self.ledger.proposals().count();
@@ -108,7 +109,7 @@ impl Life<'_, '_> {
         }
     }
 
-    /// Gives up a proposal, or something that is answered already.
+    /// Cancels a proposal, or a request that can be answered already.
     fn cancel(&mut self) {
         let many = self.ledger.proposals().count();
         let which = self.client.random.below(many + 1);
@@ -119,7 +120,7 @@ impl Life<'_, '_> {
         ));
     }
 
-    /// Asks with the id of a proposal that is open.
+    /// Sends a ping with the id of an open proposal.
     fn twice(&mut self) {
         let id = self.ledger.proposals().next().map(str::to_owned);
         if let Some(id) = id {
@@ -127,7 +128,7 @@ impl Life<'_, '_> {
         }
     }
 
-    /// Several requests in one message.
+    /// Sends several requests in one message.
     fn batch(&mut self) {
         let mut batch = Vec::new();
         for _ in 0..=self.client.random.below(4) {
@@ -138,11 +139,11 @@ impl Life<'_, '_> {
         self.say(&format!("[{}]", batch.join(",")));
     }
 
-    /// Ends this connection somehow.
+    /// Ends this connection in a random way.
     fn end(&mut self) -> Result<(), String> {
         let ending = Ending::any(&mut self.client.random);
         if ending == Ending::Quiet {
-            // It hears all there is to hear until that is done.
+            // The client reads until every request is answered.
             ask(self, &Ask::CloseAll);
             self.until("all is answered", |life| life.ledger.open().0 == 0)?;
         }
@@ -153,10 +154,12 @@ impl Life<'_, '_> {
         ended
     }
 
-    /// Leaves a proposal open, waits for all else, and then for the editor to end, which answers it.
+    /// Leaves a proposal open and waits for all other answers. Then waits for the end of the
+    /// editor, which answers the proposal.
     fn settle(&mut self) -> Result<(), String> {
         ask(self, &Ask::Proposal("left open".into()));
-        // What is answered behind it shows that the editor has it: of what it has not read at its end it knows nothing.
+        // The answer to the ping shows that the editor has read the proposal. At its end the editor
+        // cannot answer requests that it has not read.
         self.ask("ping", None, Expected::Result);
         self.until("all but verdicts is answered", |life| life.ledger.is_settled())?;
         self.client.soak.note(self.client.number, |seen| seen.is_settled = true);
@@ -174,7 +177,7 @@ impl Life<'_, '_> {
         }
     }
 
-    /// What was not answered, into the totals.
+    /// Adds the unanswered requests to the totals.
     fn book(&self) {
         let (abandoned, cancelled) = self.ledger.open();
         self.client.soak.totals.add(Of::Abandoned, abandoned);

@@ -1,4 +1,4 @@
-//! What the editor tells the person who sits before it: its standard output, read to the end.
+//! The standard output of the editor, read to the end for the person at the desk.
 
 use super::shared::{Phase, Soak, lock};
 use serde::Deserialize;
@@ -6,30 +6,30 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Mutex;
 
-/// What it said of its connections, and so knows of them.
+/// The state of the connections, from the events of the editor.
 #[derive(Debug, Default)]
 pub(super) struct Desk(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// By their numbers.
+    /// The connections by their numbers.
     conns: BTreeMap<u32, Conn>,
-    /// How often an agent selected something.
+    /// The number of selections by agents.
     selected: u64,
-    /// The last line of standard input that it complained about.
+    /// The last line of standard input for which the editor reported an error.
     complained: u64,
 }
 
 #[derive(Debug, Default)]
 struct Conn {
-    /// Which client it is, and which of its connections.
+    /// The number of the client, and the number of the connection among those of the client.
     client: Option<(usize, u64)>,
     accepts_pushes: bool,
-    /// The proposals that are open, by their tabs, of which there may be several of a name.
+    /// The number of open proposals by tab name.
     tabs: BTreeMap<String, usize>,
 }
 
-/// The lines that matter here.
+/// The events of the editor, with the members that are used here.
 #[derive(Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Event {
@@ -52,7 +52,7 @@ struct Arguments {
 }
 
 impl Desk {
-    /// Reads until the editor ends; also what nobody wants to know any more, or it would end for that reason.
+    /// Reads until the editor ends, even after a fault: an unread output would end the editor.
     pub(super) fn read(&self, soak: &Soak<'_>, output: impl BufRead) {
         for line in output.lines() {
             if soak.phase() == Phase::Failed {
@@ -73,7 +73,8 @@ impl Desk {
         }
     }
 
-    /// A connection that hears: its number, the client, and which of its connections. Which one, `choose` says.
+    /// Returns a connection that accepts pushes: its number, the client, and the number of the
+    /// connection among those of the client. `choose` gets the count and returns an index.
     pub(super) fn hearing(&self, choose: impl FnOnce(usize) -> usize) -> Option<(u32, usize, u64)> {
         let known = lock(&self.0);
         let hearing = || known.conns.iter().filter(|(_, conn)| conn.accepts_pushes);
@@ -82,7 +83,8 @@ impl Desk {
         Some((*number, client, life))
     }
 
-    /// A proposal: the connection and the tab. Which one, `choose` says.
+    /// Returns an open proposal: the connection and the tab. `choose` gets the count and returns an
+    /// index.
     pub(super) fn proposal(&self, choose: impl FnOnce(usize) -> usize) -> Option<(u32, String)> {
         let known = lock(&self.0);
         let open = || {
@@ -94,12 +96,13 @@ impl Desk {
         open().nth(choose(open().count()))
     }
 
-    /// How often an agent selected something.
+    /// Returns the number of selections by agents.
     pub(super) fn selected(&self) -> u64 {
         lock(&self.0).selected
     }
 
-    /// Whether it has complained about this line of its standard input.
+    /// Returns true if the editor has reported an error for this line of its standard input or a
+    /// later one.
     pub(super) fn has_reached(&self, line: u64) -> bool {
         lock(&self.0).complained >= line
     }

@@ -1,4 +1,4 @@
-//! The editor as a process, in a directory of its own.
+//! The editor as a process, with its own directory.
 
 use super::shared::lock;
 use ide_mcp::ide::{AuthToken, LockFile};
@@ -12,14 +12,14 @@ use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 use std::{env, fs, io, process, thread};
 
-/// How long it may take until the editor listens, which is a matter of milliseconds.
+/// The timeout for the editor to listen, which takes milliseconds.
 const START: Duration = Duration::from_secs(10);
 
-/// The file that is selected from and mentioned, and how many lines it has.
+/// The file of all selections and mentions, and its number of lines.
 pub(super) const LINES: &str = "lines.txt";
 pub(super) const MANY_LINES: u32 = 1000;
 
-/// A directory with a project and a place for lock files, removed at the end.
+/// A directory with a project and a directory of lock files, removed on drop.
 #[derive(Debug)]
 pub(super) struct Home(PathBuf);
 
@@ -47,12 +47,12 @@ impl Home {
         self.0.join("project")
     }
 
-    /// Where lock files lie.
+    /// Returns the directory of lock files.
     fn lock_dir(&self) -> PathBuf {
         self.0.join("ide")
     }
 
-    /// Whether an editor that has ended has left no lock file: neither its own nor any other.
+    /// Checks that an ended editor has left no lock file, neither its own nor another.
     pub(super) fn is_tidy(&self, editor: &Editor) -> Result<(), String> {
         let (dir, own) = (self.lock_dir(), &editor.lock);
         let unknown = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
@@ -62,7 +62,7 @@ impl Home {
             [] => {}
             left => return Err(format!("these lock files were left: {left:?}")),
         }
-        // It may have been moved elsewhere meanwhile, as far as a list of that directory tells.
+        // The list alone does not show a lock file that has been moved with its directory.
         match own.try_exists().map_err(|error| unknown(own, error))? {
             false => Ok(()),
             true => Err(format!("the lock file was left: {}", own.display())),
@@ -72,18 +72,18 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // What cannot be removed lies in the directory for temporary files.
+        // An error leaves files in the directory for temporary files, which is harmless.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// A process that does not outlive this.
+/// A process that is killed on drop.
 #[derive(Debug)]
 struct Process(Mutex<Child>);
 
 impl Process {
     fn kill(&self) {
-        // It may have ended by itself.
+        // An error means that the process has ended by itself.
         let mut child = lock(&self.0);
         let _ = child.kill();
         let _ = child.wait();
@@ -96,7 +96,7 @@ impl Drop for Process {
     }
 }
 
-/// The editor, which does not outlive this.
+/// The editor, which is killed on drop.
 #[derive(Debug)]
 pub(super) struct Editor {
     pid: u32,
@@ -104,12 +104,12 @@ pub(super) struct Editor {
     stdin: Mutex<ChildStdin>,
     pub(super) port: u16,
     pub(super) token: AuthToken,
-    /// Its lock file.
+    /// The path of its lock file.
     lock: PathBuf,
 }
 
 impl Editor {
-    /// Starts it and waits until it listens; what it tells from then on is to be read, or it stands still.
+    /// Starts the editor and waits until it listens. The caller has to read the returned output.
     pub(super) fn start(program: &Path, home: &Home) -> Result<(Self, BufReader<ChildStdout>), String> {
         let mut child = Command::new(program)
             .arg("editor")
@@ -134,22 +134,23 @@ impl Editor {
         Ok((Self { pid, process, stdin: Mutex::new(stdin), port, token, lock }, stdout))
     }
 
-    /// Lines for its standard input.
+    /// Writes lines to its standard input.
     pub(super) fn tell(&self, lines: &str) -> Result<(), String> {
         let mut stdin = lock(&self.stdin);
         let told = stdin.write_all(lines.as_bytes()).and_then(|()| stdin.flush());
         told.map_err(|error| format!("the editor takes no commands: {error}"))
     }
 
-    /// How much memory is its own, in KiB; `None` where that cannot be found out.
+    /// Returns its resident memory (RSS) in KiB, or `None` on a system without procfs.
     pub(super) fn rss(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         line.trim().strip_suffix("kB")?.trim().parse().ok()
     }
 
-    /// Returns the number of files and sockets that the editor has open; `None` where that cannot be found out. That of
-    /// the guard of the lock file does not count: a thread opens it, maybe only after the editor has said that it listens.
+    /// Returns the number of files and sockets that the editor has open, or `None` on a system
+    /// without procfs. The descriptor of the guard of the lock file does not count: a thread opens
+    /// it, possibly after the event `listening`.
     pub(super) fn descriptors(&self) -> Option<usize> {
         let is_guard = |path: PathBuf| fs::read_link(path).is_ok_and(|to| to.ends_with("anon_inode:inotify"));
         let open = fs::read_dir(format!("/proc/{}/fd", self.pid)).ok()?;
@@ -161,12 +162,12 @@ impl Editor {
         kill_process(pid, Signal::TERM).map_err(|error| format!("the editor cannot be ended: {error}"))
     }
 
-    /// Whether it has ended by itself.
+    /// Returns the exit status if the process has ended.
     pub(super) fn ended(&self) -> Option<ExitStatus> {
         lock(&self.process.0).try_wait().ok().flatten()
     }
 
-    /// How it ends, if it does so in time.
+    /// Returns the exit status if the process ends in time.
     pub(super) fn ends_within(&self, at_most: Duration) -> Option<ExitStatus> {
         let step = Duration::from_millis(10);
         for _ in 0..at_most.as_millis() / step.as_millis() {
@@ -183,21 +184,22 @@ impl Editor {
     }
 }
 
-/// The first line of what the editor tells, if it comes in time, and the rest.
+/// Returns the first line of the output, if it comes in time, and the rest of the output.
 fn first_line(mut stdout: BufReader<ChildStdout>) -> Result<(String, BufReader<ChildStdout>), String> {
     let (sender, receiver) = mpsc::channel();
-    // Where nothing comes it is left behind, and ends with the process.
+    // After the timeout this thread is left behind, and ends with the process of the editor.
     thread::spawn(move || {
         let mut line = String::new();
         let read = stdout.read_line(&mut line).map(|_| (line, stdout));
-        // Nobody waits any more.
+        // An error means that the timeout has passed.
         let _ = sender.send(read);
     });
     let late = || format!("the editor does not listen: it says nothing within {} s", START.as_secs());
     receiver.recv_timeout(START).map_err(|_| late())?.map_err(|error| error.to_string())
 }
 
-/// Whether a lock file lies in the directory, or what is left of it would not be seen.
+/// Checks that the lock file is in the directory: a file elsewhere that stays behind would not be
+/// found.
 fn is_in(lock: &Path, dir: &Path) -> Result<(), String> {
     let real = |path: &Path| path.canonicalize().map_err(|error| format!("{}: {error}", path.display()));
     let parent = lock.parent().ok_or("the lock file lies nowhere")?;

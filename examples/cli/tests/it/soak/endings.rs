@@ -1,4 +1,4 @@
-//! The ways in which a connection ends, and those who never get that far.
+//! The ways in which a connection ends, and clients that are never let in.
 
 use super::client::Client;
 use super::life::{Life, PATIENCE};
@@ -10,23 +10,24 @@ use std::net::{Shutdown, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// How many strangers the editor keeps; for one more it drops the oldest of them unanswered.
+/// The number of pending connections that the editor keeps; for one more it drops the oldest
+/// without an answer.
 const STRANGERS: usize = 8;
 
-/// How a client ends its connection.
+/// A way in which a client ends its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// All is answered before it says good-bye.
+    /// A close handshake after all answers.
     Quiet,
-    /// It says good-bye, whatever is open.
+    /// A close handshake with requests open.
     Close,
-    /// It breaks a rule of WebSocket.
+    /// A protocol error.
     Break,
-    /// It is gone, at this point of what it says.
+    /// A lost transport, at this point of the output.
     Kill(Point, Kill),
 }
 
-/// What was said last.
+/// The last output before a lost transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Point {
     Message,
@@ -35,12 +36,12 @@ pub(super) enum Point {
     HalfHeader,
 }
 
-/// How the process of a client ends for TCP.
+/// The end of the transport, as TCP shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kill {
     Reset,
     Drop,
-    /// It has said all and would still listen.
+    /// The client ends its output and still reads.
     HalfClose,
 }
 
@@ -60,11 +61,11 @@ impl Ending {
         matches!(self, Self::Kill(..))
     }
 
-    /// Does it, and looks whether the editor ends the connection as well.
+    /// Ends the connection, and checks that the editor ends it as well.
     pub(super) fn bring(self, life: &mut Life<'_, '_>) -> Result<(), String> {
         match self {
             Self::Quiet | Self::Close => {
-                // Where that cannot be sent the connection has ended, which is found below.
+                // An error means that the connection has ended, which the check below detects.
                 let _ = life.conn.machine_mut().sender().close(CloseCode::NORMAL, "soak");
                 match life.closed()? {
                     Closed::Local { clean: true } => Ok(()),
@@ -99,7 +100,7 @@ impl Point {
         life.flush()?;
         match self {
             Self::Message | Self::Fragment => Ok(()),
-            // The header of a text of 4 KiB under a mask of zeros, and a part of that.
+            // The header of a text frame of 4 KiB with a mask of zeros, and a part of the text.
             Self::HalfFrame => write(life.conn.stream(), b"\x81\xfe\x10\x00\0\0\0\0{\"jsonrpc\":\"2.0\""),
             Self::HalfHeader => write(life.conn.stream(), b"\x81\xfe\x10"),
         }
@@ -116,12 +117,13 @@ impl Kill {
     }
 }
 
-/// Some bytes, for which there always is room where all before them have gone.
+/// Writes a few bytes past the machine. The socket has room for them, since everything before was
+/// flushed.
 fn write(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.write_all(bytes)
 }
 
-/// Somebody who is not let in, or does not wait until it is.
+/// Connects without a session: either the editor refuses the request, or the client leaves early.
 pub(super) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
     let soak = client.soak;
     let (mut stream, before) = soak.connect()?;
@@ -157,7 +159,7 @@ pub(super) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
             soak.totals.add(Of::Rebuffed, 1);
             Ok(())
         }
-        // It was the oldest of too many: all who pushed it out came later.
+        // The editor dropped this connection as the oldest of too many. The newer ones came later.
         _ if heard.is_empty() && soak.arrivals.since(before) >= STRANGERS => Ok(()),
         _ => Err(format!("a stranger heard {heard:?} instead of {answer}")),
     }

@@ -1,40 +1,41 @@
-//! What the editor owes one connection: an answer to each request, once, and of the right kind.
+//! The open requests of one connection: each requires exactly one answer of the right kind.
 
 use ide_mcp::Time;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long anything but a verdict may take. The editor's own deadline is 30 s.
+/// The timeout of every answer except a verdict. The editor's own deadline is 30 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// JSON-RPC: an invalid request.
+/// The JSON-RPC error code for an invalid request.
 const INVALID_REQUEST: i64 = -32600;
 
-/// What the person writes who accepts a proposal and changes it.
+/// The text of a person who edits a proposal and accepts it.
 pub(super) const EDITED: &str = "edited by the person";
 
-/// How a request must be answered.
+/// The answer that a request requires.
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
-    /// With a result, which is not that of a tool that failed.
+    /// A result other than that of a failed tool.
     Result,
-    /// With the result of a tool that failed.
+    /// The result of a failed tool.
     Failed,
-    /// With this error.
+    /// An error with this code.
     Error(i64),
-    /// Whenever a person, or the end of the tab, decides on this proposal.
+    /// The verdict of a person on this proposal, or the end of its tab, at any time.
     Verdict(String),
-    /// As an id that is open already, or with a result if it is not open any more.
+    /// An error, since the id is open already; or a result if the id is no longer open.
     Refused,
 }
 
 #[derive(Debug)]
 struct Owed {
-    /// As it was written.
+    /// The id as JSON text.
     id: String,
     expected: Expected,
     since: Time,
-    /// It may be answered all the same: the answer may have been on its way.
+    /// True if the client cancelled the request. An answer can still come, since it can have been
+    /// on its way.
     is_cancelled: bool,
 }
 
@@ -46,7 +47,7 @@ impl Ledger {
         self.0.push(Owed { id, expected, since: now, is_cancelled: false });
     }
 
-    /// An answer came, which must be one that is owed.
+    /// Removes the request that this answer fits, and returns an error if there is none.
     pub(super) fn answered(&mut self, id: &str, answer: &Value) -> Result<(), String> {
         let fits = |owed: &Owed| owed.id == id && (owed.is_cancelled || owed.expected.fits(answer));
         match self.0.iter().position(fits) {
@@ -65,7 +66,7 @@ impl Ledger {
         }
     }
 
-    /// Gives this one up, all requests of that id: whether there is one that was not.
+    /// Cancels all requests with this id, and returns the number of newly cancelled ones.
     pub(super) fn cancelled(&mut self, id: &str) -> usize {
         let mut cancelled = 0;
         for owed in self.0.iter_mut().filter(|owed| owed.id == id && !owed.is_cancelled) {
@@ -75,7 +76,7 @@ impl Ledger {
         cancelled
     }
 
-    /// What should have been answered long ago, if anything.
+    /// Returns a complaint about a request that is overdue, if there is one.
     pub(super) fn overdue(&self, now: Time) -> Option<String> {
         let is_late = |owed: &&Owed| owed.is_quick() && now.saturating_since(owed.since) > PATIENCE;
         let late = self.0.iter().find(is_late)?;
@@ -86,18 +87,18 @@ impl Ledger {
         ))
     }
 
-    /// The ids of proposals that wait for a verdict.
+    /// Returns the ids of the proposals that wait for a verdict.
     pub(super) fn proposals(&self) -> impl Iterator<Item = &str> {
         let waits = |owed: &&Owed| !owed.is_cancelled && matches!(owed.expected, Expected::Verdict(_));
         self.0.iter().filter(waits).map(|owed| owed.id.as_str())
     }
 
-    /// Whether only proposals wait.
+    /// Returns true if only proposals and cancelled requests are open.
     pub(super) fn is_settled(&self) -> bool {
         !self.0.iter().any(Owed::is_quick)
     }
 
-    /// How many have neither been answered nor cancelled, and how many were cancelled.
+    /// Returns the number of open requests that are not cancelled, and the number of cancelled ones.
     pub(super) fn open(&self) -> (usize, usize) {
         let cancelled = self.0.iter().filter(|owed| owed.is_cancelled).count();
         (self.0.len().saturating_sub(cancelled), cancelled)
@@ -140,7 +141,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_answer_is_owed_once_and_of_its_kind() {
+    fn one_answer_of_expected_kind_is_taken() {
         let result = || json!({"result": {}});
         let failed = || json!({"result": {"isError": true}});
         let error = |code: i64| json!({"error": {"code": code}});
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cancelled_may_be_answered_once() {
+    fn cancelled_request_can_be_answered_once() {
         let mut ledger = Ledger::default();
         ledger.asked("1".into(), Expected::Result, Time::ZERO);
         assert_eq!((ledger.cancelled("1"), ledger.cancelled("1"), ledger.cancelled("2")), (1, 0, 0));
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn all_but_verdicts_are_due() {
+    fn only_verdicts_are_never_overdue() {
         let late = Time::ZERO.saturating_add(PATIENCE + Duration::from_millis(1));
         for (expected, is_overdue) in [(Expected::Result, true), (Expected::Verdict(String::new()), false)] {
             let mut ledger = Ledger::default();

@@ -1,4 +1,4 @@
-//! One connection of a client: what it hears is held against what it asked.
+//! One connection of a client: each message of the editor is checked against the requests.
 
 use super::client::Client;
 use super::ledger::{Expected, Ledger};
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
 
-/// How long an attempt to connect, and the end of a connection, may take.
+/// The timeout of an attempt to connect, and of the end of a connection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The editor lets a selection rest so long, so that two that it tells are so far apart; but for the first, which it
-/// tells at once.
+/// The debounce time of selections in the editor, and so the time between two selections that it
+/// sends. It sends the first at once.
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
-/// The versions of MCP that are spoken; the first has batches.
+/// The versions of MCP that the clients use. Only the first has batches.
 pub(super) const VERSIONS: [&str; 4] = ["2025-03-26", "2025-11-25", "2025-06-18", "2024-11-05"];
 
 /// One connection.
@@ -28,19 +28,19 @@ pub(super) struct Life<'c, 'a> {
     life: u64,
     pub(super) conn: Conn<ws::Client>,
     pub(super) ledger: Ledger,
-    /// How many requests there were.
+    /// The number of request ids so far.
     pub(super) asked: u64,
-    /// How many texts that break a rule were said.
+    /// The number of invalid messages that were sent.
     pub(super) violations: usize,
     version: &'static str,
-    /// The session is open.
+    /// True once the session is open.
     is_ready: bool,
-    /// Since when it hears of selections, and of how many it did.
+    /// The beginning of the session, and the number of selections received since.
     attached: Time,
     selections: u64,
-    /// How many lists of tools it has asked for: the editor sends the selection again with each.
+    /// The number of `tools/list` requests: the editor sends the selection again after each.
     pub(super) lists: u64,
-    /// How it ended, if it did.
+    /// The end of the connection, if it has ended.
     pub(super) ended: Option<ws::Closed>,
 }
 
@@ -69,7 +69,7 @@ impl<'c, 'a> Life<'c, 'a> {
         })
     }
 
-    /// Opens the connection and the session; false if there is no room.
+    /// Opens the connection and the session. Returns false if the editor is full.
     pub(super) fn attach(&mut self) -> Result<bool, String> {
         let begin = self.client.soak.now();
         let (name, version) = (format!("soak-{}", self.client.number), self.life.to_string());
@@ -96,7 +96,7 @@ impl<'c, 'a> Life<'c, 'a> {
         self.client.soak.totals.add(Of::Connections, 1);
         self.attached = self.client.soak.now();
         let life = self.life;
-        // Before the editor can say anything.
+        // This comes before the first notification that the editor can send.
         self.client
             .soak
             .note(self.client.number, |seen| *seen = Seen { life, is_attached: true, ..Seen::default() });
@@ -105,7 +105,7 @@ impl<'c, 'a> Life<'c, 'a> {
         Ok(true)
     }
 
-    /// Listens until it is so.
+    /// Reads until the condition is true.
     pub(super) fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), String> {
         let begin = self.client.soak.now();
         while !is_so(self) && self.phase() < Phase::Failed {
@@ -124,7 +124,7 @@ impl<'c, 'a> Life<'c, 'a> {
         Ok(())
     }
 
-    /// Listens until the connection ends, and says how.
+    /// Reads until the connection ends, and returns the end.
     pub(super) fn closed(&mut self) -> Result<ws::Closed, String> {
         let begin = self.client.soak.now();
         while self.client.soak.now().saturating_since(begin) < PATIENCE && self.phase() < Phase::Failed {
@@ -136,7 +136,7 @@ impl<'c, 'a> Life<'c, 'a> {
         Err(format!("the connection does not end within {} s", PATIENCE.as_secs()))
     }
 
-    /// Listens for so long.
+    /// Reads messages for this time, or until the connection opens or ends.
     pub(super) fn hear(&mut self, at_most: Duration) -> Result<(), String> {
         let until = self.client.soak.now().saturating_add(at_most);
         loop {
@@ -162,7 +162,7 @@ impl<'c, 'a> Life<'c, 'a> {
         }
     }
 
-    /// One message of the editor.
+    /// Checks one message of the editor.
     fn take(&mut self, text: &str) -> Result<(), String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let several = match value {
@@ -191,7 +191,7 @@ impl<'c, 'a> Life<'c, 'a> {
         Ok(())
     }
 
-    /// A notification.
+    /// Checks a notification.
     fn told(&mut self, method: &str, params: &Value) -> Result<(), String> {
         let number = |at: &str| {
             params.pointer(at).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
@@ -222,7 +222,7 @@ impl<'c, 'a> Life<'c, 'a> {
         Ok(())
     }
 
-    /// Asks, with an id of any kind.
+    /// Sends a request with a random kind of id.
     pub(super) fn ask(&mut self, method: &str, params: Option<&Value>, expected: Expected) {
         let id = self.next_id();
         self.ask_as(id, method, params, expected);
@@ -240,11 +240,11 @@ impl<'c, 'a> Life<'c, 'a> {
         self.ledger.asked(id, expected, self.client.soak.now());
     }
 
-    /// One of many kinds, unlike all before.
+    /// Returns a new id of a random kind.
     pub(super) fn next_id(&mut self) -> String {
         self.asked += 1;
         match (self.asked, self.client.random.below(5)) {
-            // Real clients begin so.
+            // Real clients begin with 0.
             (1, _) => "0".into(),
             (n, 0) => format!("\"{n}\""),
             (n, 1) => format!("-{n}"),
@@ -257,19 +257,19 @@ impl<'c, 'a> Life<'c, 'a> {
         self.say(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
     }
 
-    /// Says a text, in one frame or in several.
+    /// Sends a text message, in one frame or in two.
     pub(super) fn say(&mut self, text: &str) {
         let half = text.len() / 2;
         let cut = self.client.random.one_in(20) && text.is_char_boundary(half);
         let mut sender = self.conn.machine_mut().sender();
-        // What cannot be sent any more is missed by nobody: the end of the connection is an event.
+        // An error means that the connection has ended, which is also an event.
         let _ = match text.split_at_checked(half).filter(|_| cut) {
             Some((begin, end)) => sender.text_part(begin, false).and_then(|()| sender.text_part(end, true)),
             None => sender.text(text),
         };
     }
 
-    /// Writes all that is to be written, for what goes past the machine afterwards.
+    /// Writes the whole send buffer, before bytes that go past the machine.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         if self.conn.flush(PATIENCE) && self.conn.machine().outgoing().is_empty() {
             return Ok(());
@@ -277,7 +277,7 @@ impl<'c, 'a> Life<'c, 'a> {
         Err(io::ErrorKind::WriteZero.into())
     }
 
-    /// Whether a message may be several.
+    /// Returns true if the version of the session has batches.
     pub(super) fn has_batches(&self) -> bool {
         self.version == VERSIONS[0]
     }

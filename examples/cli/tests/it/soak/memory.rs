@@ -1,14 +1,14 @@
-//! Whether the memory of the editor grows.
+//! A check that the memory of the editor does not grow.
 
 use std::time::Duration;
 
-/// How far it may be apart during the last third of a run.
+/// The greatest allowed difference in KiB during the last third of a run.
 const TOLERANCE: u64 = 1024;
 
-/// How long the last third has to be, or it is warming up that would be judged.
+/// The least length of a last third that is judged. A shorter one still has the growth of the start.
 const SHORTEST: Duration = Duration::from_secs(60);
 
-/// The memory of a process in KiB, as often as it was looked at.
+/// The samples of the memory of a process in KiB.
 #[derive(Debug, Default)]
 pub(super) struct Memory(Vec<u64>);
 
@@ -17,7 +17,8 @@ impl Memory {
         self.0.extend(kib);
     }
 
-    /// What became of it in a run of this length: a sentence, and whether it is as it must be.
+    /// Returns a sentence about the memory in a run of this length, as an error if the memory has
+    /// grown.
     pub(super) fn verdict(&self, length: Duration) -> Result<String, String> {
         let (Some(first), Some(last)) = (self.0.first(), self.0.last()) else {
             return Ok("RSS cannot be measured on this system".into());
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_third_is_judged() {
+    fn last_third_is_judged() {
         let long = Duration::from_secs(180);
         let cases: [(&str, &[u64], Duration, Result<&str, &str>); 6] = [
             ("nothing", &[], long, Ok("cannot be measured")),

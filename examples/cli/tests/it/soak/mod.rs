@@ -1,20 +1,24 @@
-//! A soak of the editor: many agents that misbehave, a person in a hurry, and a close look at what comes of it.
+//! A soak of the editor: many agents that misbehave, a person in a hurry, and checks of all results.
 //!
-//! In minutes the editor lives through what agents do to it in weeks. It is a process, `ide-mcp editor --headless`. Its
-//! clients ask for everything, leave proposed changes open, cancel, stall, break rules, and vanish in every way there is.
-//! A person decides on changes, selects in storms and mentions files. These rules have to hold:
+//! Within minutes the editor gets the load of weeks with agents. It runs as the process
+//! `ide-mcp editor --headless`. Its clients send every request, leave proposed changes open, cancel,
+//! stall, break rules, and disappear in every possible way. A person decides on changes, selects in
+//! storms and mentions files. These rules have to hold:
 //!
-//! - Each request is answered once, and as it must be, unless its connection was killed; nothing else is answered.
-//! - The last selection of a storm arrives at every client, and of those before it few.
-//! - Mentions arrive, once and in order.
-//! - The editor ends a proposed change for itself once, and all of them when their connection ends.
-//! - Its memory (RSS) stays within 1 MiB during the last third, if that is a minute or longer; measured on Linux alone.
-//! - SIGTERM answers what is open and ends it with status 0; it leaves no lock file.
+//! - Each request gets exactly one answer of the right kind, unless its connection was killed. There
+//!   are no other answers.
+//! - The last selection of a storm arrives at every client, and few of the earlier selections do.
+//! - Mentions arrive once and in order.
+//! - The editor reports the end of each proposed change once, and reports the end of all proposed
+//!   changes of a connection before the end of the connection.
+//! - The memory of the editor (RSS) stays within 1 MiB during the last third of the run, if the third
+//!   is a minute or longer; measured on Linux only.
+//! - After SIGTERM the editor answers all open requests, ends with status 0 and leaves no lock file.
 //!
 //! A soak of half an hour, with a line of progress every 30 seconds:
-//! `cargo test --release -p ide-mcp-cli --test it -- --ignored --nocapture soak`. `SOAK_MINUTES`, `SOAK_CLIENTS` (1 to 16,
-//! the number that the editor lets in) and `SOAK_SEED` change it. The seed determines the actions of the clients and not
-//! their times, so two runs differ all the same.
+//! `cargo test --release -p ide-mcp-cli --test it -- --ignored --nocapture soak`. `SOAK_MINUTES`,
+//! `SOAK_CLIENTS` (1 to 16, the number that the editor lets in) and `SOAK_SEED` change the run. The
+//! seed determines the actions of the clients and not their times, so two runs still differ.
 
 mod arrivals;
 mod asks;
@@ -83,7 +87,8 @@ fn soak_of_six_seconds_passes() {
 fn soak_finds_planted_faults() {
     let place = Place::new("soak-found");
     let run = format!("{EDITOR} \"$@\"");
-    // Something happens once the editor listens, before the soak gets the line about it.
+    // Runs `then` after the editor has printed the event `listening`, and before the soak reads
+    // that line.
     let once = |then: &str| {
         format!(
             "ide=$CLAUDE_CONFIG_DIR/ide; mkfifo $ide.pipe\n\
@@ -127,7 +132,7 @@ fn soak_finds_planted_faults() {
 }
 
 #[test]
-fn editor_that_does_not_begin_is_ended() {
+fn editor_that_fails_to_start_is_killed() {
     let place = Place::new("soak-ended");
     let (lock, pid) = (place.project().join("1.lock"), place.project().join("pid"));
     fs::write(&lock, "{}").unwrap();
@@ -155,7 +160,7 @@ fn setting<T: FromStr<Err: Debug>>(name: &str, default: T) -> T {
     env::var(name).map_or(default, |value| value.parse().unwrap())
 }
 
-/// Writes a program that runs these lines of a shell, and returns its path.
+/// Writes a shell script with these lines, and returns its path.
 fn script(place: &Place, lines: &str) -> String {
     let program = place.project().join("editor.sh");
     fs::write(&program, format!("#!/bin/sh\n{lines}\n")).unwrap();

@@ -1,4 +1,5 @@
-//! The person before the editor: decides on changes, mentions files, and selects, now and then in storms.
+//! The person at the editor, who decides on changes, mentions files, and selects text, sometimes in
+//! storms.
 
 use super::desk::Desk;
 use super::editor::{LINES, MANY_LINES};
@@ -11,26 +12,26 @@ use serde_json::json;
 use std::thread;
 use std::time::Duration;
 
-/// How long what the person does may take to arrive. Clients stall for up to a second and a half.
+/// The timeout for actions of the person to arrive. Clients stall for up to a second and a half.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time for what agents have asked before a storm to reach the editor.
+/// The time for earlier requests of agents to reach the editor before a storm.
 const CALM: Duration = Duration::from_millis(300);
 
 pub(super) struct Person<'a> {
     soak: &'a Soak<'a>,
     desk: &'a Desk,
     random: Random,
-    /// How many lines were said.
+    /// The number of lines written to the editor.
     lines: u64,
-    /// The number of the last mention, which says it as the line that it mentions.
+    /// The number of the last mention, which is also the mentioned line.
     mention: u32,
     mentioned: Vec<Mentioned>,
     /// The line of the last selection.
     last: u32,
 }
 
-/// A mention that a client has to hear.
+/// A mention that a client has to receive.
 struct Mentioned {
     client: usize,
     life: u64,
@@ -43,7 +44,7 @@ impl<'a> Person<'a> {
         Self { soak, desk, random, lines: 0, mention: 0, mentioned: Vec::new(), last: 0 }
     }
 
-    /// Sits there until all is to settle.
+    /// Acts until the run settles.
     pub(super) fn work(mut self) {
         while self.soak.phase() == Phase::Busy {
             let done = match self.random.below(40) {
@@ -62,7 +63,7 @@ impl<'a> Person<'a> {
         }
     }
 
-    /// Selects some hundred lines in a moment. The last one must arrive everywhere.
+    /// Selects some hundred lines in a moment. The last selection has to arrive at all clients.
     fn storm(&mut self) -> Result<(), String> {
         self.soak.calm(true);
         thread::sleep(CALM);
@@ -81,7 +82,7 @@ impl<'a> Person<'a> {
             self.say(&gust)?;
             thread::sleep(Duration::from_millis(u64::try_from(self.random.below(40)).unwrap_or(0)));
         }
-        // It complains about that, so whatever stands before it was obeyed.
+        // The editor reports an error for this line, so by then it has obeyed all lines before.
         self.say("{\"cmd\":\"answer\",\"tab\":\"of nobody\",\"verdict\":\"reject\"}\n")?;
         let fence = self.lines;
         self.wait("the editor obeys", |person| person.desk.has_reached(fence))?;
@@ -100,7 +101,7 @@ impl<'a> Person<'a> {
         arrived.map_err(|late| format!("{late}: line {last}, {after:?}"))
     }
 
-    /// The command that selects another line than before.
+    /// Returns the command that selects another line than the last.
     fn select(&mut self) -> Result<String, String> {
         let other = u32::try_from(self.random.below(usize::try_from(MANY_LINES - 1).unwrap_or(1)));
         self.last = (self.last + 1 + other.unwrap_or(0)) % MANY_LINES;
@@ -122,7 +123,7 @@ impl<'a> Person<'a> {
         ))
     }
 
-    /// Those that were made arrive in time where the connection lives.
+    /// Checks that mentions arrive in time on connections that are still open.
     fn mentions_arrive(&mut self) -> Result<(), String> {
         let (seen, now) = (self.soak.seen(), self.soak.now());
         let awaited = |mention: &Mentioned| {
@@ -138,7 +139,7 @@ impl<'a> Person<'a> {
         }
     }
 
-    /// About a proposal; one in three is left to whoever made it.
+    /// Decides on a random proposal, or in one of three calls on none.
     fn decide(&mut self) -> Result<(), String> {
         if self.random.one_in(3) {
             return Ok(());
@@ -159,7 +160,7 @@ impl<'a> Person<'a> {
         self.soak.editor.tell(lines)
     }
 
-    /// Waits until it is so, also while all settles.
+    /// Waits until the condition is true, also in the settling phase.
     fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), String> {
         let begin = self.soak.now();
         while !is_so(self) && self.soak.phase() < Phase::Failed {

@@ -1,4 +1,4 @@
-//! From the first connection to the end of the editor.
+//! A run, from the first connection to the end of the editor.
 
 use super::Options;
 use super::client::Client;
@@ -14,25 +14,25 @@ use std::io::BufRead;
 use std::thread;
 use std::time::Duration;
 
-/// How often the memory is looked at; in a short run more often.
+/// The time between two samples of the memory. A short run takes at least [`FEWEST_SAMPLES`].
 const SAMPLE: Duration = Duration::from_secs(10);
 const FEWEST_SAMPLES: u32 = 12;
 
-/// How often it is said how it goes.
+/// The time between two lines of progress.
 const REPORT: Duration = Duration::from_secs(30);
 
-/// How long settling may take, and ending.
+/// The timeout of settling, and of ending.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a process that has crashed takes to be gone.
+/// The timeout for the exit status of a crashed process.
 const CRASH: Duration = Duration::from_secs(1);
 
-/// What has to have happened in a run of a minute, or it has shown nothing.
+/// The events that a run of a minute or more has to have, since otherwise it has tested nothing.
 const MUST: [Of; 7] =
     [Of::Kills, Of::Rebuffed, Of::Answers, Of::Cancelled, Of::Abandoned, Of::Verdicts, Of::Mentions];
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Runs it to the end: what there was, or what did not hold.
+/// Runs the soak to the end. Returns the totals, or the first fault.
 pub(super) fn run(
     options: &Options,
     home: &Home,
@@ -42,7 +42,7 @@ pub(super) fn run(
     let (soak, desk) = (Soak::new(editor, home.project(), options.clients), Desk::default());
     let mut memory = Memory::default();
     let idle = editor.descriptors();
-    // Then what was found is what came of it.
+    // The status of a crash comes before other faults, which are its consequences.
     let mut crashed = None;
     thread::scope(|scope| {
         scope.spawn(|| desk.read(&soak, output));
@@ -57,7 +57,7 @@ pub(super) fn run(
         if let Err(problem) = settled.and_then(|()| end(&soak)) {
             soak.fail(problem);
         }
-        // Whatever there was: all threads end with it.
+        // All threads end with the editor.
         if soak.phase() == Phase::Failed {
             crashed = editor.ends_within(CRASH).filter(|status| !status.success());
         }
@@ -74,7 +74,7 @@ pub(super) fn run(
     }
 }
 
-/// Lets it run, and looks at the memory now and then.
+/// Waits for the length of the run, samples the memory and prints progress.
 fn watch(soak: &Soak<'_>, length: Duration, memory: &mut Memory) {
     let every = SAMPLE.min(length / FEWEST_SAMPLES);
     let (end, mut sample, mut report) = (
@@ -105,8 +105,8 @@ fn progress(soak: &Soak<'_>, now: Time) {
     println!("{:3}:{:02} {rss}{}", seconds / 60, seconds % 60, soak.totals.line());
 }
 
-/// Waits until the person rests, all clients are attached, nothing is open but proposals, and the sockets of all others are
-/// gone.
+/// Waits until the person rests, all clients are attached, only proposals are open, and all other
+/// sockets are closed.
 fn settle(soak: &Soak<'_>, idle: Option<usize>, rests: impl Fn() -> bool) -> Result<(), String> {
     wait(soak, rests).map_err(|late| format!("{late} until the person rests"))?;
     wait(soak, || soak.seen().iter().all(|seen| seen.is_settled))
@@ -143,7 +143,7 @@ fn wait(soak: &Soak<'_>, is_so: impl Fn() -> bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether what was to be shown has happened.
+/// Checks that the required events have happened.
 fn judge(soak: &Soak<'_>, length: Duration) -> Result<(), String> {
     if length < MINUTE {
         return Ok(());

@@ -1,4 +1,5 @@
-//! What all threads share: how far the run is, what was found, and what each client has heard.
+//! The state that all threads share: the phase of the run, the first fault, and the pushes that
+//! each client has received.
 
 use super::arrivals::{Arrivals, Before};
 use super::editor::Editor;
@@ -10,31 +11,31 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How far the run is.
+/// The phase of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
-    /// Everything happens.
+    /// Clients and the person act.
     Busy,
-    /// Clients attach if they are not, and wait for all answers but verdicts.
+    /// Clients attach if they are not attached, and wait for all answers except verdicts.
     Settling,
-    /// The editor was told to end.
+    /// The editor has got SIGTERM.
     Ending,
-    /// Something did not hold.
+    /// A rule did not hold.
     Failed,
 }
 
-/// What one client has heard on its connection.
+/// The pushes that one client has received on its connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    /// Which connection, counted from 1.
+    /// The number of the connection, counted from 1.
     pub(super) life: u64,
-    /// It hears, and means to go on with that.
+    /// True if the client receives pushes and is not about to end the connection.
     pub(super) is_attached: bool,
-    /// The line of the last selection.
+    /// The line of the last selection that arrived.
     pub(super) line: Option<u32>,
-    /// The number of the last mention, counted from 1.
+    /// The number of the last mention that arrived, counted from 1.
     pub(super) mention: u32,
-    /// Nothing is open any more but verdicts.
+    /// True if only verdicts are open.
     pub(super) is_settled: bool,
 }
 
@@ -45,7 +46,7 @@ pub(super) struct Soak<'a> {
     pub(super) totals: Totals,
     pub(super) clock: Clock,
     pub(super) arrivals: Arrivals,
-    /// Nobody but the person is to select anything.
+    /// True while only the person selects.
     is_calm: AtomicBool,
     phase: Mutex<Phase>,
     found: Mutex<Option<String>>,
@@ -82,19 +83,19 @@ impl<'a> Soak<'a> {
         *lock(&self.phase)
     }
 
-    /// Goes on to this phase; there is no way back.
+    /// Enters this phase, unless a later one has been entered.
     pub(super) fn enter(&self, phase: Phase) {
         let mut now = lock(&self.phase);
         *now = phase.max(*now);
     }
 
-    /// Something did not hold. What follows from it is not told.
+    /// Ends the run with a fault. Keeps only the first, since others follow from it.
     pub(super) fn fail(&self, what: String) {
         lock(&self.found).get_or_insert(what);
         self.enter(Phase::Failed);
     }
 
-    /// What did not hold.
+    /// Returns the first fault.
     pub(super) fn found(&self) -> Option<String> {
         lock(&self.found).clone()
     }
@@ -107,18 +108,18 @@ impl<'a> Soak<'a> {
         self.is_calm.store(is_calm, Ordering::SeqCst);
     }
 
-    /// Changes what is known of a client.
+    /// Changes the entry of a client.
     pub(super) fn note<T>(&self, client: usize, change: impl FnOnce(&mut Seen) -> T) -> Option<T> {
         Some(change(&mut lock(self.seen.get(client)?)))
     }
 
-    /// What each client has heard.
+    /// Returns the pushes that each client has received.
     pub(super) fn seen(&self) -> Vec<Seen> {
         self.seen.iter().map(|seen| *lock(seen)).collect()
     }
 }
 
-/// A thread that panics has left nothing half done here.
+/// Locks a mutex. Ignores poison, since no change under these locks can panic halfway.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
-//! What there was, counted by all threads.
+//! The totals of the run, counted by all threads.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Something that is counted.
+/// The counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     Connections,
@@ -55,12 +55,12 @@ impl Totals {
         self.counter(of).map_or(0, |counter| counter.load(Ordering::Relaxed))
     }
 
-    /// All of them, in a line.
+    /// Returns all counters in a line.
     pub(super) fn line(&self) -> String {
         let mut line = String::new();
         for (of, name) in ALL {
             let comma = if line.is_empty() { "" } else { ", " };
-            // Writing to a string does not fail.
+            // A write to a string does not fail.
             let _ = write!(line, "{comma}{} {name}", self.get(of));
         }
         line

@@ -1,4 +1,4 @@
-//! What the tests of the commands share.
+//! The shared helpers of the tests of the commands.
 
 mod process;
 pub mod stranger;

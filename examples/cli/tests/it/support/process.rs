@@ -1,4 +1,4 @@
-//! Programs as processes: their lines, awaited, in a home of their own.
+//! Programs as processes with a home directory for the test, and reads of their lines with a timeout.
 
 use serde_json::Value;
 use std::cell::RefCell;
@@ -12,13 +12,14 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough for a busy machine; what is awaited comes within milliseconds on an idle one.
+/// The timeout of each wait: long enough for a busy machine. On an idle machine a wait takes
+/// milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A directory of its own with a home and a project in it, removed at the end.
+/// A directory of the test with a home and a project in it, removed on drop.
 pub struct Place {
     root: PathBuf,
-    /// What keeps the closed ports closed.
+    /// The sockets that keep the closed ports closed.
     closed: RefCell<Vec<(TcpListener, TcpStream)>>,
 }
 
@@ -44,8 +45,9 @@ impl Place {
         self.root.join("home/.claude/ide")
     }
 
-    /// Waits for the lock file that this program publishes, beside one for another port. From then on it is to be found:
-    /// what is still being written has no such name.
+    /// Waits for the lock file that this program publishes, and returns its path. Ignores the lock
+    /// file of the port `other`. The lock file is complete, since a file that is still being
+    /// written has another name.
     pub fn published(&self, by: &str, other: Option<&str>) -> PathBuf {
         let is_it = |path: &PathBuf| {
             path.extension().is_some_and(|kind| kind == "lock")
@@ -61,7 +63,7 @@ impl Place {
         }
     }
 
-    /// Everything that lies where lock files do.
+    /// Returns everything in the directory of lock files.
     pub fn in_lock_dir(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.lock_dir());
         entries.map_or_else(|_| Vec::new(), |entries| entries.map(|entry| entry.unwrap().path()).collect())
@@ -77,8 +79,10 @@ impl Place {
         fs::read_to_string(self.project().join(name)).unwrap()
     }
 
-    /// A port where nobody listens, nor can before the end: a connection begins there. One that was listened on would do
-    /// so a little longer in a process that is being started, and then be anybody's.
+    /// Returns a port on which no process can listen until the drop of this place: it is the local
+    /// port of an open connection. A port of a closed listener would not do. A process that is
+    /// being started can hold the listener a little longer, and afterwards any program can get the
+    /// port.
     pub fn closed_port(&self) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -102,7 +106,7 @@ impl Place {
         Process::spawn(program, &mut self.command(program, arguments))
     }
 
-    /// A program in the project, with a home of its own.
+    /// Returns a command that runs in the project, with the home of this place.
     pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = crate::program(program);
         command
@@ -126,7 +130,7 @@ impl Drop for Place {
     }
 }
 
-/// The id of a process that has ended.
+/// Returns the id of a process that has ended.
 pub fn dead() -> u32 {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
@@ -151,7 +155,7 @@ impl Process {
         Self { name: name.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }
     }
 
-    /// Nobody reads its standard output, unless whoever has it then does.
+    /// Starts a process, and returns its standard output, which the caller can read or leave unread.
     pub fn spawn_unread(name: &str, command: &mut Command) -> (Self, ChildStdout) {
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -159,18 +163,18 @@ impl Process {
         (Self { name: name.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }, out)
     }
 
-    /// The next line of standard output.
+    /// Returns the next line of standard output.
     pub fn line(&mut self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => {
                 self.seen.push(line.clone());
                 line
             }
-            Err(_) => panic!("{} said nothing more; so far:\n{}", self.name, self.seen.join("\n")),
+            Err(_) => panic!("{} printed no more lines; so far:\n{}", self.name, self.seen.join("\n")),
         }
     }
 
-    /// The next event, which must be this one.
+    /// Returns the next event, and checks its name.
     pub fn event(&mut self, expected: &str) -> Value {
         let line = self.line();
         let event: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -178,7 +182,7 @@ impl Process {
         event
     }
 
-    /// The next selection with this text. A selection is sent more than once, so others are passed over.
+    /// Returns the next selection with this text. Skips others, since the editor repeats a selection.
     pub fn until_selected(&mut self, text: &str) -> Value {
         loop {
             let event = self.until("selection_changed");
@@ -188,7 +192,7 @@ impl Process {
         }
     }
 
-    /// The next event of this kind; others are passed over.
+    /// Returns the next event of this name, and skips others.
     pub fn until(&mut self, expected: &str) -> Value {
         loop {
             let line = self.line();
@@ -199,23 +203,23 @@ impl Process {
         }
     }
 
-    /// All lines that are left, to the end.
+    /// Returns all remaining lines, to the end of standard output.
     pub fn rest(&mut self) -> Vec<String> {
         self.lines.iter().collect()
     }
 
-    /// A line for standard input.
+    /// Writes a line to standard input.
     pub fn tell(&mut self, line: &str) {
         self.put(&format!("{line}\n"));
     }
 
-    /// A text for standard input.
+    /// Writes a text to standard input.
     pub fn put(&mut self, text: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).unwrap();
     }
 
-    /// The end of standard input.
+    /// Closes standard input.
     pub fn hang_up(&mut self) {
         self.stdin = None;
     }
@@ -231,26 +235,26 @@ impl Process {
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     }
 
-    /// A line for standard input, if the process still reads it.
+    /// Writes a line to standard input, and ignores the error if the process no longer reads.
     pub fn try_tell(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         let _ = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
     }
 
-    /// Waits for the end, and kills a process that has not ended after this time: then there is no status.
+    /// Waits for the end, and kills the process after this time; there is no status then.
     pub fn end_within(&mut self, at_most: Duration) -> (Option<i32>, String) {
         let begin = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
             if begin.elapsed() > at_most {
                 self.child.kill().unwrap();
             }
-            // The pause between two looks: std has no wait with a timeout.
+            // Polls, since std has no wait with a timeout.
             thread::sleep(Duration::from_millis(2));
         }
         self.end()
     }
 
-    /// Waits for the end: its exit status and what it said on standard error.
+    /// Waits for the end, and returns the exit status and the standard error.
     pub fn end(&mut self) -> (Option<i32>, String) {
         let begin = Instant::now();
         let status = loop {

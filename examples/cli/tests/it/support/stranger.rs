@@ -1,6 +1,6 @@
-//! Another user of this machine: a thread that runs under another uid, and what it captures on a port.
+//! Another user of this machine: a thread that runs under another uid and captures bytes on a port.
 //!
-//! The system knows a uid for each thread, and the sockets of a thread belong to its uid.
+//! Linux has a uid for each thread, and the sockets of a thread belong to its uid.
 
 use rustix::thread::set_thread_uid;
 use std::io::Read as _;
@@ -9,10 +9,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The uid of the other user, whom nothing else on the machine belongs to.
+/// The uid of the other user, which owns nothing else on the machine.
 pub const MALLORY: u32 = 61_234;
 
-/// Returns true if the test runs as root, and prints a notice if not: only root can act as another user.
+/// Returns true if the test runs as root, and prints a notice otherwise: only root can act as
+/// another user.
 pub fn can_be_another_user() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
@@ -29,7 +30,7 @@ pub fn as_another_user<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'stat
     })
 }
 
-/// A listener of the other user. It accepts each connection and keeps what arrives there.
+/// A listener of the other user. It accepts each connection and keeps the bytes that arrive.
 pub struct Squatter {
     pub port: u16,
     captured: Receiver<Vec<u8>>,
@@ -38,7 +39,7 @@ pub struct Squatter {
 }
 
 impl Squatter {
-    /// Listens on this port of 127.0.0.1; 0 is any port.
+    /// Listens on this port of 127.0.0.1; 0 means any port.
     pub fn listen(port: u16) -> Self {
         let (sender, captured) = mpsc::channel();
         let (listening, port_of) = mpsc::channel();
@@ -60,16 +61,16 @@ impl Squatter {
                         sender.send(bytes).unwrap();
                     }
                 }
-                // The pause between two rounds, since neither the listener nor a stream waits.
+                // Pauses between two rounds, since neither the listener nor a stream blocks.
                 thread::sleep(Duration::from_millis(2));
             }
         });
         Self { port: port_of.recv().unwrap(), captured, stop, thread: Some(thread) }
     }
 
-    /// All that has arrived, as text, once nothing more can arrive.
+    /// Stops the listener, and returns all bytes that arrived, as text.
     pub fn captured(mut self) -> String {
-        // What a program has written before it ended is there by now; the thread takes it in its next round.
+        // The bytes of an ended program have arrived by now. The thread reads them in its next round.
         thread::sleep(Duration::from_millis(50));
         let _ = self.stop.send(());
         self.thread.take().unwrap().join().unwrap();

@@ -1,4 +1,4 @@
-//! A terminal of its own for a program, in tmux: keys in, screen out.
+//! A terminal for a program, in tmux: the test presses keys and reads the screen.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks at the screen.
+/// The time between two reads of the screen.
 const BLINK: Duration = Duration::from_millis(20);
 
 pub struct Tmux {
@@ -14,7 +14,7 @@ pub struct Tmux {
 }
 
 impl Tmux {
-    /// A shell in a directory, with these variables, 80 columns and 24 rows.
+    /// Starts a shell in a directory, with these variables, 80 columns and 24 rows.
     pub fn new(root: &Path, cwd: &Path, variables: &[(&str, &str)]) -> Self {
         let tmux = Self { socket: root.join("tmux").to_str().unwrap().into() };
         let mut command = tmux.command();
@@ -22,7 +22,7 @@ impl Tmux {
         for (name, value) in variables {
             command.args(["-e", &format!("{name}={value}")]);
         }
-        // A shell that sets nothing of the terminal itself.
+        // This shell does not change settings of the terminal.
         command.args(["-e", "ENV=", "/bin/sh"]);
         let began = command.output().unwrap_or_else(|error| {
             panic!("this test drives the editor in tmux, which has to be installed: {error}")
@@ -46,7 +46,7 @@ impl Tmux {
         output
     }
 
-    /// Presses keys, by the names that tmux has for them.
+    /// Presses keys, named as in tmux.
     pub fn keys(&self, keys: &[&str]) {
         self.run(&[&["send-keys", "-t", "t"], keys].concat());
     }
@@ -55,7 +55,7 @@ impl Tmux {
         self.run(&["send-keys", "-t", "t", "-l", text]);
     }
 
-    /// A line for the shell.
+    /// Types a line and presses Enter.
     pub fn line(&self, line: &str) {
         self.type_text(line);
         self.keys(&["Enter"]);
@@ -69,18 +69,18 @@ impl Tmux {
         String::from_utf8(self.run(&["capture-pane", "-p", "-t", "t"]).stdout).unwrap()
     }
 
-    /// With its colours.
+    /// Returns the screen with its escape sequences for colors.
     pub fn coloured(&self) -> String {
         String::from_utf8(self.run(&["capture-pane", "-e", "-p", "-t", "t"]).stdout).unwrap()
     }
 
-    /// What tmux knows of the pane.
+    /// Returns the value of a tmux format for the pane.
     pub fn says(&self, format: &str) -> String {
         let said = String::from_utf8(self.run(&["display-message", "-p", "-t", "t", format]).stdout).unwrap();
         said.trim_end().to_owned()
     }
 
-    /// Waits until the screen shows this, and gives it.
+    /// Waits until the screen shows this text, and returns the screen.
     pub fn wait(&self, text: &str) -> String {
         self.until(text, |screen| screen.contains(text))
     }

@@ -1,4 +1,5 @@
-//! An editor that is gone, and whose port is one of those that the system gives to whoever connects.
+//! An editor that has gone and had an ephemeral port: the system can give the port to a client
+//! socket.
 
 use super::programs::Tap;
 use super::{HEAD, publish};
@@ -7,7 +8,7 @@ use rustix::net::{Shutdown, shutdown};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
-/// Linux gives even ports to those that connect, and odd ones to those that listen.
+/// Binds a listener to an even port. Linux prefers even ports for `connect` and odd ports for `bind`.
 fn even_listener() -> TcpListener {
     loop {
         let any = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -19,15 +20,17 @@ fn even_listener() -> TcpListener {
     }
 }
 
-/// Connects until the next port that is given is likely to be the one that is listened on.
+/// Connects until the system is likely to give the port of the listener to one of the next
+/// connections.
 fn approach(listener: &TcpListener) {
     let address = listener.local_addr().unwrap();
-    // It goes round in steps of a few, so this is several times round; elsewhere than on Linux it may be in no order.
+    // Linux goes through the ports in small steps, and this count covers them several times. Other
+    // systems can give ports in any order.
     for _ in 0..30_000 {
         let here = TcpStream::connect(address).unwrap();
         let (there, _) = listener.accept().unwrap();
         let before = address.port().wrapping_sub(here.local_addr().unwrap().port());
-        // Whoever ends first keeps the port for a while.
+        // The end that closes first keeps its port for a while, so the client closes first.
         drop(here);
         drop(there);
         if (1..=16).contains(&before) {
@@ -37,16 +40,17 @@ fn approach(listener: &TcpListener) {
 }
 
 #[test]
-fn a_tap_does_not_take_itself_for_the_editor() {
+fn tap_does_not_connect_to_itself() {
     let place = Place::new("tap-itself");
     let mut listener = even_listener();
     let port = listener.local_addr().unwrap().port();
     publish(&place, port);
     let mut tap = Tap::start(&place, &port.to_string(), "t.jsonl");
-    // One round in five meets itself where it does not take care.
+    // Without the check, a tap connects to itself in one round of five.
     for round in 0..12 {
         approach(&listener);
-        // A process that another test starts has it too for a moment, and would listen on.
+        // A process that another test starts can inherit the listener for a moment, and would keep
+        // it open.
         let _ = shutdown(&listener, Shutdown::Both);
         drop(listener);
         for _ in 0..8 {
@@ -58,7 +62,8 @@ fn a_tap_does_not_take_itself_for_the_editor() {
         }
         listener = match TcpListener::bind(("127.0.0.1", port)) {
             Ok(listener) => listener,
-            // What was connected to itself keeps the port for a while: so it was, and was refused.
+            // A connection to itself keeps the port for a while. So the tap connected to itself and
+            // refused the connection.
             Err(error) if error.kind() == ErrorKind::AddrInUse => break,
             Err(error) => panic!("{error}"),
         };

@@ -1,4 +1,4 @@
-//! The tap between agents and an editor, and the replay of what it wrote.
+//! The tap between agents and an editor, and the replay of its transcript.
 
 mod gone;
 mod programs;
@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 #[test]
-fn e07_tokens_are_taken_out_of_messages_as_well() {
+fn e07_tokens_in_messages_are_redacted() {
     let place = Place::new("tap-tokens");
     let (mut editor, port, token) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
@@ -25,7 +25,7 @@ fn e07_tokens_are_taken_out_of_messages_as_well() {
         "openDiff {}",
         json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": "t"})
     ));
-    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "to the editor it goes as it is");
+    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "the editor gets the message unchanged");
     editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
     let outcome = agent.event("outcome");
     assert_eq!(outcome["outcome"]["result"]["content"][1]["text"], contents.as_str());
@@ -39,7 +39,7 @@ fn e07_tokens_are_taken_out_of_messages_as_well() {
 }
 
 #[test]
-fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
+fn e07_wrong_token_is_not_recorded() {
     let place = Place::new("tap-wrong");
     let (_editor, port, _) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
@@ -74,7 +74,7 @@ fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
     assert_eq!(&answer, b"HTTP/1.1 431");
     drop(socket);
     let transcript = place.read("t.jsonl");
-    assert_eq!(transcript.lines().count(), 1, "nothing of who was not let in: {transcript}");
+    assert_eq!(transcript.lines().count(), 1, "the transcript has no refused client: {transcript}");
     assert_eq!(tap.agent(&place, &["call", "getDiagnostics"]).end().0, Some(0));
     tap.stop();
     let transcript = place.read("t.jsonl");
@@ -83,9 +83,10 @@ fn e07_the_editor_judges_and_a_wrong_token_is_not_written_down() {
     assert_eq!(status, Some(0), "{said}");
 }
 
-/// As many as the host of an editor keeps; and one that was let in is none of them.
+/// The tap keeps 8 pending connections, as many as the host of an editor. Attached agents do not
+/// count.
 #[test]
-fn n05_strangers_at_a_tap_keep_no_agent_out_and_leave_no_line() {
+fn n05_strangers_keep_no_agent_out() {
     let place = Place::new("tap-strangers");
     let (mut editor, port, _) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
@@ -122,7 +123,7 @@ fn n05_strangers_at_a_tap_keep_no_agent_out_and_leave_no_line() {
 }
 
 #[test]
-fn a_signal_ends_both_sides_in_order_and_a_kill_loses_nothing() {
+fn signal_or_kill_leaves_replayable_transcript() {
     let place = Place::new("tap-end");
     let (mut editor, port, _) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
@@ -151,21 +152,21 @@ fn a_signal_ends_both_sides_in_order_and_a_kill_loses_nothing() {
 }
 
 #[test]
-fn a_lock_file_that_vanished_comes_back_however_often_somebody_connects() {
+fn lock_file_is_restored_between_connections() {
     let place = Place::new("tap-vanished");
     let (_listener, port) = bare_editor(&place);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
     fs::remove_file(&tap.lock).unwrap();
     let begin = Instant::now();
-    // The system says that it is gone; connections come and go in between.
+    // The system reports the loss to the guard. Connections come and go in between.
     while !tap.lock.exists() {
         assert!(begin.elapsed() < Duration::from_secs(15), "it does not come back");
         drop(TcpStream::connect(("127.0.0.1", tap.port)).unwrap());
         thread::sleep(Duration::from_millis(300));
     }
 
-    // Where there is no directory for it, that is said once, and not at every look.
-    // The tap brings it back meanwhile.
+    // With a file in place of the directory, the tap reports the error once and not at each attempt.
+    // The tap can restore the directory in between.
     while fs::write(place.lock_dir(), "no directory").is_err() {
         assert!(begin.elapsed() < Duration::from_secs(15));
         let _ = fs::remove_dir_all(place.lock_dir());
@@ -181,7 +182,7 @@ fn a_lock_file_that_vanished_comes_back_however_often_somebody_connects() {
 }
 
 #[test]
-fn a_transcript_that_is_as_long_as_it_may_be_ends_and_says_so() {
+fn full_transcript_ends_with_a_complaint() {
     let place = Place::new("tap-most");
     let (mut editor, port, _) = editor(&place, &[]);
     let arguments = ["--to", &port, "--out", "t.jsonl", "--max-bytes", "5000"];
@@ -203,7 +204,7 @@ fn a_transcript_that_is_as_long_as_it_may_be_ends_and_says_so() {
     assert_eq!(status, Some(0), "{said}");
 }
 
-/// An editor that is nothing but a socket.
+/// Binds a listener as an editor without a protocol, and writes its lock file.
 pub(crate) fn bare_editor(place: &Place) -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -221,7 +222,7 @@ pub(crate) const HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 pub(crate) const SWITCHING: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
 
 #[test]
-fn bytes_and_close_codes_pass_as_they_are_and_ends_are_ends() {
+fn bytes_and_ends_pass_unchanged() {
     let place = Place::new("tap-bytes");
     let (listener, port) = bare_editor(&place);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
@@ -237,7 +238,7 @@ fn bytes_and_close_codes_pass_as_they_are_and_ends_are_ends() {
     agent.read_to_end(&mut heard).unwrap();
     assert_eq!(heard, [SWITCHING, b"\x88\x02\x0f\xa1"].concat(), "4001 and the end");
 
-    // An agent that is gone is gone for the editor.
+    // The end of the agent is an end of input for the editor.
     let agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
     let (mut editor, _) = listener.accept().unwrap();
     drop(agent);
@@ -245,7 +246,7 @@ fn bytes_and_close_codes_pass_as_they_are_and_ends_are_ends() {
 
     tap.stop();
 
-    // And where nobody listens an agent hears so, and may try again.
+    // If no process listens on the port of the editor, the agent gets status 502.
     let place = Place::new("tap-nobody");
     let port = place.closed_port();
     publish(&place, port);
@@ -259,7 +260,7 @@ fn bytes_and_close_codes_pass_as_they_are_and_ends_are_ends() {
 }
 
 #[test]
-fn who_does_not_read_is_not_read_for() {
+fn backpressure_passes_through_the_tap() {
     const ALL: usize = 48 << 20;
     let place = Place::new("tap-slow");
     let (listener, port) = bare_editor(&place);
@@ -268,7 +269,7 @@ fn who_does_not_read_is_not_read_for() {
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
     let (mut editor, _) = listener.accept().unwrap();
     agent.write_all(HEAD).unwrap();
-    // What is left unread at the end would be a reset.
+    // Unread bytes at the end would cause a reset.
     editor.read_exact(&mut [0; HEAD.len()]).unwrap();
     editor.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
     let chunk = vec![b'x'; 64 << 10];
@@ -291,7 +292,7 @@ fn who_does_not_read_is_not_read_for() {
 }
 
 #[test]
-fn what_cannot_begin_says_what_to_do() {
+fn failed_start_names_the_remedy() {
     let place = Place::new("tap-wrongly");
     let (status, said) = place.start("tap", &["--to", "1"]).end();
     assert!(status == Some(2) && said.contains("1.lock"), "{said}");

@@ -1,11 +1,11 @@
-//! The tap, the editor behind it, and the replay of what the tap wrote.
+//! The tap, the editor behind it, and the replay of the transcript, as processes.
 
 use crate::support::{Place, Process};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 
-/// A tap at work, and what it published.
+/// A running tap, and the contents of its lock file.
 pub(crate) struct Tap {
     pub(crate) process: Process,
     pub(crate) port: u16,
@@ -18,7 +18,7 @@ impl Tap {
         Self::of(place.start("tap", &["--to", editor, "--out", out]), place, editor)
     }
 
-    /// Waits for what it publishes.
+    /// Waits for the lock file of a started tap, and reads it.
     pub(crate) fn of(process: Process, place: &Place, editor: &str) -> Self {
         let lock = place.published("the tap", Some(editor));
         let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
@@ -48,7 +48,7 @@ pub(crate) fn editor(place: &Place, arguments: &[&str]) -> (Process, String, Str
     (editor, event["port"].to_string(), token)
 }
 
-/// The exit status of a replay, and what it printed.
+/// Runs a replay, and returns the exit status and the output.
 pub(crate) fn replay(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
     let mut process = place.start("replay", arguments);
     let said = process.rest().join("\n");

@@ -1,4 +1,5 @@
-//! What a transcript replays to: no difference where the core says the same, and the first one where it does not.
+//! The replay of a transcript: no difference if the core sends the recorded bytes, and otherwise
+//! the first difference.
 
 use super::programs::{Tap, editor, replay};
 use crate::support::Place;
@@ -12,7 +13,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A session with all that an editor does: lists, pushes, diffs that are accepted, left and taken back, errors.
+/// Records a session with everything that an editor does: lists, pushes, diffs that are accepted
+/// and closed, and errors.
 fn session(place: &Place) {
     place.write("a.txt", "hello\nwörld\n");
     place.write("new.txt", "proposed ✻\n");
@@ -57,7 +59,7 @@ fn session(place: &Place) {
     }
     editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,1]}"#);
     watching.until_selected("p");
-    // The other one receives it in its own time.
+    // The agent `calls` can receive the selection later.
     let begin = Instant::now();
     while passed(place, r#""text":"p""#) < 2 {
         assert!(begin.elapsed() < Duration::from_secs(30), "it is not sent");
@@ -69,7 +71,7 @@ fn session(place: &Place) {
     assert_eq!(calls.end().0, Some(1));
     assert_eq!(tap.agent(place, &["tools"]).end().0, Some(0));
 
-    // The editor goes first, so its farewell passes the tap.
+    // The editor ends first, so its close handshake passes the tap.
     editor.tell(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
     let (status, said) = watching.end();
@@ -83,7 +85,8 @@ fn session(place: &Place) {
     }
 }
 
-/// A transcript with something done to the text of one message of the editor.
+/// Changes the text of one message of the editor in a transcript. Returns the transcript and the
+/// line number.
 fn changed(transcript: &str, message: &str, change: impl Fn(&str) -> String) -> (String, usize) {
     let mut lines: Vec<String> = transcript.lines().map(str::to_owned).collect();
     for (index, line) in lines.iter_mut().enumerate() {
@@ -91,7 +94,7 @@ fn changed(transcript: &str, message: &str, change: impl Fn(&str) -> String) -> 
         if form["from"] != "editor" || !form["base64"].is_string() {
             continue;
         }
-        // Its frames are as they are written; as long as it stays, the text may be another.
+        // The frames of the editor are not masked, so a text can be replaced by one of equal length.
         let text = said(&form);
         if text.contains(message) {
             let bytes: Vec<u8> = change(&text).chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
@@ -104,7 +107,7 @@ fn changed(transcript: &str, message: &str, change: impl Fn(&str) -> String) -> 
 }
 
 #[test]
-fn a_transcript_of_a_live_session_replays_without_a_difference_and_any_change_is_found() {
+fn replay_finds_every_change_of_a_transcript() {
     let place = Place::new("tap-replay");
     session(&place);
     for side in ["editor", "agent"] {
@@ -122,7 +125,7 @@ fn a_transcript_of_a_live_session_replays_without_a_difference_and_any_change_is
             assert!(said.contains(part), "{name}: {part:?} is missing in\n{said}");
         }
     };
-    // One or a few bytes each, in what the machine says and in what the application had it say.
+    // Each case changes one or a few bytes, in messages of the machine or of the application.
     let cases = [
         (
             "a text that the machine makes",
@@ -178,7 +181,7 @@ fn a_transcript_of_a_live_session_replays_without_a_difference_and_any_change_is
 }
 
 #[test]
-fn what_nothing_can_be_compared_with_is_said_or_different() {
+fn incomparable_bytes_are_reported() {
     let place = Place::new("tap-left");
     session(&place);
     let whole: Vec<Value> =
@@ -214,7 +217,7 @@ fn what_nothing_can_be_compared_with_is_said_or_different() {
         let endless = without(&|form| ends(form, side));
         check("no end", side, &endless, 0, &[&format!("the end of the {side} on connection 2")]);
         check("a stray byte and no end", side, &stray(side, &endless), 1, &["recorded  the bytes"]);
-        // So it is where the tap was killed.
+        // A killed tap leaves such a transcript.
         let cut = without(&|form| ends(form, side) || ends(form, peer));
         let left = format!("not compared: 1 bytes of connection 2: the {side} is cut off");
         check("a stray byte where it is cut", side, &stray(side, &cut), 0, &[&left]);
@@ -236,7 +239,8 @@ fn what_nothing_can_be_compared_with_is_said_or_different() {
     );
 }
 
-/// On how many connections the transcript has this so far. Its last line may be half a line.
+/// Returns the number of connections on which the transcript has this text so far. Ignores an
+/// incomplete last line.
 fn passed(place: &Place, what: &str) -> usize {
     let transcript = fs::read(place.project().join("t.jsonl")).unwrap();
     let forms = transcript.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
@@ -244,7 +248,7 @@ fn passed(place: &Place, what: &str) -> usize {
     with_it.filter_map(|form| form["conn"].as_u64()).collect::<BTreeSet<u64>>().len()
 }
 
-/// The bytes of a line, a character each.
+/// Returns the bytes of a line, each as a character.
 fn said(form: &Value) -> String {
     let raw = form["raw"].as_str().map(|raw| raw.as_bytes().to_vec());
     let bytes = raw.or_else(|| BASE64_STANDARD.decode(form["base64"].as_str()?).ok()).unwrap_or_default();
@@ -252,10 +256,11 @@ fn said(form: &Value) -> String {
 }
 
 #[test]
-fn what_the_machine_does_by_the_clock_is_compared_with_the_clock() {
+fn late_timer_is_a_difference() {
     let place = Place::new("tap-clock");
     session(&place);
-    // From a line on, before which all was quiet, everything is half an hour later: the machine has pinged by then.
+    // All lines from the mention on are half an hour later, and before them there was silence. The
+    // machine would have sent a ping by then.
     let (mut is_later, mut late) = (false, String::new());
     for line in place.read("t.jsonl").lines() {
         let mut form: Value = serde_json::from_str(line).unwrap();
@@ -272,13 +277,13 @@ fn what_the_machine_does_by_the_clock_is_compared_with_the_clock() {
 }
 
 #[test]
-fn messages_that_crossed_are_no_difference() {
+fn crossed_messages_are_no_difference() {
     let place = Place::new("tap-crossed");
     session(&place);
     let transcript = place.read("t.jsonl");
     let mut lines: Vec<Value> = transcript.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    // The editor had said its selection and then heard of a call, which it refused. On the way to the tap the call could
-    // as well have overtaken the selection.
+    // The editor sent a selection, and then received a call, which it refused. The tap could also
+    // have recorded the call before the selection.
     let answer = lines.iter().position(|form| said(form).contains("tool nosuch not found")).unwrap();
     let conn = lines[answer]["conn"].clone();
     let last = |from: &str, before: usize| {
@@ -299,16 +304,17 @@ fn messages_that_crossed_are_no_difference() {
     let (status, said_of_it) = replay(&place, &["crossed.jsonl"]);
     assert_eq!(status, Some(0), "{said_of_it}");
 
-    // But what comes of it is the same in every order.
+    // The refusal has to be there in either order.
     lines.retain(|form| !said(form).contains("tool nosuch not found"));
     write(&lines);
     let (status, said_of_it) = replay(&place, &["crossed.jsonl"]);
     assert!(status == Some(1) && said_of_it.contains("tool nosuch not found"), "{said_of_it}");
 }
 
-/// The agent would have pinged 30 s after the last it heard. Its loop was a little late, and the editor's ping was there.
+/// The agent would have sent a ping 30 s after the last bytes of the editor. Its loop was a little
+/// late, and the ping of the editor came first.
 #[test]
-fn a_timer_that_was_a_little_late_is_no_difference() {
+fn slightly_late_timer_is_no_difference() {
     let place = Place::new("tap-late");
     let (mut editor, port, _) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");
@@ -336,13 +342,13 @@ fn a_timer_that_was_a_little_late_is_no_difference() {
 }
 
 #[test]
-fn recordings_by_hand_show_what_was_said_otherwise() {
+fn handmade_recordings_differ_in_ids() {
     let place = Place::new("tap-fixtures");
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let (status, said) = replay(&place, &[path.to_str().unwrap()]);
-        // The editor that recorded it gives its own requests numbers from 9001 on.
+        // The recorded editor numbers its own requests from 9001 on.
         assert_eq!(status, Some(1), "{said}");
         assert!(said.contains("recorded  9001") && said.contains("$.id"), "{said}");
     }

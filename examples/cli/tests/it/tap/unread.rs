@@ -1,4 +1,4 @@
-//! A transcript that goes to standard output, where nobody reads it.
+//! A transcript on standard output that nobody reads.
 
 use super::programs::{Tap, editor, replay};
 use super::{HEAD, SWITCHING, bare_editor};
@@ -9,13 +9,13 @@ use std::net::TcpStream;
 use std::process::ChildStdout;
 use std::thread;
 
-/// A tap whose transcript nobody reads, unless whoever has it then does.
+/// Starts a tap, and returns it and its standard output with the unread transcript.
 fn unread(place: &Place, port: &str) -> (Tap, ChildStdout) {
     let (process, out) = Process::spawn_unread("tap", &mut place.command("tap", &["--to", port]));
     (Tap::of(process, place, port), out)
 }
 
-/// One diff that is larger than what a pipe holds.
+/// Passes a diff through the tap that is larger than a pipe.
 fn diff(place: &Place, tap: &Tap, editor: &mut Process) {
     let mut agent = tap.agent(place, &["calls"]);
     let contents = "x".repeat(400_000);
@@ -31,7 +31,7 @@ fn diff(place: &Place, tap: &Tap, editor: &mut Process) {
 }
 
 #[test]
-fn a_transcript_that_nobody_reads_holds_up_nobody() {
+fn unread_transcript_delays_no_message() {
     let place = Place::new("tap-unread");
     let (mut editor, port, _) = editor(&place, &[]);
     let (mut tap, out) = unread(&place, &port);
@@ -44,7 +44,7 @@ fn a_transcript_that_nobody_reads_holds_up_nobody() {
 }
 
 #[test]
-fn a_reader_that_comes_late_has_missed_nothing() {
+fn late_reader_gets_whole_transcript() {
     let place = Place::new("tap-late");
     let (mut editor, port, _) = editor(&place, &[]);
     let (mut tap, mut out) = unread(&place, &port);
@@ -61,7 +61,8 @@ fn a_reader_that_comes_late_has_missed_nothing() {
     }
 }
 
-/// Two sockets with the tap between them, one of which has said so many bytes to the other.
+/// Opens two sockets with the tap between them. The agent has sent `len` bytes to the editor, which
+/// has read them.
 fn flood(tap: &Tap, listener: &std::net::TcpListener, len: usize) -> (TcpStream, TcpStream) {
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
     let (mut editor, _) = listener.accept().unwrap();
@@ -78,8 +79,8 @@ fn flood(tap: &Tap, listener: &std::net::TcpListener, len: usize) -> (TcpStream,
 }
 
 #[test]
-fn a_transcript_of_which_too_much_waits_ends_with_a_whole_line() {
-    // As examples/cli/src/support/writer.rs says, and a pipe holds some of it.
+fn overfull_transcript_ends_with_whole_line() {
+    // The limit in examples/cli/src/support/writer.rs. A pipe holds some more.
     const MOST: usize = 16 << 20;
     let place = Place::new("tap-full");
     let (listener, port) = bare_editor(&place);
@@ -104,7 +105,7 @@ fn a_transcript_of_which_too_much_waits_ends_with_a_whole_line() {
 }
 
 #[test]
-fn a_second_signal_waits_for_nothing() {
+fn second_signal_ends_at_once() {
     let place = Place::new("tap-twice");
     let (listener, port) = bare_editor(&place);
     let (mut tap, out) = unread(&place, &port);
@@ -113,7 +114,8 @@ fn a_second_signal_waits_for_nothing() {
     while tap.lock.exists() {
         thread::yield_now();
     }
-    // By itself it would wait for both sockets to end, and then for the transcript to be read.
+    // After one signal the tap waits for the end of both sockets, and then for a reader of the
+    // transcript.
     tap.process.terminate();
     let (status, said) = tap.process.end();
     assert!(status == Some(1) && said.contains("the transcript ends here: it was given up"), "{said}");
