@@ -1,8 +1,8 @@
-//! An editor's server on a thread that waits for it, beside threads of the application: a person who looks at proposals,
-//! and one that waits for signals.
+//! An editor's server that has a thread of its own, beside two other threads: one stands for a person
+//! who decides on proposals, one waits for signals.
 //!
-//! What other threads have for it goes into a queue, and the waker ends the wait. `cargo run --example blocking_loop`;
-//! Ctrl-C ends it.
+//! The other threads put messages for the server into a queue, and then end its wait by the waker.
+//! `cargo run --example blocking_loop`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
@@ -20,7 +20,8 @@ use std::error::Error;
 use std::sync::mpsc::{self, Receiver, SendError, Sender};
 use std::{io, process, thread};
 
-/// What other threads have for the server: first into the queue, then the waker.
+/// A message of another thread to the server. The thread puts it into the queue first and wakes
+/// second.
 enum Message {
     Decided(Call<OpenDiff>, DiffOutcome),
     Quit,
@@ -30,13 +31,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut server = listen()?;
     let (queue, proposals) = start_threads(&server.waker())?;
     while !server.is_over() {
-        // Nothing else happens on this thread: it sleeps until an agent, a timer or a thread wants something.
+        // The thread sleeps here until bytes arrive, a timer is due or the waker is used.
         if let Some(HostEvent::Agent { event, .. }) = server.next_event() {
             hear(&mut server, event, &proposals);
         }
         for message in queue.try_iter() {
             match message {
-                // Too late, if the agent has gone, or has closed the diff.
+                // An error means that the agent has gone or has closed the diff: the answer is too
+                // late.
                 Message::Decided(call, outcome) => drop(server.host_mut().answer(call, &outcome)),
                 Message::Quit => server.shutdown(),
             }
@@ -66,7 +68,8 @@ fn hear(server: &mut Server, event: ServerEvent, proposals: &Sender<(Call<OpenDi
         ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
             let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
         }
-        // Not answered here: a proposal waits for a person, and holds up nothing else.
+        // The answer comes later, from the other thread: a proposal waits for a person and delays
+        // nothing else.
         ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
             let Err(SendError((call, _))) = proposals.send((call, diff)) else { return };
             let _ = server.host_mut().call(call).fail(-32603, "nobody is there to decide");
@@ -75,13 +78,14 @@ fn hear(server: &mut Server, event: ServerEvent, proposals: &Sender<(Call<OpenDi
     }
 }
 
-/// The person and the signals: what comes from them, and where the person hears of proposals.
+/// Starts the threads of the person and of the signals. Returns the queue of their messages, and the
+/// channel that takes proposals to the person.
 fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Sender<(Call<OpenDiff>, OpenDiff)>)> {
     let (sender, queue) = mpsc::channel();
     let (proposals, proposed) = mpsc::channel::<(Call<OpenDiff>, OpenDiff)>();
     let (decided, person) = (sender.clone(), waker.clone());
     thread::spawn(move || {
-        // One who takes everything as it is.
+        // This person accepts every proposal unchanged.
         for (call, diff) in proposed {
             if decided.send(Message::Decided(call, diff.accept())).is_err() {
                 return;

@@ -1,8 +1,10 @@
-//! No adapter, no poll: an application that draws sixty frames a second looks at its sockets once a frame.
+//! An editor's server without an adapter and without a poll: an application that draws sixty frames a
+//! second looks at its sockets once a frame.
 //!
-//! What happens in a frame is the turn that the README shows (`src/ide/host/turn.rs`: copy it along with this); this adds
-//! the listener, the lock file and the clock. A frame without traffic costs a system call for each connection and one
-//! for the listener. `cargo run --example frame_loop`; Ctrl-C ends it.
+//! Each frame calls the turn that the README shows (`src/ide/host/turn.rs`: copy it along with this
+//! file). This file adds the listener, the lock file and the clock. A frame without traffic costs a
+//! system call for each connection and one for the listener. `cargo run --example frame_loop`; Ctrl-C
+//! ends it.
 
 #![allow(
     clippy::print_stdout,
@@ -31,7 +33,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{process, thread};
 
-/// A stranger may have to make room for the next one: so many are let in, and then read.
+/// The greatest number of connections accepted in a frame. The host can drop a pending connection for
+/// a newer one, so each gets a read before many more are accepted.
 const ACCEPTED_A_FRAME: usize = 4;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
@@ -46,8 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = ServerConfig::new(info, Policy::new(port, token.clone()), tools);
     let mut host = Host::new(HostConfig::new(config));
 
-    // Listens already: whoever finds the lock file finds somebody there. It goes before the listener does, since what
-    // is declared last is dropped first.
+    // The listener exists already, so a client that finds the lock file can connect. On an early
+    // return the file is removed before the listener closes: variables are dropped in reverse order
+    // of declaration.
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "Frames", token);
     let mut lock = Guard::new(LockDir::from_environment()?.publish(port, &file)?, GuardMode::default());
     println!("listening on port {port}");
@@ -70,11 +74,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         turn::turn(&mut host, &mut sockets, &mut open, begin);
 
-        // The application draws, and its person decides; here everything is accepted a frame later.
+        // The application draws, and a person decides. This example accepts each proposal at once;
+        // the next turn sends the answer.
         while let Some((_, (call, diff))) = open.pop_first() {
             let _ = host.answer(call, &diff.accept());
         }
-        // A client that cannot see this process deletes its lock file. The system says so, and only then the disk is used.
+        // A client that cannot see this process deletes its lock file. The guard learns of that
+        // from the system, and reads the disk only then.
         lock.notified();
         while let Some(event) = lock.tick(begin) {
             if let LockFileEvent::Failed { error } = event {
@@ -84,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         thread::sleep(FRAME.saturating_sub(clock.now().saturating_since(begin)));
     }
 
-    // Farewell: two seconds at most, if somebody does not answer it.
+    // The close handshakes take 2 s at most, even if a client does not answer.
     let removed = lock.remove();
     host.shutdown(clock.now());
     while host.connections().next().is_some() {

@@ -1,7 +1,7 @@
-//! The smallest editor that an agent can attach to: it finds no problems, and says yes to every proposal.
+//! The smallest editor that an agent can attach to: it finds no problems and accepts every proposal.
 //!
-//! `cargo run --example minimal_server`, then `cargo run -- agent tools` in the same folder. Enter ends it;
-//! Ctrl-C would leave its lock file behind, for which `mio_loop` waits for signals.
+//! `cargo run --example minimal_server`, then `cargo run -- agent tools` in the same folder. Enter
+//! ends it. Ctrl-C would leave its lock file behind; `mio_loop` shows how to handle signals.
 
 #![allow(
     clippy::print_stdout,
@@ -21,13 +21,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, process, thread};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // What the agent may ask for, and who may attach: whoever has the token from the lock file.
+    // The tools for agents, and the policy: an agent attaches with the token from the lock file.
     let token = new_token()?;
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
     let name = Implementation::new("minimal", "1.0");
     let config = HostConfig::new(ServerConfig::new(name, Policy::new(0, token.clone()), tools));
 
-    // Listen first, publish second: whoever finds the lock file finds somebody there.
+    // Listen first, publish second, so that a client that finds the lock file can connect.
     let mut poll = mio::Poll::new()?;
     let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), mio::Token(1))?;
     let file = LockFile::new(process::id(), workspace_folders(["."])?, "Minimal", token);
@@ -35,8 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("listening on port {}; Enter ends it", server.port());
 
-    // Anything that ends the program wakes the loop; here it is the Enter key. The thread has a clone of the waker: what
-    // the last one said would be gone with it.
+    // The Enter key ends the program: the thread stores that, and then wakes the loop. The thread
+    // has a clone of the waker, because dropping the last waker would drop its wake-ups as well.
     let quit = Arc::new(AtomicBool::new(false));
     let waker = Waker::new(poll.registry(), mio::Token(0))?;
     thread::spawn({
@@ -65,11 +65,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         while let Some(event) = server.next_event(now) {
             let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { continue };
             let host = server.host_mut();
-            // An error means that the agent has gone, or has cancelled the call: there is nobody to answer.
+            // An error means that the agent has gone or has cancelled the call, so nobody waits for
+            // the answer.
             let _ = match call {
-                // Yours here: the agent takes an empty list for "no problems".
+                // Put your diagnostics here: the agent takes an empty list for "no problems".
                 ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
-                // The agent writes the file; whoever writes it as well makes its next edit fail.
+                // The agent writes the file. If the editor writes it as well, the next edit of the
+                // agent fails.
                 ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
                 other => host.call(other).fail(-32601, "this editor shows diffs and nothing else"),
             };

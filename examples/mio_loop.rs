@@ -1,7 +1,9 @@
-//! An editor's server beside other things in one `Poll`: a thread that checks files, a timer, a signal.
+//! An editor's server beside other things in one `Poll`: a thread that checks files, a timer, a
+//! signal.
 //!
-//! The loop never waits for the checker: `getDiagnostics` is handed to it and answered when its verdict comes back, or
-//! by the machine itself if that takes longer than the client waits. `cargo run --example mio_loop`; Ctrl-C ends it.
+//! The loop never waits for the checker. It hands each `getDiagnostics` to the checker and answers
+//! when the result comes back. If that takes longer than the client waits, the machine answers by
+//! itself. `cargo run --example mio_loop`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
@@ -23,13 +25,13 @@ use std::time::Duration;
 use std::{io, process, thread};
 
 const WAKER: Token = Token(0);
-/// The server owns [`Server::TOKENS`] tokens, of which this is the first.
+/// The first of the [`Server::TOKENS`] tokens that the server owns.
 const SERVER: Token = Token(1);
 
-/// A timer of the application, to show how it joins the others.
+/// The interval of a timer of the application, which shares the wait with the timers of the server.
 const STATUS_EVERY: Duration = Duration::from_secs(60);
 
-/// What other threads have for the loop: first into the queue, then the waker.
+/// A message of another thread to the loop. The thread puts it into the queue first and wakes second.
 enum Message {
     Checked(Call<GetDiagnostics>, FileDiagnostics),
     Quit,
@@ -43,19 +45,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (clock, mut events) = (Clock::new(), Events::with_capacity(64));
     let mut status_at = clock.now().saturating_add(STATUS_EVERY);
     while !server.is_over() {
-        // Whatever is due first ends the wait.
+        // The earlier of the two deadlines ends the wait.
         let next = earliest(server.deadline(clock.now()), status_at);
         match poll.poll(&mut events, clock.until(Some(next))) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error.into()),
             _ => {}
         }
         for event in &events {
-            // Where it is not the server's, it is one of the application's own.
+            // False for an event of the application's own sources.
             let _is_ours = server.handle(event);
         }
         for message in queue.try_iter() {
             match message {
-                // Too late, if it was answered by its deadline, or if the agent has gone.
+                // An error means that the deadline has answered the call, or that the agent has gone.
                 Message::Checked(call, file) => {
                     let _ = server.host_mut().answer(call, &Diagnostics::new(vec![file]));
                 }
@@ -65,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let now = clock.now();
         if status_at <= now {
             status_at = now.saturating_add(STATUS_EVERY);
-            // Not those that are not let in yet, nor those that are ending.
+            // Pending and closing connections do not count.
             let attached = server.host().agents().count();
             println!("{attached} attached");
         }
@@ -78,7 +80,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 ServerEvent::Call(ToolCall::GetDiagnostics(call, asked)) => {
                     let uri = asked.uri.unwrap_or_default();
-                    // Without a checker the call would wait for its deadline.
+                    // If the checker has ended, the call would otherwise stay open until its
+                    // deadline.
                     if let Err(SendError((call, _))) = jobs.send((call, uri)) {
                         let _ = host.call(call).fail(-32603, "the checker has ended");
                     }
@@ -104,7 +107,8 @@ fn listen(poll: &Poll) -> Result<Server, Box<dyn Error>> {
 
 type Jobs = Sender<(Call<GetDiagnostics>, String)>;
 
-/// The checker and the watch for signals: what comes from them, and where the checker gets its work.
+/// Starts the threads of the checker and of the signals. Returns the queue of their messages, and the
+/// channel that takes work to the checker.
 fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Jobs)> {
     let (results, queue) = mpsc::channel();
     let (jobs, work) = mpsc::channel::<(Call<GetDiagnostics>, String)>();
@@ -130,7 +134,7 @@ fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Jobs)> {
     Ok((queue, jobs))
 }
 
-/// What a language server or a compiler would be: here, whether the name of the file says that it is a draft.
+/// Stands for a language server or a compiler: warns of files with "draft" in their names.
 fn check(uri: &str) -> Vec<Diagnostic> {
     if !uri.contains("draft") {
         return Vec::new();

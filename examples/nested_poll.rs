@@ -1,9 +1,10 @@
-//! For loops that can wait for a file descriptor and for a time, and for nothing else: GLib, calloop, libuv, Qt, a
-//! hand-written `poll(2)`.
+//! A server in a loop that can wait for a file descriptor and a timeout and for nothing else: GLib,
+//! calloop, libuv, Qt, a hand-written `poll(2)`.
 //!
-//! A `mio::Poll` has a descriptor of its own, which is readable while any of its sources is ready (epoll and kqueue;
-//! not on Windows). Hand that one descriptor to the outer loop: when it is readable, or when the deadline has come, give
-//! the server a turn. Here the outer loop is `poll(2)`. `cargo run --example nested_poll`; Ctrl-C ends it.
+//! A `mio::Poll` has a descriptor of its own, which is readable while any of its sources is ready
+//! (epoll and kqueue; not on Windows). Hand this descriptor to the outer loop. Give the server a
+//! turn when the descriptor is readable or the deadline has come. Here the outer loop is `poll(2)`.
+//! `cargo run --example nested_poll`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, reason = "it shows what it does")]
 
@@ -41,7 +42,7 @@ mod on_unix {
         let mut server = listen(&inner)?;
         println!("listening on port {}", server.port());
 
-        // A descriptor of the application: readable once a signal has come.
+        // A descriptor of the application, which becomes readable when a signal comes.
         let (signals, sender) = UnixStream::pair()?;
         pipe::register(SIGINT, sender.try_clone()?)?;
         pipe::register(SIGTERM, sender)?;
@@ -50,7 +51,8 @@ mod on_unix {
         let mut events = Events::with_capacity(64);
         let mut stopping = false;
         while !server.is_over() {
-            // The outer loop waits: for the server, for its deadline, and for what else the application has.
+            // The outer loop waits for the server, its deadline and the descriptors of the
+            // application.
             let wait = clock.until(server.deadline(clock.now()));
             let mut sources = vec![PollFd::new(&descriptor, PollFlags::IN)];
             if !stopping {
@@ -62,7 +64,8 @@ mod on_unix {
             }
             let is_signalled = sources.get(1).is_some_and(|signals| !signals.revents().is_empty());
 
-            // What the outer loop calls when the descriptor is readable, or its timer fires. This does not wait.
+            // The outer loop calls this part when the descriptor is readable or the timer fires. It
+            // does not wait.
             inner.poll(&mut events, Some(Duration::ZERO))?;
             for event in &events {
                 server.handle(event);
@@ -76,7 +79,7 @@ mod on_unix {
                     println!("an agent is attached");
                 }
             });
-            // And then sets its timer anew, to `server.deadline`.
+            // A loop with timers now sets its timer to the new `server.deadline`.
         }
         Ok(())
     }
@@ -91,7 +94,7 @@ mod on_unix {
         Ok(server)
     }
 
-    /// A wait that is too long for the system is an hour.
+    /// Converts a duration; one that is too long for the system becomes an hour.
     fn timespec(wait: Duration) -> Timespec {
         Timespec::try_from(wait).unwrap_or(Timespec { tv_sec: 3600, tv_nsec: 0 })
     }

@@ -1,6 +1,7 @@
-//! An editor's server as a task of smol, beside others on one thread: its own timer, and a queue of what the person does.
+//! An editor's server as a task of smol, on one thread with another task of the application.
 //!
-//! `next_event` may be dropped at any time, so it can be raced. `cargo run --example smol_loop`; Ctrl-C ends it.
+//! The future of `next_event` can be dropped at any time, so it can race another future: here, a
+//! signal. `cargo run --example smol_loop`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
@@ -16,7 +17,7 @@ use std::error::Error;
 use std::process;
 use std::time::Duration;
 
-/// What there is to do next.
+/// The result of the race.
 enum Next {
     Event(Option<HostEvent>),
     Quit,
@@ -59,7 +60,7 @@ async fn serve() -> Result<(), Box<dyn Error>> {
             Next::Event(_) => {}
             Next::Quit => {
                 server.shutdown();
-                // Answered once; from here on the events decide.
+                // The future of the signal has completed. From here on only events end the wait.
                 quit = smol::spawn(smol::future::pending());
             }
         }
@@ -77,7 +78,8 @@ async fn hear(server: &mut Server, event: ServerEvent) {
             let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
         }
         ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
-            // Whatever it takes to decide can be awaited here, a moment long: nothing else moves meanwhile.
+            // The decision can be awaited here if it is quick: the server makes no progress
+            // meanwhile.
             smol::Timer::after(Duration::from_millis(10)).await;
             let _ = server.host_mut().answer(call, &diff.accept());
         }

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --example stdio_client -- [--timeout MS] [--request "METHOD PARAMS"]… COMMAND [ARG…]`
 //!
-//! It makes all requests at once as soon as the session is open, and ends with the last outcome. Each line of output is
-//! a JSON object with an "event": ready, result, error, ended (without an answer) or notification.
+//! It makes all requests as soon as the session is open, and ends with the last outcome. Each line it
+//! prints is a JSON object with an "event": ready, result, error, ended (no answer) or notification.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -60,14 +60,14 @@ impl Task {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (mut stdin, stdout) =
             child.stdin.take().zip(child.stdout.take()).ok_or("a child without pipes")?;
-        // A thread for each direction, so that deadlines are served while the child neither reads nor writes.
+        // A thread for each direction, so that no wait for the child delays a deadline.
         let (send_line, lines) = mpsc::sync_channel(16);
         thread::spawn(move || BufReader::new(stdout).lines().try_for_each(|line| send_line.send(line)));
         let (output, chunks) = mpsc::channel::<Vec<u8>>();
         thread::spawn(move || chunks.iter().try_for_each(|chunk| stdin.write_all(&chunk)));
 
         let served = self.converse(&lines, &output);
-        // The end of its input ends the child. A child that does not end by itself within 2 s is killed.
+        // The end of its input ends the child. A child that does not end within 2 s is killed.
         drop(output);
         for _ in 0..200 {
             if let Some(status) = child.try_wait()? {
@@ -115,7 +115,7 @@ impl Task {
                     _ => {}
                 }
             }
-            // An error means that the child reads no more; the end of its output says so as well.
+            // An error means that the child no longer reads. The end of its output ends the loop.
             let _ = output.send(out.outgoing().to_vec());
             out.sent(usize::MAX);
             let is_complete = self.made.len() == self.requests.len() && self.made.iter().all(|made| made.1);
@@ -144,7 +144,7 @@ impl Task {
     }
 }
 
-/// Prints an event. A terminal shows the characters of the peer, and does not obey them.
+/// Prints an event, with the control characters of the peer replaced.
 fn report(event: &Value) {
     println!("{}", display_safe(&event.to_string()));
 }

@@ -1,8 +1,8 @@
 //! An MCP server over standard input and output, one message a line, with two small tools.
 //!
-//! An MCP client starts the server as its child: `cargo build --examples`, then `cargo run --example stdio_client --
-//! --request tools/list target/debug/examples/stdio_server`. The server ends with standard input: every open call
-//! is answered as failed, and the answers are written.
+//! An MCP client starts the server as its child: `cargo build --examples`, then `cargo run
+//! --example stdio_client -- --request tools/list target/debug/examples/stdio_server`. At the end
+//! of standard input the server answers every open call as failed, writes the answers and ends.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -21,12 +21,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// In milliseconds.
+/// An hour in milliseconds.
 const HOUR: u64 = 3_600_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The thread waits for the client, so that the loop below can wait for a line or a deadline. If the loop is late, a
-    // few lines wait here and the rest in the pipe.
+    // The thread reads standard input, so that the loop can wait for a line or a deadline. If the
+    // loop is late, 16 lines wait in the channel and the rest in the pipe.
     let (send, lines) = sync_channel(16);
     thread::spawn(move || io::stdin().lines().try_for_each(|line| send.send(line)));
 
@@ -45,12 +45,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Program {
     server: Server<Toolbox>,
     out: Lines,
-    /// The deferred calls, with their answers and the times of the answers.
+    /// The deferred calls: the time of the answer, the call and the text.
     reminders: Vec<(Time, CallId, String)>,
 }
 
 impl Program {
-    /// Serves the lines of standard input to its end.
+    /// Serves standard input to its end.
     fn serve(&mut self, lines: &Receiver<io::Result<String>>) -> Result<(), Box<dyn Error>> {
         let clock = Clock::new();
         loop {
@@ -75,9 +75,9 @@ impl Program {
         }
         while let Some(event) = self.server.poll_event(&mut self.out) {
             match event {
-                // A call is deferred by not answering it now. `CallId` is the handle for the answer.
+                // To defer a call, keep its `CallId`, which is the handle for the answer.
                 Event::Call { call, tool: Call::Remind { after_ms, .. } } if after_ms > HOUR => {
-                    // The model reads the text of a failure.
+                    // A failed tool call carries a text for the model.
                     let failure = ToolResult::error("a reminder is due within an hour");
                     let _ = self.server.respond(call, &failure, &mut self.out);
                 }
@@ -99,7 +99,7 @@ impl Program {
         Ok(())
     }
 
-    /// Writes the send buffer. While the client does not read, this blocks, and no input is taken.
+    /// Writes the send buffer. Blocks while the client does not read, so that no input is taken.
     fn write(&mut self) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(self.out.outgoing())?;
@@ -108,7 +108,7 @@ impl Program {
     }
 }
 
-/// The tools. [`Tools::decode`] makes a [`Call`] of the arguments, so that the rest of the program sees no JSON.
+/// The tools. [`Tools::decode`] makes a [`Call`] of the arguments. No other code handles their JSON.
 struct Toolbox([ToolSpec; 2]);
 
 enum Call {

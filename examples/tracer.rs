@@ -1,9 +1,10 @@
-//! Prints what passes through a machine: the opening handshake, each frame, and each event.
+//! A trace of a machine: the opening handshake, each frame and each event.
 //!
-//! Here [`Tracer`] is around an editor's side, with an agent's side attached in memory, so that the program needs neither
-//! socket nor clock. Around the machine that you pass to an adapter's `Conn` it prints a real session.
+//! Here [`Tracer`] wraps the side of an editor, and an agent attaches in memory, so the program
+//! needs neither socket nor clock. Wrap the machine that you pass to an adapter's `Conn` to trace a
+//! real session.
 //!
-//! `cargo run --example tracer`. The token is not printed; the messages are.
+//! `cargo run --example tracer`. It prints the messages and leaves out the token.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
@@ -41,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         while let Some(event) = agent.poll_event() {
             match event {
                 ClientEvent::Ready(_) => {
-                    // A terminal would obey the characters of this peer. The tracer shows them.
+                    // A terminal would obey this control character. The tracer replaces it.
                     agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
                     agent.call(&GetDiagnostics::new(None))?;
                 }
@@ -53,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Moves the output of one machine to the input of the other, which is all that a socket does.
+/// Moves the output of one machine to the input of the other, as a socket does.
 fn transfer(from: &mut impl Wire, to: &mut impl Wire) {
     to.feed(Time::ZERO, from.outgoing());
     from.sent(from.outgoing().len());

@@ -1,4 +1,5 @@
-//! A server of ide-mcp in calloop's event loop: one descriptor, that of a nested `Poll`, and one timer.
+//! An editor's server in calloop's event loop: one descriptor, which is that of a nested `Poll`,
+//! and one timer.
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example calloop_recipe`; Enter ends it.
 
@@ -53,7 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 impl App {
-    /// When the descriptor is readable, when the timer fires, and after anything was done to the server.
+    /// Gives the server a turn: when the descriptor is readable, when the timer fires, and after
+    /// each change of the server by the application.
     fn turn(&mut self) -> io::Result<()> {
         self.inner.poll(&mut self.events, Some(Duration::ZERO))?;
         for event in &self.events {
@@ -73,7 +75,7 @@ impl App {
         self.set_timer()
     }
 
-    /// The deadline may have moved either way.
+    /// Sets the timer to the deadline, which can be earlier or later than before.
     fn set_timer(&mut self) -> io::Result<()> {
         if let Some(timer) = self.timer.take() {
             self.handle.remove(timer);
@@ -93,9 +95,9 @@ impl App {
     }
 }
 
-/// Takes every proposal as it is, and finds no problems.
+/// Accepts every proposal unchanged, and finds no problems.
 fn answer(host: &mut Host, call: ToolCall) {
-    // An error means that the agent has gone, or has cancelled the call.
+    // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
         ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),

@@ -1,1 +1,1 @@
-//! Nothing: the recipes are the examples of this package.
+//! An empty library: the recipes are the examples of this package.

@@ -1,8 +1,10 @@
-//! The server of an editor in a task of tokio. There is no adapter for tokio: this is all that one would be, to copy.
+//! An editor's server in a task of tokio. There is no adapter for tokio: copy this file, which is
+//! all that an adapter would be.
 //!
-//! `ide_mcp_driver::Server` is everything but the waiting; here tokio's sockets and timers do that. A socket that would
-//! block arms tokio's reactor, which adds to the wake-ups, which wakes the task. (`ide-mcp-smol` runs in a task of tokio as it is;
-//! it brings a reactor of its own, which is one more thread.)
+//! `ide_mcp_driver::Server` does everything but wait; here tokio's sockets and timers wait. A
+//! socket that would block arms tokio's reactor. The reactor later adds the socket to the wake-ups,
+//! which wakes the task. (`ide-mcp-smol` runs in a task of tokio unchanged; its own reactor costs
+//! one more thread.)
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
@@ -10,9 +12,9 @@ use ide_mcp::Clock;
 use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
 use ide_mcp::ide::{Tool, ToolCall, ToolSet};
 use ide_mcp::mcp::Implementation;
+use ide_mcp_driver::{Bind, Server, Transport};
 use ide_mcp_driver::{Next, Shutdown, WakeSet};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
-use ide_mcp_driver::{Bind, Server, Transport};
 use std::error::Error;
 use std::future::{self, Future as _};
 use std::io::{self, ErrorKind, Read, Write};
@@ -35,7 +37,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     server.publish(&LockDir::from_environment()?, &file)?;
     println!("listening on port {}; Enter ends it", server.local_addr().port());
 
-    // Whoever wants something of this task puts it into a queue and wakes. Here there is but one thing to want.
+    // Another thread of an application puts a message into a queue and then wakes the task. Here a
+    // wake-up alone is enough, since it has only one meaning: to end.
     let waker = wakes.waker();
     thread::spawn(move || {
         let _ = io::stdin().read_line(&mut String::new());
@@ -59,9 +62,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Takes every proposal as it is, and finds no problems.
+/// Accepts every proposal unchanged, and finds no problems.
 fn answer(host: &mut Host, call: ToolCall) {
-    // An error means that the agent has gone, or has cancelled the call.
+    // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
         ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
@@ -69,7 +72,7 @@ fn answer(host: &mut Host, call: ToolCall) {
     };
 }
 
-/// Waits for the next event, or for a waker. Dropping the future loses nothing.
+/// Waits for the next event or a wake-up. Dropping the future loses nothing.
 async fn next(
     server: &mut Server<Sockets>,
     wakes: &WakeSet,
@@ -79,7 +82,7 @@ async fn next(
     let mut timer = pin!(sleep_until(start));
     future::poll_fn(|context| {
         loop {
-            // Registering comes first: a wake-up from here on wakes the task.
+            // The task registers first, so that every wake-up from here on wakes it.
             let ready = wakes.register(context.waker());
             match server.next(clock.now(), &ready) {
                 Next::Wait(None) => return Poll::Pending,
@@ -135,7 +138,7 @@ impl Transport for Sockets {
     }
 }
 
-/// A socket that never blocks, and wakes its task when it is worth another try.
+/// A socket that never blocks, and wakes its task when it can be read or written again.
 struct Socket {
     stream: TcpStream,
     wakes: Waker,
@@ -173,7 +176,7 @@ impl Write for Socket {
 
 impl Shutdown for Socket {
     fn shutdown_write(&mut self) -> io::Result<()> {
-        // It is `shutdown(2)`, which does not wait.
+        // This calls `shutdown(2)`, which does not wait.
         match Pin::new(&mut self.stream).poll_shutdown(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(done) => done,
             Poll::Pending => Ok(()),
@@ -181,7 +184,7 @@ impl Shutdown for Socket {
     }
 }
 
-/// Once the reactor is armed, the call would block; where it has news, the call is worth another try.
+/// Converts the answer of the reactor: pending becomes `WouldBlock`; ready lets the caller try again.
 fn or_would_block(armed: Poll<io::Result<()>>) -> io::Result<()> {
     match armed {
         Poll::Ready(news) => news,

@@ -13,7 +13,7 @@ use std::fs;
 pub struct Agent(Conn<Client>);
 
 impl Agent {
-    /// Finds the editor by its lock file, and waits until the session is open.
+    /// Attaches to the editor that the lock file names, and waits until the session is open.
     pub fn attach(place: &Place) -> Self {
         let lock = place.published("the editor", None);
         let port = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
@@ -39,7 +39,7 @@ impl Agent {
         content.map(|block| block["text"].as_str().unwrap().into()).collect()
     }
 
-    /// Proposes a change, which the editors of the examples accept.
+    /// Proposes a change and checks that the editor accepts it.
     pub fn proposal_is_accepted(&mut self) {
         let proposal = json!({"old_file_path": "/x", "new_file_path": "/x", "new_file_contents": "new\n", "tab_name": "t"});
         assert_eq!(self.call("openDiff", &proposal), ["FILE_SAVED", "new\n"]);

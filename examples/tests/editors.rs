@@ -6,14 +6,14 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Starts an editor, and waits for its lock file.
+/// Starts an editor and waits for its lock file.
 fn published(place: &Place, program: &str) -> Process {
     let process = place.start(program, &[]);
     place.published(program, None);
     process
 }
 
-/// Checks that the editor ends at once: a loop that lost its wake-up waits for longer.
+/// Checks that the editor ends at once. A loop that lost its wake-up would take longer.
 fn ends(place: &Place, mut process: Process) {
     let begin = Instant::now();
     let (status, problem) = process.end();
@@ -69,7 +69,7 @@ fn frame_loop_survives_a_lost_lock_directory() {
     let away = place.home().join("away");
     fs::rename(place.lock_dir(), &away).unwrap();
     fs::write(place.lock_dir(), "no directory").unwrap();
-    // The editor tries again every 5 s, so twice in this time.
+    // The editor tries again every 5 s, so it tries twice in this time.
     thread::sleep(Duration::from_secs(11));
     fs::remove_file(place.lock_dir()).unwrap();
     place.published("frame_loop, which found no directory,", None);

@@ -1,5 +1,5 @@
-//! The examples do what their first lines promise: an agent attaches to each editor and is answered, and the lock file
-//! of each is removed.
+//! The examples as processes: an agent attaches to each editor and gets answers, and each editor
+//! removes its lock file.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -23,9 +23,9 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the example of this name, which Cargo builds for the tests of its package.
+/// Returns a command for the example of this name, which Cargo builds for the tests of its package.
 fn program(name: &str) -> Command {
-    // This program lies in target/*/deps, and the examples lie in target/*/examples.
+    // The test program is in target/*/deps, and the examples are in target/*/examples.
     let test = env::current_exe().unwrap();
     Command::new(test.parent().and_then(Path::parent).unwrap().join("examples").join(name))
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// The process, with the handshake done.
+/// Starts the server and opens the session.
 fn server() -> Process {
     let mut server = Place::new("stdio").start("stdio_server", &[]);
     ask(&mut server, 0, "initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}}));
@@ -28,7 +28,7 @@ fn call(server: &mut Process, id: u32, name: &str, arguments: &Value) {
     ask(server, id, "tools/call", &json!({"name": name, "arguments": arguments}));
 }
 
-/// The result in the next line, which answers `id`.
+/// Reads the next line, checks that it answers `id`, and returns the result.
 fn answer(server: &mut Process, id: u32) -> Value {
     let line = server.line();
     let answer: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -58,7 +58,7 @@ fn a_session_over_pipes() {
     call(&mut server, 3, "remind", &json!({"after_ms": 3_600_001, "text": ""}));
     assert_eq!(answer(&mut server, 3), failure("a reminder is due within an hour"));
 
-    // A deferred answer delays no other.
+    // A deferred answer delays no other answer.
     call(&mut server, 5, "remind", &json!({"after_ms": 60, "text": "later"}));
     call(&mut server, 6, "remind", &json!({"after_ms": 30, "text": "sooner"}));
     ask(&mut server, 7, "ping", &json!({}));
@@ -124,7 +124,7 @@ fn end_of_input_answers_open_calls() {
         let mut server = server();
         call(&mut server, 1, "remind", &json!({"after_ms": 60_000, "text": "never"}));
         call(&mut server, 2, "remind", &json!({"after_ms": 60_000, "text": "never"}));
-        // A last line need not have its line feed.
+        // The last line can lack its line feed.
         server.put(last);
         server.hang_up();
         if last.contains("ping") {
@@ -157,7 +157,7 @@ fn unusable_input_ends_the_server() {
             "",
         ];
         input.write_all(lines.join("\n").as_bytes()).unwrap();
-        // It need not read all of it.
+        // The server can end before it has read everything, which makes this write fail.
         let _ = input.write_all(bytes);
         let output = child.wait_with_output().unwrap();
         let (out, err) =
@@ -187,7 +187,7 @@ fn server_reads_no_more_than_the_client() {
             }
         })
     };
-    // Until nothing goes any more.
+    // Waits until the pipe takes no more requests.
     let mut before = usize::MAX;
     while before != asked.load(Ordering::Relaxed) {
         before = asked.load(Ordering::Relaxed);
@@ -215,7 +215,8 @@ fn server_ends_when_its_output_is_closed() {
     assert_eq!(child.wait().unwrap().code(), Some(1), "standard input is open all the while");
 }
 
-/// A server in the shell: it says this many notifications of 5 KB before it reads anything, and then does the rest.
+/// Writes a server as a shell script: it answers `initialize`, sends this many notifications of 5
+/// KB without reading, and then runs the rest.
 fn shell(place: &Place, notifications: u32, rest: &str) -> String {
     let long = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"text":"{}"}}}}"#, "x".repeat(5000));
     let long = place.write("long", &format!("{long}\n"));
@@ -232,7 +233,8 @@ fn shell(place: &Place, notifications: u32, rest: &str) -> String {
 #[test]
 fn client_reads_while_the_server_does_not() {
     let place = Place::new("stdio-talks");
-    // The lines that it reads then are the client's `initialized` and three requests: it answers them all.
+    // After the notifications the server reads `initialized` and three requests, and answers the
+    // requests.
     let answer = r#"printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n'"#;
     let rest = format!("read initialized\nfor id in 2 3 4; do read request; {answer} $id; done\nread end");
     let server = shell(&place, 400, &rest);
@@ -248,7 +250,7 @@ fn client_reads_while_the_server_does_not() {
     for request in 0..3 {
         assert_eq!(client.event("result")["request"], request);
     }
-    // `read end` fails at the end of its input, which is what it waits for.
+    // The script ends with `read end`, which fails at the end of input.
     let (status, said) = client.end();
     assert!(status == Some(1) && said.contains("the server: exit status: 1"), "{status:?}: {said}");
 }
@@ -256,7 +258,7 @@ fn client_reads_while_the_server_does_not() {
 #[test]
 fn client_timeouts_hold_for_any_server() {
     let cases = [
-        // It is ended by force, since it does not see the end of its input.
+        // The client kills this server, which does not notice the end of its input.
         ("it reads nothing", 0, "exec sleep 1000", "did not end when its input did"),
         ("it talks on and on", 1, "while :; do cat long; done", "did not end when its input did"),
         ("it closes its output, and lives on", 0, "exec >&-; exec sleep 1000", "ended too early"),

@@ -1,4 +1,4 @@
-//! The tracer.
+//! The tracer as a process.
 
 use crate::process::Place;
 use ide_mcp::ide::is_display_unsafe;

@@ -1,4 +1,5 @@
-//! Each recipe as a process: an agent attaches with what the lock file says, and the file is gone at the end.
+//! Each recipe as a process: an agent attaches with the token of the lock file, and the recipe
+//! removes the file at its end.
 
 use ide_mcp::Time;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, LockFile};
@@ -24,7 +25,7 @@ fn tokio_recipe() {
 fn attaches_and_ends(recipe: &str) {
     let home = env::temp_dir().join(format!("ide-mcp-{recipe}-{}", process::id()));
     fs::create_dir_all(&home).unwrap();
-    // Tests lie in target/*/deps, the recipes beside it in examples.
+    // The test program is in target/*/deps, and the recipes are in target/*/examples.
     let test = env::current_exe().unwrap();
     let program = test.parent().and_then(Path::parent).unwrap().join("examples").join(recipe);
     let mut editor = Command::new(program)
@@ -46,7 +47,7 @@ fn attaches_and_ends(recipe: &str) {
     let client = Client::new(config, getrandom::SysRng, SessionId::new(1), Time::ZERO).unwrap();
     let mut agent = Conn::connect(("127.0.0.1", port), client).unwrap();
     while !matches!(agent.next_event().expect("it lets us in"), ClientEvent::Ready(_)) {}
-    // What it says to that goes out with the next turn.
+    // This turn writes `initialized`, for which the editor waits.
     assert!(agent.poll(Duration::ZERO).is_none());
     assert_eq!(said.next().unwrap(), "an agent is attached");
 
