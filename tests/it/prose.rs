@@ -20,9 +20,10 @@ const BOUNDS: &[Bound] = &[
     Bound { folder: "adapters", openings: 5, speech: 1, kin: 0 },
     Bound { folder: "fuzz", openings: 5, speech: 1, kin: 0 },
     Bound { folder: "benches", openings: 5, speech: 1, kin: 0 },
-    // Not rewritten yet: the counts of November 2026, which must not grow.
-    Bound { folder: "tests", openings: 19, speech: 12, kin: 29 },
-    Bound { folder: "examples", openings: 27, speech: 13, kin: 57 },
+    Bound { folder: "tests", openings: 5, speech: 1, kin: 0 },
+    Bound { folder: "fuzz", openings: 5, speech: 1, kin: 0 },
+    Bound { folder: "examples", openings: 5, speech: 1, kin: 0 },
+    Bound { folder: "benches", openings: 5, speech: 1, kin: 0 },
 ];
 
 const WH_WORDS: &[&str] = &["what", "whether", "how", "where", "when", "which", "who", "whose", "why"];

@@ -1,6 +1,7 @@
 //! The shared helpers of the tests of the commands.
 
 mod process;
+#[cfg(target_os = "linux")]
 pub mod stranger;
 pub mod tmux;
 
