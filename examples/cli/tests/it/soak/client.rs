@@ -5,9 +5,8 @@ use super::asks::{Ask, ask};
 use super::endings::{Ending, stranger};
 use super::ledger::Expected;
 use super::life::Life;
-use super::shared::{Phase, Soak};
+use super::shared::{Client, Phase};
 use super::totals::Of;
-use ide_mcp::testing::Random;
 use ide_mcp::ws;
 use serde_json::json;
 use std::thread;
@@ -18,13 +17,6 @@ const MOST_PROPOSALS: usize = 12;
 
 /// The greatest number of invalid messages that a connection sends. The editor tolerates 8.
 const MOST_VIOLATIONS: usize = 6;
-
-/// A client with its number.
-pub(super) struct Client<'a> {
-    pub(super) soak: &'a Soak<'a>,
-    pub(super) number: usize,
-    pub(super) random: Random,
-}
 
 impl Client<'_> {
     /// Connects again and again until the editor ends.

@@ -1,6 +1,7 @@
 //! The standard output of the editor, read to the end for the person at the desk.
 
-use super::shared::{Phase, Soak, lock};
+use super::editor::lock;
+use super::shared::{Phase, Soak};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::BufRead;

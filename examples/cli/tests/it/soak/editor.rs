@@ -1,6 +1,5 @@
 //! The editor as a process, with its own directory.
 
-use super::shared::lock;
 use ide_mcp::ide::{AuthToken, LockFile};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
@@ -8,7 +7,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 use std::{env, fs, io, process, thread};
 
@@ -213,4 +212,9 @@ fn is_in(lock: &Path, dir: &Path) -> Result<(), String> {
 struct Listening {
     port: u16,
     lock: PathBuf,
+}
+
+/// Locks a mutex. Ignores poison, since no change under these locks can panic halfway.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! The ways in which a connection ends, and clients that are never let in.
 
-use super::client::Client;
-use super::life::{Life, PATIENCE};
+use super::life::Life;
+use super::shared::{Client, PATIENCE};
 use super::totals::Of;
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{CloseCode, Closed};

@@ -1,8 +1,7 @@
 //! One connection of a client: each message of the editor is checked against the requests.
 
-use super::client::Client;
 use super::ledger::{Expected, Ledger};
-use super::shared::{Phase, Seen};
+use super::shared::{Client, PATIENCE, Phase, Seen};
 use super::totals::Of;
 use getrandom::SysRng;
 use ide_mcp::ws::{self, OwnedEvent};
@@ -11,9 +10,6 @@ use ide_mcp_blocking::Conn;
 use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
-
-/// The timeout of an attempt to connect, and of the end of a connection.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The debounce time of selections in the editor, and so the time between two selections that it
 /// sends. It sends the first at once.

@@ -1,11 +1,11 @@
 //! A run, from the first connection to the end of the editor.
 
 use super::Options;
-use super::client::Client;
 use super::desk::Desk;
 use super::editor::{Editor, Home};
 use super::memory::Memory;
 use super::person::Person;
+use super::shared::Client;
 use super::shared::{Phase, Soak};
 use super::totals::Of;
 use ide_mcp::Time;

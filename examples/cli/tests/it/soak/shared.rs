@@ -2,14 +2,18 @@
 //! each client has received.
 
 use super::arrivals::{Arrivals, Before};
-use super::editor::Editor;
-use super::life::PATIENCE;
+use super::editor::{Editor, lock};
 use super::totals::Totals;
+use ide_mcp::testing::Random;
 use ide_mcp::{Clock, Time};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The timeout of an attempt to connect, and of the end of a connection.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The phase of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,7 +123,9 @@ impl<'a> Soak<'a> {
     }
 }
 
-/// Locks a mutex. Ignores poison, since no change under these locks can panic halfway.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// A client with its number.
+pub(super) struct Client<'a> {
+    pub(super) soak: &'a Soak<'a>,
+    pub(super) number: usize,
+    pub(super) random: Random,
 }
