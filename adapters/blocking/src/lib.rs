@@ -4,7 +4,7 @@
 //! - [`Conn`] is one connection, of either role, with its machine, on one thread: for command lines
 //!   and tests.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
-//!   [`ide::Host`](ide_mcp::ide::Host).
+//!   [`ide::Host`].
 //! - [`Waker`] notifies a [`Server`] from another thread that a queue of the application has an
 //!   entry.
 //!

@@ -2,7 +2,7 @@
 //!
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
-//!   [`ide::Host`](ide_mcp::ide::Host).
+//!   [`ide::Host`].
 //! - [`Waker`] notifies the loop from another thread that a queue of the application has an entry.
 //!
 //! None of them polls and none reads a clock. The application waits in its `Poll` until the earliest

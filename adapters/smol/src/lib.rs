@@ -3,7 +3,7 @@
 //!
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
-//!   [`ide::Host`](ide_mcp::ide::Host).
+//!   [`ide::Host`].
 //! - [`Waker`] notifies a task from another thread that a queue of the application has an entry.
 //!
 //! Everything happens within `next_event`, on the task that awaits it. No task is spawned, and only

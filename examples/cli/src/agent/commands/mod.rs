@@ -28,7 +28,7 @@ pub(crate) fn print(line: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Writes a value to standard output as a line of JSON, like [`print`].
+/// Writes a value to standard output as a line of JSON, like [`print()`].
 pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
     print(&json_line(value).map_err(|error| error.to_string())?)
 }
