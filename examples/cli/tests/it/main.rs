@@ -32,7 +32,13 @@ mod terminals;
 
 /// Returns a command of the program.
 fn program(name: &str) -> std::process::Command {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ide-mcp"));
+    let mut command = std::process::Command::new(executable());
     command.arg(name);
     command
+}
+
+/// Returns the path of the program. Cargo gives it where the tests are run, and not where they are
+/// only checked for another system.
+fn executable() -> &'static str {
+    option_env!("CARGO_BIN_EXE_ide-mcp").unwrap_or_else(|| panic!("Cargo gives no path of the program"))
 }

@@ -104,7 +104,7 @@ fn the_program_names_its_commands() {
         assert!(!expected.ends_with(": ") || said.contains(named), "{name}: {said}");
     }
     let (status, said) =
-        Process::spawn("ide-mcp", &mut std::process::Command::new(env!("CARGO_BIN_EXE_ide-mcp"))).end();
+        Process::spawn("ide-mcp", &mut std::process::Command::new(crate::executable())).end();
     assert!(status == Some(2) && said.contains("a command is missing: ") && said.contains(named), "{said}");
 }
 

@@ -44,8 +44,6 @@ use std::str::FromStr;
 use std::time::Duration;
 use std::{env, fs};
 
-const EDITOR: &str = env!("CARGO_BIN_EXE_ide-mcp");
-
 struct Options {
     length: Duration,
     clients: usize,
@@ -64,14 +62,14 @@ fn soak(program: &Path, options: &Options) -> Result<String, String> {
 fn soak_of_half_an_hour() {
     let length = Duration::from_secs_f64(setting("SOAK_MINUTES", 30.0) * 60.0);
     let options = Options { length, clients: setting("SOAK_CLIENTS", 16), seed: setting("SOAK_SEED", 1) };
-    let totals = soak(EDITOR.as_ref(), &options).unwrap();
+    let totals = soak(crate::executable().as_ref(), &options).unwrap();
     println!("passed: {totals}");
 }
 
 #[test]
 fn soak_of_six_seconds_passes() {
     let options = Options { length: Duration::from_secs(6), clients: 16, seed: 1 };
-    let totals = soak(EDITOR.as_ref(), &options).unwrap();
+    let totals = soak(crate::executable().as_ref(), &options).unwrap();
     let counted = |name: &str| -> u64 {
         let entry = totals.split([',', ';']).find_map(|entry| entry.trim().strip_suffix(name));
         entry.unwrap_or_else(|| panic!("no {name} in {totals}")).trim().parse().unwrap()
@@ -86,7 +84,7 @@ fn soak_of_six_seconds_passes() {
 #[test]
 fn soak_finds_planted_faults() {
     let place = Place::new("soak-found");
-    let run = format!("{EDITOR} \"$@\"");
+    let run = format!("{} \"$@\"", crate::executable());
     // Runs `then` after the editor has printed the event `listening`, and before the soak reads
     // that line.
     let once = |then: &str| {

@@ -236,12 +236,14 @@ impl Process {
     }
 
     /// Writes a line to standard input, and ignores the error if the process no longer reads.
+    #[cfg(target_os = "linux")]
     pub fn try_tell(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         let _ = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
     }
 
     /// Waits for the end, and kills the process after this time; there is no status then.
+    #[cfg(target_os = "linux")]
     pub fn end_within(&mut self, at_most: Duration) -> (Option<i32>, String) {
         let begin = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
