@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn message_is_one_line_and_nothing_is_none() {
+    fn each_message_is_one_line() {
         let mut out = Lines::new();
         out.message(To::Unasked, |_| {}).unwrap();
         assert_eq!(out.outgoing(), b"");

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_any_size_give_the_same_lines() {
+    fn pieces_of_any_size_give_equal_lines() {
         let head = b"GET / HTTP/1.1\r\nHost: h\r\nAuthorization: secret\r\n secret\r\nnothing\r\n\r\n";
         let frames = b"\x81\x82abcd\x29\x0b\x88\x80abcd";
         for (name, input) in [("a head", &head[..]), ("frames", &[&head[..], frames].concat())] {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_neither_head_nor_frame_are_not_kept() {
+    fn foreign_bytes_are_not_kept() {
         let mut direction = Direction::new("<", true);
         let mut shown = Vec::new();
         direction.pass(&[b'x'; MAX_HEAD], &mut |line: &str| shown.push(String::from(line)));
