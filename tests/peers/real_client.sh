@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 
 parts=$PWD/tests/peers/real_client
 root=$PWD/target/real_client
-program=$PWD/target/debug/ide-mcp
+ide_mcp=$PWD/target/debug/ide-mcp
 clients=(claude-1.0.51 claude-2.1.330 opencode-1.18.33)
 # For one scenario; the longest takes half of it.
 limit=180
@@ -139,7 +139,7 @@ run_one() {
     rm -rf "${work:?}" "$sockets/tmux"
     mkdir -p "$work"
     "${isolated[@]}" timeout --kill-after=5 "$limit" \
-        "$parts/driver.sh" "$client" "$root/$client" "$parts/scenarios/$scenario.sh" "$work" "$sockets/tmux" "$program" \
+        "$parts/driver.sh" "$client" "$root/$client" "$parts/scenarios/$scenario.sh" "$work" "$sockets/tmux" "$ide_mcp" \
         </dev/null &
     running=$!
     wait "$running" || status=$?

@@ -3,12 +3,12 @@
 # own: only loopback is reached, and every process ends with them. The functions below are what
 # scenarios are made of.
 #
-# Usage: driver.sh CLIENT CLIENT_FOLDER SCENARIO_FILE WORK_FOLDER TMUX_SOCKET PROGRAM
+# Usage: driver.sh CLIENT CLIENT_FOLDER SCENARIO_FILE WORK_FOLDER TMUX_SOCKET IDE_MCP
 # Exit status: 0 if all expectations were met; otherwise 1, with the reason and the screen on standard output.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-client=$1 installed=$2 scenario=$3 work=$4 tmux_socket=$5 program=$6
+client=$1 installed=$2 scenario=$3 work=$4 tmux_socket=$5 ide_mcp=$6
 
 home=$work/home project=$work/project requests=$work/requests
 events=$work/events.jsonl
@@ -20,7 +20,7 @@ events_seen=0  # lines of $events that an expectation has passed
 
 # Starts the editor, always with the same port and token, and waits until it listens.
 start_editor() {
-    env -i PATH="$PATH" HOME="$home" "$program" editor --headless --port "$editor_port" --token-of "$work/token.lock" \
+    env -i PATH="$PATH" HOME="$home" "$ide_mcp" editor --headless --port "$editor_port" --token-of "$work/token.lock" \
         "$project" <"$work/commands" >>"$events" 2>>"$work/editor.err" &
     editor=$!
     expect_event '"event":"listening"' 10
