@@ -1,5 +1,5 @@
-//! Times contestants against each other: every round runs a batch of each contestant, and the
-//! fastest round counts.
+//! A race of contestants: every round runs a batch of each contestant, and the result has the
+//! fastest and the median round of each.
 
 use std::time::{Duration, Instant};
 

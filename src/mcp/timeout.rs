@@ -1,35 +1,34 @@
-//! The time to wait for an answer, of the peer or of the application.
+//! The time to wait for an answer from the peer or from the application.
 
 use core::time::Duration;
 
 use crate::Time;
 
-/// The time to wait for an answer: of the peer to a request of ours, or of the application to a
-/// call of the peer.
+/// The time to wait for an answer: from the peer (to a request of ours) or from the application (to
+/// a call of the peer).
 ///
 /// | | a request of ours | a call of the peer |
 /// | --- | --- | --- |
 /// | is set by | `request`, `list`, `call_tool` | [`Tools::timeout`](super::Tools::timeout), `set_call_timeout` |
 /// | begins | when the request is put into the outbox | when the call comes, or with `set_call_timeout` |
-/// | at its end | the outcome is [`TimedOut`](super::Outcome::TimedOut), and the peer receives a cancellation | the call is answered for the application, and ends as [`Expired`](super::CallEnd::Expired) |
+/// | at its end | the outcome is [`TimedOut`](super::Outcome::TimedOut), and the peer receives a cancellation | the session answers the call in place of the application, and the call ends as [`Expired`](super::CallEnd::Expired) |
 ///
-/// Each of these moments is the latest time that `receive` or `tick` has received. A timeout that
-/// would end at the end of [`Time`] never ends.
+/// The clock of a session is the latest time that was passed to `receive` or `tick`. A timeout that
+/// would end at or after the largest [`Time`] never ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Timeout {
-    /// The time in the configuration: `request_timeout` for a request; `call_deadline` for a call,
-    /// which `progress` puts off up to `longest_call`.
+    /// The time in the configuration: `request_timeout` for a request; `call_deadline` for a call.
+    /// Each `progress` extends the time of a call, up to `longest_call` in all.
     #[default]
     Default,
     /// A timeout that lasts as long as the session. For an answer that depends on a person.
     Never,
     /// A fixed time, which progress does not extend.
     After(Duration),
-    /// A time that starts at the beginning, and again with each report of progress. With this
-    /// timeout, a request of ours asks the peer for reports, and the application receives them. For
-    /// a call of the peer, the application reports with `progress`, even if the peer did not ask
-    /// for reports.
+    /// A time that restarts with each report of progress. With this timeout, a request of ours asks
+    /// the peer for reports, and the application receives them. For a call of the peer, the
+    /// application reports with `progress`, even if the peer did not ask for reports.
     Progress {
         /// The maximum time without an answer and without progress.
         idle: Duration,
@@ -80,8 +79,8 @@ mod tests {
         let (millis, at) = (Duration::from_millis, Time::from_millis);
         let default = Wait::new(at(100), millis(50), millis(80));
         let paced = |idle, total| Timeout::Progress { idle: millis(idle), total: millis(total) };
-        // Each row has the end of the wait at its beginning at 100, after progress at 120, and
-        // after progress at 170.
+        // Each row has three deadlines of a wait that began at 100: without progress, after progress
+        // at 120, and after progress at 170.
         let rows = [
             (Timeout::Default, [Some(150), Some(170), Some(180)]),
             (Timeout::Never, [None; 3]),

@@ -1,9 +1,9 @@
 //! The bytes that the application has written, until a thread has written them to the socket.
 //!
 //! ```text
-//!  Open ──finish──▶ Finishing ──▶ what is left is written, and the write side is shut down
+//!  Open ──finish──▶ Finishing ──▶ the rest is written, and the write side is shut down
 //!    │                  │
-//!    └──────abandon─────┴──────▶ Abandoned ──▶ what is left is written within 2 s, and the socket is shut down
+//!    └──────abandon─────┴──────▶ Abandoned ──▶ the rest is written within 2 s, and the socket is shut down
 //! ```
 
 use crate::lock;
@@ -15,16 +15,16 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The most bytes that the buffer holds. The thread can hold as many again. The application keeps the
-/// rest.
+/// The most bytes that the buffer holds. The thread can hold another 64 KiB, which it is writing. The
+/// application keeps the rest.
 const ROOM: usize = 64 * 1024;
 
 /// The time for which the thread writes the remaining bytes after the application has dropped the
 /// socket.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// The write timeout of the socket, after which the thread checks whether the application still needs
-/// the socket.
+/// The longest time that one write can block. After this time the thread checks whether the
+/// application has dropped the socket.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A buffer that the application fills without waiting. A thread empties it.
@@ -51,17 +51,19 @@ struct State {
 pub(crate) enum Stage {
     #[default]
     Open,
-    /// The stage in which no more bytes are put. The remaining bytes are still written.
+    /// The stage in which the application adds no more bytes. The thread still writes the remaining
+    /// bytes.
     Finishing,
     /// The stage after the application has dropped the socket.
     Abandoned,
 }
 
 impl Outbound {
-    /// Takes bytes, with the results of a write to a non-blocking socket.
+    /// Accepts bytes to send, and returns what a write to a non-blocking socket would return.
     ///
     /// `send` writes as many bytes as the socket has room for, without waiting. `tells` returns true
-    /// once an error of the socket can be reported: the bytes that the peer sent before come first.
+    /// if the reading thread has ended or its buffer is full. An error of the socket is reported only
+    /// then, so that the bytes that the peer sent before the error come first.
     pub(crate) fn put(
         &self,
         bytes: &[u8],
@@ -70,7 +72,8 @@ impl Outbound {
     ) -> io::Result<usize> {
         let mut state = lock(&self.state);
         let is_first = state.bytes.is_empty() && !state.is_writing && state.failed.is_none();
-        // If `send` fails, the thread gets the error as well.
+        // An error of `send` is ignored here: the thread gets the same error when it writes, and reports
+        // it.
         if let Some(n) = is_first.then(|| send(bytes).ok()).flatten().filter(|n| *n > 0) {
             return Ok(n);
         }

@@ -18,9 +18,9 @@ use std::time::Duration;
 /// bytes through buffers of 64 KiB and do not interpret them. So the caller never waits for a peer,
 /// even for one that does not read. An idle server wakes only for the timers of the protocol.
 ///
-/// Reading all sockets once a frame needs no threads, and wakes sixty times a second for nothing. A
-/// program that wakes so often anyway can call [`poll`](Server::poll) with [`Duration::ZERO`], which
-/// returns an event that is ready.
+/// A program that instead reads all sockets once per screen frame needs no threads, but wakes sixty
+/// times a second even if nothing happens. A program that wakes so often anyway can call
+/// [`poll`](Server::poll) with [`Duration::ZERO`], which returns an event that is ready.
 ///
 /// ```no_run
 /// use ide_mcp_blocking::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
@@ -80,7 +80,7 @@ impl Server {
 
     ide_mcp_driver::delegate_server!();
 
-    /// Uses this clock, which is that of the application.
+    /// Uses `clock`, so that the server and the application share one time.
     #[must_use]
     pub const fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -102,8 +102,8 @@ impl Server {
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the server [is
     /// over](Server::is_over) after [`shutdown`](Server::shutdown).
     ///
-    /// Between two calls only the threads of the server move bytes, so do not wait long before the
-    /// next call.
+    /// Messages are handled and timers run only inside this method and [`poll`](Server::poll), so call
+    /// one of the two again soon.
     pub fn next_event(&mut self) -> Option<HostEvent> {
         self.wait(None)
     }
@@ -115,16 +115,17 @@ impl Server {
         self.wait(Some(self.now().saturating_add(at_most)))
     }
 
-    /// Removes the lock file, stops listening, and closes every connection in order. Continue with
-    /// [`next_event`](Server::next_event) until the server [is over](Server::is_over): a few seconds
-    /// at most.
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly: an open
+    /// WebSocket with a close handshake. Continue with [`next_event`](Server::next_event) until the
+    /// server [is over](Server::is_over): a few seconds at most.
     pub fn shutdown(&mut self) {
         self.inner.shutdown(self.clock.now());
     }
 
     fn wait(&mut self, until: Option<Time>) -> Option<HostEvent> {
         loop {
-            // Registering comes first: a wake-up from here on wakes the thread.
+            // Register before looking for work, so that a wake-up that comes during the look is not
+            // lost.
             let ready = self.wakes.register(&waker());
             let now = self.now();
             match self.inner.next(now, &ready) {

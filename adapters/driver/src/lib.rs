@@ -1,12 +1,12 @@
-//! What the adapters of ide-mcp share, and what it takes to write another: a connection on one
-//! socket, and the server of an editor, without the waiting.
+//! The code that all adapters of ide-mcp share, and that a new adapter can build on: a connection on
+//! one socket, and the server of an editor, without a way to wait.
 //!
 //! An application uses `ide-mcp-mio`, `ide-mcp-smol` or `ide-mcp-blocking`. Each adapter has a
 //! [`Transport`] and its own way to wait. All the rest is written here once.
 //!
-//! | room | what it has |
+//! | module | contents |
 //! | --- | --- |
-//! | sockets | [`Link`] moves the bytes between a socket and a [`Wire`](ide_mcp::Wire) that it borrows in each step. [`Conn`] is a link with a machine of its own. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it is non-blocking, or blocking with timeouts. |
+//! | sockets | [`Link`] moves the bytes between a socket and a [`Wire`](ide_mcp::Wire) that it borrows in each step. [`Conn`] is a link that owns its protocol state machine. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it is non-blocking, or blocking with timeouts. |
 //! | waiting | [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, and [`Next`] is the outcome of a step of such a loop. |
 //! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |
 //!
@@ -18,20 +18,20 @@
 //! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
 //! | --- | --- | --- | --- |
 //! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, parked |
-//! | threads | none | that of the reactor | an acceptor, and two a connection |
+//! | threads | none | that of the reactor | one that accepts, and two for each connection |
 //! | a turn | `handle` each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
-//! | another thread | `Waker::new(registry, token)` | `waker()`; `next_event` is then `None` | `waker()`; `next_event` is then `None` |
+//! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
 //! | one connection | `Conn`: `handle`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
-//! | connections | 1,022 | as many as there are file descriptors | as many as there may be threads, halved |
+//! | connections | 1,022 | as many as there are file descriptors | half the thread limit of the process (two threads each) |
 //! | the same in all | `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
 //! The events are those of the host, and the options are its
 //! [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
 //!
 //! # Another adapter
-//! A server over another loop implements [`Transport`] and calls [`Server::turn`]. If it cannot
-//! report which socket is ready, it wakes a [`WakeSet`] and calls [`Server::next`].
+//! A new adapter implements [`Transport`] and calls [`Server::turn`]. An adapter that learns of
+//! readiness only through wakers uses the wakers of a [`WakeSet`], and calls [`Server::next`].
 
 mod delegate;
 mod server;
@@ -43,7 +43,7 @@ pub use server::{Bind, Guarding, RETRY, Server, Transport, Wake};
 pub use socket::{BUDGET, Conn, Link, Shutdown, refuse_itself};
 pub use waiting::{Next, Readiness, WakeSet, Waker};
 
-// For `delegate_server`.
+// Exported only for the macro `delegate_server`.
 #[doc(hidden)]
 pub use ide_mcp::ide::{AuthToken, Host, LockFile};
 #[doc(hidden)]

@@ -134,8 +134,9 @@ impl Server {
         self.inner.deadline(now)
     }
 
-    /// Removes the lock file, stops listening, and closes every connection in order. Continue with
-    /// the loop until [`is_over`](Server::is_over): a few seconds at most.
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly: an open
+    /// WebSocket with a close handshake. Continue with the loop until [`is_over`](Server::is_over): a
+    /// few seconds at most.
     pub fn shutdown(&mut self, now: Time) {
         self.inner.shutdown(now);
     }

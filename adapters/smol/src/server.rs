@@ -76,7 +76,7 @@ impl Server {
 
     ide_mcp_driver::delegate_server!();
 
-    /// Uses this clock, which is that of the application.
+    /// Uses `clock`, so that the server and the application share one time.
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.waiting.clock = clock;
@@ -107,9 +107,9 @@ impl Server {
         poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await
     }
 
-    /// Removes the lock file, stops listening, and closes every connection in order. Continue with
-    /// [`next_event`](Server::next_event) until the server [is over](Server::is_over): a few seconds
-    /// at most.
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly: an open
+    /// WebSocket with a close handshake. Continue with [`next_event`](Server::next_event) until the
+    /// server [is over](Server::is_over): a few seconds at most.
     pub fn shutdown(&mut self) {
         let now = self.now();
         self.inner.shutdown(now);

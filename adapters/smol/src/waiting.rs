@@ -41,7 +41,7 @@ impl Waiting {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // Registering comes first: a wake-up from here on wakes the task.
+        // Register before looking for work, so that a wake-up that comes during the look is not lost.
         let ready = self.wakes.register(context.waker());
         let now = self.clock.now();
         self.ready = self.ready.saturating_add(1);

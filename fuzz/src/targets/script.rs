@@ -29,7 +29,7 @@ enum Step<'a> {
     Way(bool),
     /// The application sends a message of its own.
     Send(Send<'a>),
-    /// Up to this many bytes are written.
+    /// The socket takes up to this many bytes of output.
     Write(usize),
     /// This much time passes.
     Tick(Duration),
@@ -45,7 +45,8 @@ enum Step<'a> {
 #[derive(Debug)]
 enum Send<'a> {
     Text(&'a str),
-    /// A message as a layer above sends it: its length is unknown until it is written.
+    /// A message as the JSON-RPC layer sends it: through a function that writes it, with a length that
+    /// is known only afterwards.
     Message(&'a str),
     TextPart(&'a str, bool),
     Binary(usize),
@@ -55,7 +56,7 @@ enum Send<'a> {
 }
 
 impl Send<'_> {
-    /// Sends on the machine, which may refuse the message; the laws check the rest.
+    /// Sends, and ignores a refusal. [`Run`] asserts the laws in each step (see `laws.rs`).
     fn on(&self, mut sender: Sender<'_>) {
         let _ = match self {
             Self::Text(text) => sender.text(text),
@@ -74,8 +75,8 @@ impl Send<'_> {
     }
 }
 
-/// The bytes of a script, read from the front: without its last bytes, a script lacks its last
-/// operations. Missing bytes are zero.
+/// The bytes of a script. They are read from the front, so that a truncated input is a script with
+/// the same first operations and fewer in all. Missing bytes are zero.
 struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
@@ -107,7 +108,7 @@ impl<'a> Script<'a> {
     fn step(&mut self, key: Option<[u8; 4]>) -> Step<'a> {
         match self.byte() % 19 {
             0 | 1 => Step::Peer(frame(self.byte(), key, self.bytes())),
-            // Long enough for each of the three forms of a length.
+            // Up to 128 KiB, so that all three encodings of the length of a frame occur.
             2 => Step::Peer(frame(self.byte(), key, &vec![self.byte(); usize::from(self.word()) * 2])),
             3 => Step::Peer(self.bytes().to_vec()),
             4 => Step::Cut(usize::from(self.byte()).max(1)),

@@ -14,21 +14,23 @@ pub struct HostConfig {
     /// The greatest number of attached clients. Default 16: editors have one to five. At this number, a
     /// further client with the token receives 503.
     pub max_clients: usize,
-    /// The greatest number of connections that have not been let in, counted beside the attached
-    /// clients. Default 8. One more connection ends the oldest of them without an answer.
+    /// The greatest number of pending connections: those that have not been let in. They do not count
+    /// towards [`max_clients`](HostConfig::max_clients). Default 8. For one more connection, the host
+    /// closes the oldest pending connection without an HTTP answer.
     ///
     /// A connection that has ended counts against neither limit. The host keeps it for its remaining
     /// bytes and events until it is [removed](super::Host::remove), so the caller of `connect` has to
     /// remove each connection that [is done](crate::Wire::is_done).
     pub max_pending_connections: usize,
-    /// The bytes that the open calls of all clients can hold together, by the size of their messages.
-    /// Default 128 MiB: four times the limit of one client
-    /// ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)). A call beyond this limit is answered
-    /// with -32603, as the 257th call of a client is.
+    /// The maximum total size of the messages of all open calls of all clients, in bytes. Default
+    /// 128 MiB: four times the limit of one client
+    /// ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)). The host answers a call beyond this
+    /// limit with the error -32603. A call beyond the limit
+    /// [`open_calls`](crate::rpc::SessionLimits::open_calls) of a client (256) has this answer too.
     ///
-    /// One half is divided among the [places](HostConfig::max_clients), 4 MiB for each, so that no
-    /// client can use up the bytes that another client needs. The other half serves the clients that
-    /// ask first.
+    /// One half is reserved in equal shares for [`max_clients`](HostConfig::max_clients) clients (4 MiB
+    /// each by default), so that no client can use up the bytes that another client needs. The other
+    /// half is shared: first come, first served.
     pub open_bytes: usize,
     /// The time for which the selection has to rest before it is sent. Default 50 ms; with zero, each
     /// selection is sent at once.
@@ -48,7 +50,7 @@ impl HostConfig {
     ///
     /// | held | one client | 16 clients |
     /// | --- | --: | --: |
-    /// | received and not yet delivered: a [`message`](crate::ws::Limits::message) in progress, and behind it one message and the mark ([`outgoing`](crate::ws::Limits::outgoing)) | 40 MiB | 640 MiB |
+    /// | received and not yet delivered: the [`message`](crate::ws::Limits::message) in progress, one more message, and [`outgoing`](crate::ws::Limits::outgoing) bytes | 40 MiB | 640 MiB |
     /// | the messages of open calls: [`rpc::SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes), [`HostConfig::open_bytes`] | 32 MiB | 128 MiB |
     /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
     #[must_use]
@@ -88,9 +90,9 @@ pub enum HostEvent {
         event: ServerEvent,
     },
     /// A client has sent the token of an earlier process ([`Auth::Resumed`](crate::ide::Auth::Resumed))
-    /// and waits for [`admit`](super::Host::admit). No timer ends this wait. This event comes with no
-    /// other [`Auth`](crate::ide::Auth). The adapters of this project do not report it: they decide by
-    /// the owner of the socket.
+    /// and waits for [`admit`](super::Host::admit). No timer ends this wait. The host reports
+    /// this event only with `Auth::Resumed`. The adapters of this project do not report it: they decide
+    /// by the owner of the socket.
     AdmissionPending {
         /// The connection of the client.
         conn: ConnId,
@@ -98,7 +100,8 @@ pub enum HostEvent {
     /// A change of the lock file, as its guard reported it with
     /// [`Host::on_lock_file`](super::Host::on_lock_file).
     LockFile(LockFileEvent),
-    /// A mention that expired: no client accepted it in time, or its addressee ended.
+    /// A mention that expired: no client accepted it in time, or the client to which it was addressed
+    /// disconnected.
     MentionExpired {
         /// The mention.
         mention: Mention,

@@ -1,4 +1,4 @@
-//! `ide::Client` as a subject of the laws: an agent that sends requests.
+//! `ide::Client` as a subject of the ten laws (see `laws.rs`): an agent that sends requests.
 
 use super::calls;
 use super::editors::{IdeServer, MARK, MESSAGE, Unwritable, foreign};
@@ -16,7 +16,8 @@ use ide_mcp::{Machine as _, Time, Wire as _};
 #[derive(Debug)]
 pub struct IdeClient;
 
-/// The application of an agent: its requests so far, and the state of the connection by the events.
+/// The application of an agent: its requests so far, and the state of the connection as the events
+/// have reported it.
 pub struct Agent {
     random: Option<Random>,
     asked: Vec<RequestId>,
@@ -31,7 +32,7 @@ pub struct Agent {
 /// The answer of an editor to `initialize`.
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"}}}"#;
 
-/// Returns the answer of an editor to the opening handshake of the fixed seed.
+/// Returns the answer of an editor to the opening handshake that the client makes with its fixed seed.
 fn accepted() -> Vec<u8> {
     let client = IdeClient.make(Time::ZERO);
     let mut server = IdeServer::default().make(Time::ZERO);
@@ -92,7 +93,8 @@ impl Subject for IdeClient {
                 }
                 return;
             }
-            // Before `Ready` there are few events.
+            // Before `Ready` there are few events. The application then closes without a second draw,
+            // since it would otherwise hardly ever close this early.
             6 if !app.ready || app.random.as_mut().is_some_and(|random| random.one_in(8)) => {
                 app.closing = true;
                 return machine.close();

@@ -20,8 +20,7 @@ fn accept(listener: &TcpListener, limits: ws::Limits) -> Conn<ws::Server> {
     Conn::from_stream(stream, ws::Server::new(limits, Time::ZERO)).unwrap()
 }
 
-/// Starts a server of one connection, which echoes, on its own thread. The thread returns how the connection
-/// ended.
+/// Starts, on its own thread, an echo server for one connection. The thread returns the `Closed` values.
 fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
@@ -49,14 +48,14 @@ fn client(addr: SocketAddr) -> Conn<ws::Client> {
     Conn::connect(addr, machine).unwrap()
 }
 
-/// Returns a client without a machine, whose reads have a timeout.
+/// Returns a plain TCP socket (without a WebSocket state machine) with a read timeout.
 fn plain(addr: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 
-/// Reads all bytes until the end, which can be in order or a reset.
+/// Reads until the stream ends, by a clean close or by a reset.
 fn read_all(stream: &mut TcpStream) -> Vec<u8> {
     let (mut all, mut space) = (Vec::new(), [0; 4096]);
     while let Ok(n @ 1..) = stream.read(&mut space) {
@@ -98,8 +97,7 @@ fn sixty_four_messages_come_back() {
 
 #[test]
 fn two_ends_that_write_first_make_progress() {
-    // This is more than the buffers of two sockets hold: with writes that wait for room, neither side would
-    // ever read.
+    // Both ends write more than the socket buffers hold. If writes blocked, neither end would ever read.
     let (addr, server) = echo();
     let mut client = client(addr);
     let mut back = 0;
@@ -159,7 +157,8 @@ fn calls_never_wait_for_a_stalled_peer() {
     conn.machine_mut().accept(None).unwrap();
     let mut slices = 0;
     let closed = loop {
-        // The sockets take some of it at first. Neither call takes longer when they take no more.
+        // At first the sockets take a part of the data. `flush` and `poll` return just as fast once the
+        // sockets are full.
         while conn.machine_mut().sender().binary(&vec![7; 1 << 20]).is_ok() {}
         conn.flush(Duration::from_millis(1));
         if let Some(ws::OwnedEvent::Closed(closed)) = conn.poll(Duration::from_millis(10)) {
@@ -243,7 +242,8 @@ fn room_in_the_buffer_resumes_work() {
         assert!(n > 0);
         back += n;
     }
-    // Each wait that nothing ends takes a second.
+    // After a missed wake-up the wait would last until the link frees memory: one second after the first
+    // byte.
     assert!(clock.now() < Time::from_millis(900), "{:?}", clock.now());
     drop(stream);
     server.join().unwrap();

@@ -219,7 +219,7 @@ impl<T: Transport> Server<T> {
         [connections, lock, self.listener.deadline(now), self.host.deadline()].into_iter().flatten().min()
     }
 
-    /// Removes the lock file, stops listening, and closes every connection in order. Continue until
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue until
     /// [`is_over`](Server::is_over): a few seconds at most.
     pub fn shutdown(&mut self, now: Time) {
         if let Some(lock) = self.lock.take() {

@@ -1,13 +1,13 @@
-//! The proof that a server requires: a token that outlived its process is worth less than a fresh
-//! one.
+//! The authentication that a server requires. A token from an earlier process is not enough
+//! by itself: another user can have captured it.
 
 use ide_mcp::ide::Auth;
 use ide_mcp_lockfile::{Owner, client_owner, new_token};
 use std::io;
 use std::net::SocketAddr;
 
-/// Returns the proof to require. A token that outlived its process needs a system that reports the
-/// owners of sockets; on other systems a fresh token takes its place.
+/// Returns the authentication to require. A token from an earlier process is kept only if the system
+/// reports which user owns the socket of a client; on other systems a fresh token replaces it.
 pub(crate) fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -> bool) -> io::Result<Auth> {
     let kept = match configured {
         Auth::Token(token) if is_resumed => token,
@@ -17,7 +17,8 @@ pub(crate) fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -
     if can_tell() { Ok(Auth::Resumed(kept)) } else { new_token().map(Auth::Token).map_err(io::Error::other) }
 }
 
-/// Returns true if the client at the other end of a connection with these ends is our own user.
+/// Returns true if the socket of the client belongs to our own user. `ends` has our address and that of
+/// the client.
 pub(crate) fn belongs_to_us(ends: io::Result<(SocketAddr, SocketAddr)>) -> bool {
     ends.is_ok_and(|(local, peer)| client_owner(local, peer) == Owner::Us)
 }
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l14_kept_token_needs_system_that_tells() {
+    fn l14_kept_token_requires_socket_owner_lookup() {
         let kept = new_token().unwrap();
         let token = || Auth::Token(kept.clone());
         let resumed = || Auth::Resumed(kept.clone());

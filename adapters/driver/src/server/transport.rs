@@ -7,16 +7,16 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The pause before accepting is tried again after it failed for lack of file descriptors or memory.
-/// No readiness announces that the system has some again.
+/// The time that the server waits before it accepts again, after accepting has failed for lack of
+/// file descriptors or memory. The system does not report when descriptors or memory are free again.
 pub const RETRY: Duration = Duration::from_millis(100);
 
 /// A listener and non-blocking sockets, whose readiness the adapter reports.
 ///
-/// The contract is that of edge-triggered readiness. After a call that would have blocked, the
-/// adapter calls [`Server::acceptable`](crate::Server::acceptable) or
-/// [`Server::ready`](crate::Server::ready) as soon as the call would block no longer. A wake-up
-/// without readiness costs one try, and does no harm.
+/// The contract is that of edge-triggered readiness. After an accept, a read or a write has returned
+/// [`WouldBlock`](io::ErrorKind::WouldBlock), the adapter calls
+/// [`Server::acceptable`](crate::Server::acceptable) or [`Server::ready`](crate::Server::ready) as
+/// soon as a retry can succeed. A wake-up without readiness costs one try, and does no harm.
 pub trait Transport {
     /// A connection as it is accepted.
     type Incoming;
@@ -30,15 +30,16 @@ pub trait Transport {
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if none waits; otherwise the error of the system.
     fn accept(&mut self) -> io::Result<Self::Incoming>;
 
-    /// Prepares a connection, whose readiness is reported under this number from now on. Only
-    /// lingering connections can have the same number at the same time.
+    /// Prepares a connection. The adapter reports its readiness under this number from now on. A new
+    /// connection can share its number with old connections that still linger: they are closed, but
+    /// their last bytes have not arrived yet.
     ///
     /// # Errors
     /// The error of the system; the server then gives the connection up.
     fn adopt(&mut self, number: usize, incoming: Self::Incoming) -> io::Result<Self::Socket>;
 
-    /// Returns both addresses of a connection: ours, and that of the peer. The server looks up the
-    /// owner of the peer's socket by them ([`Bind::Resume`](crate::Bind::Resume)).
+    /// Returns both addresses of a connection: ours, and that of the peer. From these addresses the
+    /// server finds out which user owns the peer's socket ([`Bind::Resume`](crate::Bind::Resume)).
     ///
     /// # Errors
     /// The error of the system, such as for a peer that has left.
@@ -47,7 +48,8 @@ pub trait Transport {
     /// Releases a socket. By default it is dropped.
     fn release(&mut self, _socket: Self::Socket) {}
 
-    /// Returns where the guard of a lock file runs unless the application chooses otherwise.
+    /// Returns the default place for the guard, which restores a deleted lock file. With
+    /// [`publish_guarded`](crate::Server::publish_guarded) the application chooses the place itself.
     fn guarding(&self) -> Guarding {
         Guarding::InLoop(GuardMode::default())
     }
@@ -59,7 +61,7 @@ pub trait Transport {
         false
     }
 
-    /// Waits for the descriptor once more, after its notifications were taken. Returns true if more
+    /// Arms the watch again after the server has read the notifications. Returns true if more
     /// notifications have arrived.
     fn watch_again(&mut self) -> bool {
         false

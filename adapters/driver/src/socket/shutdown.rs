@@ -1,5 +1,5 @@
-//! The one operation that a link needs of a socket beside [`Read`](std::io::Read) and
-//! [`Write`](std::io::Write).
+//! The one operation besides [`Read`](std::io::Read) and [`Write`](std::io::Write) that a link needs
+//! from a socket.
 
 use std::io;
 use std::net;

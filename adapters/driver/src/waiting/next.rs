@@ -8,12 +8,12 @@ use ide_mcp::Time;
 pub enum Next<E> {
     /// An event.
     Event(E),
-    /// A use of a [`Waker`](crate::Waker): the application reads its queue.
+    /// A wake-up by a [`Waker`](crate::Waker): the application now has to read its queue.
     Wake,
     /// The end: the last event was delivered, and nothing is left to do.
     Over,
-    /// A wait: nothing is left to do before this time, or before the next wake-up. If the time has
-    /// come, other tasks can run first.
+    /// A wait: nothing is left to do before this time, or before the next wake-up. If this time has
+    /// already passed, the loop can run other tasks, and then steps again.
     Wait(Option<Time>),
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct FairPoll {
 }
 
 impl FairPoll {
-    /// Creates a choice that has returned nothing.
+    /// Creates a `FairPoll` without a pending wake.
     pub(crate) const fn new() -> Self {
         Self { woken: false, was_event: false }
     }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wake_is_told_once() {
+    fn wake_is_returned_once() {
         let mut fair = FairPoll::new();
         assert_eq!(fair.next::<()>(true, || None), Some(Next::Wake));
         assert_eq!(fair.next::<()>(false, || None), None);

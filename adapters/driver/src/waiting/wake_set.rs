@@ -3,11 +3,11 @@
 //! ```text
 //!  a socket, the listener, the guard ──wake──▶ ┌─────────┐ ──wake──▶ the task or thread that waits
 //!  another thread ─────────────────────wake──▶ │ WakeSet │
-//!                                              └─────────┘ ◀─register─ before it looks: takes the Readiness
+//!                                              └─────────┘ ◀─register─ the task, before it looks for work
 //! ```
 //!
-//! A wake-up is noted first, and the task is woken second. A task registers and takes the notes under
-//! one lock. So no wake-up is lost, in any order of the two.
+//! A wake-up is noted first, and the task is woken second. A task registers and takes the notes (the
+//! [`Readiness`]) under one lock. So no wake-up is lost, in either order of noting and registering.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -24,7 +24,7 @@ struct State {
     task: Option<Task>,
 }
 
-/// The places that can have work.
+/// The sources of wake-ups that can have work.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Readiness {
@@ -100,7 +100,7 @@ impl WakeSet {
     }
 }
 
-/// A handle that notifies the loop from any thread that a queue of the application has an entry.
+/// A handle by which any thread notifies the loop that a queue of the application has an entry.
 ///
 /// Put something into the queue first, and wake second. The loop, once woken, drains the queue until
 /// it is empty. Several wakes can become one, and a wake can come for a queue that is already empty.

@@ -1,4 +1,6 @@
-//! The steps of a server over a transport that counts, in virtual time.
+//! Tests of [`Server::turn`] in virtual time, over a transport that counts its calls.
+//!
+//! A mark such as `n05` in the name of a test is a threat in the ledger of `tests/it/threats.rs`.
 
 use ide_mcp::Time;
 use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
@@ -100,7 +102,7 @@ fn serve(strangers: usize) -> (Server<Counting>, Counting) {
     (server, network)
 }
 
-/// Takes turns at the same time until the next is due later. Returns the number of turns.
+/// Runs turns at `now` until the server is not due again before a later time. Returns their number.
 fn settle(server: &mut Server<Counting>, now: Time) -> usize {
     for turns in 1..10_000 {
         server.turn(now, |_, _| {});
@@ -149,10 +151,10 @@ fn failed_listener_is_retried_later() {
     assert_eq!(network.0.borrow().reads.len(), 1);
 }
 
-/// Checks that the oldest of too many pending connections ends, and its socket with it. In the end
-/// all have gone.
+/// Checks that the oldest pending connections above the limit end, and that the server releases their
+/// sockets. After the shutdown it has released every socket.
 #[test]
-fn n05_what_is_over_is_released() {
+fn n05_ended_connections_are_released() {
     let (mut server, network) = serve(8);
     network.0.borrow_mut().waiting = 50;
     settle(&mut server, Time::ZERO);
@@ -169,7 +171,8 @@ fn n05_what_is_over_is_released() {
     assert_eq!(network.0.borrow().released, 50);
 }
 
-/// Checks a connection that was never admitted, and whose end is no event.
+/// Checks that the server releases the socket when the application removes a connection that was
+/// never admitted, although no event reports the end of this connection.
 #[test]
 fn stranger_removed_by_application_is_released() {
     let (mut server, network) = serve(8);

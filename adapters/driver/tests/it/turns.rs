@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// The bytes that a turn reads.
 const TURN: usize = 256 * 1024;
 
-/// More than the last read of a turn, which can exceed [`TURN`].
+/// An upper bound for one read. A turn can exceed [`TURN`] by its last read.
 const LAST: usize = 128 * 1024;
 
 const PING: &[u8] = b"\x89\x80\0\0\0\0";

@@ -8,8 +8,8 @@
 //!     └──────────────────────────────────────────────────┴── 5 s ──────┘
 //! ```
 //!
-//! [`Guard`] is a step for a loop, and uses the disk only when it is due. With notifications of the
-//! system it is due once at the start, and after something happened to the file or its directory.
+//! A loop calls [`Guard::tick`], which uses the disk only when a look is due. With notifications of the
+//! system a look is due once at the start, and after each change of the file or its directory.
 //! [`GuardThread`] is a guard on a thread of its own, for a loop that must not wait for a disk.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -41,7 +41,8 @@ pub enum GuardMode {
     /// A look at this interval. Each look takes some system calls on the file system of the home
     /// directory.
     Every(Duration),
-    /// No look: the file stays away once a client that cannot see the process has deleted it.
+    /// No look. If a client deletes the file because it cannot see the process of the editor, the
+    /// guard does not restore the file.
     Off,
 }
 
@@ -99,7 +100,8 @@ pub struct Guard<K = Published> {
     /// The time of the next look. With an interval, the first look comes one interval after the first
     /// tick.
     look_at: LookAt,
-    /// The last reported event, unless the file was in place.
+    /// The problem that was reported last. `None` once a look has found the file in place or restored
+    /// it.
     trouble: Option<LockFileEvent>,
     /// True if the system has reported that the file is gone.
     is_lost: bool,
@@ -131,16 +133,16 @@ impl<K: Keep> Guard<K> {
         Self { keep, mode, notify, look_at, trouble: None, is_lost: false }
     }
 
-    /// Returns the descriptor that becomes readable when something happens to the file; then call
-    /// [`notified`](Self::notified). `None` without notifications.
+    /// Returns the descriptor to poll, or `None` without notifications. The descriptor becomes readable
+    /// when the file or its directory changes: then call [`notified`](Self::notified).
     #[cfg(unix)]
     #[must_use]
     pub fn as_fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         self.notify.as_ref().map(Notify::as_fd)
     }
 
-    /// Looks every [`INTERVAL`](Self::INTERVAL) from now on, and no longer after notifications, for a
-    /// loop that cannot wait for the descriptor.
+    /// Stops using notifications, and looks every [`INTERVAL`](Self::INTERVAL) instead. This is for
+    /// loops that cannot poll the descriptor.
     pub fn give_up_notifications(&mut self) {
         if self.notify.take().is_some() {
             self.look_at = LookAt::In(Self::INTERVAL);
@@ -160,7 +162,8 @@ impl<K: Keep> Guard<K> {
         self.keep.update(file)
     }
 
-    /// Takes the notifications, without a use of the disk. A look that they require is due at once.
+    /// Reads the notifications, and does not use the disk. If they report a change, the guard is due
+    /// at once.
     pub fn notified(&mut self) {
         let Some(notify) = &mut self.notify else { return };
         let seen = notify.take();
@@ -170,8 +173,8 @@ impl<K: Keep> Guard<K> {
         }
     }
 
-    /// Returns the latest time for the next [`tick`](Self::tick); `None` if only a notification
-    /// requires one.
+    /// Returns the latest time for the next [`tick`](Self::tick), or `None` if there is nothing to do
+    /// before a notification.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.look_at {
@@ -186,8 +189,8 @@ impl<K: Keep> Guard<K> {
     /// one to report.
     pub fn tick(&mut self, now: Time) -> Option<LockFileEvent> {
         if std::mem::take(&mut self.is_lost) {
-            // The trouble lasts until a look finds the file in place, even if an earlier look has
-            // restored it.
+            // Report `Lost` now. The next look that finds the file in place, or restores it, reports
+            // `Restored`, even if an earlier look has already restored the file.
             self.trouble = Some(LockFileEvent::Lost);
             return self.trouble.clone();
         }
@@ -209,7 +212,8 @@ impl<K: Keep> Guard<K> {
         self.look_at = match (&found, self.mode, is_watched) {
             (_, GuardMode::Every(interval), _) => LookAt::At(now.saturating_add(interval)),
             (Err(_), ..) | (_, GuardMode::Notified, None | Some(Err(()))) => again(),
-            // The directory is another one, and can have changed before it was watched.
+            // The directory was replaced. Look again, since the new one can have changed before it was
+            // watched.
             (_, GuardMode::Notified, Some(Ok(true))) => again(),
             (_, GuardMode::Notified | GuardMode::Off, _) => LookAt::Never,
         };

@@ -11,14 +11,14 @@ use ide_mcp::ide::{LockFile, LockFileEvent};
 use super::{Guard, GuardMode, Keep};
 use crate::Error;
 
-/// The longest wait for the removal of the file at the end. A disk that takes longer counts as
-/// hanging.
+/// The longest time that `remove` and `drop` wait until the thread has removed the file. A disk that
+/// takes longer counts as hanging.
 const REMOVAL: Duration = Duration::from_secs(2);
 
 /// A [`Guard`] on a thread that belongs to this value.
 ///
-/// The thread ends with this value, and removes the file. If the disk hangs, this value stops waiting
-/// after 2 s and leaves the thread behind in its last system call.
+/// Dropping this value removes the file and ends the thread. If the disk hangs, the drop returns after
+/// 2 s, and the thread stays in its system call.
 #[derive(Debug)]
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct GuardThread {
@@ -37,11 +37,11 @@ enum Command {
 }
 
 impl GuardThread {
-    /// Starts the thread. It calls `on_event` for each event, which hands the event over and wakes
-    /// the loop.
+    /// Starts the thread. The thread calls `on_event` for each event. Let `on_event` pass the event to
+    /// your loop and wake the loop.
     ///
     /// # Errors
-    /// [`Error::Io`] if there is no thread for the guard. The file is removed then.
+    /// [`Error::Io`] if the thread cannot be started. The lock file has then been removed.
     pub fn spawn<K: Keep>(
         keep: K,
         mode: GuardMode,
@@ -80,13 +80,13 @@ impl GuardThread {
         &self.path
     }
 
-    /// Publishes other contents, soon. A failure is reported by the event
-    /// [`Failed`](LockFileEvent::Failed).
+    /// Asks the thread to publish other contents, and does not wait. The thread reports a failure by
+    /// the event [`Failed`](LockFileEvent::Failed).
     pub fn update(&self, file: &LockFile) {
         self.send(Command::Update(Box::new(file.clone())));
     }
 
-    /// Removes the file and ends the thread. Waits for that for at most 2 s.
+    /// Removes the file and ends the thread. Waits at most 2 s for both.
     ///
     /// # Errors
     /// The errors of [`Published::remove`](crate::Published::remove), and [`Error::Io`] if the
@@ -108,7 +108,7 @@ impl GuardThread {
     }
 
     fn send(&self, command: Command) {
-        // Both fail only if the thread has ended.
+        // The send and the write fail only if the thread has ended.
         let _ = self.commands.send(command);
         #[cfg(unix)]
         let _ = std::io::Write::write(&mut &self.wake, &[0]);
@@ -165,7 +165,7 @@ impl Waiting {
     fn next<K: Keep>(&self, guard: &Guard<K>) -> Result<Command, RecvTimeoutError> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let wait = self.clock.until(guard.deadline(self.clock.now()));
-        // A wait that is too long for the system's type has no end.
+        // If the wait does not fit into a `Timespec`, `poll` waits without a timeout.
         let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
         let notified = guard.as_fd();
         let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];

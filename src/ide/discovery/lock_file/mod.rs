@@ -1,7 +1,7 @@
 //! The lock file, in which an editor publishes its port and its token: its fields, its forms as
 //! text, and the kinds of files that contain them. The crate `ide-mcp-lockfile` accesses the disk.
 //!
-//! The meaning of a lock file for a client is the subject of [`matching`](crate::ide::matching).
+//! [`matching`](crate::ide::matching) has the rules by which a client uses a lock file.
 
 mod form;
 mod text;
@@ -18,7 +18,7 @@ use super::{AuthToken, InvalidToken};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockFile {
-    /// The process of the editor. In some editors another process listens on the port.
+    /// The id of the editor process. In some editors another process listens on the port.
     pub pid: Option<u32>,
     /// Absolute paths of the open folders, by which [`matching`](crate::ide::matching) chooses the
     /// file for a client.
@@ -33,8 +33,8 @@ pub struct LockFile {
     pub running_in_windows: bool,
     /// The token. A few editors write no token and check none.
     pub auth_token: Option<AuthToken>,
-    /// The world in which `pid` has a meaning, such as one run of a kernel and one pid namespace of
-    /// that run. Only editors of this library write the scope, as the member `ideMcpScope`, which
+    /// The scope in which `pid` is valid, such as one boot of a machine and one pid namespace of that
+    /// boot. Only editors of this library write the scope, as the member `ideMcpScope`, which
     /// other programs ignore. `ide-mcp-lockfile` sets the scope.
     pub scope: Option<String>,
 }
@@ -69,8 +69,8 @@ impl LockFile {
         }
     }
 
-    /// Returns the port in `digits`, in the form of file names and `CLAUDE_CODE_SSE_PORT`:
-    /// `[1-9][0-9]{0,4}`, at most 65535. `None` for every other text.
+    /// Parses a port as names of lock files and the variable `CLAUDE_CODE_SSE_PORT` contain it:
+    /// `[1-9][0-9]{0,4}`, at most 65535. Returns `None` for every other text.
     #[must_use]
     pub fn parse_port(digits: &str) -> Option<u16> {
         let canonical = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
@@ -84,10 +84,12 @@ impl LockFile {
 pub enum Transport {
     /// `ws`, the transport of this crate.
     WebSocket,
-    /// `sse`, the transport before WebSocket, which is also that of a legacy lock file.
+    /// `sse`, the transport that editors used before WebSocket. Every lock file in the legacy form (a
+    /// list of folders) has this transport.
     Sse,
-    /// No transport: the member `transport` is missing or null. The real client takes such a file
-    /// for one of the older transport and does not attach (measured, see docs/evidence.md).
+    /// No transport: the member `transport` is missing or null. The real client treats such a
+    /// file as one for the transport before WebSocket and does not attach (measured, see
+    /// docs/evidence.md).
     Missing,
     /// Any other text.
     Other(String),
@@ -134,7 +136,8 @@ pub enum LockFileError {
         /// The column in bytes, from 1.
         column: usize,
     },
-    /// A text that begins with `[`. In a project file, any text that does not begin with `{`.
+    /// A text that begins with `[`. For a file of the kind [`Project`](LockForm::Project), every text
+    /// that does not begin with `{`.
     NotAnObject,
     /// A known field that occurs twice, so that its value is ambiguous.
     DoubledField,

@@ -1,5 +1,5 @@
-//! The times at which a link gets a step for its own sake, in virtual time. The tests of
-//! `Link` cover the effect of the step.
+//! Tests, in virtual time, of the time at which the server steps a link without input or output, so
+//! that the link can free unused memory. The tests of `Link` cover the effect of the step.
 
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
@@ -12,7 +12,7 @@ use ide_mcp::mcp::Implementation;
 use peer::Peer;
 use std::time::Duration;
 
-/// The time from the first byte that has moved until the wire frees memory.
+/// The time between the first byte that a link moves and the step that frees unused memory.
 const REST: Duration = Duration::from_secs(1);
 
 /// A host and its sockets, and the peers at their other ends.
@@ -50,7 +50,8 @@ impl Room {
         self.connections.linger(now, drop);
     }
 
-    /// Removes the connection as the application can, and takes the event that frees the place.
+    /// Removes the connection, as an application can do, and polls the events, so that the host can
+    /// use the number again.
     fn remove(&mut self, id: ConnId) {
         self.host.remove(Time::ZERO, id);
         while self.host.poll_event().is_some() {}
@@ -62,7 +63,7 @@ impl Room {
 }
 
 #[test]
-fn each_rest_comes_and_goes() {
+fn link_is_due_once_after_each_burst() {
     let mut room = Room::new();
     let (mut now, one) = (Time::ZERO, room.connect(Time::ZERO));
     assert_eq!(room.deadline(now), None, "nothing has moved");
@@ -82,7 +83,7 @@ fn each_rest_comes_and_goes() {
 }
 
 #[test]
-fn the_earliest_rest_is_told_of_many() {
+fn deadline_is_the_earliest_of_all_links() {
     let mut room = Room::new();
     let all: Vec<_> = (0..5).map(|_| room.connect(Time::ZERO)).collect();
     let at = Time::from_millis;
@@ -115,7 +116,7 @@ fn rest_noted_late_keeps_its_time() {
 }
 
 #[test]
-fn who_takes_a_place_does_not_inherit() {
+fn new_connection_inherits_no_deadline() {
     let mut room = Room::new();
     let one = room.connect(Time::ZERO);
     room.say(Time::ZERO, &one, 100);
@@ -127,7 +128,8 @@ fn who_takes_a_place_does_not_inherit() {
     assert_eq!(room.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(REST)));
 }
 
-/// Checks a connection that takes a place before the socket of the previous one was looked at again.
+/// Checks a connection that reuses a number while the old socket with this number is still marked as
+/// ready.
 #[test]
 fn replaced_connection_is_busy_once() {
     let mut room = Room::new();

@@ -37,8 +37,8 @@ pub(super) enum Ask {
 }
 
 impl Ask {
-    /// Returns a random request: a proposal only if `may_propose`, and nothing that selects if
-    /// `is_calm`.
+    /// Returns a random request. `may_propose` allows proposals; `is_calm` excludes requests that
+    /// change the selection.
     pub(super) fn any(random: &mut Random, may_propose: bool, is_calm: bool) -> Self {
         let file = |random: &mut Random| FILES[random.below(FILES.len())];
         match random.below(40) {

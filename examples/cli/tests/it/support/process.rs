@@ -1,4 +1,5 @@
-//! Programs as processes with a home directory for the test, and reads of their lines with a timeout.
+//! Processes of the programs, with a home directory of the test, and with a timeout for each line
+//! that the test reads.
 
 use serde_json::Value;
 use std::cell::RefCell;
@@ -19,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A directory of the test with a home and a project in it, removed on drop.
 pub struct Place {
     root: PathBuf,
-    /// The sockets that keep the closed ports closed.
+    /// Open connections with their listeners. The ports that `closed_port` has returned are the local
+    /// ports of these connections, so that no process can listen on them.
     closed: RefCell<Vec<(TcpListener, TcpStream)>>,
 }
 
@@ -79,10 +81,9 @@ impl Place {
         fs::read_to_string(self.project().join(name)).unwrap()
     }
 
-    /// Returns a port on which no process can listen until the drop of this place: it is the local
-    /// port of an open connection. A port of a closed listener would not do. A process that is
-    /// being started can hold the listener a little longer, and afterwards any program can get the
-    /// port.
+    /// Returns a port on which no process can listen while this `Place` exists: the local port of an
+    /// open connection. The port of a closed listener would not do: a process that another test
+    /// starts can inherit the listener for a moment, and after that any program can bind the port.
     pub fn closed_port(&self) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -242,7 +243,8 @@ impl Process {
         let _ = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
     }
 
-    /// Waits for the end, and kills the process after this time; there is no status then.
+    /// Waits for the end of the process, and kills the process after `at_most`; the exit status is
+    /// then `None`. Returns the exit status and the standard error.
     #[cfg(target_os = "linux")]
     pub fn end_within(&mut self, at_most: Duration) -> (Option<i32>, String) {
         let begin = Instant::now();
@@ -256,7 +258,7 @@ impl Process {
         self.end()
     }
 
-    /// Waits for the end, and returns the exit status and the standard error.
+    /// Waits for the end of the process, and returns the exit status and the standard error.
     pub fn end(&mut self) -> (Option<i32>, String) {
         let begin = Instant::now();
         let status = loop {

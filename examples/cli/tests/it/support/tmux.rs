@@ -22,7 +22,8 @@ impl Tmux {
         for (name, value) in variables {
             command.args(["-e", &format!("{name}={value}")]);
         }
-        // This shell does not change settings of the terminal.
+        // `/bin/sh` with an empty `ENV` does not change the settings of the terminal, as the shell of
+        // a user can.
         command.args(["-e", "ENV=", "/bin/sh"]);
         let began = command.output().unwrap_or_else(|error| {
             panic!("this test drives the editor in tmux, which has to be installed: {error}")
