@@ -18,7 +18,6 @@ mod over_blocking;
 mod over_mio;
 mod over_smol;
 mod plain;
-mod sources;
 mod support;
 
 macro_rules! table {

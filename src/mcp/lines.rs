@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Outbox, OutboxClosed, To};
+use crate::{Outbox, OutboxClosed, To, buf::Tx};
 
 /// The send buffer of a session over pipes: one message a line, as the stdio transport of MCP has it
 /// (2025-11-25, transports).
@@ -17,11 +17,8 @@ use crate::{Outbox, OutboxClosed, To};
 /// assert_eq!(out.outgoing(), b"");
 /// # Ok::<(), ide_mcp::OutboxClosed>(())
 /// ```
-#[derive(Debug, Default)]
-pub struct Lines {
-    buf: Vec<u8>,
-    sent: usize,
-}
+#[derive(Debug)]
+pub struct Lines(Tx);
 
 impl Lines {
     /// The high-water mark: from 1 MiB on [`is_full`](Outbox::is_full) returns true. This is room for
@@ -31,39 +28,41 @@ impl Lines {
     /// Creates an empty send buffer.
     #[must_use]
     pub const fn new() -> Self {
-        Self { buf: Vec::new(), sent: 0 }
+        Self(Tx::new(Self::HIGH_WATER_MARK))
     }
 
     /// Returns the bytes to write.
     #[must_use]
     pub fn outgoing(&self) -> &[u8] {
-        self.buf.get(self.sent..).unwrap_or_default()
+        self.0.pending()
     }
 
     /// Removes the first `n` bytes of [`outgoing`](Self::outgoing), which have been written.
     pub fn sent(&mut self, n: usize) {
-        self.sent = self.sent.saturating_add(n).min(self.buf.len());
-        // At least half of the bytes have gone, so moving the rest costs no more than writing it did.
-        if self.sent >= self.buf.len() / 2 {
-            self.buf.drain(..self.sent);
-            self.sent = 0;
-        }
+        self.0.sent(n);
+    }
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
 impl Outbox for Lines {
     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
-        let start = self.buf.len();
-        write(&mut self.buf);
-        let Some(message @ [_, ..]) = self.buf.get_mut(start..) else { return Ok(()) };
+        let buf = self.0.buffer();
+        let start = buf.len();
+        write(buf);
+        let Some(message @ [_, ..]) = buf.get_mut(start..) else { return Ok(()) };
         // Raw JSON of the application can have line breaks between its tokens, and nowhere else.
         message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
-        self.buf.push(b'\n');
+        buf.push(b'\n');
         Ok(())
     }
 
     fn is_full(&self) -> bool {
-        self.outgoing().len() >= Self::HIGH_WATER_MARK
+        self.0.is_full()
     }
 }
 

@@ -240,12 +240,12 @@ impl Net {
     pub fn play(&mut self, step: &Step<NetAct>, mut app: impl FnMut(&mut Host, HostEvent)) {
         let len = self.connections.len();
         match step {
-            Step::Act(NetAct::Attach) if len < MAX_CONNECTIONS => drop(self.attach()),
-            Step::Act(NetAct::Bytes(bytes)) if len < MAX_CONNECTIONS => drop(self.connect_program(bytes)),
+            Step::Act(NetAct::Attach) if len < MAX_CONNECTIONS => _ = self.attach(),
+            Step::Act(NetAct::Bytes(bytes)) if len < MAX_CONNECTIONS => _ = self.connect_program(bytes),
             Step::Act(NetAct::Attach | NetAct::Bytes(_)) => {}
             Step::Act(NetAct::Agent(number, act)) => match self.living_agent((*number).into()) {
                 Some(number) => self.act(number, act),
-                None if len < MAX_CONNECTIONS => drop(self.attach()),
+                None if len < MAX_CONNECTIONS => _ = self.attach(),
                 None => {}
             },
             Step::Act(NetAct::Link(number, way, change)) => {

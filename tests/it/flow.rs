@@ -4,34 +4,17 @@
 use std::time::Duration;
 
 use crate::support::ide::{HEAD, PORT, config, masked, token};
+use crate::support::joined;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{Client, ClientConfig, ClientEvent, DiffOutcome, OpenDiff, Server, ServerEvent, ToolCall},
     mcp::{Implementation, Outcome, ToolResult},
     rpc::SessionId,
     testing::{Pair, Random},
-    ws::{self, ClientRequest, CloseCode, Closed, OwnedEvent, SendError},
+    ws::{self, CloseCode, Closed, OwnedEvent, SendError},
 };
 
 const MIB: usize = 1 << 20;
-
-type Sockets = Pair<ws::Server, ws::Client>;
-
-/// Returns two open WebSocket machines without events.
-fn sockets(limits: &ws::Limits) -> Sockets {
-    let client =
-        ws::Client::new(ClientRequest::new("h"), Random::new(1), limits.clone(), Time::ZERO).unwrap();
-    let mut pair = Pair::new(ws::Server::new(limits.clone(), Time::ZERO), client, Time::ZERO);
-    let accept = |server: &mut ws::Server, event: &OwnedEvent| {
-        if matches!(event, OwnedEvent::Upgrade(_)) {
-            server.accept(None).unwrap();
-        }
-    };
-    pair.settle_with(accept, |_, _| {});
-    pair.server_events.clear();
-    pair.client_events.clear();
-    pair
-}
 
 /// Returns an open server with a high-water mark of 1,000 bytes.
 fn small_server() -> ws::Server {
@@ -57,7 +40,7 @@ fn binary_lens(events: &[OwnedEvent]) -> Vec<usize> {
 #[test]
 fn both_ends_send_more_than_the_mark() {
     for mib in [7, 9, 16, 24, 40] {
-        let mut pair = sockets(&ws::Limits::default());
+        let mut pair = joined::open(&ws::Limits::default(), Time::ZERO);
         pair.server.sender().binary(&vec![1; mib * MIB]).unwrap();
         pair.client.sender().binary(&vec![2; mib * MIB]).unwrap();
         pair.settle();
@@ -77,7 +60,7 @@ fn joined_sockets_rest_at_any_size() {
         let mut limits = ws::Limits::default();
         limits.outgoing = 1 + random.below(400);
         limits.message = 1 + random.below(3 * limits.outgoing);
-        let mut pair = sockets(&limits);
+        let mut pair = joined::open(&limits, Time::ZERO);
         pair.to_server.piece = 1 + random.below(100);
         pair.to_client.piece = 1 + random.below(100);
         let mut said = [Vec::new(), Vec::new()];
@@ -108,7 +91,7 @@ fn joined_sockets_rest_at_any_size() {
 fn reading_above_the_mark_is_bounded() {
     let mut limits = ws::Limits::default();
     (limits.outgoing, limits.message) = (1000, 5000);
-    let mut pair = sockets(&limits);
+    let mut pair = joined::open(&limits, Time::ZERO);
     let part = masked(0x82, &[7; 4000]);
     pair.server.feed(Time::ZERO, &part[..2000]);
     assert_eq!(pair.server.poll_event(), None);

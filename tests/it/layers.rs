@@ -3,7 +3,7 @@
 //! ```text
 //!  time, text, buf, machine, keepalive ◀── ws ◀┐
 //!  time, text ◀── rpc ◀── outbox ◀── ws, mcp    │
-//!  time, text, keepalive, rpc ◀── mcp ◀────── ide ◀── adapters, by a few names
+//!  time, text, buf, keepalive, rpc ◀── mcp ◀── ide ◀── adapters, by a few names
 //!  all of them ◀── testing
 //! ```
 //!
@@ -13,7 +13,7 @@
 use crate::support::source::{rust_files, without_comments_and_text};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The modules that each module of the core can name. `lib.rs` names all of them and is not checked.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -26,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("outbox", &["rpc"]),
     ("ws", &["time", "keepalive", "text", "buf", "machine", "outbox"]),
     ("rpc", &["time", "text"]),
-    ("mcp", &["time", "keepalive", "text", "outbox", "rpc"]),
+    ("mcp", &["time", "keepalive", "text", "buf", "outbox", "rpc"]),
     ("ide", &["time", "keepalive", "text", "buf", "machine", "ws", "rpc", "mcp"]),
     // Pages of documentation.
     ("guide", &[]),
@@ -48,6 +48,13 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
 
 /// The names of the core that adapters can use.
 const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Time", "Clock", "ide"];
+
+/// The words of the protocol. An adapter contains none of them, in comments either.
+const PROTOCOL: &[&str] =
+    &["openDiff", "selection", "jsonrpc", "initialize", "tools/", "Sec-WebSocket", "1008"];
+
+/// The limit of lines of a file of an adapter: a longer file does more than one thing.
+const MAX_ADAPTER_LINES: usize = 300;
 
 #[test]
 fn modules_name_only_lower_modules() {
@@ -83,23 +90,38 @@ fn every_file_is_a_module() {
 
 #[test]
 fn adapters_use_the_contract_alone() {
-    let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters");
     let mut faults = Vec::new();
-    let mut seen = 0;
-    for file in rust_files(&adapters) {
+    for file in adapter_files(true) {
         // Tests can name all of the core.
-        let is_source = file.components().any(|part| part.as_os_str() == "src");
-        if !is_source || file.ends_with("tests.rs") {
+        if file.ends_with("tests.rs") {
             continue;
         }
-        seen += 1;
-        let text = fs::read_to_string(&file).unwrap();
-        // An adapter re-exports the core for its users.
-        let text = text.replace("pub use ide_mcp::", "");
+        let mut text = fs::read_to_string(&file).unwrap();
+        if file.ends_with("src/lib.rs") {
+            // An adapter re-exports the core for its users.
+            text = text.replace("pub use ide_mcp::", "");
+        }
         faults.extend(foreign_names(&text).into_iter().map(|name| format!("{}: {name}", file.display())));
     }
-    assert!(seen > 20, "only {seen} files were read");
     assert!(faults.is_empty(), "adapters name more of the core than its contract: {faults:#?}");
+}
+
+#[test]
+fn adapters_know_no_protocol() {
+    let words =
+        |text: &str| -> Vec<&str> { PROTOCOL.iter().copied().filter(|word| text.contains(word)).collect() };
+    assert_eq!(words("a selection, closed with 1008"), ["selection", "1008"], "the scanner finds them");
+    for file in adapter_files(true) {
+        assert_eq!(words(&fs::read_to_string(&file).unwrap()), Vec::<&str>::new(), "{}", file.display());
+    }
+}
+
+#[test]
+fn no_file_of_an_adapter_is_long() {
+    for file in adapter_files(true).into_iter().chain(adapter_files(false)) {
+        let lines = fs::read_to_string(&file).unwrap().lines().count();
+        assert!(lines <= MAX_ADAPTER_LINES, "{} has {lines} lines", file.display());
+    }
 }
 
 #[test]
@@ -174,6 +196,23 @@ fn scanner_finds_foreign_names_in_adapters() {
     }
     let good = "use ide_mcp::{Clock, Machine as _, Time, Wire, ide::{self, Host}}; use ide_mcp_driver::Link;";
     assert_eq!(foreign_names(good), Vec::<String>::new());
+}
+
+/// Returns the sources of all adapters, or their tests with the cases that the adapters share.
+fn adapter_files(of_sources: bool) -> Vec<PathBuf> {
+    let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters");
+    let is_source = |file: &Path| {
+        let inside = file.strip_prefix(&adapters).unwrap();
+        inside.components().any(|part| part.as_os_str() == "src")
+    };
+    let mut files = rust_files(&adapters);
+    files.retain(|file| is_source(file) == of_sources);
+    let shared = (!of_sources).then_some("tests");
+    for adapter in ["driver", "lockfile", "mio", "smol", "blocking"].into_iter().chain(shared) {
+        let folder = adapters.join(adapter);
+        assert!(files.iter().any(|file| file.starts_with(&folder)), "{adapter} was read");
+    }
+    files
 }
 
 /// Returns the modules that `text`, a file of `module`, names against the order.

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::mcp_support::{Bench, Lines, outcome_text, violation_text};
+use crate::mcp_support::{Bench, Messages, outcome_text, violation_text};
 use ide_mcp::{
     Time,
     mcp::{
@@ -14,7 +14,7 @@ use ide_mcp::{
 
 struct Agent {
     client: Client,
-    out: Lines,
+    out: Messages,
     now: Time,
 }
 
@@ -23,7 +23,7 @@ const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025
 impl Agent {
     fn new() -> Self {
         let config = ClientConfig::new(Implementation::new("agent", "2"));
-        Self { client: Client::new(config, SessionId::new(1)), out: Lines::default(), now: Time::ZERO }
+        Self { client: Client::new(config, SessionId::new(1)), out: Messages::default(), now: Time::ZERO }
     }
 
     fn negotiating() -> Self {
@@ -112,7 +112,7 @@ fn declaration_of_the_client_is_configurable() {
     config.capabilities = serde_json::from_str(r#"{"roots":{"listChanged":true}}"#).unwrap();
     config.version = ide_mcp::mcp::ProtocolVersion::V2024_11_05;
     let mut client = Client::new(config, SessionId::new(1));
-    let mut out = Lines::default();
+    let mut out = Messages::default();
     client.start(Time::ZERO, &mut out).unwrap();
     let wanted = r#""params":{"protocolVersion":"2024-11-05","capabilities":{"roots":{"listChanged":true}},"#;
     assert!(out.sent[0].contains(wanted), "{:?}", out.sent);
@@ -573,7 +573,7 @@ fn session_opens_although_no_request_may_wait() {
     let mut config = ClientConfig::new(Implementation::new("agent", "2"));
     config.limits.requests = 0;
     let client = Client::new(config, SessionId::new(1));
-    let mut agent = Agent { client, out: Lines::default(), now: Time::ZERO };
+    let mut agent = Agent { client, out: Messages::default(), now: Time::ZERO };
     agent.client.start(agent.now, &mut agent.out).unwrap();
     agent.hear(HELLO);
     assert_eq!(agent.events(), ["ready editor 2025-11-25"]);

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Lines};
+use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Messages};
 use ide_mcp::{
     Time,
     mcp::{
@@ -24,8 +24,8 @@ struct Bridge {
     /// `up`: the requests of the bridge's server, and the calls of the editor that they forward.
     down: BTreeMap<RequestId, CallId>,
     up: BTreeMap<RequestId, CallId>,
-    to_agent: Lines,
-    to_editor: Lines,
+    to_agent: Messages,
+    to_editor: Messages,
 }
 
 const LONG: Timeout = Timeout::Progress { idle: Duration::from_secs(60), total: Duration::from_secs(600) };
@@ -42,8 +42,8 @@ impl Bridge {
             client: Client::new(client, SessionId::new(2)),
             down: BTreeMap::new(),
             up: BTreeMap::new(),
-            to_agent: Lines::default(),
-            to_editor: Lines::default(),
+            to_agent: Messages::default(),
+            to_editor: Messages::default(),
         };
         bridge.agent_says(INITIALIZE);
         bridge.agent_says(INITIALIZED);
@@ -297,7 +297,7 @@ fn forwarded_instant_calls_fit_beside_waiting_calls() {
     let mut config = ServerConfig::new(Implementation::new("bridge", "1"));
     config.forward = Forward::All;
     config.limits.open_calls = 2;
-    let mut out = Lines::default();
+    let mut out = Messages::default();
     let mut server = Server::new(config, Ending, SessionId::new(1));
     let mut ask = |id: u32, name: &str| {
         let params = format!(r#"{{"arguments":{{}},"name":"{name}"}}"#);

@@ -10,7 +10,7 @@
 use std::{cell::RefCell, time::Duration};
 
 use crate::mcp_support::{
-    Bench, INITIALIZE, INITIALIZED, Lines, TestTools,
+    Bench, INITIALIZE, INITIALIZED, Messages, TestTools,
     peer::{Happened, Peer},
     rules,
     watch::{Ask, Hits, Meaning, Watch},
@@ -345,8 +345,8 @@ fn i07_initialize_is_never_cancelled() {
     }
 }
 
-fn client(config: ClientConfig) -> (Client, Lines) {
-    (Client::new(config, SessionId::new(2)), Lines::default())
+fn client(config: ClientConfig) -> (Client, Messages) {
+    (Client::new(config, SessionId::new(2)), Messages::default())
 }
 
 #[test]
@@ -795,7 +795,7 @@ fn i27_ended_calls_and_requests_hold_no_memory() {
         bench.server.cancel(request, None, &mut bench.out);
         bench.hear("{}");
         bench.events();
-        bench.out = Lines::default();
+        bench.out = Messages::default();
     };
     let held = |bench: &mut Bench, count: u32| {
         let measured = allocation_counter::measure(|| (0..count).for_each(|n| one(bench, n)));

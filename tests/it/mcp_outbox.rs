@@ -118,7 +118,7 @@ fn closed_outbox_counts_no_ping() {
 #[test]
 fn client_that_cannot_send_does_not_start() {
     let mut client = Client::new(ClientConfig::new(Implementation::new("agent", "1")), SessionId::new(1));
-    let mut out = crate::mcp_support::Lines { closed: true, ..Default::default() };
+    let mut out = crate::mcp_support::Messages { closed: true, ..Default::default() };
     assert_eq!(client.start(Time::ZERO, &mut out), Err(NotSent::Closed));
     out.closed = false;
     client.start(Time::ZERO, &mut out).unwrap();

@@ -831,7 +831,7 @@ fn handle_of_another_session_answers_nothing() {
     let config = ServerConfig::new(Implementation::new("other", "1"));
     let mut other =
         ide_mcp::mcp::Server::new(config, crate::mcp_support::TestTools::default(), rpc::SessionId::new(2));
-    let mut out = crate::mcp_support::Lines::default();
+    let mut out = crate::mcp_support::Messages::default();
     for text in [
         INITIALIZE,
         INITIALIZED,

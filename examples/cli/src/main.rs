@@ -34,7 +34,7 @@ usage: ide-mcp COMMAND [ARGUMENT…]
   help COMMAND, COMMAND --help   the arguments and the exit status of a command
   -V, --version                  the version";
 
-const PROGRAM: Program = Program::new("ide-mcp", USAGE);
+const PROGRAM: Program = Program::new("ide-mcp", "ide-mcp", USAGE);
 
 /// A command of the program: its name, and its `main`, which takes the arguments after the name.
 type Command = (&'static str, fn(Parser) -> ExitCode);
@@ -73,12 +73,18 @@ fn parse(mut parser: Parser) -> Result<Option<Task>, Error> {
         },
         Some(Value(name)) => Ok(Some(Task::Run(command(&name)?, Parser::from_args(parser.raw_args()?)))),
         Some(other) => Err(other.unexpected()),
-        None => Err("a command is missing: editor, agent, doctor, tap, replay or bridge".into()),
+        None => Err(format!("a command is missing: {}", names()).into()),
     }
 }
 
 fn command(name: &OsString) -> Result<&'static Command, Error> {
-    COMMANDS.iter().find(|(known, _)| name == known).ok_or_else(|| {
-        Error::from(format!("there is no command {name:?}: editor, agent, doctor, tap, replay or bridge"))
-    })
+    let found = COMMANDS.iter().find(|(known, _)| name == known);
+    found.ok_or_else(|| format!("there is no command {name:?}: {}", names()).into())
+}
+
+/// Returns the names of the commands as a list in a sentence.
+fn names() -> String {
+    let mut names: Vec<&str> = COMMANDS.iter().map(|(name, _)| *name).collect();
+    let last = names.pop().unwrap_or_default();
+    format!("{} or {last}", names.join(", "))
 }

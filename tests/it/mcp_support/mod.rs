@@ -10,7 +10,7 @@ pub mod watch;
 use std::time::Duration;
 
 use ide_mcp::Keepalive;
-pub use ide_mcp::testing::Messages as Lines;
+pub use ide_mcp::testing::Messages;
 use ide_mcp::{
     Time,
     mcp::{
@@ -118,7 +118,7 @@ impl Tools for TestTools {
 /// A server and its output.
 pub struct Bench {
     pub server: Server<TestTools>,
-    pub out: Lines,
+    pub out: Messages,
     pub now: Time,
 }
 
@@ -136,7 +136,7 @@ impl Bench {
 
     pub fn numbered(config: ServerConfig, session: u64) -> Self {
         let server = Server::new(config, TestTools::default(), SessionId::new(session));
-        Self { server, out: Lines::default(), now: Time::ZERO }
+        Self { server, out: Messages::default(), now: Time::ZERO }
     }
 
     pub fn initializing() -> Self {

@@ -7,7 +7,7 @@ use ide_mcp::{
 };
 use serde_json::Value;
 
-use super::{Lines, TestTools};
+use super::{Messages, TestTools};
 
 /// An event of either role.
 #[derive(Debug)]
@@ -29,19 +29,19 @@ pub enum Happened {
 
 /// The operations that both roles have.
 pub trait Peer {
-    fn receive(&mut self, now: Time, text: &str, out: &mut Lines);
+    fn receive(&mut self, now: Time, text: &str, out: &mut Messages);
     fn tick(&mut self, now: Time);
-    fn poll(&mut self, out: &mut Lines) -> Option<Happened>;
+    fn poll(&mut self, out: &mut Messages) -> Option<Happened>;
     fn deadline(&self) -> Option<Time>;
-    fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), RespondError>;
-    fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), NotOpen>;
-    fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Lines) -> Result<bool, NotOpen>;
+    fn respond(&mut self, call: CallId, result: &Value, out: &mut Messages) -> Result<(), RespondError>;
+    fn fail(&mut self, call: CallId, out: &mut Messages) -> Result<(), NotOpen>;
+    fn progress(&mut self, call: CallId, said: &Progress<'_>, out: &mut Messages) -> Result<bool, NotOpen>;
     fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen>;
-    fn notify(&mut self, method: &str, out: &mut Lines) -> Result<(), NotSent>;
-    fn request(&mut self, method: &str, timeout: Timeout, out: &mut Lines) -> Result<RequestId, NotSent>;
-    fn cancel(&mut self, request: RequestId, out: &mut Lines) -> bool;
+    fn notify(&mut self, method: &str, out: &mut Messages) -> Result<(), NotSent>;
+    fn request(&mut self, method: &str, timeout: Timeout, out: &mut Messages) -> Result<RequestId, NotSent>;
+    fn cancel(&mut self, request: RequestId, out: &mut Messages) -> bool;
     fn drain(&mut self);
-    fn shutdown(&mut self, out: &mut Lines);
+    fn shutdown(&mut self, out: &mut Messages);
     fn close(&mut self);
     fn is_closed(&self) -> bool;
     fn is_open(&self, call: CallId) -> bool;
@@ -53,53 +53,58 @@ pub trait Peer {
 macro_rules! peer {
     ($role:ty) => {
         impl Peer for $role {
-            fn receive(&mut self, now: Time, text: &str, out: &mut Lines) {
+            fn receive(&mut self, now: Time, text: &str, out: &mut Messages) {
                 self.receive(now, text, out);
             }
             fn tick(&mut self, now: Time) {
                 self.tick(now);
             }
-            fn poll(&mut self, out: &mut Lines) -> Option<Happened> {
+            fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
                 self.poll_event(out).map(Happened::from)
             }
             fn deadline(&self) -> Option<Time> {
                 self.deadline()
             }
-            fn respond(&mut self, call: CallId, result: &Value, out: &mut Lines) -> Result<(), RespondError> {
+            fn respond(
+                &mut self,
+                call: CallId,
+                result: &Value,
+                out: &mut Messages,
+            ) -> Result<(), RespondError> {
                 self.respond_with(call, result, out)
             }
-            fn fail(&mut self, call: CallId, out: &mut Lines) -> Result<(), NotOpen> {
+            fn fail(&mut self, call: CallId, out: &mut Messages) -> Result<(), NotOpen> {
                 self.fail(call, -1, "no", out)
             }
             fn progress(
                 &mut self,
                 call: CallId,
                 said: &Progress<'_>,
-                out: &mut Lines,
+                out: &mut Messages,
             ) -> Result<bool, NotOpen> {
                 self.progress(call, said, out)
             }
             fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
                 self.set_call_timeout(call, timeout)
             }
-            fn notify(&mut self, method: &str, out: &mut Lines) -> Result<(), NotSent> {
+            fn notify(&mut self, method: &str, out: &mut Messages) -> Result<(), NotSent> {
                 self.notify(method, None::<&()>, out)
             }
             fn request(
                 &mut self,
                 method: &str,
                 timeout: Timeout,
-                out: &mut Lines,
+                out: &mut Messages,
             ) -> Result<RequestId, NotSent> {
                 self.request(method, None::<&()>, timeout, out)
             }
-            fn cancel(&mut self, request: RequestId, out: &mut Lines) -> bool {
+            fn cancel(&mut self, request: RequestId, out: &mut Messages) -> bool {
                 self.cancel(request, Some("why"), out)
             }
             fn drain(&mut self) {
                 self.drain();
             }
-            fn shutdown(&mut self, out: &mut Lines) {
+            fn shutdown(&mut self, out: &mut Messages) {
                 self.shutdown("shutting down", out);
             }
             fn close(&mut self) {

@@ -13,7 +13,7 @@ use ide_mcp::{
 use serde_json::{Value, json};
 
 use super::{
-    Lines,
+    Messages,
     peer::{Happened, Peer},
     rules::{self, Said},
     violation_text,
@@ -106,7 +106,7 @@ pub type Hits = BTreeMap<String, u64>;
 /// A side and its model.
 pub struct Watch<P> {
     pub peer: P,
-    pub out: Lines,
+    pub out: Messages,
     pub now: Time,
     pub hits: Hits,
     /// The messages that the side sent and the test has not taken, with their meanings.
@@ -136,7 +136,7 @@ impl<P: Peer> Watch<P> {
     pub fn new(peer: P) -> Self {
         Self {
             peer,
-            out: Lines::default(),
+            out: Messages::default(),
             now: Time::ZERO,
             hits: Hits::new(),
             outbox: Vec::new(),
@@ -400,7 +400,7 @@ impl<P: Peer> Watch<P> {
 
     /// Does something with the peer that the model does not follow.
     #[track_caller]
-    pub fn act<R>(&mut self, act: impl FnOnce(&mut P, &mut Lines) -> R) -> R {
+    pub fn act<R>(&mut self, act: impl FnOnce(&mut P, &mut Messages) -> R) -> R {
         let result = act(&mut self.peer, &mut self.out);
         self.quiet();
         result

@@ -1,4 +1,4 @@
-//! What a loop that waits for sockets and other threads needs: their wake-ups, and the outcome of a step.
+//! The wake-ups of sockets and other threads for a loop that waits, and the outcome of its step.
 
 mod next;
 mod wake_set;

@@ -21,7 +21,7 @@ use session::{Access, NotAttached, Session};
 use std::path::Path;
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program::new("agent", options::USAGE);
+const PROGRAM: Program = Program::new("agent", "ide-mcp agent", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, run)

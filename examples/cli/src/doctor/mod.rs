@@ -21,7 +21,7 @@ use std::env;
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program::new("doctor", options::USAGE);
+const PROGRAM: Program = Program::new("doctor", "ide-mcp doctor", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, run)

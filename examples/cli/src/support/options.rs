@@ -13,9 +13,8 @@ pub(crate) fn parse_port(value: &OsStr, lowest: u16) -> Result<u16, String> {
 }
 
 /// Returns the message about a wrong command line: one line, with a reference to the help.
-pub(crate) fn usage_error(program: &str, problem: &str) -> String {
-    let command = if program == "ide-mcp" { String::new() } else { format!(" {program}") };
-    format!("{problem}; see `ide-mcp{command} --help`")
+pub(crate) fn usage_error(command: &str, problem: &str) -> String {
+    format!("{problem}; see `{command} --help`")
 }
 
 #[cfg(test)]

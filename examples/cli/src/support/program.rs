@@ -17,13 +17,16 @@ pub(crate) const NOT_BEGUN: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {
     name: &'static str,
+    /// The words with which a user starts the program.
+    command: &'static str,
     usage: &'static str,
 }
 
 impl Program {
-    /// Creates a program that complains under this name, and prints `usage` for `--help`.
-    pub(crate) const fn new(name: &'static str, usage: &'static str) -> Self {
-        Self { name, usage }
+    /// Creates a program that complains under this name, and prints `usage` for `--help`. `command`
+    /// is what a user types to start it.
+    pub(crate) const fn new(name: &'static str, command: &'static str, usage: &'static str) -> Self {
+        Self { name, command, usage }
     }
 
     /// Parses the command line and runs the program; `parse` returns `None` for a request for help.
@@ -45,7 +48,7 @@ impl Program {
                 }
                 _ => ExitCode::SUCCESS,
             },
-            Err(problem) => self.end(NOT_BEGUN, &usage_error(self.name, &problem.to_string())),
+            Err(problem) => self.end(NOT_BEGUN, &usage_error(self.command, &problem.to_string())),
         };
         settle();
         status
