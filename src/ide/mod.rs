@@ -14,64 +14,68 @@
 //! - [`LockFile`], [`locate`], [`matching`], [`client_env`] and [`launch_env`] are discovery as pure
 //!   values. They read no file, variable or clock; `ide-mcp-lockfile` does that. [`Reconnect`] decides
 //!   when an agent tries again.
-//! - [`paths`] judges a path of an agent before anybody opens it. [`Filter`] limits what leaves the
-//!   editor unasked. [`display_safe`] turns a text of an agent into one that a screen shows and does
-//!   not obey.
+//! - [`paths`] judges a path of an agent before a program opens it. [`Filter`] limits the pushes of the
+//!   editor. [`display_safe`] replaces the characters of a peer's text that control a terminal.
 //!
 //! # From lock file to closed socket
 //!
-//! The protocol is not specified anywhere, so each claim has its evidence behind it. *Measured*: the
-//! real client was run against an editor that did just this (docs/evidence.md in the repository).
-//! *Recorded*: it stands in a session of the real client that the tests replay. *Documented*: the
-//! makers of the client document it. *Described*: several independent editors agree, and nobody here
-//! has seen it.
+//! No specification of the protocol exists, so each claim is followed by its evidence. *Measured*: the
+//! real client was run against an editor that did exactly this (docs/evidence.md in the repository).
+//! *Recorded*: a session of the real client, which the tests replay, shows it. *Documented*: the makers
+//! of the client document it. *Described*: several independent editors agree, and this project has not
+//! observed it.
 //!
 //! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`],
 //!    `<port>.lock`, below `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; the client never
-//!    finds a file below `~/.config`: *measured*). [`locate`] returns these places. A client deletes
-//!    the file of a process that it takes for dead (*measured*), hence the guard in `ide-mcp-lockfile`.
-//! 2. **The choice.** The client takes a file with a folder that is its working directory or contains
-//!    it, and none without a folder or without `transport`. Among several files it takes the one whose
-//!    port `CLAUDE_CODE_SSE_PORT` names, else none (*measured*). [`matching`] decides so and gives the
-//!    reason of each refusal. [`client_env`] has the variables of a client, [`launch_env`] sets those
-//!    of a terminal of the editor.
-//! 3. **The opening handshake.** `GET /` with the sub-protocol `mcp` and the token in a header field,
-//!    never an `Origin` (*measured*). [`Policy`] answers 101, or refuses before any message is read. A
-//!    client that is refused does not try again. A client whose 101 lacks `mcp` drops the connection
-//!    and sends nothing (*measured*).
+//!    finds a file below `~/.config`: *measured*). [`locate`] returns these directories. A client
+//!    deletes the file of a process that it takes for dead (*measured*), so the guard in
+//!    `ide-mcp-lockfile` restores the file.
+//! 2. **The choice.** The client accepts a file if one of its folders is or contains the working
+//!    directory of the client. A file without a folder or without `transport` is never accepted. Among
+//!    several accepted files, the client takes the file whose port `CLAUDE_CODE_SSE_PORT` names. If the
+//!    variable names none of them, the client takes no file (*measured*). [`matching`] follows these
+//!    rules and gives the reason for each refusal. [`client_env`] has the variables of a client,
+//!    [`launch_env`] sets those of a terminal of the editor.
+//! 3. **The opening handshake.** The client sends `GET /` with the sub-protocol `mcp` and the token in
+//!    a header field, and never an `Origin` (*measured*). [`Policy`] answers 101, or refuses before any
+//!    message is read. A client that is refused does not try again. A client whose 101 lacks `mcp`
+//!    drops the connection and sends nothing (*measured*).
 //! 4. **The session.** `initialize`, `notifications/initialized`, `ide_connected {pid}`, `tools/list`
 //!    (*recorded*): [`ServerEvent::Ready`], then [`ServerEvent::IdeConnected`]. No message marks the
 //!    moment from which the client accepts pushes. That moment comes up to 500 ms after the answer to
 //!    its list of tools (*measured*). So the selection is sent at once, again 1.6 s after that answer
-//!    and once more 5 s later; mentions wait for these 1.6 s.
+//!    and once more 5 s later; mentions wait until the 1.6 s are over.
 //! 5. **The tools.** The client lists the [`ToolSet`]. The model of the client sees only
-//!    `getDiagnostics` and `executeCode`. The client calls `closeAllDiffTabs` even if nothing is listed
-//!    (*measured*), and so it does with `close_tab` and `set_permission_mode` (*described*). [`Server`]
+//!    `getDiagnostics` and `executeCode`. Even if nothing is listed, the client calls
+//!    `closeAllDiffTabs` (*measured*), `close_tab` and `set_permission_mode` (*described*). [`Server`]
 //!    answers these three calls itself, with one exception: if the [`ToolSet`] handles `close_tab` and
 //!    no open diff has the tab, the application answers.
 //! 6. **The selection.** Call [`Host::select`] at each change of the selection, and [`Host::mention`]
-//!    for files. A selection goes into the next prompt, unasked (*measured*), so a [`Filter`] stands
-//!    before it. After each change of the tools the client lists them again and forgets the selection
-//!    (*measured*), so every list begins the time of step 4 anew.
-//! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*). The call ends the diffs of this client,
-//!    and those of no other.
+//!    for files. The client puts the selection into its next prompt without asking the person
+//!    (*measured*), so a [`Filter`] is applied to each selection before it is sent. After each change
+//!    of the tools the client lists them again and forgets the selection (*measured*), so the times of
+//!    step 4 begin anew with each answer to `tools/list`.
+//! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*). The call ends the diffs of this client
+//!    only.
 //! 8. **An edit** comes as [`ToolCall::OpenDiff`] and waits for a person. The answer is a
 //!    [`DiffOutcome`], which is two blocks of text: the client does not understand an answer of one
-//!    block. The client writes the file, with the text of the answer (*measured*). If the person
-//!    decides in the terminal, the client never cancels the call: `close_tab` is the only sign
-//!    (*measured*). [`Server`] answers the call then, and [`ServerEvent::DiffClosed`] reports that the
-//!    view can go.
-//! 9. **Around the edit** come `close_tab`, twice, and [`ToolCall::GetDiagnostics`], for the file
-//!    before the client writes it and for all files after that. The client waits 500 ms for the first
-//!    answer and 2 s for the second (*measured*), so their deadlines are 400 ms and 1.9 s. The client
-//!    waits without end for the answers to other calls (*described*), so each of them has a deadline,
-//!    except `openDiff` and `executeCode`, which wait for a person.
-//! 10. **The end.** A close frame with 1000, or the client is just gone (*measured*): every open diff
-//!     ends, then comes [`ServerEvent::Closed`]. The client returns within some 12 s to an editor that
-//!     comes back on its port with its token (*measured*). [`Reconnect`] does this for an agent.
+//!    block. The client writes the text of the answer into the file (*measured*). If the person decides
+//!    in the terminal, the client never cancels the call: `close_tab` is the only sign (*measured*).
+//!    [`Server`] answers the `openDiff` then, and [`ServerEvent::DiffClosed`] reports that the
+//!    application can close the view.
+//! 9. **Around the edit** the client calls `close_tab` twice. It also calls
+//!    [`ToolCall::GetDiagnostics`] twice: for the file before it writes the file, and for all files
+//!    afterwards. The client waits 500 ms for the first answer and 2 s for the second (*measured*), so
+//!    their deadlines are 400 ms and 1.9 s. The client waits without end for the answers to other calls
+//!    (*described*), so each of them has a deadline, except `openDiff` and `executeCode`, which wait
+//!    for a person.
+//! 10. **The end.** The client sends a close frame with 1000, or its transport ends without one
+//!     (*measured*). Every open diff ends, then comes [`ServerEvent::Closed`]. If the editor comes back
+//!     on the same port with the same token, the client connects again within some 12 s (*measured*).
+//!     [`Reconnect`] gives the times for an agent to do so.
 //!
-//! The tests write docs/conformance.md in the repository, which has the messages of each case. These
-//! ten steps without a socket, both sides in one program:
+//! The tests write docs/conformance.md in the repository, which has the messages of each case. The
+//! following program is both sides without a socket, from the lock file to the end of the connection:
 //!
 //! ```
 //! use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
@@ -136,8 +140,7 @@
 //! # }
 //! ```
 //!
-//! A [`Policy`] judges every connection before it is let in. The table of refusals stands in
-//! src/ide/server/policy.rs.
+//! A [`Policy`] judges every opening handshake. The table of refusals is in src/ide/server/policy.rs.
 
 mod client;
 mod dialect;
