@@ -18,24 +18,24 @@ pub struct HostConfig {
     /// towards [`max_clients`](HostConfig::max_clients). Default 8. For one more connection, the host
     /// closes the oldest pending connection without an HTTP answer.
     ///
-    /// A connection that has ended counts against neither limit. The host keeps it for its remaining
-    /// bytes and events until it is [removed](super::Host::remove), so the caller of `connect` has to
-    /// remove each connection that [is done](crate::Wire::is_done).
+    /// A connection that has ended counts towards neither limit. The host keeps the connection for its
+    /// remaining bytes and events until it is [removed](super::Host::remove), so the caller of
+    /// `connect` has to remove each connection that [is done](crate::Wire::is_done).
     pub max_pending_connections: usize,
-    /// The maximum total size of the messages of all open calls of all clients, in bytes. Default
-    /// 128 MiB: four times the limit of one client
-    /// ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)). The host answers a call beyond this
-    /// limit with the error -32603. A call beyond the limit
-    /// [`open_calls`](crate::rpc::SessionLimits::open_calls) of a client (256) has this answer too.
+    /// The maximum total size of the messages of all open calls of all clients, in bytes. Default 128
+    /// MiB: four times the limit of one client ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)).
+    /// The host answers a call beyond this limit with the error -32603. A call beyond
+    /// [`open_calls`](crate::rpc::SessionLimits::open_calls), the limit of each client (256), receives
+    /// this error too.
     ///
     /// One half is reserved in equal shares for [`max_clients`](HostConfig::max_clients) clients (4 MiB
     /// each by default), so that no client can use up the bytes that another client needs. The other
     /// half is shared: first come, first served.
     pub open_bytes: usize,
-    /// The time for which the selection has to rest before it is sent. Default 50 ms; with zero, each
-    /// selection is sent at once.
+    /// The time for which the selection has to stay unchanged before it is sent. Default 50 ms; with
+    /// zero, each selection is sent at once.
     pub debounce: Duration,
-    /// The longest time for which a selection that does not rest is held back. Default 200 ms.
+    /// The longest time for which a selection that keeps changing is held back. Default 200 ms.
     pub debounce_max: Duration,
     /// The time for which a mention waits for a client that accepts it. Default 30 s: clients take up
     /// to 20 s to start (measured).

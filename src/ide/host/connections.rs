@@ -1,14 +1,14 @@
-//! The connections of a host: their places, the order in which they are polled, and the queue of those
-//! with new output.
+//! The connections of a host: the table of their places, the order in which they are polled, and the
+//! queue of those with new output. A place is an index of the table; a free place is reused.
 //!
 //! Two queues hold places, each place at most once. Every operation on a connection puts its place into
-//! these queues and notes its deadline, so nothing has to be searched: a turn for one of a thousand
-//! connections looks at that connection alone.
+//! these queues and notes its deadline, so no search is necessary: a poll for one of a thousand
+//! connections examines only that connection.
 //!
 //! The open calls of all connections together hold at most `share * places + pool` bytes. Every
 //! connection can hold its share, and the bytes above the share come from the pool. `excess` is the
-//! number of bytes taken from the pool, and never exceeds the pool. So no client can use up the room of
-//! the usual calls of another client.
+//! number of bytes taken from the pool, and never exceeds the pool. So no client can use up the share
+//! of another client.
 
 use super::deadlines::Deadlines;
 use super::{ConnId, Unauthenticated};
@@ -23,9 +23,10 @@ pub(super) struct Connections {
     slots: Vec<Slot>,
     /// The number of connections that were ever accepted.
     accepted: u64,
-    /// The places whose server can have an event, in the order of their turns.
+    /// The places whose server can have an event, in the order in which they are polled.
     eventful: VecDeque<usize>,
-    /// The places that got output or became done since they were last named.
+    /// The places that got output or became done since [`poll_transmit`](Self::poll_transmit) last
+    /// returned them.
     transmitting: VecDeque<usize>,
     /// The deadlines of the connections, exact for the places that are not eventful.
     deadlines: Deadlines,
@@ -53,7 +54,7 @@ struct Slot {
     is_open: bool,
     /// The bytes that the open calls of the connection hold beyond its share.
     excess: usize,
-    /// The end of the outgoing stream when the connection was last named.
+    /// The position of the outgoing stream when `poll_transmit` last returned the connection.
     named_at: u64,
     named_done: bool,
 }
@@ -71,7 +72,7 @@ impl Connections {
         self.now = self.now.max(now);
     }
 
-    /// Ends the oldest connection that was not let in, if there are `limit` of them.
+    /// Ends the oldest pending connection if there are at least `limit` pending connections.
     pub(super) fn evict_oldest_pending(&mut self, limit: usize) {
         let pending = || self.slots.iter().enumerate().filter(|(_, slot)| slot.is_pending());
         if pending().count() >= limit.max(1) {
@@ -113,7 +114,7 @@ impl Connections {
         }
         let now = self.now;
         self.with(index, |server| server.feed_eof(now));
-        // If the end is not reported yet, the place becomes free after that report.
+        // If the end is not reported yet, the report frees the place.
         if let Some(slot) = self.slots.get_mut(index) {
             slot.server.take_if(|server| server.is_done());
         }
@@ -187,7 +188,7 @@ impl Connections {
         while let Some(index) = self.transmitting.pop_front() {
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_transmitting = false;
-            // Another connection can have this place by now, without anything to write.
+            // A later connection can have this place by now, and have no new output.
             if slot.has_unnamed() {
                 slot.named_at = slot.server.as_ref().map_or(0, Server::position);
                 slot.named_done = slot.server.as_ref().is_some_and(Wire::is_done);
@@ -197,10 +198,10 @@ impl Connections {
         None
     }
 
-    /// Returns one event of the connection whose turn it is, and passes the turn on. So no connection
-    /// waits behind another one that always has events. While `places` connections are open, a client
-    /// with the token is refused with 503. The end of a connection that was never let in is counted and
-    /// not returned.
+    /// Returns one event of the first connection in the queue that has one, and puts this connection at
+    /// the end of the queue. So a connection that always has events does not delay the others. While
+    /// `places` connections are open, a client with the token is refused with 503. The end of a
+    /// connection that was never let in is counted and not returned.
     pub(super) fn next_event(&mut self, places: usize) -> Option<(ConnId, ServerEvent)> {
         while let Some(index) = self.eventful.pop_front() {
             let full = self.is_full(places);
@@ -215,8 +216,8 @@ impl Connections {
             };
             server.full = full;
             server.set_quota(quota);
-            // The server receives the time at which its deadline was found to have come. Otherwise its
-            // turn would come again for ever.
+            // Brings the server to the time at which its deadline was due. Otherwise the server would
+            // have no event, and its place would be queued again for ever.
             server.tick(self.now);
             let event = server.poll_event();
             let admission = server.admission;
@@ -228,9 +229,9 @@ impl Connections {
             if let (Some(ServerEvent::Closed(_)), true) = (&event, slot.removed) {
                 slot.server = None;
             }
-            // A server without an event has none until the next `touch`. The place is not queued again
-            // here: at the end of time every later deadline is due now, and the place would be queued
-            // for ever.
+            // A server without an event has none until the next `touch`, so the place is not queued
+            // again here. At `Time::NEVER` every deadline is due, and the place would be queued for
+            // ever.
             self.note(index);
             match event {
                 Some(ServerEvent::Closed(_)) if admission != Admission::LetIn => {
@@ -248,7 +249,7 @@ impl Connections {
         self.open >= places
     }
 
-    /// Returns the latest time seen while there is an event or unnamed output, else the earliest of all
+    /// Returns the latest time seen while a place is in one of the queues, else the earliest of all
     /// deadlines.
     pub(super) fn deadline(&self) -> Option<Time> {
         if !self.eventful.is_empty() || !self.transmitting.is_empty() {
@@ -268,8 +269,8 @@ impl Connections {
     }
 
     /// Queues a connection that has new output or has become done, and updates the counts. Notes and
-    /// returns its deadline; `None` if the place is queued for its events, since the deadline is noted
-    /// after that turn.
+    /// returns its deadline. Returns `None` if the place is queued for its events: the poll of these
+    /// events notes the deadline.
     fn note(&mut self, index: usize) -> Option<Time> {
         let slot = self.slots.get_mut(index)?;
         if !slot.is_transmitting && slot.has_unnamed() {
@@ -301,7 +302,7 @@ impl Slot {
         !self.removed && self.server.as_ref().is_some_and(waits)
     }
 
-    /// Returns true if the connection got output or became done since it was last named.
+    /// Returns true if the connection got output or became done since `poll_transmit` last returned it.
     fn has_unnamed(&self) -> bool {
         self.server.as_ref().is_some_and(|server| {
             let news = server.position() > self.named_at || (server.is_done() && !self.named_done);

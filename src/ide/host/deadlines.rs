@@ -1,5 +1,5 @@
-//! The deadlines of many places: the earliest of all, and the places whose deadline has come, without a
-//! look at each.
+//! The deadlines of the connections of a host, by their places in its table: the earliest deadline, and
+//! the places whose deadline has come. Neither needs a search through all places.
 
 use crate::Time;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// comparisons. An editor with its 16 agents has one such block.
 const BLOCK: usize = 32;
 
-/// The deadline of each place. The end of time stands for no deadline.
+/// The deadline of each place. `Time::NEVER` means no deadline.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     /// The deadlines by place.
@@ -42,8 +42,8 @@ impl Deadlines {
         self.earliest.iter().min().copied().and_then(Time::finite)
     }
 
-    /// Returns the first place, from `from` on, whose deadline has come. At the end of time every place
-    /// is due, even one without a deadline.
+    /// Returns the first place, from `from` on, whose deadline has come. At `Time::NEVER` every place
+    /// is due, even a place without a deadline.
     pub(super) fn next_due(&self, from: usize, now: Time) -> Option<usize> {
         let blocks = self.earliest.iter().zip(self.all.chunks(BLOCK)).enumerate().skip(from / BLOCK);
         for (block, (_, places)) in blocks.filter(|(_, (earliest, _))| **earliest <= now) {

@@ -1,5 +1,5 @@
-//! The debounce of selections: of a stream of them, one for each key press, it sends the few that are
-//! worth sending.
+//! The debounce of selections. An editor reports a selection for each key press; the debounce sends the
+//! latest one when the person pauses.
 
 use crate::Time;
 use crate::ide::Selection;
@@ -7,11 +7,12 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 /// The pause after which a selection equal to the last one is sent again. An editor that reports its
-/// selection with each frame makes no such pause, so the selection is sent once. A person who selects
-/// the same text again later gets it sent again.
+/// selection with each screen frame makes no such pause, so the selection is sent once. If a person
+/// selects the same text again later, the selection is sent again.
 const PAUSE_FOR_EQUAL: Duration = Duration::from_secs(1);
 
-/// The latest selection, held until the person pauses, or until it has waited for the longest time.
+/// The latest selection, held until the person pauses, or until `at_most` has passed since the first
+/// held selection.
 #[derive(Debug)]
 pub(super) struct Debounce {
     pause: Duration,
@@ -41,7 +42,7 @@ impl Debounce {
     }
 
     pub(super) fn hold(&mut self, now: Time, selection: Selection) {
-        // A selection that is only reported again is at rest, so its time does not begin anew.
+        // A selection that is only reported again has not changed, so its pause does not begin anew.
         if self.held.as_ref().is_some_and(|held| *held.selection == selection) {
             return;
         }

@@ -1,5 +1,5 @@
-//! The filter for pushes. The selection and mentions go into a prompt, and with the prompt to a
-//! service, without another question to the person.
+//! The filter for pushes. An agent puts the selection and mentions into a prompt, and sends the prompt
+//! to a service, without asking the person again.
 
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
 use crate::ide::{ContentLimits, DiagnosticsChanged, Selection};
@@ -46,11 +46,11 @@ impl Filter {
         self
     }
 
-    /// Replaces the selection by the selection to send, and returns what became of it.
+    /// Changes the selection into the selection to send, and returns the kind of the change.
     pub(super) fn selection(&self, selection: &mut Selection, limits: &ContentLimits) -> Selected {
         let url = selection.file_url.as_deref();
         if self.hides(&selection.file_path) || url.is_some_and(|url| self.hides(url)) {
-            // Without a cleared selection the client would go on to show the previous one as selected.
+            // Without a cleared selection the client would continue to show the previous selection.
             *selection = Selection::cleared();
             return Selected::Hidden;
         }
@@ -70,8 +70,9 @@ impl Filter {
     }
 
     /// Returns true if the filter hides the file that this text names. The text can be a path or a URI,
-    /// percent-encoded or not, with a place in the file behind it or not. The text does not show its
-    /// own form, so one reading that `hides` accepts is enough.
+    /// percent-encoded or not, with or without a position in the file behind it (after `?` or `#`). The
+    /// text does not show which of these forms it has, so one reading for which `hides` returns true is
+    /// enough.
     pub(super) fn hides(&self, text: &str) -> bool {
         let Some(hides) = &self.hides else { return false };
         let without_place = text.split(['?', '#']).next().unwrap_or(text);
@@ -99,7 +100,7 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// The fate of a selection in the [`Filter`].
+/// The effect of the [`Filter`] and the limits on a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selected {
@@ -108,7 +109,7 @@ pub enum Selected {
     /// The beginning of the text is sent: the text is longer than the filter and the
     /// [limits](ContentLimits) allow.
     Truncated,
-    /// The selection is not sent, because the filter hides its file. The clients receive that nothing
-    /// is selected.
+    /// The selection is not sent, because the filter hides its file. The clients receive an empty
+    /// selection.
     Hidden,
 }

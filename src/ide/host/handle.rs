@@ -1,5 +1,5 @@
-//! The names under which an application holds agents and connections: a number, which is never reused, and a place,
-//! which is.
+//! The names of agents and connections for an application. A name has a number that is never reused,
+//! and the index of a table entry that is reused.
 
 use crate::rpc::{CallId, RequestId, SessionId};
 
@@ -51,14 +51,14 @@ impl From<ConnId> for AgentId {
     }
 }
 
-/// The name of one connection of a [`Host`](super::Host), for ever: a later connection in the same
-/// place has another name.
+/// The name of one connection of a [`Host`](super::Host), for ever: a later connection with the same
+/// [index](Self::index) has another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub(super) SessionId);
 
 impl ConnId {
-    /// Creates the name of the connection at this place. The number is never reused: at 100,000
-    /// connections a second the numbers last for 5 million years.
+    /// Creates the name of the connection at this index of the table. The number is never reused: at
+    /// 100,000 connections a second the numbers last for 5 million years.
     pub(super) const fn new(index: u32, number: u64) -> Self {
         Self(SessionId::at_place(number, index))
     }

@@ -1,6 +1,6 @@
 //! Mentions that wait for a client that accepts them, and mentions in a send buffer. They keep their
 //! order, and no mention is lost without an event. If a client ends before its mention was written, the
-//! mention waits for another client, or expires if it was addressed to the client that ended.
+//! mention waits for another client. A mention that was addressed to the ended client expires instead.
 
 use super::AgentId;
 use crate::Time;
@@ -41,12 +41,12 @@ impl Mentions {
         Ok(())
     }
 
-    /// Returns the mention at this place of the queue.
+    /// Returns the mention at this index of the queue.
     pub(super) fn at(&self, index: usize) -> Option<&Waiting> {
         self.waiting.get(index)
     }
 
-    /// Notes that the mention at this place was put into the send buffer of `agent`.
+    /// Notes that the mention at this index was put into the send buffer of `agent`.
     pub(super) fn on_sent(&mut self, index: usize, agent: AgentId) {
         let sent = self.waiting.remove(index);
         self.unwritten.extend(sent.map(|sent| (agent, sent)));
@@ -57,7 +57,7 @@ impl Mentions {
         self.unwritten.remove(&agent);
     }
 
-    /// Puts the mention that was not written to `agent`, whose transport is gone, back to the front.
+    /// Puts the unwritten mention of `agent`, whose transport is gone, back to the front of the queue.
     pub(super) fn on_removed(&mut self, agent: AgentId) {
         if let Some(unwritten) = self.unwritten.remove(&agent) {
             self.waiting.push_front(unwritten);
@@ -86,7 +86,7 @@ impl Mentions {
     }
 }
 
-/// The reason for which a mention was not taken. Nothing has changed.
+/// The reason for which a mention was refused. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MentionError {

@@ -45,12 +45,12 @@ use serde::Serialize;
 ///    [`poll_transmit`](Host::poll_transmit) names, and of every connection whose socket had no room
 ///    the last time. If a connection [`is_done`](crate::Wire::is_done), drop its socket and
 ///    [`remove`](Host::remove) it.
-/// 5. Wait until [`deadline`](Machine::deadline), or not at all while a socket is unread and wants
-///    input.
+/// 5. Wait until [`deadline`](Machine::deadline). Do not wait while a socket can have unread bytes and
+///    its connection [wants input](crate::Wire::wants_input).
 ///
-/// A loop that writes only to ready sockets never sends a selection that a timer released. A loop that
-/// writes only to the named connections never sends the rest of a short write. One whole turn, over any
-/// sockets that do not block:
+/// A loop that writes only to sockets that became ready never sends a selection that a timer released.
+/// A loop that writes only to the named connections never sends the remaining bytes of a short write.
+/// One whole turn, over any non-blocking sockets:
 #[doc = concat!("\n```\n", include_str!("turn.rs"), "# fn main() {}\n```")]
 #[derive(Debug)]
 pub struct Host {
@@ -62,7 +62,7 @@ pub struct Host {
     /// The agents in the order in which they became ready.
     ready: Vec<AgentId>,
     shut_down: bool,
-    /// The reports of the guard of the lock file that were not polled yet.
+    /// The reports of the guard of the lock file that have not been polled.
     lock_file: VecDeque<LockFileEvent>,
 }
 
@@ -98,9 +98,10 @@ impl Host {
         })
     }
 
-    /// Decides about a client that waits as an [`AdmissionPending`](HostEvent::AdmissionPending): opens
-    /// the connection, or refuses it as one with a wrong token. If all places are taken by now, an
-    /// admitted client receives 503. Returns false if no client waits on this connection.
+    /// Decides about a client that waits after an [`AdmissionPending`](HostEvent::AdmissionPending):
+    /// opens the connection, or refuses it like one with a wrong token. An admitted client receives 503
+    /// if [`max_clients`](HostConfig::max_clients) clients are attached by now. Returns false if no
+    /// client waits on this connection.
     pub fn admit(&mut self, conn: ConnId, is_admitted: bool) -> bool {
         let is_full = self.connections.is_full(self.places());
         let Some(index) = self.connections.index(conn) else { return false };
@@ -114,7 +115,8 @@ impl Host {
     /// Returns the byte side of a connection; `None` once the connection was [removed](Host::remove).
     pub fn wire(&mut self, conn: ConnId) -> Option<HostWire<'_>> {
         let index = self.connections.wired(conn)?;
-        // The wire reflects the latest time seen, which another connection can have brought in.
+        // Brings the connection to the latest time seen, which can have come with bytes of another
+        // connection.
         self.connections.with(index, |_| {});
         Some(HostWire { host: self, conn })
     }
@@ -125,8 +127,8 @@ impl Host {
         self.connections.poll_transmit()
     }
 
-    /// Ends a connection whose transport is gone, for any reason. The remaining events of the
-    /// connection are still reported; then its place is free.
+    /// Ends a connection whose transport is gone, for any reason. The host still reports the remaining
+    /// events of the connection, and then forgets the connection.
     pub fn remove(&mut self, now: Time, conn: ConnId) {
         self.connections.set_now(now);
         self.connections.remove(conn);
@@ -306,8 +308,8 @@ impl Host {
         Ok(full)
     }
 
-    /// Runs `tell`, whose message can always be written as JSON, on every client that is ready, and
-    /// returns the clients whose send buffer has no room.
+    /// Runs `tell` on every client that is ready, and returns the clients whose send buffer has no
+    /// room. The message of `tell` can always be written as JSON, so there is no error.
     fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), NotSent>) -> Vec<AgentId> {
         let told = self.tell_all(tell);
         debug_assert!(told.is_ok());
@@ -342,15 +344,15 @@ impl Host {
             self.ready.retain(|ready| *ready != agent);
         }
         // From this event on the client can accept mentions. The waiting mentions go out before any
-        // further answer to this client. Otherwise the order would depend on the cuts between the
-        // received bytes.
+        // further answer to this client. Otherwise the order would depend on the chunks in which the
+        // bytes were read.
         if !self.mentions.is_empty() {
             self.send_mentions();
         }
         Some(HostEvent::Agent { agent, event })
     }
 
-    /// Sends the waiting mentions whose client accepts them by now and has room.
+    /// Sends the waiting mentions whose client accepts them by now and whose send buffer has room.
     fn send_mentions(&mut self) {
         let mut index = 0;
         // If one mention for a client has to wait, all further mentions for this client wait as well.

@@ -14,8 +14,8 @@ pub struct Unauthenticated {
     /// Opening handshakes whose token was missing or wrong, or whose client the application did not
     /// admit: sent by an agent of another editor, or by an attacker who guesses tokens.
     pub wrong_tokens: u64,
-    /// Connections that ended before their opening handshake was answered: the peer left, or a later
-    /// connection took the place.
+    /// Connections that ended before their opening handshake was answered: the peer left, or the host
+    /// closed the connection for a later one.
     pub ended: u64,
 }
 

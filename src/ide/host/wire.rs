@@ -4,9 +4,9 @@ use super::{ConnId, Host};
 use crate::ide::Server;
 use crate::{Time, Wire};
 
-/// One connection of a [`Host`], reduced to the needs of its socket.
+/// The byte side of one connection of a [`Host`], for the loop that owns its socket.
 ///
-/// Events, timers and answers go through the host, since the host keeps track of them.
+/// The events, timers and answers of the connection go through the host.
 #[derive(Debug)]
 pub struct HostWire<'a> {
     pub(super) host: &'a mut Host,
