@@ -15,8 +15,8 @@ pub struct ClientConfig {
     pub host: String,
     /// The token of the lock file; `None` if the lock file has none.
     pub token: Option<AuthToken>,
-    /// Header fields that the opening handshake has beside its own: name and value. For a probe, such
-    /// as one with an `Origin`. Default none.
+    /// Further header fields of the opening handshake: name and value. A test of an editor can add an
+    /// `Origin`, for example. Default none.
     pub fields: Vec<(String, String)>,
     /// The process id to send in `ide_connected`.
     pub pid: Option<u32>,
@@ -24,8 +24,8 @@ pub struct ClientConfig {
     /// messages of the editor in every dialect. Default [`Dialect::VsCode`].
     pub dialect: Dialect,
     /// True if every notification of the editor becomes a
-    /// [`ClientEvent::Notification`](super::ClientEvent::Notification), unchanged, even one that is
-    /// known. For a bridge. Default false.
+    /// [`ClientEvent::Notification`](super::ClientEvent::Notification), unchanged, even a known one. A
+    /// bridge needs this. Default false.
     pub raw_notifications: bool,
     /// The identity of the client, its timeouts, and the limits of a session.
     pub mcp: mcp::ClientConfig,
@@ -37,8 +37,8 @@ impl ClientConfig {
     /// Creates the settings of the client `info` for the editor on this port of this machine.
     #[must_use]
     pub fn new(info: Implementation, port: u16, token: Option<AuthToken>) -> Self {
-        // The handshake has as long as with the real client: the client does not give up an editor that
-        // is busy starting.
+        // The timeout of the handshake is that of the real client, so an editor that is still starting
+        // has time to answer.
         let limits = ws::Limits { handshake: Duration::from_secs(30), ..ws::Limits::default() };
         Self {
             host: authority(LOOPBACK, port),
@@ -62,7 +62,7 @@ impl ClientConfig {
 
     /// Creates the settings of the client `info` for the editor of this lock file for `port`; `None` if
     /// the editor does not use WebSocket. Every file that [`choose`](crate::ide::matching::choose)
-    /// accepts names an editor that does.
+    /// accepts names WebSocket.
     #[must_use]
     pub fn of_lock_file(info: Implementation, port: u16, file: &LockFile) -> Option<Self> {
         let speaks = file.transport == Transport::WebSocket;

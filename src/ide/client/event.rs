@@ -14,8 +14,8 @@ pub enum ClientEvent {
     /// The client is attached: the session is initialized, and `ide_connected` is sent if the
     /// configuration has a pid.
     Ready(ServerInfo),
-    /// The editor did not choose the sub-protocol `mcp`, without which no message is sent. The
-    /// connection closes.
+    /// The editor did not choose the sub-protocol `mcp`, so the client sends no message. The connection
+    /// closes.
     SubprotocolMissing,
     /// The session could not be opened. The connection closes.
     Failed(mcp::Failure),
@@ -34,7 +34,7 @@ pub enum ClientEvent {
         progress: Progress<'static>,
     },
     /// The editor sends a request that the configuration forwards. Answer it with `respond_raw` or
-    /// `fail`. At its deadline the request is answered for you, with an error.
+    /// `fail`. At its deadline this crate answers the request with an error.
     Request {
         /// The name by which the request is answered.
         call: CallId,
@@ -50,7 +50,8 @@ pub enum ClientEvent {
         /// The end of the call.
         reason: CallEnd,
     },
-    /// The editor pushed a notification of the protocol: the selection, a mention, and what has changed.
+    /// The editor pushed a notification of the protocol: a selection, a mention, changed diagnostics,
+    /// or another active editor.
     Pushed(Push),
     /// The editor offers other tools. List them again.
     ToolsChanged,

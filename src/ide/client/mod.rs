@@ -45,14 +45,15 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a connection whose opening handshake waits in [`outgoing`](Wire::outgoing). `session`
-    /// marks the names of its calls and requests, and has to differ between the connections of a
-    /// program.
+    /// Creates a connection whose opening handshake waits in [`outgoing`](Wire::outgoing). `session` is
+    /// a part of the names of its calls and requests, so each connection of a program needs another
+    /// `session`.
     ///
     /// # Errors
     ///
-    /// [`InvalidClientRequest`] if the host, a [field](ClientConfig::fields), or the name or version of
-    /// the agent, which is its `User-Agent`, cannot stand in an opening handshake, or if a limit is 0.
+    /// [`InvalidClientRequest`] if the host, a [field](ClientConfig::fields) or the `User-Agent` is not
+    /// valid in an opening handshake, or if a limit is 0. The `User-Agent` is the name and version of
+    /// the agent.
     pub fn new(
         config: ClientConfig,
         random: impl TryCryptoRng + Send + Sync + 'static,
@@ -91,7 +92,7 @@ impl Client {
         self.list(List::Tools, Timeout::Default)
     }
 
-    /// Requests a list of the editor, all pages of it, each within this time. One
+    /// Requests all pages of a list of the editor. The timeout applies to each page. One
     /// [`Outcome`](ClientEvent::Outcome) follows: the list as if it had come in one page.
     ///
     /// # Errors
@@ -102,9 +103,8 @@ impl Client {
         session.list(list, timeout, &mut out)
     }
 
-    /// Calls a tool. An `openDiff` or `executeCode` waits for the person without a timeout, every other
-    /// call for the time of the configuration. [`Pending::answer`] reads the
-    /// [outcome](ClientEvent::Outcome).
+    /// Calls a tool. An `openDiff` or `executeCode` waits for the person without a timeout. Every other
+    /// call has the configured timeout. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
@@ -237,15 +237,15 @@ impl Client {
         self.mcp.is_ready()
     }
 
-    /// Returns the session at the latest time seen, and the sender for its messages. The latest `tick`
-    /// need not have been followed by a poll.
+    /// Returns the session and the sender for its messages. Brings the session to the latest time seen,
+    /// since a `tick` without a poll does not reach the session.
     fn session(&mut self) -> (&mut mcp::Client, ws::Sender<'_>) {
         self.mcp.tick(self.ws.now());
         (&mut self.mcp, self.ws.sender())
     }
 
     /// Returns the session and its sender for a message that is no answer. Refuses messages that would
-    /// be lost in silence: before the connection is open, and after our close frame.
+    /// be lost without an error: before the connection is open, and after our close frame.
     fn speak(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotSent> {
         match self.ws.is_open() {
             true => Ok(self.session()),
@@ -255,8 +255,7 @@ impl Client {
     }
 
     /// Returns the session and its sender for an answer. Refuses the answer once the connection has
-    /// ended, even if the end was not polled yet. Until that poll the calls are open, and they end with
-    /// the connection.
+    /// ended, even before the poll of its end. Until that poll the session still has the calls as open.
     fn reply(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotOpen> {
         if self.ws.is_open() { Ok(self.session()) } else { Err(NotOpen::Closed) }
     }
@@ -266,14 +265,14 @@ impl Client {
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Open { subprotocol: Some(_) } => {
-                // The session starts once, and nothing was sent before, so there is room. There is no
-                // room in one case: the transport has ended, and the high-water mark is below the
-                // length of the opening handshake. The session never begins then.
+                // The session starts once, before any other message, so there is room, with one
+                // exception: the transport has ended, and the high-water mark is below the length of
+                // the opening handshake. The session never begins then.
                 let started = self.mcp.start(now, &mut sender);
                 debug_assert!(!matches!(started, Err(NotSent::TooManyInFlight)), "{started:?}");
             }
-            // The real client drops the connection and sends nothing (measured). A reason helps the
-            // author of the editor.
+            // The real client drops the connection and sends nothing (measured). This client sends a
+            // close frame with the reason, for the author of the editor.
             ws::Event::Open { subprotocol: None } => {
                 self.not_chosen = true;
                 let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
@@ -293,8 +292,8 @@ impl Client {
         true
     }
 
-    /// Sends `ide_connected` as soon as there is room. Without it the editor sends no pushes for a
-    /// while.
+    /// Sends `ide_connected` as soon as the send buffer has room. Without `ide_connected` an editor can
+    /// hold its pushes back for a while.
     fn say_connected(&mut self) {
         if let Some(pid) = self.pid.filter(|_| self.mcp.is_ready()) {
             if self.notify("ide_connected", Some(&Connected { pid })).is_ok() {
@@ -331,7 +330,7 @@ impl Client {
                 self.ws.time_out("no answer to a ping");
                 return None;
             }
-            // Only the session of a server reports it.
+            // Only the session of a server emits this event.
             mcp::Event::ToolsListed => return None,
         })
     }
@@ -343,7 +342,7 @@ struct Connected {
 }
 
 /// Reads a push of the editor by its name in any dialect. A notification that cannot be read as a push
-/// is handed on unchanged.
+/// becomes a [`ClientEvent::Notification`], unchanged.
 fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
     if &*method == "notifications/tools/list_changed" {
         return ClientEvent::ToolsChanged;

@@ -1,4 +1,4 @@
-//! The dialects, as data: one file a dialect, and one list.
+//! The dialects, as data: one file for each dialect, and one list.
 
 mod jetbrains;
 mod obsidian;

@@ -36,7 +36,8 @@ pub enum ServerEvent {
         mode: String,
     },
     /// The client calls a tool. [Answer](crate::ide::Host::answer) the call, at once or later. At its
-    /// deadline the call is answered for you; `openDiff` and `executeCode` have no deadline.
+    /// deadline this crate answers the call with an error; `openDiff` and `executeCode` have no
+    /// deadline.
     Call(ToolCall),
     /// The client sends a request with a method of the Obsidian dialect. Answer it with
     /// [`respond_direct`](crate::ide::OpenCall::respond_direct) or
@@ -68,8 +69,8 @@ pub enum ServerEvent {
         reason: CallEnd,
     },
     /// An open diff ended without your answer: close its view. The call cannot be answered any more.
-    /// The event names the call all the same: a later version can send the text of the view to an agent
-    /// of another family as the answer of this call.
+    /// The event still names the call, because a later version of this crate can answer it with the
+    /// text of the view, for agents of another family.
     DiffClosed {
         /// The call that opened the diff.
         call: CallId,

@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 impl Server {
-    /// Takes one event of the WebSocket. Returns true if there was one.
+    /// Handles one event of the WebSocket. Returns true if there was an event.
     pub(super) fn take_bytes(&mut self) -> bool {
         let now = self.ws.now();
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Upgrade(request) => {
                 let verdict = self.config.policy.judge(&request, self.full);
-                // An opening handshake is pending, and `mcp` is chosen only if the client offered it.
-                // So neither answer can be refused.
+                // An opening handshake is pending, and the policy chooses `mcp` only if the client
+                // offered it. So the WebSocket accepts every verdict.
                 let decided = self.execute(verdict);
                 debug_assert!(decided);
             }
@@ -116,7 +116,7 @@ impl Server {
                 self.ws.time_out("no answer to a ping");
                 return None;
             }
-            // Only the session of a client reports it.
+            // Only the session of a client emits this event.
             mcp::Event::Failed(_) => return None,
         })
     }
@@ -183,7 +183,8 @@ impl Server {
             }
             None => {
                 if method.as_ref() == "tools/list" {
-                    // The application answers this list, and most often at once.
+                    // The application answers this request, most often at once, so the settle time
+                    // begins here.
                     self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
                 }
                 self.open_calls.open(call, CallKind::Request, None);
@@ -205,7 +206,8 @@ impl Server {
     /// Answers the open diffs with these tabs as rejected, and reports their ends. The answer does no
     /// harm if a diff was decided elsewhere. Returns the number of the diffs.
     pub(super) fn end_diffs(&mut self, why: DiffEnd, which: impl Fn(&str) -> bool) -> usize {
-        // A diff that was cancelled in the same batch has ended by that, and its end will be reported.
+        // A diff that was cancelled in the same batch has ended already, and the session reports its
+        // end later.
         let open = |(call, tab): (CallId, &str)| (which(tab) && self.mcp.is_open(call)).then_some(call);
         let calls: Vec<CallId> = self.open_calls.diffs().filter_map(open).collect();
         for call in &calls {
@@ -225,7 +227,7 @@ impl Server {
 
     /// Suppresses the end of a call that this layer answers itself, if the answer came too late: the
     /// call was cancelled in the same batch, or the session was shut down. The application did not
-    /// receive the call, so it does not receive its end either.
+    /// receive the call, so the end is not reported.
     fn settle<E>(&mut self, call: CallId, answered: Result<(), E>) {
         if answered.is_err() {
             self.suppressed_ends.push(call);

@@ -45,10 +45,10 @@ use policy::{FULL, Verdict};
 ///  Settled ──tools/list answered, our list_changed──▶ Ready
 /// ```
 ///
-/// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client and of no
-/// other. The connection itself answers `closeAllDiffTabs`, and each `close_tab` that ends a diff. No
-/// message of a client marks the moment from which it accepts pushes. So the selection is sent more
-/// than once, and mentions wait for the settle time ([`accepts_pushes`](Server::accepts_pushes)).
+/// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client only. The
+/// connection itself answers `closeAllDiffTabs`, and each `close_tab` that ends a diff. No message of a
+/// client marks the moment from which it accepts pushes. So the selection is sent more than once, and
+/// mentions wait for the settle time ([`accepts_pushes`](Server::accepts_pushes)).
 #[derive(Debug)]
 pub struct Server {
     ws: ws::Server,
@@ -60,7 +60,7 @@ pub struct Server {
     events: VecDeque<ServerEvent>,
     /// The end of the connection, until all events before it have been polled.
     closed: Option<Closed>,
-    /// True if there is no room for one more client. A client with the token receives 503 then.
+    /// True if no further client can attach. A client with the token receives 503 then.
     pub(super) full: bool,
     /// The decision about the opening handshake, even if the connection has ended since.
     pub(super) admission: Admission,
@@ -90,8 +90,8 @@ pub(crate) enum Admission {
 }
 
 impl Server {
-    /// Creates a connection that was accepted at `now`. `session` marks the names of its calls and
-    /// requests, and has to differ between the connections of a program.
+    /// Creates a connection that was accepted at `now`. `session` is a part of the names of its calls
+    /// and requests, so each connection of a program needs another `session`.
     #[must_use]
     pub fn new(config: impl Into<Arc<ServerConfig>>, session: SessionId, now: Time) -> Self {
         let config = config.into();
@@ -138,8 +138,9 @@ impl Server {
         self.pushes.is_settled(self.ws.now()) && self.mcp.is_ready()
     }
 
-    /// Decides about a client that waits as an [`AdmissionPending`](ServerEvent::AdmissionPending):
-    /// opens the connection, or refuses it as one with a wrong token. Returns false if no client waits.
+    /// Decides about a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending):
+    /// opens the connection, or refuses it like one with a wrong token. Returns false if no client
+    /// waits.
     pub fn admit(&mut self, is_admitted: bool) -> bool {
         let Some(subprotocol) = self.pending.take() else { return false };
         let verdict = match is_admitted {
@@ -150,8 +151,8 @@ impl Server {
         self.execute(verdict)
     }
 
-    /// Returns the name and version that the client sent in `initialize`; `None` before that, and if
-    /// they cannot be read.
+    /// Returns the name and version that the client sent in `initialize`; `None` before `initialize`,
+    /// or if they cannot be read.
     #[must_use]
     pub const fn client(&self) -> Option<&Implementation> {
         self.mcp.client()
@@ -185,12 +186,12 @@ impl Server {
         self.ws.abort();
     }
 
-    /// Returns the end of the outgoing stream so far: a number that grows with every byte that is sent.
+    /// Returns the number of bytes that were ever put into the send buffer, written or not.
     pub(crate) fn position(&self) -> u64 {
         self.ws.position()
     }
 
-    /// Returns true if the last mention lies in the send buffer.
+    /// Returns true if the last mention is still in the send buffer.
     pub(crate) const fn has_unwritten_mention(&self) -> bool {
         self.pushes.has_unwritten_mention()
     }
@@ -201,7 +202,8 @@ impl Server {
         (&mut self.mcp, self.ws.sender())
     }
 
-    /// Returns the end of the outgoing stream, and the position up to which it has been written.
+    /// Returns the end of the outgoing stream, and the position up to which the stream has been
+    /// written.
     fn stream_pos(&self) -> StreamPos {
         let unwritten = u64::try_from(self.ws.outgoing().len()).unwrap_or(u64::MAX);
         let end = self.ws.position();

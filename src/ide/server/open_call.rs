@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] return it.
-/// It can be answered with something else than [the answer of its tool](Server::answer), its progress
-/// can be reported, and its deadline can be changed. An application that cannot keep a
-/// [`Call`](crate::ide::Call), such as one in another language, answers its calls in this way.
+/// This type answers the call with something else than [the answer of its tool](Server::answer),
+/// reports its progress and changes its deadline. An application that cannot keep a
+/// [`Call`](crate::ide::Call), such as one in another language, answers its calls by this type.
 ///
-/// A client that has not read [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes gets a
-/// short error in place of any answer.
+/// If the send buffer has [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes or more, the
+/// client receives a short error in place of any answer.
 #[derive(Debug)]
 #[must_use = "nothing is sent yet"]
 pub struct OpenCall<'a> {
@@ -149,7 +149,7 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// If the call is not open: how it ended.
+    /// [`NotOpen`], which names the end of the call, if the call is not open.
     pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotOpen> {
         self.with(|server, call| server.session().0.set_call_timeout(call, timeout))
     }
@@ -169,7 +169,7 @@ impl<'a> OpenCall<'a> {
         }
     }
 
-    /// Answers with a result, without a look at the tool.
+    /// Answers with a result, without a check that it is an answer of the tool.
     fn send(self, result: &ToolResult<'_>) -> Result<(), NotOpen> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond(call, result, out)))
     }
@@ -186,8 +186,8 @@ impl<'a> OpenCall<'a> {
     }
 }
 
-/// Reads the whole result of a tool. `None` if there is no list of blocks, which [`ToolResult::read`]
-/// takes for an empty list.
+/// Reads the whole result of a tool. Returns `None` if the list of blocks is missing:
+/// [`ToolResult::read`] reads a missing list as an empty one.
 fn whole_result(raw: &RawValue) -> Option<ToolResult<'_>> {
     serde_json::from_str::<Whole>(raw.get()).ok()?;
     ToolResult::read(raw)

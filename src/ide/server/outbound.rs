@@ -16,11 +16,11 @@ use crate::ws::{self, CloseCode};
 use alloc::sync::Arc;
 use serde::Serialize;
 
-/// The largest size of the send buffer at which a selection is added. Above it the selection waits, and
-/// a newer selection replaces it.
+/// The largest size of the send buffer, in bytes, at which a selection is added. Above this size the
+/// selection waits, and a newer selection replaces the waiting one.
 const SELECTION_ROOM: usize = 64 * 1024;
 
-/// The error in place of an answer for which there is no room.
+/// The message of the error in place of an answer for which the send buffer has no room.
 const UNREAD: &str = "busy: too much waits to be written";
 
 impl Server {
@@ -37,10 +37,10 @@ impl Server {
         self.end(call, |mcp, out| mcp.respond(call, &result, out))
     }
 
-    /// Sends the selection to the client as soon as there is room. A newer selection replaces one that
-    /// waits. The selection is sent again if the client can have ignored or forgotten it: after each
-    /// list of tools, at the end of the [settle time](Server::accepts_pushes), and once more 5 s later.
-    /// Returns true if the text was longer than
+    /// Sends the selection to the client as soon as the send buffer has room. A newer selection
+    /// replaces a waiting one. The selection is sent again if the client can have ignored or forgotten
+    /// it: after each list of tools, at the end of the [settle time](Server::accepts_pushes), and once
+    /// more 5 s later. Returns true if the text was longer than
     /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
         let cut = selection.cut(self.config.content_limits.selection);
@@ -49,7 +49,7 @@ impl Server {
     }
 
     /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent
-    /// only once, so call this method when the client accepts it.
+    /// only once, so call this method when the client [accepts pushes](Server::accepts_pushes).
     /// [`Host::mention`](crate::ide::Host::mention) waits for that moment.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Server {
 
     /// Notifies the client that the problems of files have changed. Returns true if there were more
     /// problems than [`ContentLimits::diagnostics`](crate::ide::ContentLimits::diagnostics) and the
-    /// rest was left out.
+    /// others were left out.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Server {
         timeout: Timeout,
     ) -> Result<RequestId, NotSent> {
         self.may_send()?;
-        // An idle connection is not polled, so its session can be behind the latest time seen.
+        // An idle connection is not polled, so its session is first brought to the latest time seen.
         let (session, mut out) = self.session();
         session.request(method, params, timeout, &mut out)
     }
@@ -133,8 +133,8 @@ impl Server {
         self.may_send().is_ok() && self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
-    /// Notifies the client as soon as there is room that other tools are offered from now on, and sends
-    /// the selection again once the client has listed them. Each change begins the
+    /// Offers other tools from now on. Notifies the client as soon as the send buffer has room, and
+    /// sends the selection again once the client has listed the new tools. Each change begins the
     /// [settle time](Server::accepts_pushes) anew, so mentions wait as long as the tools keep changing.
     ///
     /// # Errors
@@ -178,22 +178,22 @@ impl Server {
         Ok(())
     }
 
-    /// Refuses every answer once the connection has ended, even if the end was not polled yet. Until
-    /// that poll the calls are open, and they end with the connection.
+    /// Refuses every answer once the connection has ended, even before the poll of its end. Until that
+    /// poll the session still has the calls as open.
     fn may_reply(&self) -> Result<(), NotOpen> {
         if self.ws.has_ended() || self.ws.is_cut_off() { Err(NotOpen::Closed) } else { Ok(()) }
     }
 
     /// Refuses every answer once the connection has ended, and the answer to a call whose event was not
-    /// polled yet: the name of such a call was guessed.
+    /// polled yet: the application can only have guessed its name.
     pub(super) fn may_answer(&self, call: CallId) -> Result<(), NotOpen> {
         self.may_reply()?;
         let is_unknown = self.open_calls.kind(call).is_none() && self.mcp.is_open(call);
         if is_unknown { Err(NotOpen::Unknown) } else { Ok(()) }
     }
 
-    /// Refuses messages that would be lost in silence: before the connection is open, and after the
-    /// end.
+    /// Refuses messages that would be lost without an error: before the connection is open, and after
+    /// its end.
     fn may_send(&self) -> Result<(), NotSent> {
         if self.has_ended() || self.ws.is_cut_off() {
             return Err(NotSent::Closed);
@@ -201,9 +201,10 @@ impl Server {
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
     }
 
-    /// Announces that the tools have changed. If there is no room, or it is too early, the change is
-    /// announced later: a client without the notification goes on with the old tools. A client that has
-    /// not listed any tools receives the new ones anyway.
+    /// Notifies the client that the tools have changed. The notification is sent later if the send
+    /// buffer has no room, or if the client listed the tools before its session was ready. Without the
+    /// notification such a client would go on with the old tools. A client that has not listed any
+    /// tools needs no notification.
     fn announce_tools(&mut self) -> Result<(), NotSent> {
         let told = self.mcp.tools_list_changed(&mut self.ws.sender());
         let early = told == Err(NotSent::NotReady) && self.listed;
@@ -214,8 +215,8 @@ impl Server {
         if told == Err(NotSent::Full) { Ok(()) } else { told.map(drop) }
     }
 
-    /// Sends the messages that wait for the session or for room: the change of the tools, then the
-    /// selection.
+    /// Sends the messages that wait for the session or for room in the send buffer: the change of the
+    /// tools, then the selection.
     pub(super) fn flush(&mut self) {
         if self.tools_changed_pending {
             // The change cannot be sent any more if the session has ended since.
@@ -229,7 +230,7 @@ impl Server {
         }
     }
 
-    /// Returns the row of differences for this client.
+    /// Returns the [`Quirks`] of this client.
     pub(super) fn quirks(&self) -> &'static Quirks {
         Quirks::of(self.mcp.client())
     }

@@ -10,9 +10,9 @@
 //! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts) | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
 //! | a path that is not in the list, if there is one | 404 |
-//! | token missing, doubled or wrong: byte-identical, the same work | 401, or by [`AuthFailure`] 101 and 1008 |
+//! | token missing, doubled or wrong; the three answers are byte-identical and take the same work | 401, or by [`AuthFailure`] 101 and 1008 |
 //! | the sub-protocol `mcp` demanded and not offered | 400 |
-//! | full | 503 |
+//! | the greatest number of clients is attached | 503 |
 //! | a resumed token ([`Auth::Resumed`]), and the application does not admit the client: as a wrong token | 401 |
 
 use crate::ide::AuthToken;
@@ -20,8 +20,8 @@ use crate::ws::{HeaderField, Refusal, Request, Status};
 use alloc::{string::String, vec::Vec};
 use core::net::Ipv4Addr;
 
-/// The sub-protocol of the real client. Without it in the answer the client drops the connection
-/// (measured).
+/// The sub-protocol of the real client. If the 101 does not contain this sub-protocol, the client drops
+/// the connection (measured).
 pub(crate) const SUBPROTOCOL: &str = "mcp";
 
 /// The header field of the opening handshake that carries the token of the lock file (measured).
@@ -61,7 +61,7 @@ impl Auth {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthFailure {
-    /// 401 in place of the 101: the client never gets as far as frames.
+    /// 401 in place of the 101: no frame is exchanged.
     #[default]
     Unauthorized,
     /// 101 and then a close frame with 1008, as the JetBrains plugin does. No message of the client is
@@ -103,7 +103,7 @@ impl Policy {
     }
 
     /// Creates a policy for this port that asks [`Host::admit`](crate::ide::Host::admit) about each
-    /// client with the token, since the token outlived its process.
+    /// client with the token, since an earlier process published the token.
     #[must_use]
     pub const fn resumed(port: u16, token: AuthToken) -> Self {
         Self::with_auth(port, Auth::Resumed(token))

@@ -5,7 +5,7 @@
 //! | sub-protocol | `mcp`, which has to be chosen | none offered |
 //! | settle time | 1.6 s after its list of tools | none: it accepts pushes from `initialized` on, and lists no tools |
 //! | lines of a mention | from 0, none for the whole file | from 1, and always: a mention without lines is dropped |
-//! | requests of the editor | answered | never answered, so it is not pinged by JSON-RPC |
+//! | requests of the editor | answered | never answered, so the editor sends no JSON-RPC pings |
 //!
 //! The default holds for the real client, `claude-code` 1.0.51 to 2.1.330, and for every client that is
 //! not known. The settle time of 1.6 s is chosen with a margin; everything else was measured
@@ -22,9 +22,9 @@ pub(crate) struct Quirks {
     /// The time for which the client ignores pushes after the later of `initialized` and the answer to
     /// its list of tools.
     pub(crate) settle: Duration,
-    /// The client counts the lines of a mention from 1, and drops a mention without lines.
+    /// True if the client counts the lines of a mention from 1, and drops a mention without lines.
     pub(crate) lines_from_one: bool,
-    /// The client answers requests of the editor.
+    /// True if the client answers requests of the editor.
     pub(crate) answers_requests: bool,
 }
 
