@@ -22,10 +22,10 @@ pub struct ServerConfig {
     pub mcp: mcp::ServerConfig,
     /// The limits of the contents of answers and pushes.
     pub content_limits: ContentLimits,
-    /// The settle time: the longest time for which a client ignores pushes after the later of
-    /// `initialized` and the answer to its `tools/list`. Mentions wait for the settle time, and the
-    /// selection is sent again at its end. Default `None`: the value known for the client, or 1.6 s for
-    /// an unknown client.
+    /// The settle time: the longest time for which a client ignores pushes after the latest of
+    /// `initialized`, the answer to its `tools/list` and our `tools/list_changed`. Mentions wait for
+    /// the settle time, and the selection is sent again at its end. Default `None`: the value known for
+    /// the client, or 1.6 s for an unknown client.
     pub settle: Option<Duration>,
     /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four
     /// times the largest file that a person would review as a change.

@@ -36,12 +36,11 @@ pub enum ServerEvent {
         mode: String,
     },
     /// The client calls a tool. [Answer](crate::ide::Host::answer) the call, at once or later. At its
-    /// deadline this crate answers the call with an error; `openDiff` and `executeCode` have no
-    /// deadline.
+    /// deadline this crate answers the call; `openDiff` and `executeCode` have no deadline.
     Call(ToolCall),
     /// The client sends a request with a method of the Obsidian dialect. Answer it with
     /// [`respond_direct`](crate::ide::OpenCall::respond_direct) or
-    /// [`fail`](crate::ide::OpenCall::fail). At its deadline the request is answered for you, with an
+    /// [`fail`](crate::ide::OpenCall::fail). At its deadline this crate answers the request with an
     /// error.
     Direct {
         /// The name by which the request is answered.
@@ -51,7 +50,7 @@ pub enum ServerEvent {
     },
     /// The client sends a request that the configuration forwards. Answer it with
     /// [`respond_raw`](crate::ide::OpenCall::respond_raw) or [`fail`](crate::ide::OpenCall::fail). At
-    /// its deadline the request is answered for you, with an error.
+    /// its deadline this crate answers the request with an error.
     Request {
         /// The name by which the request is answered.
         call: CallId,
