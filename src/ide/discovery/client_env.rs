@@ -1,5 +1,5 @@
-//! The environment variables by which a client chooses the editor to attach to, the counterpart of
-//! [`launch_env`](crate::ide::launch_env), whose variables an editor sets. This module does no I/O;
+//! The environment variables by which a client chooses the editor to attach to. An editor sets some of
+//! them for its terminals by [`launch_env`](crate::ide::launch_env). This module does no I/O;
 //! `ide_mcp_lockfile::client_env` reads the variables.
 //!
 //! | variable | 2.1.330 | 1.0.51 |
@@ -9,10 +9,10 @@
 //! | `CLAUDE_CODE_IDE_HOST_OVERRIDE=127.0.0.2` | connects there, and sends that host in `Host` | |
 //! | `CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1`, an editor with another folder | attaches | does not attach |
 //!
-//! The two columns are versions of the real client. Their cells are measured (docs/evidence.md in
-//! the repository), except the empty ones. Where versions differ, this crate follows the newest. Of
-//! the accepted words for true and false, only `1` and `false` were measured. The directory of lock
-//! files depends on other variables: [`locate`](crate::ide::locate).
+//! The two columns are versions of the real client. All cells but the empty one are measured
+//! (docs/evidence.md in the repository). Where versions differ, this crate follows the newest. Of the
+//! accepted words for true and false, only `1` and `false` were measured. The directory of lock files
+//! depends on other variables: [`locate`](crate::ide::locate).
 
 use super::LockFile;
 use alloc::borrow::Cow;
@@ -28,12 +28,13 @@ pub const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
 /// The variable that names the host on which the editor is reached.
 pub const HOST_VARIABLE: &str = "CLAUDE_CODE_IDE_HOST_OVERRIDE";
 
-/// The variable that switches the folder check off.
+/// The variable that switches off the folder check: the rule that a folder of the lock file has to
+/// contain the working directory of the client.
 pub const SKIP_CHECK_VARIABLE: &str = "CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
 
-/// The variable by which a terminal names the port of its editor to opencode alone. opencode sends
-/// no token to that port (measured with 1.18.33), so an editor that requires a token always refuses
-/// opencode.
+/// The variable by which a terminal names the port of its editor to opencode alone. opencode sends no
+/// token to that port (measured with 1.18.33), so an editor that requires a token refuses such a
+/// connection.
 pub const OPENCODE_PORT_VARIABLE: &str = "OPENCODE_EDITOR_SSE_PORT";
 
 /// The variable in which WSL names the Linux distribution.

@@ -14,13 +14,13 @@ use super::client_env::{OPENCODE_PORT_VARIABLE, PORT_VARIABLE};
 /// value: the entries of both, and then the missing ones of `localhost,127.0.0.1,::1`. The two
 /// names are one variable on Windows, and it is not known which of the two the client reads.
 ///
-/// Without a port, the variables that an outer editor left are removed. Otherwise the child would
-/// connect to that editor, or wait for a port that was closed long ago.
+/// Without a port, the variables of another editor are removed: an editor that was started in a
+/// terminal of another editor inherits them. Otherwise the child would connect to the other editor, or
+/// wait for a port that was closed long ago.
 ///
 /// Start opencode with `launch_env(None, …)`. If a variable names a port, opencode connects there
-/// without a token, and the editor always refuses it. If no variable names a port, opencode reads
-/// the lock files and their tokens (measured with 1.18.33). A variable that names a port to
-/// opencode alone is always removed.
+/// without a token, and the editor always refuses it. If no variable names a port, opencode reads the
+/// lock files and their tokens (measured with 1.18.33). [`OPENCODE_PORT_VARIABLE`] is always removed.
 pub fn launch_env<'a>(
     port: Option<u16>,
     inherited: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -57,8 +57,8 @@ const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
 const NO_PROXY: &str = "no_proxy";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// The mark of a terminal of VS Code. It is true of the terminal in which VS Code set it, and false
-/// of the terminals of an editor that was started there.
+/// The variable by which VS Code marks its own terminals. An editor that was started in such a terminal
+/// inherits the variable, which would be wrong for the terminals of that editor.
 const FORCE_CODE_TERMINAL: &str = "FORCE_CODE_TERMINAL";
 const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE];
 const STALE_WITHOUT_PORT: &[&str] =

@@ -1,8 +1,8 @@
 //! Lock files that an editor left behind when it was killed, and the conditions for their removal.
 //!
-//! A process can be alive although it is not visible from here: a process of Windows seen from WSL,
-//! or a process of another container. So a file counts as left over only if all facts show it. A
-//! file of another editor, or a file that could not be read, never counts as left over.
+//! A living process can be invisible from here: a process of Windows from within WSL, or a process of
+//! another container. So a file counts as left over only if all facts show it. A file of another
+//! editor, or a file that could not be read, never counts as left over.
 
 use super::matching::Candidate;
 use core::fmt;
@@ -42,11 +42,11 @@ pub enum NotStaleReason {
     OfAnother,
     /// A process that is alive.
     Alive,
-    /// A process that is not visible from here.
+    /// A process that is not visible from here and possibly alive.
     PerhapsAlive,
     /// A port that accepts connections.
     Listening,
-    /// A port of which it is not known whether it accepts connections.
+    /// A port that possibly accepts connections: `listening` was `None`.
     PerhapsListening,
     /// Another file that has this name by now. [`is_left_over`] never returns this reason, since it
     /// takes one file.

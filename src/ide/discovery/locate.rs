@@ -1,6 +1,6 @@
-//! The candidate directories of lock files, computed from variables that the caller passes
-//! (measured, see docs/evidence.md). This module reads neither the environment nor the disk, and it
-//! does not guess: a variable that cannot be right is an error, whose text contains the remedy.
+//! The candidate directories of lock files, computed from variables that the caller passes (measured,
+//! see docs/evidence.md). This module reads neither the environment nor the disk. It does not guess: an
+//! invalid variable is an error whose text contains the remedy.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -43,8 +43,8 @@ impl Default for Backoff {
     }
 }
 
-/// The decision when to connect. An application needs one for each editor, from the first attempt
-/// on. Each attempt is a new [`Client`](crate::ide::Client) with the same configuration.
+/// The schedule of the attempts to connect to one editor, from the first attempt on. Each attempt is a
+/// new [`Client`](crate::ide::Client) with the same configuration.
 ///
 /// ```
 /// use ide_mcp::{Time, ide::{Backoff, Reconnect}, ws::Closed};

@@ -1,5 +1,5 @@
 //! Texts of a peer for a terminal or a title: tab names, names of clients and editors, folders,
-//! messages. A terminal obeys some characters instead of showing them.
+//! messages. A terminal executes some characters as commands instead of showing them.
 
 use alloc::borrow::Cow;
 

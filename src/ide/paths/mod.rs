@@ -146,9 +146,9 @@ impl LocalPath {
         core::str::from_utf8(&self.bytes).ok()
     }
 
-    /// Returns true if the path is `folder` or lies below it, name by name. Names are compared byte
-    /// for byte, even if the file system ignores a difference. A path that counts as outside for
-    /// that reason only leads to a question to the person.
+    /// Returns true if the path is `folder` or lies below it, name by name. Names are compared byte for
+    /// byte, even if the file system ignores a difference, such as case. A path that counts as outside
+    /// because of such a difference only causes a question to the person.
     #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
         self.windows == folder.windows && lexical::is_below(&self.bytes, &folder.bytes, self.windows)

@@ -111,7 +111,7 @@ pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
     all
 }
 
-/// The way in which a folder contains a path, the better way first.
+/// The way in which a folder contains a path. The variants are ordered from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::ide) enum Fit {
     /// The spelling that the real client compares.

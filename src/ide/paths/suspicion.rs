@@ -15,7 +15,7 @@ pub enum Suspicion {
         /// The length of the path in bytes.
         len: usize,
     },
-    /// A control character, such as NUL, at which a name ends for some programs and not for others.
+    /// A control character. At a NUL, for example, a name ends for some programs and not for others.
     ControlCharacter,
     /// A path that depends on the current directory: it has no root, or on Windows no drive.
     NotAbsolute,

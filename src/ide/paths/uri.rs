@@ -4,9 +4,10 @@
 //! file-URI = "file:" ( "//" [ "localhost" ] path-absolute / path-absolute )
 //! ```
 //!
-//! Characters that RFC 3986 requires to be percent-encoded are also accepted unencoded, since
-//! editors write them so. The names that VS Code gives the two sides of a proposed change, such as
-//! `_claude_fs_right:/w/a`, mean the file, since agents send these names in requests.
+//! Characters that RFC 3986 requires to be percent-encoded are also accepted unencoded, since editors
+//! write them so. VS Code names the two sides of a proposed change by schemes of their own, such as
+//! `_claude_fs_right:/w/a`. Agents send these names in requests, so they are read as the path of the
+//! file.
 
 use super::Suspicion;
 use super::lexical::{is_separator, is_windows};
@@ -42,8 +43,8 @@ pub(super) fn path_of(given: &str) -> Result<Option<Vec<u8>>, Suspicion> {
     decode(path).map(Some)
 }
 
-/// Returns true for a scheme (RFC 3986 section 3.1) and for one of `SIDES`. A single letter is a
-/// drive.
+/// Returns true for a scheme (RFC 3986 section 3.1) and for one of `SIDES`. A single letter is not a
+/// scheme but a drive.
 fn is_scheme(text: &str) -> bool {
     let is_plain = text.len() > 1
         && text.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -7,10 +7,9 @@ use alloc::{format, string::String};
 /// A kind of file: its name, its content and, by [`Source`](crate::ide::locate::Source), its
 /// directory.
 ///
-/// The checks of a client are in [`matching`](crate::ide::matching). [`parse`](Self::parse) takes
-/// the name together with the text, and [`write`](Self::write) takes the port together with the
-/// [`LockFile`]: other editor families name a file after the process, or have the port in the text
-/// alone.
+/// The checks of a client are in [`matching`](crate::ide::matching). [`parse`](Self::parse) takes the
+/// name and the text, and [`write`](Self::write) takes the port and the [`LockFile`], because some
+/// editor families name a file after the process, or have the port only in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockForm {
@@ -26,7 +25,7 @@ impl LockForm {
     /// Returns the name of the file for `port`.
     #[must_use]
     pub fn file_name(self, port: u16, file: &LockFile) -> String {
-        // Both names contain the port alone.
+        // Both names depend on the port alone.
         let _ = file;
         format!("{port}{}", self.suffix())
     }

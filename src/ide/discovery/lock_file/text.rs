@@ -1,8 +1,8 @@
 //! The forms of a lock file as text: JSON, the legacy list of folders, and the JSON of one
 //! decompiled plugin.
 //!
-//! The parser accepts every variant of the sources: missing, `null` and unknown fields. The writer
-//! writes the fullest variant.
+//! The parser accepts every variant that a known editor writes: missing, `null` and unknown fields. The
+//! writer writes every field that has a value.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -30,13 +30,13 @@ impl LockFile {
             auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
             scope: self.scope.as_deref(),
         };
-        // Numbers, texts and truth values can always be written to memory.
+        // Numbers, texts and truth values can always be written to memory, so there is no error.
         serde_json::to_string(&fields).unwrap_or_default()
     }
 
-    /// Returns the legacy form: the folders, one on each line. The real client takes this form for
-    /// an editor with the transport [`Sse`](Transport::Sse) (measured), so no lock file is
-    /// published in this form.
+    /// Returns the legacy form: the folders, one on each line. The real client reads this form as an
+    /// editor with the transport [`Sse`](Transport::Sse) (measured), so no lock file is published in
+    /// this form.
     #[must_use]
     pub fn to_folder_list(&self) -> String {
         self.workspace_folders.join("\n")

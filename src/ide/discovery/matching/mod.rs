@@ -22,14 +22,13 @@ use crate::ide::paths::{Fit, System, fit, resolved};
 
 /// Returns the files to which a client in `context` can connect, and the refused files.
 ///
-/// A file is never accepted if it cannot be read, if its transport is not WebSocket, or if its
-/// process is dead. If [`AgentContext::port`] names one of the other files, only that file is
-/// accepted, and its folders are not compared. If the port names none of them, the port is ignored,
-/// and the folders decide: a file is accepted if one of its folders is the working directory or
-/// contains it. A relative folder is resolved against the working directory. With
-/// [`AgentContext::any_folder`], files without such a folder are accepted too. Of the accepted
-/// files, only the best matches stay: the variants of [`MatchReason`] are ordered from the best to
-/// the worst.
+/// A file is usable if it can be read, its transport is WebSocket, and its process is not dead. Other
+/// files are never accepted. If [`AgentContext::port`] names a usable file, only that file is accepted,
+/// and its folders are not compared. If the port names no usable file, the port is ignored, and the
+/// folders decide: a usable file is accepted if one of its folders is the working directory or contains
+/// it. A relative folder is resolved against the working directory. With [`AgentContext::any_folder`],
+/// usable files without such a folder are accepted too. Of the accepted files, only the best matches
+/// stay: the variants of [`MatchReason`] are ordered from the best to the worst.
 #[must_use]
 pub fn choose<E: fmt::Display>(files: &[Candidate<E>], context: &AgentContext<'_>) -> Matching {
     let mut newest_first: Vec<(usize, &Candidate<E>)> = files.iter().enumerate().collect();
@@ -116,8 +115,8 @@ impl Matching {
         self.refused.extend(Vec::into_iter(worse).map(refuse));
     }
 
-    /// Returns the file to which a client can connect without a question: the only accepted file.
-    /// Among several accepted files a person has to choose.
+    /// Returns the only accepted file; `None` if there is no accepted file, or if a person has to
+    /// choose among several.
     #[must_use]
     pub fn unique(&self) -> Option<&Accepted> {
         match self.accepted.as_slice() {

@@ -25,7 +25,8 @@ pub enum Refusal {
         /// The process, if the file contains it.
         pid: Option<u32>,
     },
-    /// A lock file without folders: only a client in a terminal with its port finds it.
+    /// A lock file without folders. Only a client whose `CLAUDE_CODE_SSE_PORT` is the port of the file
+    /// finds the file.
     NoFolders {
         /// The port of the file.
         port: u16,
@@ -40,7 +41,7 @@ pub enum Refusal {
         /// The port in the environment.
         port: u16,
     },
-    /// A newer file for the same port, which was taken.
+    /// A newer file for the same port, which was accepted instead.
     Superseded,
     /// Another editor that fits better, while this file fits in another spelling or was not
     /// checked.
