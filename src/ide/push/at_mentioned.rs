@@ -38,8 +38,8 @@ impl Mention {
         self
     }
 
-    /// Returns the mention with lines counted from 1, for a client that requires lines. opencode
-    /// reads the whole file for the lines 0 to 0 (measured).
+    /// Returns the mention with lines counted from 1, for a client that requires lines. opencode reads
+    /// the whole file for the lines 0 to 0 (measured), so these stand for a file of unknown length.
     pub(crate) fn with_lines_from_one(&self) -> Self {
         let lines = match (self.lines, self.line_count) {
             (Some((first, last)), _) => (first.saturating_add(1), last.saturating_add(1)),

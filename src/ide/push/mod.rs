@@ -1,6 +1,6 @@
 //! The notifications that an editor pushes to an agent: the selection, mentions, and changes.
 //!
-//! One file declares one notification: its names, and its parameters as a type that is read
+//! Each file declares one notification: its names, and the type of its parameters, which is read
 //! tolerantly and written in the shape of each dialect. The list below is the only list of
 //! notifications: [`EditorNotification`] and [`Push`] follow from it.
 

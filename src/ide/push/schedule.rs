@@ -9,12 +9,12 @@
 //!                  (the time starts again)
 //! ```
 //!
-//! No message marks the moment from which a client accepts pushes. The real client accepts them 40
-//! to 500 ms after the answer to `tools/list`; opencode, which never lists tools, accepts them from
+//! No message marks the moment from which a client accepts pushes. The real client accepts them 40 to
+//! 500 ms after the answer to `tools/list`; opencode, which never lists tools, accepts them from
 //! `initialized` on (measured). A client that receives `tools/list_changed` forgets the selection,
-//! lists the tools again, and again ignores pushes that arrive too early. The settle time begins
-//! when the send buffer up to the answer or the notification has been written, because a client
-//! that reads late acts late.
+//! lists the tools again, and again ignores pushes that arrive too early. The settle time begins when
+//! the send buffer up to the answer or the notification has been written, because the client cannot act
+//! on bytes that it has not received.
 //!
 //! A repeated selection does no harm. The latest selection is sent
 //!
@@ -32,8 +32,9 @@ use crate::time::earlier;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// The longest time for which a client that lists its tools over and over can keep mentions
-/// waiting, unless the settle time itself is longer. The host keeps a mention for 30 s by default.
+/// The longest time for which a client that lists its tools over and over can keep mentions waiting,
+/// unless the settle time itself is longer. The host keeps a mention for 30 s by default, so the
+/// mention is sent before it expires.
 const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 
 /// The time from the end of the settle time until the selection is sent once more, for a client
@@ -47,7 +48,7 @@ const MENTION_GAP: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct PushSchedule {
     latest: Option<Arc<Selection>>,
-    /// True if the latest selection is to be sent as soon as there is room.
+    /// True if the latest selection is to be sent as soon as the send buffer has room.
     is_due: bool,
     state: State,
     settle: Duration,
@@ -276,7 +277,8 @@ mod tests {
 
     #[test]
     fn selections_are_sent_early_settled_and_late() {
-        /// A name, what happens, when the selection is sent, and since when the client has settled.
+        /// The columns: a name, the steps, the times at which the selection is sent, and the time at
+        /// which the client has settled.
         type Row<'a> = (&'a str, &'a [(u64, Step)], &'a [u64], Option<u64>);
         let rows: &[Row<'_>] = &[
             ("never initialized", &[(1, Select), (2, Listed), (3, Changed)], &[], None),

@@ -15,8 +15,8 @@ pub trait Answer: Sized {
     fn result(&self, dialect: Dialect) -> ToolResult<'_>;
 
     /// Returns the result, in the exact shape of this dialect, within these limits.
-    /// [`result`](Answer::result) uses the default limits. The two results differ only for answers
-    /// that have no bound of their own.
+    /// [`result`](Answer::result) uses the default limits. The limits have an effect only on answers
+    /// whose size has no other bound.
     fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         let _ = limits;
         self.result(dialect)

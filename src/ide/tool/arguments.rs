@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize, de, ser::SerializeMap};
 /// Defines a struct of arguments that is read tolerantly and written in the first spelling of each
 /// argument.
 ///
-/// Each field names a function of [`kind`] that reads it, its spellings, and its description in the
-/// JSON Schema; a field without a description is not in the schema. A struct without fields belongs
-/// to a tool without arguments, and is read from any object.
+/// Each field has three parts behind its type: the function of [`kind`] that reads it, its spellings,
+/// and its description in the JSON Schema. A field without a description is not in the schema. A struct
+/// without fields belongs to a tool without arguments, and is read from any object.
 macro_rules! arguments {
     (
         $(#[$meta:meta])*
@@ -204,9 +204,9 @@ pub(crate) mod schema {
 #[derive(Deserialize)]
 pub(crate) struct Spelling<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// Merges the value under one spelling into the value of the argument, and returns an error if the
-/// two contradict each other. The value under the `first` spelling takes precedence, and otherwise
-/// the earlier value.
+/// Merges the value under one spelling into the value of the argument, and returns an error if the two
+/// contradict each other. The value under the `first` spelling takes precedence. If neither value has
+/// that spelling, the earlier value stays.
 pub(crate) fn merge<T: Said, E: de::Error>(
     slot: &mut Option<T>,
     said: Option<T>,
@@ -227,7 +227,8 @@ pub(crate) fn merge<T: Said, E: de::Error>(
 
 /// A value that a client can send as an argument.
 pub(crate) trait Said: PartialEq {
-    /// Returns true if the value has content. The real client sends `""` for an absent value.
+    /// Returns true if the value has content. The real client sends `""` for an absent value, so an
+    /// empty text has none.
     fn is_something(&self) -> bool {
         true
     }
@@ -275,7 +276,8 @@ pub(crate) mod kind {
 
     /// Takes a text that the schema requires, but accepts a call without it.
     pub(crate) use self::optional as expected;
-    /// Takes a line or a column, a range, or a list of texts, which can be empty.
+    /// `count` takes a line or a column, `range` a range, and `texts` a list of texts, which can be
+    /// empty.
     pub(crate) use self::{there as count, there as range, there as texts};
 
     /// Takes a required text. An empty text counts as absent.

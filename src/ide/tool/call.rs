@@ -30,9 +30,9 @@ pub trait ToolArguments: Serialize + sealed::Sealed {
 /// tool `T`. All other operations on an open call use its [id](Call::id), with
 /// [`Host::call`](crate::ide::Host::call).
 ///
-/// The machine answers a dropped call at its deadline. Calls of `openDiff` and `executeCode` have
-/// no deadline. A call of `openDiff` ends when the client closes its tab. Calls of both tools end
-/// when the client cancels them or the connection ends.
+/// [`Server`](crate::ide::Server) answers a dropped call at its deadline. Calls of `openDiff` and
+/// `executeCode` have no deadline. A call of `openDiff` ends when the client closes its tab. Calls of
+/// both tools end when the client cancels them or the connection ends.
 ///
 /// ```compile_fail,E0308
 /// # use ide_mcp::ide::{Call, Host, OpenDiff, OpenEditors};

@@ -9,8 +9,8 @@ use alloc::format;
 use serde_json::Value;
 
 arguments! {
-    /// `closeAllDiffTabs`: closes all diffs of this client. The machine ends the diffs and sends
-    /// the answer. Answer: [`ClosedDiffTabs`].
+    /// `closeAllDiffTabs`: closes all diffs of this client. [`Server`](crate::ide::Server) ends the
+    /// diffs and sends the answer. Answer: [`ClosedDiffTabs`].
     pub struct CloseAllDiffTabs;
 }
 

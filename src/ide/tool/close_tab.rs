@@ -9,8 +9,8 @@ use crate::mcp::ToolResult;
 use alloc::string::String;
 
 arguments! {
-    /// `close_tab`: closes a tab. The machine ends the open diffs with this tab and sends the
-    /// answer. A call for another tab reaches the application if the application handles
+    /// `close_tab`: closes a tab. [`Server`](crate::ide::Server) ends the open diffs with this tab and
+    /// sends the answer. A call for another tab reaches the application if the application handles
     /// [`Tool::CloseTab`](crate::ide::Tool::CloseTab). Answer: [`TabClosed`].
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
@@ -39,8 +39,8 @@ impl CloseTab {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TabClosed {
-    /// True if the tab was open. In the dialects of VS Code and Obsidian, the result does not
-    /// depend on this field: the client closes a tab twice.
+    /// True if the tab was open. In the dialects of VS Code and Obsidian, the result does not depend on
+    /// this field: the client closes each tab twice, so the second call finds no tab.
     pub found: bool,
 }
 

@@ -10,7 +10,7 @@ use alloc::{borrow::Cow, format, string::String};
 use serde::de::DeserializeOwned;
 
 /// A tool of the protocol, declared by the type of its arguments. No text of the constants needs an
-/// escape in JSON.
+/// escape in JSON, so the texts are put into the schema unchanged.
 pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
     /// The name, as VS Code spells it.
     const NAME: &'static str;
@@ -22,7 +22,8 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
     const OTHER_NAMES: &'static [&'static str] = &[];
     /// The tools that are listed together with this tool.
     const LISTED_WITH: &'static [Tool] = &[];
-    /// True if the machine answers the calls, whether the application handles the tool or not.
+    /// True if [`Server`](crate::ide::Server) answers the calls itself, even if the application does
+    /// not handle the tool.
     const IS_BUILT_IN: bool = false;
     /// The timeout of a call.
     const TIMEOUT: Timeout = Timeout::Default;
@@ -82,7 +83,8 @@ impl Tool {
             let declaration = tool.declaration();
             declaration.snake_name == name || declaration.other_names.contains(&name)
         };
-        // Every call is looked up here, and nearly all calls have the first name.
+        // Every call is looked up here, and nearly all calls have the first name, so the first names
+        // are compared first.
         let place = Self::FIRST_NAMES.iter().position(|first| *first == name);
         let tool = place.and_then(|place| Self::ALL.get(place).copied());
         tool.or_else(|| Self::ALL.into_iter().find(is_named_otherwise))

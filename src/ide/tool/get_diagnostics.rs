@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 arguments! {
     /// `getDiagnostics`: asks for the problems of a file, or of all files. Answer: [`Diagnostics`].
     ///
-    /// The model receives the answer, so offer this tool only if the editor has true diagnostics to
+    /// The model receives the answer, so offer this tool only if the editor really has diagnostics to
     /// report.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct GetDiagnostics {
-        /// The file in the spelling of the client: a `file:` URI, encoded or not, or a path; `None`
-        /// for all files. Answer with that spelling: old clients refuse any other (protocol quirk
-        /// Q30).
+        /// The file in the spelling of the client: a `file:` URI, encoded or not, or a path; `None` for
+        /// all files. Answer with that spelling: old clients refuse every other spelling (protocol
+        /// quirk Q30).
         pub uri: Option<String> = optional["uri", "filePath", "file_path", "path", "documentUri"]
             "URI of the file; without it, all files",
     }
@@ -64,8 +64,8 @@ impl GetDiagnostics {
 /// The answer of `getDiagnostics`.
 ///
 /// The answer contains at most [`ContentLimits::diagnostics`] problems; a second block contains the
-/// number of missing problems. An answer without files is valid for a client that asks for one
-/// file, too; it means that the editor has nothing to report.
+/// number of missing problems. An answer without files is valid even for a client that asks for one
+/// file, and means that the editor has nothing to report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostics {

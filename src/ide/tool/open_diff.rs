@@ -9,8 +9,8 @@ use crate::rpc::code;
 use alloc::{string::String, vec};
 use serde::{Deserialize, Serialize};
 
-/// `openDiff`: shows a proposed change and waits for the verdict of a person, for minutes if need be. Answer:
-/// [`DiffOutcome`].
+/// `openDiff`: shows a proposed change and waits for the verdict of a person, without a deadline.
+/// Answer: [`DiffOutcome`].
 ///
 /// A tool set that lists `openDiff` also lists `close_tab` and `closeAllDiffTabs`, because older
 /// clients do not use `openDiff` without them.
@@ -36,7 +36,8 @@ impl ToolDef for OpenDiff {
         "Show a proposed change of a file and wait until it is accepted or rejected";
     const OTHER_NAMES: &'static [&'static str] = &["open_diff"];
     const LISTED_WITH: &'static [Tool] = &[Tool::CloseTab, Tool::CloseAllDiffTabs];
-    // After this error the client goes on without a diff (measured); a verdict would be false.
+    // After this error the client goes on without a diff (measured). A verdict would be false, since no
+    // person has given one.
     const REFUSAL: Option<i64> = Some(code::METHOD_NOT_FOUND);
     const TIMEOUT: Timeout = Timeout::Never;
 }
@@ -61,8 +62,7 @@ impl OpenDiff {
         DiffOutcome::Accepted { contents: self.new_file_contents }
     }
 
-    /// Returns the verdict that rejects the change, which is also the verdict if the view was
-    /// closed.
+    /// Returns the verdict that rejects the change. Closing the view has this verdict too.
     #[must_use]
     pub fn reject(self) -> DiffOutcome {
         DiffOutcome::Rejected { tab_name: self.tab_name }

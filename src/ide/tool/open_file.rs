@@ -29,13 +29,13 @@ arguments! {
         /// True if the selection extends to the end of its last line. Default false.
         pub select_to_end_of_line: bool = flag(false)["selectToEndOfLine", "select_to_end_of_line"]
             "Extend the selection to the end of its line",
-        /// True if the file takes the focus. Default true; if it is false, the answer describes the
-        /// file instead.
+        /// True if the file takes the focus. Default true. If it is false, answer with
+        /// [`OpenedFile::InBackground`].
         pub make_frontmost: bool = flag(true)["makeFrontmost", "make_frontmost"] "Whether to take the focus",
         /// The first line of the selection, **counted from 1**. Some clients send lines instead of
         /// texts.
         pub start_line: Option<u32> = maybe["startLine", "start_line", "line"],
-        /// The last line of the selection, counted from 1, itself included.
+        /// The last line of the selection, included, counted from 1.
         pub end_line: Option<u32> = maybe["endLine", "end_line"],
     }
 }
@@ -74,7 +74,7 @@ pub enum OpenedFile {
         /// A further remark, such as that a text to select is not in the file.
         note: Option<String>,
     },
-    /// A file that is open, while the focus is where it was.
+    /// A file that is open and did not take the focus.
     InBackground {
         /// The path of the file.
         path: String,
@@ -97,7 +97,7 @@ impl OpenedFile {
         Self::InFront { path: path.into(), note }
     }
 
-    /// Creates the answer for a file that is open, while the focus is where it was.
+    /// Creates the answer for a file that is open and did not take the focus.
     #[must_use]
     pub fn unfocused(path: impl Into<String>, language_id: impl Into<String>, line_count: usize) -> Self {
         Self::InBackground { path: path.into(), language_id: language_id.into(), line_count }

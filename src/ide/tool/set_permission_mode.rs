@@ -5,8 +5,9 @@ use super::arguments::arguments;
 use alloc::string::String;
 
 arguments! {
-    /// `set_permission_mode`: reports the mode in which the client asks for permission. The machine
-    /// answers the call; the tool is not meant to be listed. Answer: [`Done`](crate::ide::Done).
+    /// `set_permission_mode`: reports the mode in which the client asks for permission.
+    /// [`Server`](crate::ide::Server) answers the call; the tool is not meant to be listed. Answer:
+    /// [`Done`](crate::ide::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetPermissionMode {

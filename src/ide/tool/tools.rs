@@ -1,4 +1,4 @@
-//! The macro behind the list of tools: the types that have one variant per tool.
+//! The macro that turns the list of tools into types with one variant for each tool.
 
 /// Defines [`Tool`](super::Tool), `ToolRequest` and [`ToolCall`](super::ToolCall) with a variant
 /// for each listed tool, and exports the items of its file. A test refuses a tool that is declared
@@ -9,10 +9,9 @@ macro_rules! tools {
 
         /// A tool of the protocol, by its name.
         ///
-        /// The real client calls `openDiff`, `close_tab`, `closeAllDiffTabs` and `getDiagnostics`,
-        /// and shows `getDiagnostics` and `executeCode` to its model (measured). By reports, some
-        /// versions call `openFile` and `set_permission_mode`. The other tools are for other
-        /// clients.
+        /// The real client calls `openDiff`, `close_tab`, `closeAllDiffTabs` and `getDiagnostics`, and
+        /// shows `getDiagnostics` and `executeCode` to its model (measured). According to reports, some
+        /// versions call `openFile` and `set_permission_mode`. The other tools are for other clients.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Tool {

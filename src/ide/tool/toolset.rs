@@ -14,10 +14,11 @@ use serde_json::value::RawValue;
 /// The tools of an editor: the tools of the protocol that it handles, and its own tools. Each
 /// session lists them in its dialect.
 ///
-/// The machine always handles `close_tab`, `closeAllDiffTabs` and `set_permission_mode`, listed or
-/// not: the real client calls `closeAllDiffTabs` even if no tool is listed (measured), and by
-/// reports also calls the other two unlisted. If the editor does not handle `openDiff`, a call of
-/// `openDiff` is refused with -32601 and never gets a verdict.
+/// [`Server`](crate::ide::Server) always handles `close_tab`, `closeAllDiffTabs` and
+/// `set_permission_mode`, listed or not. The real client calls `closeAllDiffTabs` even if no tool is
+/// listed (measured). According to reports, the client also calls the other two if they are not listed.
+/// If the editor does not handle `openDiff`, a call of `openDiff` is refused with -32601 and never gets
+/// a verdict.
 ///
 /// ```
 /// use ide_mcp::ide::{Dialect, Tool, ToolSet};
@@ -45,7 +46,7 @@ struct OwnTool {
 type Decode =
     for<'de> fn(&str, &mut dyn erased_serde::Deserializer<'de>) -> Result<OtherTool, erased_serde::Error>;
 
-/// One dialect of each spelling.
+/// One dialect for each of the two spellings of names, such as `openFile` and `open_file`.
 const SPELLINGS: [Dialect; 2] = [Dialect::VsCode, Dialect::SnakeCase];
 
 /// Returns the index of the spelling of a dialect. The entries of `tools/list` depend on the
@@ -85,11 +86,11 @@ impl ToolSet {
     }
 
     /// Offers a tool of the application's own, whose calls arrive as
-    /// [`ToolCall::Other`](crate::ide::ToolCall::Other). `schema` is the JSON Schema of its
-    /// arguments. The tool can have the name of a tool of the protocol, and then takes its place.
-    /// The exceptions are `openDiff` and the tools that the machine handles: they are listed with
-    /// the new description and schema, but their calls are handled as before. The new entry
-    /// replaces an earlier entry with this name.
+    /// [`ToolCall::Other`](crate::ide::ToolCall::Other). `schema` is the JSON Schema of its arguments.
+    /// The tool can have the name of a tool of the protocol, and then takes the place of that tool. The
+    /// exceptions are `openDiff` and the tools that [`Server`](crate::ide::Server) handles: they are
+    /// listed with the new description and schema, but their calls are handled as calls of the tool of
+    /// the protocol. A new entry replaces an earlier entry with the same name.
     ///
     /// The real client shows its model only `getDiagnostics` and `executeCode` (measured); other
     /// clients show all tools.
@@ -220,8 +221,8 @@ impl Tools for SharedTools {
         call.tool()?.result_when_late(self.dialect)
     }
 
-    /// Returns true for the tools that the machine answers, so that a call that ends diffs does not
-    /// wait behind the calls of these diffs.
+    /// Returns true for the tools that [`Server`](crate::ide::Server) answers itself, so that a call
+    /// that ends diffs is accepted even if the calls of these diffs fill the table.
     fn is_answered_at_once(&self, name: &str) -> bool {
         Tool::from_name(name).is_some_and(|tool| tool.declaration().is_built_in)
     }
