@@ -87,7 +87,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn list_tools(&mut self) -> Result<RequestId, NotSent> {
         self.list(List::Tools, Timeout::Default)
     }
@@ -97,7 +97,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn list(&mut self, list: List, timeout: Timeout) -> Result<RequestId, NotSent> {
         let (session, mut out) = self.speak()?;
         session.list(list, timeout, &mut out)
@@ -108,7 +108,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<Pending<T::Answer>, NotSent> {
         let tool = Tool::from_name(arguments.name_in(self.dialect));
         let waits = matches!(tool, Some(Tool::OpenDiff | Tool::ExecuteCode));
@@ -120,7 +120,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn call_within<T: ToolArguments>(
         &mut self,
         arguments: &T,
@@ -137,7 +137,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn ask_direct(&mut self, request: &DirectRequest) -> Result<RequestId, NotSent> {
         self.request(request.method(), Some(request), Timeout::Default)
     }
@@ -146,7 +146,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn request<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
@@ -196,7 +196,7 @@ impl Client {
 
     /// Reports the progress of a request of the editor, and puts its deadline off as far as its
     /// [`Timeout`] permits. Returns true if the editor receives the report: it asked for reports, and
-    /// there is room.
+    /// the send buffer is not full.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         let (session, mut out) = self.speak()?;
         session.notify(method, params, &mut out)
@@ -265,9 +265,9 @@ impl Client {
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Open { subprotocol: Some(_) } => {
-                // The session starts once, before any other message, so there is room, with one
-                // exception: the transport has ended, and the high-water mark is below the length of
-                // the opening handshake. The session never begins then.
+                // The session starts once, before any other message, so the send buffer is not full,
+                // with one exception: the transport has ended, and the high-water mark is below the
+                // length of the opening handshake. The session never begins then.
                 let started = self.mcp.start(now, &mut sender);
                 debug_assert!(!matches!(started, Err(NotSent::TooManyInFlight)), "{started:?}");
             }
@@ -388,8 +388,8 @@ impl Machine for Client {
             if self.take_bytes() {
                 continue;
             }
-            // Above the high-water mark some received bytes are not delivered yet, so the timers have
-            // to wait.
+            // Above the high-water mark some received bytes are not delivered yet. They can prevent a
+            // timeout, so no session timer runs.
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }

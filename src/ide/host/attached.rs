@@ -24,8 +24,8 @@ impl<'a> AttachedClient<'a> {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room; [`NotSent::Closed`] if there is no
-    /// such agent.
+    /// [`NotSent`] if the session is not ready or the send buffer is full; [`NotSent::Closed`] if there
+    /// is no such agent.
     pub fn notify<P: Serialize + ?Sized>(self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         self.with(|server| server.notify(method, params))
     }

@@ -113,14 +113,13 @@ pub enum HostEvent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockFileEvent {
-    /// The file is gone, and the guard is bringing it back.
+    /// The file is gone, and the guard is restoring it.
     Lost,
-    /// The file is in place again.
+    /// The file exists again.
     Restored,
     /// Another file has the name of the lock file. The guard left that file alone.
     Taken,
-    /// The guard could not look for the file, bring it back, change it or remove it. The guard tries
-    /// again.
+    /// The guard could not check, restore, change or remove the file. The guard tries again.
     Failed {
         /// The error, as text.
         error: String,

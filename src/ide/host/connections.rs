@@ -41,7 +41,7 @@ pub(super) struct Connections {
     pub(super) now: Time,
 }
 
-/// A place for a connection.
+/// An entry of the table of connections.
 #[derive(Debug, Default)]
 struct Slot {
     generation: u64,
@@ -174,7 +174,7 @@ impl Connections {
         }
     }
 
-    /// Returns the connections that have a place, oldest first.
+    /// Returns the connections in the table, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Server)> {
         let there = |(index, slot): (usize, &'_ Slot)| slot.server.is_some().then(|| slot.id(index));
         let mut ids: Vec<ConnId> = self.slots.iter().enumerate().filter_map(there).collect();

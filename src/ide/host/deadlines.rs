@@ -62,7 +62,7 @@ impl Deadlines {
 mod tests {
     use super::*;
 
-    /// Compares the deadlines with a plain list, which looks at each place.
+    /// Compares the deadlines with those of a plain list.
     #[test]
     fn they_are_those_of_a_plain_list() {
         arbtest::arbtest(|u| {

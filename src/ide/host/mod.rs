@@ -206,8 +206,8 @@ impl Host {
         self.tell_all_that(|server| server.diagnostics_changed(&changed).map(|_| ()))
     }
 
-    /// Notifies every ready client that the person looks at another file, as far as the [`Filter`] lets
-    /// it through. Returns the clients that the notification did not reach, as
+    /// Notifies every ready client that another file has the focus. The [`Filter`] applies as for
+    /// [`select`](Host::select). Returns the clients that the notification did not reach, as
     /// [`notify_all`](Host::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<AgentId> {
         self.config.filter.selection(&mut selection, &self.server.content_limits);
@@ -215,7 +215,7 @@ impl Host {
     }
 
     /// Sends a notification to every client that is ready. Returns the clients that the notification
-    /// did not reach: they read too slowly, and their send buffers have no room.
+    /// did not reach: they read too slowly, and their send buffers are full.
     ///
     /// # Errors
     ///
@@ -290,8 +290,7 @@ impl Host {
         attached.map(|(conn, server)| (conn.into(), server))
     }
 
-    /// Runs `tell` on every client that is ready, and returns the clients whose send buffer has no
-    /// room.
+    /// Runs `tell` on every client that is ready, and returns the clients whose send buffer is full.
     fn tell_all(
         &mut self,
         mut tell: impl FnMut(&mut Server) -> Result<(), NotSent>,
@@ -308,8 +307,8 @@ impl Host {
         Ok(full)
     }
 
-    /// Runs `tell` on every client that is ready, and returns the clients whose send buffer has no
-    /// room. The message of `tell` can always be written as JSON, so there is no error.
+    /// Runs `tell` on every client that is ready, and returns the clients whose send buffer is full.
+    /// The message of `tell` can always be written as JSON, so there is no error.
     fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), NotSent>) -> Vec<AgentId> {
         let told = self.tell_all(tell);
         debug_assert!(told.is_ok());
@@ -352,7 +351,7 @@ impl Host {
         Some(HostEvent::Agent { agent, event })
     }
 
-    /// Sends the waiting mentions whose client accepts them by now and whose send buffer has room.
+    /// Sends the waiting mentions whose client accepts them by now and whose send buffer is not full.
     fn send_mentions(&mut self) {
         let mut index = 0;
         // If one mention for a client has to wait, all further mentions for this client wait as well.

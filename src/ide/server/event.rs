@@ -68,8 +68,8 @@ pub enum ServerEvent {
         reason: CallEnd,
     },
     /// An open diff ended without your answer: close its view. The call cannot be answered any more.
-    /// The event still names the call, because a later version of this crate can answer it with the
-    /// text of the view, for agents of another family.
+    /// The event still names the call, because a later version of this crate can answer the call with
+    /// the text of the view, for agents of another family.
     DiffClosed {
         /// The call that opened the diff.
         call: CallId,

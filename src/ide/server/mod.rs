@@ -274,8 +274,8 @@ impl Machine for Server {
             if self.take_bytes() {
                 continue;
             }
-            // Above the high-water mark some received bytes are not delivered yet, so the timers have
-            // to wait.
+            // Above the high-water mark some received bytes are not delivered yet. They can prevent a
+            // timeout, so no session timer runs.
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }

@@ -132,7 +132,8 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Reports the progress of the call, and puts its deadline off as far as its [`Timeout`] permits.
-    /// Returns true if the client receives the report: it asked for reports, and there is room.
+    /// Returns true if the client receives the report: it asked for reports, and the send buffer is not
+    /// full.
     ///
     /// # Errors
     ///

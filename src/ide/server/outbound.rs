@@ -56,7 +56,7 @@ impl Server {
     ///
     /// [`NotSent::NotReady`] until the client [accepts pushes](Server::accepts_pushes), and until 100
     /// ms after the previous mention was written: clients drop mentions that follow each other faster
-    /// (measured). [`NotSent::Full`] while there is no room.
+    /// (measured). [`NotSent::Full`] while the send buffer is full.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
         if !self.mcp.is_ready() || !self.pushes.can_mention(self.ws.now()) {
@@ -74,7 +74,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
         self.may_send()?;
         let cut = changed.cut(self.config.content_limits.diagnostics);
@@ -82,13 +82,13 @@ impl Server {
         Ok(cut.is_some())
     }
 
-    /// Notifies the client that the person looks at another file. The real client has no use for this
+    /// Notifies the client that another file has the focus. The real client does not use this
     /// notification. Returns true if the text was longer than
     /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
         self.may_send()?;
         let cut = selection.cut(self.config.content_limits.selection);
@@ -100,7 +100,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())?;
@@ -115,7 +115,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or there is no room.
+    /// [`NotSent`] if the session is not ready or the send buffer is full.
     pub fn request<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
@@ -168,7 +168,7 @@ impl Server {
     ) -> Result<(), E> {
         self.may_reply()?;
         // Every open call can be answered above the high-water mark, and answers are much larger than
-        // calls.
+        // calls. So a second limit applies to the send buffer here.
         if self.ws.outgoing().len() >= self.config.max_unwritten() {
             self.mcp.fail(call, code::INTERNAL_ERROR, UNREAD, &mut self.ws.sender())?;
         } else {

@@ -19,8 +19,8 @@ use core::time::Duration;
 pub(crate) struct Quirks {
     /// The name in `clientInfo`.
     name: &'static str,
-    /// The time for which the client ignores pushes after the later of `initialized` and the answer to
-    /// its list of tools.
+    /// The time for which the client ignores pushes after the latest of `initialized`, the answer to
+    /// its `tools/list` and our `tools/list_changed`.
     pub(crate) settle: Duration,
     /// True if the client counts the lines of a mention from 1, and drops a mention without lines.
     pub(crate) lines_from_one: bool,

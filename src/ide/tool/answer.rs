@@ -50,7 +50,7 @@ impl Answer for ToolResult<'static> {
         borrowed(self)
     }
 
-    /// Reads a failure as well: its text is for the model.
+    /// Reads a failure too, since its text is for the model.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         Some(borrowed(result).into_owned())
     }

@@ -4,8 +4,8 @@
 //!
 //! Paths are compared as text, component by component. The real client compares one spelling of a
 //! folder. This module also accepts the other [spellings](crate::ide::paths::spellings);
-//! [`MatchReason`] distinguishes the two cases. The caller resolves symbolic links, hence the two
-//! forms of the working directory in [`AgentContext`].
+//! [`MatchReason`] distinguishes the two cases. The caller resolves symbolic links, so [`AgentContext`]
+//! has two forms of the working directory.
 
 mod refusal;
 

@@ -31,7 +31,7 @@ pub enum Refusal {
         /// The port of the file.
         port: u16,
     },
-    /// Folders of which none contains the working directory.
+    /// A list of folders, none of which contains the working directory.
     Elsewhere {
         /// The folders of the file.
         folders: Vec<String>,
