@@ -110,7 +110,7 @@
 //!     agent.sent(usize::MAX);
 //!     while let Some(event) = editor.poll_event() {
 //!         match event {
-//!             // A person looks at it, and changes it.
+//!             // A person reviews the change and edits the text.
 //!             ServerEvent::Call(ToolCall::OpenDiff(call, _)) => {
 //!                 editor.answer(call, &DiffOutcome::Accepted { contents: "edited".into() })?;
 //!             }

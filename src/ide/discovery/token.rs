@@ -36,7 +36,7 @@ impl AuthToken {
         Ok(Self(halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()))
     }
 
-    /// Takes a token from elsewhere, such as a setting or a lock file.
+    /// Creates a token from a text, such as a setting or a member of a lock file.
     ///
     /// # Errors
     /// [`InvalidToken`] if the text is empty, longer than [`MAX_LEN`](Self::MAX_LEN), or contains a
@@ -77,8 +77,8 @@ impl AuthToken {
         self.matches_by(offered, |own, theirs| own.ct_eq(&theirs))
     }
 
-    /// Does the work of [`matches`](Self::matches) with the comparison of two bytes as a parameter,
-    /// so that a test can count the comparisons.
+    /// Compares as [`matches`](Self::matches) does, with `compare` for each pair of bytes, so that a
+    /// test can count the comparisons.
     fn matches_by(&self, offered: Option<&[u8]>, mut compare: impl FnMut(u8, u8) -> Choice) -> bool {
         let own = self.as_bytes();
         // Without a value of the right length, the token is compared with itself, and the result is

@@ -1,15 +1,15 @@
-//! The methods of the Obsidian dialect: requests of their own instead of tools, on files of one
-//! folder.
+//! The methods of the Obsidian dialect: requests instead of tool calls, for the files of one folder,
+//! the workspace.
 //!
-//! The server accepts these requests within an MCP session only, as it does other requests. Before
-//! `initialize` it refuses them with -32600.
+//! The server accepts these requests, like all others, only within an MCP session. Before `initialize`
+//! the server refuses them with -32600.
 //!
-//! Their paths are relative to that folder, with or without a leading slash. Paths are checked here
-//! by their text alone, component by component: `..`, a leading `~` and every
+//! The paths in the requests are relative to the workspace, with or without a leading slash. Paths are
+//! checked here by their text alone, component by component: `..`, a leading `~` and every
 //! [suspicious](crate::ide::paths::Suspicion) path are refused with -32603. `a..b` and `foo~` are
-//! good names, and nothing is expanded. **Links are not resolved here**: an application that reads
-//! or writes a file resolves the path, or its deepest existing folder, and checks again that the
-//! result lies in the workspace.
+//! accepted, and nothing is expanded. **Links are not resolved here**: an application that reads or
+//! writes a file resolves the path, or its deepest existing folder, and checks again that the result
+//! lies in the workspace.
 
 use super::arguments::arguments;
 use crate::ide::paths::{check_relative, is_windows};
