@@ -37,11 +37,11 @@ macro_rules! delegate_conn {
 #[macro_export]
 macro_rules! delegate_server {
     () => {
-        /// Publishes a lock file for the port, with the [token](Self::token) that the server
-        /// requires, and waits for the disk. The guard restores the file if it vanishes, and the
-        /// server removes it before the listener closes. Changes of the file are reported by
-        /// [`HostEvent::LockFile`](ide_mcp::ide::HostEvent::LockFile). A lock file that was published
-        /// before is removed.
+        /// Publishes a lock file for the port, with the [token](Self::token) that the server requires, and
+        /// waits for the disk. The guard restores the file if it vanishes, and the server removes it before
+        /// the listener closes. Changes of the file are reported by
+        /// [`HostEvent::LockFile`](ide_mcp::ide::HostEvent::LockFile). A previously published lock file is
+        /// removed.
         ///
         /// # Errors
         /// The errors of [`ide_mcp_lockfile::LockDir::publish`], and
@@ -85,9 +85,9 @@ macro_rules! delegate_server {
             self.inner.lock_path()
         }
 
-        /// Publishes other contents, after folders were opened or closed. A guard on a thread does so
-        /// soon, and reports a failure as an event; otherwise this waits for the disk. Nothing
-        /// happens if no lock file is published.
+        /// Replaces the contents of the lock file, as after folders were opened or closed. A guard on a
+        /// thread writes them soon, and reports a failure as an event. Without such a thread, this method
+        /// writes them and waits for the disk. Nothing happens if no lock file is published.
         ///
         /// # Errors
         /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).

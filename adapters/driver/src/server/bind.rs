@@ -33,7 +33,7 @@ pub enum Bind {
     /// editor by `/ide` and not by itself.
     Resume(u16),
     /// Any address. **Other machines can reach it.** It is for a client in a container or in WSL, and
-    /// only with a token.
+    /// requires a token.
     ExposedToOtherMachines(SocketAddr),
 }
 
@@ -50,8 +50,8 @@ impl Bind {
         matches!(self, Self::ExposedToOtherMachines(addr) if !addr.ip().is_loopback())
     }
 
-    /// Binds once and keeps the listener: a port that is probed and bound again can be lost in
-    /// between.
+    /// Binds the listener once, without a probe of the port before: another program could take the port
+    /// between a probe and the binding.
     pub(crate) fn listen(self, auth: &Auth) -> io::Result<TcpListener> {
         if self.is_exposed() && auth.token().is_none() {
             let why = "without a token other machines must not reach the editor";
@@ -68,7 +68,7 @@ impl Bind {
             Self::Ports(mut ports) => ports.find_map(|port| on(port).ok()).ok_or(ErrorKind::AddrInUse)?,
             Self::ExposedToOtherMachines(addr) => TcpListener::bind(addr)?,
         };
-        // The listener works already; if the system refuses the longer queue, the shorter one stays.
+        // The listener already works. If the system refuses the longer queue, the shorter queue stays.
         #[cfg(unix)]
         let _ = rustix::net::listen(&listener, BACKLOG);
         Ok(listener)

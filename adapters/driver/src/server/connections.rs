@@ -1,7 +1,9 @@
-//! The sockets of a server: the place of each, which of them can need a step, and which only linger.
+//! The sockets of a server. The socket of each connection has a place, which is an entry of a table
+//! under the index of the connection. A socket whose connection is over has no place and lingers until
+//! its last bytes have arrived.
 //!
-//! A place that can need a step is noted as busy, so that a turn for one of a thousand sockets does
-//! not look at all of them.
+//! A list of busy places has those that can need a step, so that a turn for one of a thousand sockets
+//! does not look at all of them.
 
 use crate::socket::{BUDGET, Link, Shutdown};
 use ide_mcp::Time;
@@ -19,7 +21,8 @@ const LINGERING: usize = 16;
 /// took 16 ms.
 const TURN: usize = 256 * 1024;
 
-/// The bytes of a turn that a connection can read beside any number of others. Most messages fit.
+/// The least number of bytes that a connection can read in a turn, beside any number of others. Most
+/// messages fit.
 const SHARE: usize = 16 * 1024;
 
 #[derive(Debug)]
@@ -28,8 +31,8 @@ pub(crate) struct Connections<S> {
     places: Vec<Option<Place<S>>>,
     /// The places that can need a step, each at most once.
     busy: Vec<usize>,
-    /// The places whose link needs a step for its own sake, each at most once, with the time of the
-    /// step, the earliest first.
+    /// The places whose link needs a step at a later time without input or output, to free memory. Each
+    /// is listed at most once, with that time, the earliest first.
     resting: VecDeque<(Time, usize)>,
     /// The links whose connection is over, with their numbers. They discard the input that still
     /// arrives.
@@ -72,7 +75,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Frees a place whose connection needs it no longer. The link lingers.
+    /// Frees the place of a connection that is over. Its link lingers from now on.
     fn retire(&mut self, index: usize) {
         if let Some(place) = self.places.get_mut(index).and_then(Option::take) {
             self.busy.retain(|busy| *busy != index);
@@ -153,8 +156,8 @@ impl<S> Connections<S> {
 }
 
 impl<S: Read + Write + Shutdown> Connections<S> {
-    /// Reads input, at most [`TURN`] bytes in all, apart from the last read. Each connection gets its
-    /// share. Connections that got none come first in the next turn.
+    /// Reads input, at most [`TURN`] bytes in all, which only the last read can exceed. Each connection
+    /// gets its share. Connections that this turn did not reach come first in the next turn.
     pub(crate) fn read(&mut self, host: &mut Host, now: Time) {
         let share = TURN.checked_div(self.busy.len()).unwrap_or(TURN).max(SHARE);
         let (mut come, mut looked_at) = (0_usize, 0);
@@ -177,8 +180,8 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         while let Some(id) = host.poll_transmit() {
             self.write_to(host, now, id.index());
         }
-        // The host names a connection when it gets output. A link that had no room for its output, or
-        // that is due to free memory, is noted here.
+        // The host names a connection once, when there is new output for it. A link whose socket had no
+        // room for earlier output, or that is due to free memory, is in `busy`.
         self.touch_due(now);
         for index in mem::take(&mut self.busy) {
             if let Some(Some(place)) = self.places.get_mut(index) {
@@ -195,7 +198,8 @@ impl<S: Read + Write + Shutdown> Connections<S> {
             link.write(&mut wire, now, BUDGET);
             if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
                 place.is_resting = true;
-                // All links rest equally long, so this one is the last, or nearly the last.
+                // All links wait equally long, so the entry of this link is the last, or nearly the
+                // last.
                 let before = self.resting.iter().rposition(|(other, _)| *other <= at);
                 self.resting.insert(before.map_or(0, |before| before.saturating_add(1)), (at, index));
             }

@@ -4,13 +4,13 @@ use ide_mcp_lockfile::GuardMode;
 use std::fmt;
 use std::sync::Arc;
 
-/// The place where the guard of a lock file runs, and the occasions at which it looks.
+/// The place where the guard of a lock file runs, and the occasions at which it looks for the file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Guarding {
-    /// A guard in the loop of the server. A turn waits for the disk when the guard looks: with
-    /// notifications at the start and after something happened to the file, otherwise at every
-    /// interval.
+    /// A guard in the loop of the server. A turn waits for the disk when the guard looks for the
+    /// file. With notifications of the system, it looks at the start and after each change of the
+    /// file or its directory; otherwise it looks at every interval.
     InLoop(GuardMode),
     /// A guard on a thread that the server starts, owns and ends, so that no turn waits for the disk.
     OnThread(GuardMode, Wake),

@@ -100,7 +100,7 @@ impl<T: Transport> Server<T> {
         file: &LockFile,
         guarding: Guarding,
     ) -> Result<(), Error> {
-        // First: the old guard would take a new file with the same name and token for its own.
+        // The old guard ends first. It would take a new file with the same name and token for its own.
         self.lock = None;
         self.listener.transport.unwatch();
         let port = if self.listener.is_open() { self.addr.port() } else { 0 };
@@ -113,8 +113,8 @@ impl<T: Transport> Server<T> {
         Ok(())
     }
 
-    /// Returns the token that clients have to present, for an editor that keeps it for its next run. A fresh
-    /// token can have replaced one of an earlier process ([`bind`](Server::bind)).
+    /// Returns the token that clients have to present, for an editor that keeps the token for its next run.
+    /// [`bind`](Server::bind) can have replaced the token of an earlier process by a fresh one.
     #[must_use]
     pub const fn token(&self) -> Option<&AuthToken> {
         self.token.as_ref()
@@ -126,8 +126,9 @@ impl<T: Transport> Server<T> {
         self.lock.as_ref().map(Lock::path)
     }
 
-    /// Publishes other contents, after folders changed. A guard on a thread does so soon, and reports a
-    /// failure as an event; otherwise this waits for the disk. Without a published file nothing happens.
+    /// Replaces the contents of the lock file, as after folders were opened or closed. A guard on a thread
+    /// writes them soon, and reports a failure as an event. Without such a thread, this method writes them
+    /// and waits for the disk. Without a published file nothing happens.
     ///
     /// # Errors
     /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
@@ -192,9 +193,9 @@ impl<T: Transport> Server<T> {
         event
     }
 
-    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](crate::WakeSet): register
-    /// first, then pass the readiness. A turn can begin before all events of the last were taken; none is
-    /// lost.
+    /// Takes a step and returns its outcome, for a loop that waits by a [`WakeSet`](crate::WakeSet): register
+    /// first, then pass the readiness. A turn can begin before all events of the previous turn were taken. No
+    /// event is lost.
     pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<HostEvent> {
         if ready.listener {
             self.acceptable();
@@ -238,7 +239,8 @@ impl<T: Transport> Server<T> {
         !self.listener.is_open() && self.connections.is_empty() && self.host.is_idle()
     }
 
-    /// Takes the next event of a turn that every event interrupts.
+    /// Returns the next event. If none is left from an earlier call, writes the output of the last turn and
+    /// begins another turn.
     fn step(&mut self, now: Time) -> Option<HostEvent> {
         // The application can have used the host since the last event.
         if let Some(event) = self.poll_event() {
@@ -288,7 +290,7 @@ impl<T: Transport> Server<T> {
     }
 
     fn finish(&mut self, now: Time) {
-        // The end of a pending connection is no event, and its socket can still have its place.
+        // The host reports the end of a pending connection by no event, so its socket can still have a place.
         let ended_pending = self.host.unauthenticated().total();
         if mem::replace(&mut self.ended_pending, ended_pending) != ended_pending {
             self.connections.touch_removed(&mut self.host);

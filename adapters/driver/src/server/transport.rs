@@ -14,9 +14,9 @@ pub const RETRY: Duration = Duration::from_millis(100);
 /// A listener and non-blocking sockets, whose readiness the adapter reports.
 ///
 /// The contract is that of edge-triggered readiness. After an accept, a read or a write has returned
-/// [`WouldBlock`](io::ErrorKind::WouldBlock), the adapter calls
-/// [`Server::acceptable`](crate::Server::acceptable) or [`Server::ready`](crate::Server::ready) as
-/// soon as a retry can succeed. A wake-up without readiness costs one try, and does no harm.
+/// [`WouldBlock`](io::ErrorKind::WouldBlock), the adapter has to call
+/// [`Server::acceptable`](crate::Server::acceptable) or [`Server::ready`](crate::Server::ready) as soon
+/// as a retry can succeed. A call without readiness costs one try, and does no harm.
 pub trait Transport {
     /// A connection as it is accepted.
     type Incoming;

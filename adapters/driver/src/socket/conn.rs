@@ -92,13 +92,14 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         event
     }
 
-    /// Returns the next event, which can be left from an earlier call, or `None` if there is none
-    /// now. Each call that finds no event left begins a turn of its own.
+    /// Returns the next event, or `None` if there is none now. An event that is left from an earlier
+    /// call comes first. If none is left, the call begins a turn.
     pub fn step(&mut self, now: Time) -> Option<M::Event> {
         if let Some(event) = self.machine.poll_event() {
             return Some(event);
         }
-        // A peer that sends without pause receives our answers all the same.
+        // Writing comes before reading, so that a peer that sends without pause still receives our
+        // answers.
         self.link.write(&mut self.machine, now, BUDGET);
         self.begin(now);
         let event = self.machine.poll_event();
@@ -108,8 +109,8 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
         event
     }
 
-    /// Returns the outcome of a step, for a loop that waits by a [`WakeSet`](crate::WakeSet) of this
-    /// connection alone. Register first, then pass the readiness.
+    /// Takes a step and returns its outcome, for a loop that waits by a [`WakeSet`](crate::WakeSet) of
+    /// this connection alone. Register first, then pass the readiness.
     pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<M::Event> {
         if !ready.sockets.is_empty() {
             self.ready();

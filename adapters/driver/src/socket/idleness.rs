@@ -3,9 +3,9 @@
 use ide_mcp::Time;
 use std::time::Duration;
 
-/// The time from the first byte that has moved to the request to free memory, even if bytes still
-/// move. A shorter time would free and fill the same buffer between two messages of one exchange.
-/// Once a second costs nothing, and a peer that sends a little now and then cannot keep memory
+/// The time from the first moved byte until the wire frees memory, even if bytes still move. A
+/// shorter time would free and fill the same buffer between two messages of one exchange. Freeing
+/// memory once a second costs nothing. A peer that sends a little now and then cannot keep memory
 /// allocated.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// direction. So a thousand connections that each send a little share the memory of one.
 const LITTLE: usize = 2 * 1024;
 
-/// The number of bytes that have moved lately, and the end of that period.
+/// A period that begins with a moved byte: its end, and the number of bytes that have moved in it.
 #[derive(Debug)]
 pub(crate) struct Idleness {
     trim_at: Option<Time>,

@@ -35,8 +35,9 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// the caller reports by [`ready`](Link::ready) that the socket is worth another try. So a link suits
 /// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
-/// Every end of the transport, in order or by an error, is one [`Wire::feed_eof`]. A write that fails first
-/// reads the bytes that had still arrived. The machine reports the meaning of the end.
+/// Every end of the transport, in order or by an error, is one [`Wire::feed_eof`]. After a failed write, the
+/// link first reads the bytes that have still arrived, and then reports the end. The machine reports the
+/// meaning of the end by its events.
 #[derive(Debug)]
 pub struct Link<S> {
     io: S,
@@ -47,7 +48,8 @@ pub struct Link<S> {
     writable: bool,
     /// True once the wire has got [`Wire::feed_eof`].
     ended: bool,
-    /// True if bytes were written. The end then waits, so that the last of them arrive.
+    /// True if bytes were written. The link then discards input before it ends, so that the last written
+    /// bytes arrive.
     has_written: bool,
     idleness: Idleness,
     /// The error that the owner of the socket has reported, until the transport has ended by it.
@@ -251,8 +253,8 @@ impl<S: Read + Write + Shutdown> Link<S> {
         }
     }
 
-    /// Discards input after the end of the machine, at most about `budget` bytes a step, so that a reset does
-    /// not overtake the last bytes that were written.
+    /// Discards about `budget` bytes of input at most, after the machine is done. A socket that is closed
+    /// with unread input sends a reset, which can overtake the last bytes that were written.
     pub fn discard(&mut self, now: Time, budget: usize) {
         let Stage::Discarding { until, left } = self.stage else { return };
         let mut scrap = [0; 4096];

@@ -109,7 +109,7 @@ impl WakeSet {
 pub struct Waker(WakeSet);
 
 impl Waker {
-    /// Ends the current wait, or the next one if there is none now.
+    /// Ends the current wait, or the next wait if the loop does not wait now.
     pub fn wake(&self) {
         self.0.wake(|ready| ready.woken = true);
     }

@@ -9,8 +9,8 @@ const START: Time = Time::ZERO;
 
 #[test]
 fn read_continues_until_empty_or_ended() {
-    // A name and the results of the reads; the bytes that reach the wire, the ends that it gets, and
-    // true if the link is still due.
+    // A name and the results of the reads; the number of bytes and of ends that reach the wire, and true
+    // if the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("nothing", &[], (0, 0, false)),
@@ -68,8 +68,8 @@ fn unwanted_input_stays_in_the_socket() {
 
 #[test]
 fn write_continues_until_empty_or_ended() {
-    // A name and the results of writing 10 bytes; the bytes left, the ends that the wire gets, and
-    // true if the link is still due.
+    // A name and the results of writing 10 bytes; the number of bytes left, the number of ends that
+    // reach the wire, and true if the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("all at once", &[Ok(10)], (0, 0, true)),

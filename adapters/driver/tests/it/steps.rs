@@ -1,6 +1,6 @@
 //! Tests of [`Server::turn`] in virtual time, over a transport that counts its calls.
 //!
-//! A mark such as `n05` in the name of a test is a threat in the ledger of `tests/it/threats.rs`.
+//! A prefix such as `n05` in the name of a test is the number of a threat in `tests/it/threats.rs`.
 
 use ide_mcp::Time;
 use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
@@ -151,8 +151,8 @@ fn failed_listener_is_retried_later() {
     assert_eq!(network.0.borrow().reads.len(), 1);
 }
 
-/// Checks that the oldest pending connections above the limit end, and that the server releases their
-/// sockets. After the shutdown it has released every socket.
+/// Checks that the oldest pending connections above the limit end, and that the server releases
+/// their sockets. After the shutdown the server has released every socket.
 #[test]
 fn n05_ended_connections_are_released() {
     let (mut server, network) = serve(8);

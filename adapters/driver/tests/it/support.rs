@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::rc::Rc;
 
-/// The faults of the calls of one end.
+/// The calls of one end that fail, and their error.
 #[derive(Debug)]
 pub(crate) enum Fault {
     None,
-    /// An error of about every third call, in an order that the number determines.
+    /// About every third call, in an order that the number determines.
     Often(u32, ErrorKind),
-    /// An error of the n-th call and of all later ones.
+    /// The n-th call and all later ones.
     From(usize, ErrorKind),
 }
 

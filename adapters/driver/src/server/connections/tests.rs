@@ -97,8 +97,8 @@ fn deadline_is_the_earliest_of_all_links() {
     assert_eq!(room.deadline(at(2000)), None);
 }
 
-/// Checks a link that was read in one turn and written in a later one, after another link was read
-/// and written.
+/// Checks a link that is read in one turn and written in a later one. Another link is read and
+/// written in between.
 #[test]
 fn rest_noted_late_keeps_its_time() {
     let mut room = Room::new();
