@@ -14,16 +14,16 @@ use std::time::Duration;
 /// the queue of the system.
 const WAITING: usize = 4;
 
-/// The longest time for which closing waits for the thread. The thread usually ends within a moment.
-/// If the connection of [`KNOCKING`] cannot be made, the thread ends with the next connection of a
-/// client.
+/// The longest time for which closing waits until the thread has dropped the listener. The thread
+/// usually does so within a moment. If the connection of [`KNOCKING`] cannot be made, the thread ends
+/// with the next connection of a client.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// The timeout of the connection that closing makes to its own listener, to end the wait of the
 /// thread.
 const KNOCKING: Duration = Duration::from_millis(500);
 
-/// The application's side of the thread.
+/// The handle by which the application takes connections from the thread, and ends the thread.
 #[derive(Debug)]
 pub(crate) struct Acceptor {
     waiting: Option<Receiver<TcpStream>>,

@@ -12,14 +12,14 @@ use std::thread;
 use std::time::Duration;
 
 /// The longest time for which a write waits for room, on systems where only a write can wait for room. After
-/// this time the connection looks at its input and its timers again, so a peer that itself waits for us to
-/// read waits no longer than that.
+/// this time the connection looks at its input and its timers again, so a peer that reads only after we have
+/// read is blocked no longer than this time.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// The shortest wait for input. A read timeout of zero would mean that there is no timeout.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The longest wait for input in one piece. Some systems refuse timeouts of months.
+/// The longest single wait for input. Some systems refuse timeouts of months.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// The limit of the bytes that are written while the socket blocks. The socket nearly always has room for so
@@ -87,7 +87,7 @@ impl<M: Wire + Machine> Conn<M> {
         Ok(Self { inner, clock: Clock::new(), congested: false, blocks: false, read_timeout: Duration::ZERO })
     }
 
-    /// Uses this clock, with which the machine was made.
+    /// Replaces the clock of the connection by the clock with which the machine was made.
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -109,7 +109,7 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Waits for the next event. Returns `None` once the last event was delivered and the connection has
-    /// ended in order. That end takes at most the timeout for writing the last bytes, and one second.
+    /// ended in order. The end takes at most the timeout for writing the last bytes, plus one second.
     pub fn next_event(&mut self) -> Option<M::Event> {
         loop {
             let event = self.poll(LONGEST);
@@ -119,8 +119,9 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// Waits for the next event, for at most about `at_most`. Zero returns an event that is ready, without
-    /// waiting. Returns `None` if there was no event in time, or if the connection [is over](Conn::is_over).
+    /// Waits for the next event, for at most about `at_most`. With zero, it does not wait, and returns an
+    /// event only if one is ready. Returns `None` if there was no event in time, or if the connection [is
+    /// over](Conn::is_over).
     pub fn poll(&mut self, at_most: Duration) -> Option<M::Event> {
         let mut now = self.now();
         let until = now.saturating_add(at_most);
@@ -162,7 +163,7 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Does one write, and one read that waits, if there is little to write and no timer is due. Returns true
-    /// if the read was done. The machine reports its result.
+    /// if the read was done. The machine reports the result of the read by its events.
     fn exchange(&mut self, now: Time, until: Time) -> bool {
         let calm =
             !self.congested && !self.inner.link().is_ending() && self.machine().outgoing().len() <= LITTLE;
@@ -176,7 +177,7 @@ impl<M: Wire + Machine> Conn<M> {
         if self.congested || !machine.wants_input() || link.is_ending() {
             return false;
         }
-        // Room in the send buffer can have moved the machine's deadline.
+        // The write has made room in the send buffer, which can have moved the machine's deadline.
         let wait = self.until_due(now, until);
         if wait < SHORTEST || !self.set_read_timeout(wait) {
             return false;
@@ -185,15 +186,16 @@ impl<M: Wire + Machine> Conn<M> {
         true
     }
 
-    /// Reads once, and waits for at most the read timeout. The time of the input is `due` at the latest: more
-    /// input can be in the socket that arrived in time, and the next read takes that before time passes.
+    /// Reads once, and waits for at most the read timeout. The machine gets the current time with the input,
+    /// but no time after `due`: more input that arrived in time can still be in the socket, and the next read
+    /// takes that input before any timer runs.
     fn read_until(&mut self, due: Time) {
         let (machine, link) = self.inner.parts_mut();
         link.ready();
         link.read_waiting(machine, || self.clock.now().min(due), 1);
     }
 
-    /// Returns the time until the machine or the link is due.
+    /// Returns the time until the machine or the link is due, or until `until` if that is earlier.
     fn until_due(&self, now: Time, until: Time) -> Duration {
         let due = self.machine().deadline().into_iter().chain(self.inner.link().deadline(now));
         due.fold(until, Time::min).saturating_since(now)
@@ -206,7 +208,7 @@ impl<M: Wire + Machine> Conn<M> {
             machine.tick(now);
             return machine.poll_event();
         }
-        // Input comes before timers, since the caller can have been away for long.
+        // Input comes before timers: it can have prevented a timeout that passed since the last call.
         self.inner.ready();
         let event = self.inner.step(now);
         if event.is_none() {
@@ -245,10 +247,10 @@ impl<M: Wire + Machine> Conn<M> {
             link.ready();
             link.write(machine, now, 1);
         } else if is_ending {
-            // The next read discards what arrives.
+            // The peek only waits. The next read discards the input.
             let _ = link.socket().peek(&mut [0]);
         } else if hears {
-            // A peek would clear the error of the socket.
+            // This is a read, because a peek would clear the error of the socket.
             self.read_until(now.saturating_add(wait));
         } else {
             // The machine waits for its caller, or for time alone.
@@ -256,8 +258,8 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// Waits until the peer has read or sent bytes, for at most `wait`. So a peer that does not read does not
-    /// wake the thread.
+    /// Waits until the socket has room or, if `hears` is true, input, for at most `wait`. So a peer that does
+    /// not read does not wake the thread.
     #[cfg(unix)]
     fn wait_for_room(&self, hears: bool, wait: Duration) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -267,7 +269,8 @@ impl<M: Wire + Machine> Conn<M> {
         let _ = poll(&mut [PollFd::new(self.stream(), PollFlags::OUT | input)], timeout.as_ref());
     }
 
-    /// Sets whether reads and writes wait. Returns true if the socket is in that mode.
+    /// Puts the socket into blocking or non-blocking mode. Returns true if the socket is in the requested
+    /// mode.
     fn set_blocking(&mut self, blocks: bool) -> bool {
         let is_set = self.blocks == blocks || self.stream().set_nonblocking(!blocks).is_ok();
         if is_set {

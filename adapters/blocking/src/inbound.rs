@@ -33,14 +33,14 @@ struct State {
     /// True if `bytes` has reached [`ROOM`] and has not fallen to [`LOW`] since. The thread waits
     /// meanwhile.
     is_full: bool,
-    /// The result of the last read. An error is replaced by `Ok(0)` once it was returned.
+    /// The result of the last read. `take` returns an error once, and `Ok(0)` from then on.
     end: Option<io::Result<usize>>,
     /// True if the application takes no more bytes.
     is_closed: bool,
 }
 
 impl Inbound {
-    /// Takes buffered bytes, with the results of a read from a non-blocking socket.
+    /// Takes buffered bytes. The result is that of a read from a non-blocking socket.
     pub(crate) fn take(&self, space: &mut [u8]) -> io::Result<usize> {
         let mut state = lock(&self.state);
         if state.bytes.is_empty() {
@@ -59,7 +59,8 @@ impl Inbound {
         taken
     }
 
-    /// Returns true if the thread adds no bytes before the buffer is low.
+    /// Returns true if the thread adds no bytes now: the input has ended, or the buffer is full and not
+    /// yet [`LOW`].
     pub(crate) fn is_stuck(&self) -> bool {
         let state = lock(&self.state);
         state.end.is_some() || state.is_full

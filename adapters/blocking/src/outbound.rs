@@ -41,7 +41,7 @@ struct State {
     /// True while the thread writes bytes that it has taken from `bytes`.
     is_writing: bool,
     stage: Stage,
-    /// True if the buffer had no room since the thread last took bytes.
+    /// True if a write of the application has found no room since the thread last took bytes.
     lacked_room: bool,
     /// The kind of the error of the socket.
     failed: Option<ErrorKind>,
@@ -91,7 +91,7 @@ impl Outbound {
         Ok(n)
     }
 
-    /// Moves on to a stage, and never back.
+    /// Moves on to `stage`. An earlier stage than the current one has no effect.
     pub(crate) fn go_on_to(&self, stage: Stage) {
         let mut state = lock(&self.state);
         state.stage = state.stage.max(stage);
@@ -134,7 +134,7 @@ impl Outbound {
         let _ = stream.shutdown(Shutdown::Both);
     }
 
-    /// Writes all bytes, but stops after [`DRAIN`] if the application has dropped the socket.
+    /// Writes all bytes, but for at most [`DRAIN`] once the application has dropped the socket.
     fn write(&self, mut stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
         let mut abandoned = None;
         while !bytes.is_empty() {

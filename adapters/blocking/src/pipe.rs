@@ -1,5 +1,5 @@
-//! A non-blocking socket, made of a blocking one and two threads: one waits in its reads, the other
-//! in its writes.
+//! A non-blocking socket, made of a blocking one and two threads: one thread waits in reads, the other
+//! in writes.
 
 use crate::inbound::Inbound;
 use crate::outbound::{Outbound, PATIENCE, Stage};
@@ -14,7 +14,7 @@ use std::thread;
 const STACK: usize = 128 * 1024;
 
 /// The application's side of the socket. Dropping it ends the threads: at once if nothing is left to
-/// write, otherwise after the remaining bytes were written, 3 s later at most.
+/// write, otherwise when the remaining bytes have been written, but after 3 s at most.
 #[derive(Debug)]
 pub(crate) struct Pipe(Arc<Shared>);
 

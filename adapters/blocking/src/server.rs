@@ -109,8 +109,8 @@ impl Server {
     }
 
     /// Waits for the next event as [`next_event`](Server::next_event) does, but for at most about
-    /// `at_most`. Zero returns an event that is ready, without waiting. Returns `None` also if there
-    /// was no event in time.
+    /// `at_most`. With zero, it does not wait, and returns an event only if one is ready. Returns `None`
+    /// also if there was no event in time.
     pub fn poll(&mut self, at_most: Duration) -> Option<HostEvent> {
         self.wait(Some(self.now().saturating_add(at_most)))
     }
@@ -124,8 +124,7 @@ impl Server {
 
     fn wait(&mut self, until: Option<Time>) -> Option<HostEvent> {
         loop {
-            // Register before looking for work, so that a wake-up that comes during the look is not
-            // lost.
+            // The thread registers before the step, so that a wake-up during the step is not lost.
             let ready = self.wakes.register(&waker());
             let now = self.now();
             match self.inner.next(now, &ready) {

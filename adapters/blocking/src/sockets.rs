@@ -37,8 +37,7 @@ impl Transport for Sockets {
         pipe.ends()
     }
 
-    /// Returns a thread: no loop waits for descriptors here, and threads wait for everything else as
-    /// well.
+    /// Returns a guard on a thread, because this adapter has no loop that waits for descriptors.
     fn guarding(&self) -> Guarding {
         let wakes = self.wakes.guard_waker();
         Guarding::OnThread(GuardMode::default(), Wake::new(move || wakes.wake_by_ref()))
