@@ -11,7 +11,7 @@ use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 
 use crate::{Error, Published, from_environment, parents, process_scope, sys};
 
-/// A directory of our own with mode 0700, which is checked when the directory is opened.
+/// A directory that belongs to our user and has mode 0700. Opening checks both.
 #[derive(Clone, Debug)]
 pub struct LockDir {
     path: PathBuf,
@@ -62,17 +62,17 @@ impl LockDir {
         &self.path
     }
 
-    /// Publishes `file` as `<port>.lock`, over a file with that name: the port belongs to the process
-    /// that listens on it.
+    /// Publishes `file` as `<port>.lock`. An existing file with this name is replaced, because the port
+    /// belongs to the process that listens on it.
     ///
     /// Listen first: a client that finds the file can connect at once. The file appears whole, with
     /// mode 0600, and marked with the [scope](crate::process_scope) of this process.
     ///
     /// First, this removes the files that editors of this name and scope left behind when they were
-    /// killed: files whose process is dead and whose port refuses connections. A file of another
-    /// scope stays, since its editor can be alive in another container or on another machine
-    /// ([`remove_leftovers`](Self::remove_leftovers) removes it if a person wants that). This reads
-    /// the directory, so it blocks as long as its file system does.
+    /// killed: files whose process is dead and whose port refuses connections. A file of another scope
+    /// stays, since its editor can be alive in another container or on another machine (a person can
+    /// remove it by [`remove_leftovers`](Self::remove_leftovers)). This method reads the directory, so
+    /// it blocks as long as its file system does.
     ///
     /// # Errors
     /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than
@@ -114,8 +114,8 @@ impl LockDir {
         }
     }
 
-    /// Writes a file beside the name and renames it onto the name. The temporary name cannot be
-    /// guessed and does not end in `.lock` or `.json`.
+    /// Writes a temporary file in the directory and renames it to the name of the lock file. The
+    /// temporary name cannot be guessed and does not end in `.lock` or `.json`.
     pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
         let name = form.file_name(port, file);
         let path = self.path.join(&name);
@@ -129,14 +129,14 @@ impl LockDir {
         drop(handle);
         let renamed = written.and_then(|()| self.handle.rename(&temporary, &name));
         renamed.map_err(|error| {
-            // The first error is the one to report.
+            // The function reports the first error, and not an error of this removal.
             let _ = self.handle.remove(&temporary);
             Error::io("write", &path)(error)
         })
     }
 }
 
-/// Checks that the token of a file that is to be published is too long to be guessed.
+/// Returns an error if the token of the file is short enough to be guessed.
 fn check_token(file: &LockFile) -> Result<(), Error> {
     match file.auth_token.as_ref().map(|token| token.as_bytes().len()) {
         Some(len) if len < AuthToken::MIN_PUBLISHED_LEN => Err(Error::TokenTooShort { len }),

@@ -1,5 +1,5 @@
-//! The errors of writing and reading lock files. Each message has the path and names a remedy; none
-//! has a byte of a token.
+//! The errors of writing and reading lock files. Each message has the path and names a remedy. No
+//! message has a byte of a token.
 
 use core::fmt;
 use std::io;
@@ -76,12 +76,12 @@ pub enum Error {
         /// The length of the token in bytes.
         len: usize,
     },
-    /// The name of a lock file that leads to a symbolic link.
+    /// A symbolic link with the name of a lock file.
     Symlink {
         /// Its path.
         path: PathBuf,
     },
-    /// The name of a lock file that leads to a pipe, a directory, a device or a socket.
+    /// A pipe, a directory, a device or a socket with the name of a lock file.
     NotRegular {
         /// Its path.
         path: PathBuf,
@@ -104,7 +104,7 @@ pub enum Error {
         /// Its path.
         path: PathBuf,
     },
-    /// A path behind symbolic links that may not be opened.
+    /// A path that may not be opened, after its symbolic links were resolved.
     Suspicious {
         /// The path.
         path: PathBuf,
@@ -124,7 +124,7 @@ pub enum Error {
         /// The greatest length that fits, in bytes.
         max: usize,
     },
-    /// Variables from which the directory of lock files does not follow.
+    /// Environment variables that do not determine the directory of lock files.
     Locate(LocateError),
     /// A variable that is not Unicode.
     VariableNotUnicode {

@@ -1,6 +1,7 @@
 //! The folders to publish. The real client resolves symbolic links in its working directory before it
-//! compares text, so an editor that was opened through a link has to publish the given and the
-//! resolved folder. The other [`spellings`] on this [`system`] follow: none on Linux and macOS.
+//! compares text, so an editor that was opened through a link has to publish the given folder and the
+//! resolved one. Other [`spellings`] of these folders on this [`system`] follow; Linux and macOS have
+//! none.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,18 +12,18 @@ use ide_mcp::ide::paths::{System, spellings};
 
 use crate::{Error, system};
 
-/// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as given and, if
-/// it differs, as resolved (without symbolic links, and on macOS and Windows with the case on disk),
-/// without duplicates and without trailing slashes. The other [`spellings`] on this [`system`]
-/// follow: none on Linux and macOS.
+/// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as given and, if it
+/// differs, as resolved (without symbolic links, and on macOS and Windows with the case on disk). Other
+/// [`spellings`] of these folders on this [`system`] follow; Linux and macOS have none. The list has no
+/// duplicates and no trailing slashes.
 ///
 /// A missing folder is published as given. A path with `..` is published only as resolved, since the
 /// given form cannot be compared as text. Drive letters are upper case. Folders take up to
 /// [`LockFile::MAX_FOLDERS_LEN`] bytes. A spelling that would exceed the limit is left out.
 ///
 /// # Errors
-/// [`Error::NotUnicode`]; [`Error::Io`] if a folder cannot be resolved for another reason than that
-/// it is missing; [`Error::TooManyFolders`] if the given and resolved folders alone exceed the limit.
+/// [`Error::NotUnicode`]; [`Error::Io`] if a folder exists but cannot be resolved;
+/// [`Error::TooManyFolders`] if the given and resolved folders alone exceed the limit.
 pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Result<Vec<String>, Error> {
     let mut given = Vec::new();
     for folder in folders {
@@ -90,7 +91,7 @@ fn json_len(text: &str) -> usize {
     text.bytes().map(escaped).sum::<usize>().saturating_add(3)
 }
 
-/// Returns the path for the JSON text. Collecting the components drops trailing slashes.
+/// Returns the path as text for the lock file. Collecting the components drops trailing slashes.
 fn text(path: &Path) -> Result<String, Error> {
     let path: PathBuf = path.components().collect();
     path.to_str().map(plain).ok_or_else(|| Error::NotUnicode { path: path.clone() })

@@ -12,7 +12,7 @@ use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
 
 /// The timeout of a connection to the port. A closed port of this machine refuses at once; a port
-/// that does not answer at all is not known to be free.
+/// that does not answer at all can still have a listener.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The outcome for one lock file.
@@ -29,7 +29,7 @@ pub struct Leftover {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stays {
-    /// A file that is not surely left over.
+    /// A file that can still be in use, for this reason.
     NotStale(NotStaleReason),
     /// A file that is left over and could not be removed.
     Failed(Error),
@@ -61,8 +61,8 @@ impl LockDir {
         Ok(scan(self.path())?.into_iter().map(look).collect())
     }
 
-    /// Removes the files that editors with the name and the scope of this file left behind. A file
-    /// without a scope belongs to a system without scopes, and then nothing is removed. After an
+    /// Removes the files that editors with the name and the scope of this file left behind. Removes
+    /// nothing if this file has no scope, as on a system that does not report scopes. After an
     /// error the leftover stays, and does no harm to the published file.
     pub(crate) fn remove_own_leftovers(&self, own: &LockFile) {
         if own.scope.is_none() {
@@ -80,12 +80,13 @@ impl LockDir {
         let (Some(name), Some(port), Some(listed)) = (name, found.port, found.listed()) else {
             return Err(Stays::NotStale(NotStaleReason::NotUnderstood));
         };
-        // The port gets a connection only if everything else shows that the file is left over.
+        // The first check assumes that the port is free. So the function connects to the port only
+        // if all other facts show that the file is left over.
         is_left_over(&listed, ide_name, Some(false)).map_err(Stays::NotStale)?;
         is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::NotStale)?;
         let now = read(self.handle(), name.as_ref(), LockForm::Lock, &found.path).file;
-        // An editor can have got the port and written its own file meanwhile. A file that has
-        // vanished by itself needs no removal.
+        // Meanwhile an editor can have taken the port and written its own file. A file that has
+        // vanished needs no removal.
         match (now, &found.file) {
             (Ok(now), Ok(before)) if now == *before => {}
             (Err(error), _) if error.is_not_found() => return Ok(()),
@@ -112,7 +113,7 @@ mod tests {
     use crate::{new_token, temp_dir::TempDir};
     use std::{fs, process::Command};
 
-    /// Checks that a file stays if it was written after the look. Nobody listens on port 1 of a
+    /// Checks that a file stays if it was written after the scan. Nobody listens on port 1 of a
     /// machine for tests.
     #[test]
     fn file_rewritten_after_the_scan_stays() {

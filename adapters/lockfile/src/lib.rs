@@ -1,11 +1,11 @@
 //! The lock files of [`ide_mcp`] on disk, for an editor that publishes and for a client that scans.
 //!
-//! The rules: a lock file is created with mode 0600 in a directory of our own with mode 0700. It
-//! appears whole, by renaming. The guard that published it restores it if it vanishes, and only that
-//! guard removes it. A directory above it that any other user can replace is refused; one to which
-//! only its group can write is accepted ([`weak_parents`]). A scan follows no symbolic link, waits
-//! for no pipe, reads no file of another user, and deletes nothing. [`LockDir::remove_leftovers`]
-//! removes on demand the files that our own editor left behind when it was killed.
+//! The rules: a lock file is created with mode 0600 in a directory of our own with mode 0700. It appears
+//! whole, by renaming. Its guard restores it if it vanishes, and only its publisher removes it. A
+//! directory above it is refused if any other user can replace it, but accepted if only its group can
+//! write to it ([`weak_parents`]). A scan follows no symbolic link, waits for no pipe, reads no file of
+//! another user, and deletes nothing. [`LockDir::remove_leftovers`] removes on request the files that
+//! our own editor left behind when it was killed.
 //!
 //! A port outlives the editor that listened on it, and another user can take it. So a client looks up
 //! the owner of the server's socket with [`check_server`], after it has connected and before it sends
@@ -13,9 +13,9 @@
 //!
 //! [`classify`] checks if a path of a peer lies in the open folders once symbolic links are resolved.
 //!
-//! [`ide_mcp::ide`] reads the contents of the files and chooses among them, without a disk. On
-//! systems other than Unix this crate has no modes and no owners: the profile directory of Windows is
-//! its user's own by default.
+//! [`ide_mcp::ide`] reads the contents of the files and chooses among them, without a disk. On systems
+//! other than Unix this crate checks no modes and no owners: by default, only its user can open a
+//! profile directory of Windows.
 //!
 //! ```no_run
 //! use ide_mcp::ide::LockFile;

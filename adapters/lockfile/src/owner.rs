@@ -1,9 +1,9 @@
 //! The owner of the socket at the other end of a connection.
 //!
-//! A port outlives the editor that listened on it: after a crash, another user can listen there, and
-//! the lock file still leads to the port. So a client looks up the owner of the other socket after it
-//! has connected and before it sends its first byte, at every attempt. The look-up is about a
-//! connection that exists: nobody can take the place of its other end in between.
+//! A port outlives the editor that listened on it: after a crash, another user can listen there, and the
+//! lock file still leads to the port. So a client looks up the owner of the other socket after it has
+//! connected and before it sends its first byte, at every attempt. The look-up is about a connection
+//! that exists, and no other program can take over the other end of an existing connection.
 //!
 //! ```text
 //!                     the table of sockets
@@ -20,18 +20,18 @@
 //!
 //! - The uid decides, and nothing else. The lock file of a sidecar names the process of its editor,
 //!   so a process id is shown to a person ([`listening_process`]) and is never a reason to refuse.
-//! - Until it is accepted, the other end belongs to nobody, and the listener decides. Closing the
-//!   listener would end the connection, so the connection belongs to the process that listens at the
-//!   time of the look-up.
+//! - Before it is accepted, the other end belongs to no process, and the listener decides. Closing the
+//!   listener would end the connection, so the other end can only go to a process that holds the
+//!   listener at the time of the look-up.
 //! - An end that was accepted and closed has no inode either. Then the listener decides as well, and
 //!   the bytes that are sent reach nobody.
-//! - A connection between two sockets of this machine of which one is in no table
-//!   ([`Unknown::NotFound`]) is refused: a listener whose queue is full can delay the appearance of
-//!   the other end until the first byte.
+//! - A connection within this machine is refused if its other end is in no table
+//!   ([`Unknown::NotFound`]): a listener whose queue is full can delay the appearance of the other end
+//!   until the first byte.
 //!
-//! Linux answers, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has the
-//! answer in a safe interface, so the answer there is [`Unknown::Unsupported`], which a program shows
-//! to the person.
+//! Linux answers, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system reports
+//! owners by a safe interface, so the result there is [`Unknown::Unsupported`], which a program shows to
+//! the person.
 
 use std::net::SocketAddr;
 
@@ -120,8 +120,8 @@ pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
     sockets::process_with(row.inode)
 }
 
-/// The number of look-ups. The table is not one snapshot: a row can be missed while others come and
-/// go beside it.
+/// The number of attempts to find the other end. The table is not one snapshot: a read can miss a row
+/// while other rows come and go.
 const LOOKS: usize = 3;
 
 fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {

@@ -1,7 +1,8 @@
 //! The directories above the directory of lock files.
 //!
-//! Every user who can rename an entry of one of them can put another directory in the place of ours.
-//! So each directory on the way is judged, with those that symbolic links lead through:
+//! A user who can rename an entry of such a directory can replace our directory by another one. So
+//! each directory on the way is checked, and each directory to which a symbolic link on the way
+//! leads:
 //!
 //! | a directory above | a program that publishes or looks | the doctor |
 //! | --- | --- | --- |
@@ -11,8 +12,9 @@
 //! | is writable by everybody, without the sticky bit | refuses | reports it |
 //! | belongs to a third user, or is a symbolic link of one | refuses | reports it |
 //!
-//! A user namespace that does not name all users shows root as the uid that stands for all unnamed
-//! users. So in such a namespace a directory with that owner counts as root's.
+//! In a user namespace that does not map all users, one uid stands for all unmapped users, which
+//! can include root. So in such a namespace a directory with this uid as its owner counts as
+//! root's.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +31,7 @@ pub struct WeakParent {
     pub weakness: Weakness,
 }
 
-/// The reason why a directory above protects nothing.
+/// The reason why a directory above the lock files does not protect them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Weakness {
@@ -53,8 +55,8 @@ pub enum Weakness {
     },
 }
 
-/// Returns the weak ones of the directories above `dir`, from the root down. The list is empty on
-/// systems other than Unix, and ends at a directory that is missing.
+/// Returns the directories above `dir` that users other than their owner can change, from the root
+/// down. The list is empty on systems other than Unix, and ends at a directory that is missing.
 ///
 /// # Errors
 /// [`Error::Io`] if one of them cannot be inspected.

@@ -1,4 +1,4 @@
-//! A published lock file of our own: a guard that removes it, and the step that restores it.
+//! A published lock file of our own: the value whose drop removes it, and the step that restores it.
 
 use std::ffi::OsStr;
 use std::num::NonZero;
@@ -14,9 +14,8 @@ use crate::{Error, LockDir};
 ///
 /// Drop it, or call [`remove`](Self::remove), before the listener closes.
 ///
-/// A process that forks has a second guard, in its child; the guard in the child removes nothing. So
-/// an editor that becomes a daemon publishes after the fork. Only then does the file have the right
-/// process id.
+/// If the process forks, the copy of this value in the child removes nothing. An editor that becomes a
+/// daemon has to publish after the fork, so that the file has the right process id.
 #[derive(Debug)]
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct Published {
@@ -62,8 +61,8 @@ impl Published {
     }
 
     /// Publishes `file` in place of the previous one, after folders were opened or closed. A reader
-    /// finds either file, whole. The token and the scope of the previous file stay: the server still
-    /// requires its token.
+    /// finds either file, whole. The token and the scope of the previous file stay, because the server
+    /// still requires the previous token.
     ///
     /// # Errors
     /// The errors of [`LockDir::publish`]; the old file is then still published.
@@ -76,14 +75,15 @@ impl Published {
         Ok(())
     }
 
-    /// Publishes the file again if it vanished, along with its directory if need be: a client that
-    /// cannot see our process deletes the file. Waits for the disk; a [`Guard`](crate::Guard) calls
+    /// Publishes the file again if it vanished, and makes its directory again if necessary. A client
+    /// that cannot see our process deletes the file. Waits for the disk; a [`Guard`](crate::Guard) calls
     /// this only when it is due.
     ///
     /// # Errors
     /// The errors of [`LockDir::create`] and [`LockDir::publish`]; a later step can succeed.
     pub fn republish_if_missing(&mut self) -> Result<Watch, Error> {
-        // By path, as a client looks: the directory behind our handle can have been moved away.
+        // The directory is opened again by its path, as a client opens it: the directory behind our
+        // handle can have been moved.
         self.dir = LockDir::create(self.dir.path())?;
         match self.look()? {
             Seen::Ours => Ok(Watch::InPlace),
@@ -95,8 +95,8 @@ impl Published {
         }
     }
 
-    /// Removes the file. Returns true, or false if it had vanished, if another editor's file has its
-    /// name, or in a forked child.
+    /// Removes the file. Returns false if the file had vanished, if another editor's file has its name,
+    /// or in a forked child; otherwise true.
     ///
     /// # Errors
     /// [`Error::Io`]. The file then still exists, and dropping does not try again.
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::{new_token, temp_dir::TempDir};
 
-    /// Checks a guard in a forked child, whose process id differs from the one that published.
+    /// Checks a value in a forked child, whose process id differs from that of the publishing process.
     #[test]
     fn l16_forked_child_removes_nothing() {
         let temp = TempDir::new();

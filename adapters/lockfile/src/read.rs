@@ -1,5 +1,5 @@
-//! The reading of a file that another program can have put there. It is accepted only if it is
-//! regular, ours, and of bounded length.
+//! The reading of a file that another program can have put there. The file is accepted only if it
+//! is regular, belongs to our user, and is not too long.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -39,8 +39,8 @@ fn text(metadata: &Metadata, file: impl Read, path: &Path) -> Result<String, Err
         return Err(Error::NotRegular { path: path.to_path_buf() });
     }
     sys::is_ours(metadata, path)?;
-    // The limit is one byte more than is allowed, so that a file which grows meanwhile is noticed as
-    // well.
+    // The limit is one byte more than the allowed length, so that the length check also refuses a
+    // file that has grown meanwhile.
     let limit = u64::try_from(LockFile::MAX_LEN).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", path))?;

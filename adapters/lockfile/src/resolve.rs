@@ -10,8 +10,8 @@ use ide_mcp::ide::paths::{LocalPath, PathClass, Platform};
 use crate::{Error, sys};
 
 /// Classifies `given`, a path or a `file:` URI of a peer, for an editor with these folders, by the
-/// present state of the disk. The path in the result has no symbolic links. Open that path, and at
-/// once: a link can be made meanwhile.
+/// present state of the disk. The path in the result has no symbolic links. Open this path and not
+/// `given`, and open it at once, before someone can make a link there.
 ///
 /// # Errors
 /// The errors of [`resolve`], for the path; a folder that cannot be resolved contains nothing.
@@ -25,12 +25,13 @@ pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> 
     Ok(if is_inside { PathClass::Inside(path) } else { PathClass::Outside(path) })
 }
 
-/// Returns the path without symbolic links. The part that does not exist yet follows the deepest
-/// directory above it that exists.
+/// Returns the path without symbolic links. If a part of the path does not exist yet, it is
+/// appended unchanged to the resolved part.
 ///
 /// # Errors
-/// [`Error::Dangling`] if it leads to a dangling link, [`Error::Io`] if something above it cannot be
-/// inspected, [`Error::NotUnicode`] on systems whose paths our form cannot always express.
+/// [`Error::Dangling`] if the path leads to a dangling link, [`Error::Io`] if a directory above it
+/// cannot be inspected, [`Error::NotUnicode`] for a path that is not Unicode, on systems other than
+/// Unix, [`Error::Suspicious`] if the resolved path may not be opened.
 pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
     let full = sys::to_path(path)?;
     let mut missing: Vec<OsString> = Vec::new();

@@ -1,5 +1,5 @@
-//! The scan of a directory of lock files by a client. Nothing is deleted: a process that we cannot
-//! see can live all the same.
+//! The scan of a directory of lock files by a client. Nothing is deleted, because a process that we
+//! cannot see can still be alive.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -13,8 +13,8 @@ use ide_mcp::ide::{LockFile, LockForm};
 use crate::read::{Contents, read};
 use crate::{Error, parents, pid_alive, sys};
 
-/// Returns every `*.lock` in `dir`, readable or not, newest first. A directory that does not exist
-/// has none.
+/// Returns every `*.lock` in `dir`, readable or not, newest first; none for a directory that does not
+/// exist.
 ///
 /// # Errors
 /// [`Error::Io`] if the directory itself cannot be read. [`Error::NotOurs`] if another user owns it:
@@ -68,7 +68,7 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
 pub struct Found {
     /// The path of the file.
     pub path: PathBuf,
-    /// The port in the name; `None` if there is none, and then the file was not read.
+    /// The port in the name. A file without a port is not read, and has `None`.
     pub port: Option<u16>,
     /// The contents, or the reason why they could not be read.
     pub file: Result<LockFile, Error>,

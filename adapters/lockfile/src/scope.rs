@@ -1,8 +1,9 @@
-//! The world in which a process id is unique: one run of one kernel, and one pid namespace of it.
+//! The scope in which a process id is unique: one run of one kernel, and one pid namespace within
+//! it.
 //!
-//! Machines (NFS) and containers can share a home. The process of a lock file that another of them
-//! wrote looks dead from here, and can be alive. So an editor marks its lock file with its scope, and
-//! removes by itself only leftovers of its own scope.
+//! Machines (NFS) and containers can share a home. From here, the process of a lock file of another
+//! machine or container looks dead, even if it is alive. So an editor marks its lock file with its
+//! scope, and removes by itself only leftovers of its own scope.
 
 use std::fs;
 

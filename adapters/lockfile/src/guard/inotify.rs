@@ -10,7 +10,8 @@ use std::path::Path;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-/// The size of the buffer: room for some events with names. The next read gets the others.
+/// The size of the buffer: room for some events with names. The next read gets the remaining
+/// events.
 const ROOM: usize = 4096;
 
 #[derive(Debug)]
@@ -18,11 +19,11 @@ pub(super) struct Notify {
     inotify: OwnedFd,
     /// The name of the lock file.
     name: Vec<u8>,
-    /// The watches of the directory and of the one above.
+    /// The watches of the directory and of the directory above it.
     watches: Option<[i32; 2]>,
 }
 
-/// The meaning of the notifications that were read together.
+/// The combined meaning of the notifications of one [`take`](Notify::take).
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// True if something happened that can concern the file.
@@ -45,7 +46,8 @@ impl Notify {
         self.inotify.as_fd()
     }
 
-    /// Watches the directories that exist now. Returns true if they differ from those before.
+    /// Watches the directories that exist now. Returns true if they differ from the directories
+    /// that were watched before.
     pub(super) fn follow(&mut self, path: &Path) -> Result<bool, ()> {
         let dir = path.parent().ok_or(())?;
         let own = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
@@ -54,7 +56,7 @@ impl Notify {
         let watches = [watch(dir, own | entries)?, watch(dir.parent().ok_or(())?, own)?];
         let before = self.watches.replace(watches);
         for gone in before.iter().flatten().filter(|watch| !watches.contains(watch)) {
-            // The watch can have ended by itself.
+            // The removal fails if the watch has ended by itself.
             let _ = inotify::remove_watch(&self.inotify, *gone);
         }
         Ok(before.is_some_and(|before| before != watches))
@@ -73,8 +75,8 @@ impl Notify {
             let is_ours =
                 |name: &std::ffi::CStr| OsStr::from_bytes(name.to_bytes()) == OsStr::from_bytes(&self.name);
             let flags = event.events();
-            // The kernel sends the last notification of a replaced directory when its last handle is
-            // closed. That handle is ours.
+            // Our own handle keeps a replaced directory alive. When that handle is closed, the
+            // kernel sends a last notification about the old directory, which is ignored here.
             let is_current = self.watches.is_some_and(|watches| watches.contains(&event.wd()));
             if !is_current && !flags.contains(ReadFlags::QUEUE_OVERFLOW) {
                 continue;

@@ -8,9 +8,10 @@
 //!     └──────────────────────────────────────────────────┴── 5 s ──────┘
 //! ```
 //!
-//! A loop calls [`Guard::tick`], which uses the disk only when a look is due. With notifications of the
-//! system a look is due once at the start, and after each change of the file or its directory.
-//! [`GuardThread`] is a guard on a thread of its own, for a loop that must not wait for a disk.
+//! A look checks whether the file is in place, and restores it if it is gone. A loop calls
+//! [`Guard::tick`], which uses the disk only when a look is due. With notifications of the system a look
+//! is due once at the start, and after each change of the file or its directory. [`GuardThread`] is a
+//! guard on a thread of its own, for a loop that must not wait for a disk.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[path = "inotify.rs"]
@@ -100,7 +101,7 @@ pub struct Guard<K = Published> {
     /// The time of the next look. With an interval, the first look comes one interval after the first
     /// tick.
     look_at: LookAt,
-    /// The problem that was reported last. `None` once a look has found the file in place or restored
+    /// The problem that was last reported. `None` after a look that found the file in place or restored
     /// it.
     trouble: Option<LockFileEvent>,
     /// True if the system has reported that the file is gone.
@@ -141,8 +142,8 @@ impl<K: Keep> Guard<K> {
         self.notify.as_ref().map(Notify::as_fd)
     }
 
-    /// Stops using notifications, and looks every [`INTERVAL`](Self::INTERVAL) instead. This is for
-    /// loops that cannot poll the descriptor.
+    /// Stops using notifications, and looks every [`INTERVAL`](Self::INTERVAL) instead. Loops that
+    /// cannot poll the descriptor call this.
     pub fn give_up_notifications(&mut self) {
         if self.notify.take().is_some() {
             self.look_at = LookAt::In(Self::INTERVAL);
@@ -162,8 +163,7 @@ impl<K: Keep> Guard<K> {
         self.keep.update(file)
     }
 
-    /// Reads the notifications, and does not use the disk. If they report a change, the guard is due
-    /// at once.
+    /// Reads the notifications, without using the disk. If they report a change, a look is due at once.
     pub fn notified(&mut self) {
         let Some(notify) = &mut self.notify else { return };
         let seen = notify.take();
@@ -223,7 +223,7 @@ impl<K: Keep> Guard<K> {
             Ok(Watch::Taken) => Some(LockFileEvent::Taken),
             Err(error) => Some(LockFileEvent::Failed { error: error.to_string() }),
         };
-        // A lasting state is reported once.
+        // A problem that lasts is reported once.
         let is_known = trouble.is_some() && trouble == self.trouble;
         self.trouble.clone_from(&trouble);
         (!is_known).then(|| trouble.unwrap_or(LockFileEvent::Restored))

@@ -1,4 +1,4 @@
-//! A guard on a thread of its own, so that no other thread waits for its disk.
+//! A guard on a thread of its own, so that no other thread waits for the disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -59,7 +59,7 @@ impl GuardThread {
             clock: Clock::new(),
         };
         let run = move || {
-            // The owner can have stopped waiting.
+            // The send fails if the owner no longer waits.
             let _ = sender.send(waiting.run(Guard::new(keep, mode), on_event));
         };
         let thread = thread::Builder::new().name("ide-mcp guard".into()).spawn(run);
@@ -80,8 +80,8 @@ impl GuardThread {
         &self.path
     }
 
-    /// Asks the thread to publish other contents, and does not wait. The thread reports a failure by
-    /// the event [`Failed`](LockFileEvent::Failed).
+    /// Requests that the thread publishes other contents, and does not wait. The thread reports a
+    /// failure by the event [`Failed`](LockFileEvent::Failed).
     pub fn update(&self, file: &LockFile) {
         self.send(Command::Update(Box::new(file.clone())));
     }

@@ -1,5 +1,5 @@
-//! The differences between Unix and other systems. The module that is not compiled for a system is
-//! compiled with its tests nevertheless, so that it cannot break unnoticed.
+//! The differences between Unix and other systems. A test build on Unix also compiles and tests the
+//! module for other systems, so that it cannot break unnoticed.
 
 #[cfg(any(not(unix), test))]
 mod other;
@@ -20,7 +20,7 @@ use ide_mcp::ide::paths::{LocalPath, Platform};
 
 use crate::Error;
 
-/// Returns the path in our form, if it is one that may be opened.
+/// Converts the path to a [`LocalPath`], or returns an error if the path may not be opened.
 fn own_form(path: &Path, bytes: &[u8]) -> Result<LocalPath, Error> {
     LocalPath::from_bytes(bytes, Platform::native())
         .map_err(|why| Error::Suspicious { path: path.to_path_buf(), why })

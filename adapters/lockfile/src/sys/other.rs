@@ -121,7 +121,8 @@ mod tests {
         assert_eq!(text, "new");
         is_ours(&file.metadata().unwrap(), &path).unwrap();
         assert_eq!(mode(&file.metadata().unwrap()), None);
-        // Windows removes an open file only if it was opened for that, as the standard library does.
+        // Windows removes an open file only if it was opened with the permission to delete, as the
+        // standard library opens files.
         dir.remove("1.lock").unwrap();
         assert!(dir.open_file(OsStr::new("1.lock"), &path).unwrap_err().is_not_found());
         assert_eq!(dir.remove("1.lock").unwrap_err().kind(), ErrorKind::NotFound);

@@ -15,7 +15,7 @@ pub enum Unknown {
     Unsupported,
     /// A system that did not answer, or a process without a uid of its own in its user namespace.
     Unreadable,
-    /// A peer on another machine, or on the Windows beside WSL.
+    /// A peer on another machine, or in Windows if this program runs under WSL.
     OtherMachine,
     /// A socket of this machine that is in no table.
     NotFound,
@@ -72,9 +72,9 @@ impl Table {
         self.0.iter().find(|row| !row.is_listener() && row.local == peer && row.remote == local).copied()
     }
 
-    /// Returns the socket that listens at this address, as the system chooses it: a listener at
-    /// exactly this address before one at any address, and any IPv4 address before any IPv6 address,
-    /// which then takes no IPv4 connections.
+    /// Returns the socket that listens at this address, as the system chooses it: a listener at exactly
+    /// this address comes before a listener at the unspecified address. The unspecified IPv4 address
+    /// comes before that of IPv6, whose listener then takes no IPv4 connections.
     fn listener(&self, addr: SocketAddr) -> Option<Row> {
         let any: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
         let choices = [addr.ip(), any[0], any[1]];
@@ -86,7 +86,7 @@ impl Table {
     }
 }
 
-/// Reads one line of a table; `None` for the header and for a line of another form.
+/// Parses one line of a table; `None` for the header and for a line of another form.
 #[cfg(any(target_os = "linux", test))]
 fn row(line: &str) -> Option<Row> {
     let mut words = line.split_ascii_whitespace();
@@ -99,7 +99,7 @@ fn row(line: &str) -> Option<Row> {
     Some(Row { local, remote, state, uid, inode })
 }
 
-/// Reads an address: words of 32 bits in hexadecimal, each in the byte order of the machine, a colon
+/// Parses an address: words of 32 bits in hexadecimal, each in the byte order of the machine, a colon
 /// and the port.
 #[cfg(any(target_os = "linux", test))]
 fn address(text: &str) -> Option<SocketAddr> {
@@ -161,7 +161,7 @@ pub(crate) const fn process_with(_: u64) -> Option<u32> {
     None
 }
 
-/// Returns an address in one form: an IPv4 address that an IPv6 socket uses as an IPv4 address.
+/// Returns the address with an IPv4-mapped IPv6 address replaced by the IPv4 address.
 pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
     SocketAddr::new(addr.ip().to_canonical(), addr.port())
 }

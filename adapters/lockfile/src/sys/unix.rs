@@ -94,7 +94,7 @@ pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
     if owner == us { Ok(()) } else { Err(Error::NotOurs { path: path.to_path_buf(), owner, us }) }
 }
 
-/// Follows the way to a directory from the root, link by link, and judges each directory above it.
+/// Follows the path to a directory from the root, link by link, and checks each directory above it.
 pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     let path = absolute(dir).map_err(Error::io("resolve", dir))?;
     let mut left: Vec<OsString> = Vec::new();
@@ -109,7 +109,7 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
         let next = at.join(&part);
         let metadata = match symlink_metadata(&next) {
             Ok(metadata) => metadata,
-            // A directory that is made there is ours.
+            // A directory that this program makes here belongs to our user.
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
             Err(error) => return Err(Error::io("look at", &next)(error)),
         };
@@ -166,13 +166,13 @@ fn foreign(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
     (!is_trusted).then(|| WeakParent { path: path.to_path_buf(), weakness: Weakness::Owner { owner, us } })
 }
 
-/// Returns true if this uid stands for every user that our user namespace does not name, root perhaps
-/// among them.
+/// Returns true if this uid stands for all users that our user namespace does not map, which can include
+/// root.
 pub(crate) fn stands_for_others(uid: u32) -> bool {
     const ALL: &str = "0 0 4294967295";
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let overflow = read("/proc/sys/kernel/overflowuid").and_then(|text| text.trim().parse().ok());
-    // Without the map there are no user namespaces, and every uid is a user.
+    // A system without this file has no user namespaces, so every uid is one user.
     overflow == Some(uid)
         && read("/proc/self/uid_map")
             .is_some_and(|map| map.split_ascii_whitespace().collect::<Vec<_>>().join(" ") != ALL)
@@ -183,8 +183,8 @@ pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
 }
 
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
-    // 0 means our own process group, and a number that does not fit is a negative one, also a group:
-    // neither is a process.
+    // No process has such an id: to `kill(2)`, 0 means our own process group, and a number that does not
+    // fit would be negative, which also means a group.
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return Some(false);
     };

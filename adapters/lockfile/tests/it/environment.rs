@@ -1,4 +1,4 @@
-//! The connection to the environment of the process and to its randomness.
+//! Tests of the functions that read the environment of the process or draw randomness.
 
 use std::env;
 use std::ffi::OsStr;

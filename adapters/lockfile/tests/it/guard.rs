@@ -1,4 +1,4 @@
-//! The guard of a lock file: the times of its looks, its reports, and the waiting for its disk.
+//! The guard of a lock file: the times of its looks, its events, and its waiting for the disk.
 
 #![allow(
     clippy::unwrap_used,
@@ -129,7 +129,7 @@ fn what_lasts_is_reported_once() {
 mod notified {
     use super::*;
 
-    /// Waits for notifications, and returns the resulting events.
+    /// Takes the notifications, and returns the resulting events.
     fn events(guard: &mut Guard<impl Keep>, now: Time) -> Vec<LockFileEvent> {
         guard.notified();
         std::iter::from_fn(|| guard.tick(now)).collect()

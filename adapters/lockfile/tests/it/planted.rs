@@ -1,4 +1,5 @@
-//! The objects at the place of a lock file, and the access to them: modes, owners, links and pipes.
+//! Other objects where a lock file is expected, and the access to the files: modes, owners, links
+//! and pipes.
 
 use crate::support::{TempDir, lock_file, make_fifo, mode, names, set_mode};
 use ide_mcp_lockfile::{Error, LockDir, Watch, WeakParent, Weakness, scan, weak_parents};
@@ -25,7 +26,7 @@ fn open_directory_is_restricted_and_parents_kept() {
 fn l01_foreign_directory_is_refused_untouched() {
     let temp = TempDir::new();
     let ours = rustix::process::geteuid().is_root();
-    // Only root can give a directory away; any other user finds one that is root's.
+    // Only root can change the owner of a directory. Any other user takes a directory of root.
     let path = if ours { temp.join("ide") } else { "/usr".into() };
     if ours {
         fs::create_dir(&path).unwrap();
@@ -106,8 +107,8 @@ fn linked_directory_is_judged_by_its_target() {
     assert_eq!(names(&temp.join("dotfiles")), ["1.lock"]);
 }
 
-/// A name, a function that changes `above`, and the weakness by which another user could then replace
-/// `above/ide`.
+/// A name, a function that changes `above`, and the resulting weakness by which another user can
+/// replace `above/ide`.
 type Weakening = (&'static str, fn(&TempDir), Option<Weakness>);
 
 #[test]

@@ -181,7 +181,8 @@ fn l02_l03_readers_see_only_whole_private_files() {
                 LockFile::parse(&text).unwrap_or_else(|error| panic!("{error} in {text:?}"));
                 for entry in fs::read_dir(temp.path()).unwrap() {
                     let entry = entry.unwrap();
-                    // A temporary file can be renamed between the listing and the look.
+                    // A temporary file can be renamed between the listing and the reading of its
+                    // metadata.
                     #[cfg(unix)]
                     if let Ok(metadata) = entry.metadata() {
                         use std::os::unix::fs::MetadataExt;

@@ -164,8 +164,8 @@ mod unix {
     use std::sync::mpsc;
     use std::thread;
 
-    /// A scan that waits for the pipe would never return; because of the timeout the test fails and
-    /// does not hang.
+    /// Checks that a scan does not wait for the pipe. Because of its timeout, the test would fail
+    /// and not hang.
     #[test]
     fn l04_links_pipes_and_sockets_never_block() {
         let temp = TempDir::new();

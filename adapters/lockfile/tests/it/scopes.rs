@@ -17,8 +17,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::{env, fs};
 
-/// Publishes in the directory of the variable, and stays until its input ends. The tests below start
-/// it.
+/// Publishes in the directory that `IDE_MCP_TEST_DIR` names, and runs until its input ends. The tests
+/// below start this helper as a process.
 #[test]
 #[ignore = "a helper of the other tests"]
 fn helper() {
@@ -34,8 +34,8 @@ fn helper() {
     }
 }
 
-/// Starts an editor in a process of its own, after `others` other processes, so that no other editor
-/// has its process id.
+/// Starts an editor in a process of its own. Before, it starts `others` other processes, so that no
+/// other editor has the same process id.
 fn editor(before: &[&str], others: u32, dir: &Path, port: u16) -> Editor {
     let script =
         format!("i=0; while [ $i -lt {others} ]; do /bin/true; i=$((i+1)); done; \"$0\" \"$@\"; exit $?");

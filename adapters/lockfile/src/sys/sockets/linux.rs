@@ -27,7 +27,7 @@ impl Sockets {
     /// Returns the other end of the connection from `local` to `peer`, in any state.
     pub(crate) fn other_end(&mut self, local: SocketAddr, peer: SocketAddr) -> Result<Option<Row>, Unknown> {
         match self.ask(peer, local) {
-            // If there is no such socket, the system returns the one that would get a new connection.
+            // If there is no such socket, the system returns the listener that would get a new connection.
             Some(row) => Ok(row.filter(|row| !row.is_listener())),
             None => Ok(table()?.other_end(local, peer)),
         }
@@ -35,7 +35,7 @@ impl Sockets {
 
     /// Returns the socket that would get a new connection to this address.
     pub(crate) fn listener(&mut self, addr: SocketAddr) -> Result<Option<Row>, Unknown> {
-        // No client connects from port 0.
+        // No client connects from port 0, so this look-up finds no connection, but the listener.
         let nobody = match addr.ip() {
             IpAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             IpAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
@@ -46,7 +46,8 @@ impl Sockets {
         }
     }
 
-    /// Asks `sock_diag`. Returns `None` if it does not answer; then the table is used from now on.
+    /// Queries `sock_diag`. If `sock_diag` does not answer, returns `None`, and all look-ups use the table
+    /// from now on.
     fn ask(&mut self, local: SocketAddr, remote: SocketAddr) -> Option<Option<Row>> {
         let Self::Diag(socket) = self else { return None };
         let answer = ask(socket, local, remote);
@@ -88,7 +89,7 @@ fn request(local: SocketAddr, remote: SocketAddr) -> Option<Vec<u8>> {
     bytes.extend(u32::try_from(REQUEST).ok()?.to_ne_bytes());
     bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     bytes.extend(NLM_F_REQUEST.to_ne_bytes());
-    // No sequence number, and no port of the sender.
+    // The sequence number and the port of the sender are zero.
     bytes.extend([0; 8]);
     bytes.extend([family, IPPROTO_TCP, 0, 0]);
     // All states.
@@ -116,7 +117,7 @@ fn read(answer: &[u8], local: SocketAddr, remote: SocketAddr) -> Result<Option<R
     let kind = answer.get(4..6).and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?)));
     match kind {
         Some(NLMSG_ERROR) => {
-            // The field is the negative number of an error.
+            // The field has the negated number of an error.
             let error = four(HEADER).map(u32::wrapping_neg).and_then(|error| i32::try_from(error).ok());
             match error.map(Errno::from_raw_os_error) {
                 Some(Errno::NOENT) => Ok(None),
@@ -152,7 +153,7 @@ fn table() -> Result<Table, Unknown> {
     Ok(Table(rows))
 }
 
-/// Returns our uid, unless it is the number that stands for all users whom this user namespace does not name.
+/// Returns our uid, unless it is the uid that stands for all users that this user namespace does not map.
 pub(crate) fn us() -> Option<u32> {
     let us = rustix::process::geteuid().as_raw();
     (!crate::sys::stands_for_others(us)).then_some(us)

@@ -1,4 +1,4 @@
-//! The tools of the tests: a directory for each, and lock files to put there.
+//! The tools of the tests: a new directory for each test, and lock files to put there.
 
 #![allow(dead_code, reason = "the test of the umask uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
