@@ -59,7 +59,8 @@ impl<M: Wire + Machine> Conn<M> {
             return false;
         }
         if self.connecting {
-            // Some systems report readiness before the connection is established or refused.
+            // Some systems report readiness before the connection is established or refused. Such an
+            // event is ignored.
             let failed = event.is_error() || event.is_read_closed() || event.is_write_closed();
             if !failed && self.stream().peer_addr().is_err() {
                 return true;
@@ -82,7 +83,7 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Returns the next event of a turn, or `None` at the end of the turn. The next call after `None`
-    /// begins another turn. Nothing is lost or done twice if a call comes later than it could.
+    /// begins another turn. Nothing is lost or done twice if the next call comes later.
     pub fn next_event(&mut self, now: Time) -> Option<M::Event> {
         self.inner.event_of_turn(now)
     }
@@ -110,7 +111,7 @@ impl<M: Wire + Machine> Conn<M> {
 
 impl<M> Drop for Conn<M> {
     fn drop(&mut self) {
-        // An error means that the `Poll` is gone, and then nothing is registered.
+        // An error means that the `Poll` is gone, so nothing is registered any more.
         let _ = self.registry.deregister(self.inner.link_mut().socket_mut());
     }
 }

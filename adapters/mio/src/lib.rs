@@ -1,14 +1,14 @@
-//! [`ide_mcp`] in an application's own `mio::Poll`, on one thread, which is the application's.
+//! [`ide_mcp`] in an application's own `mio::Poll`, on the application's own thread.
 //!
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
 //!   [`ide::Host`].
 //! - [`Waker`] notifies the loop from another thread that a queue of the application has an entry.
 //!
-//! None of them polls and none reads a clock. The application waits in its `Poll` until the earliest
-//! `deadline` at the latest, passes the events to `handle`, and then takes a `turn` of each.
-//! Readiness is edge-triggered. Work that the budget of a turn leaves over is remembered, and makes
-//! the next `deadline` now.
+//! No type of this crate polls or reads a clock. The application waits in its `Poll` until the earliest
+//! `deadline` at the latest, passes the events to `handle`, and then takes a `turn` of each. Readiness
+//! is edge-triggered. Work that the budget of a turn leaves over is remembered, and makes the next
+//! `deadline` now.
 //!
 //! This crate is the one dependency of an editor: it re-exports [`mio`], the modules of [`ide_mcp`],
 //! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.

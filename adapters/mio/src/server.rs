@@ -120,10 +120,10 @@ impl Server {
         self.inner.turn(now, on);
     }
 
-    /// Returns the next event of a turn, or `None` at the end of the turn. It suits an application
-    /// that needs all of itself to handle an event: `while let Some(event) =
+    /// Returns the next event of a turn, or `None` at the end of the turn. An application uses this
+    /// method if it needs `&mut self` to handle an event: `while let Some(event) =
     /// self.server.next_event(now) { self.handle(event) }`. The next call after `None` begins another
-    /// turn. Nothing is lost or done twice if a call comes later than it could.
+    /// turn. Nothing is lost or done twice if the next call comes later.
     pub fn next_event(&mut self, now: Time) -> Option<HostEvent> {
         self.inner.event_of_turn(now)
     }

@@ -20,7 +20,7 @@ pub(crate) const TOKENS: usize = 1024;
 /// The token of the guard, counted from `base`.
 pub(crate) const GUARD: usize = TOKENS - 1;
 
-/// The listener, and the tokens of the sockets: counted from `base`, the first is the listener's.
+/// The listener, and the tokens of the sockets, from `base` on. The listener has the first token.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     listener: Option<TcpListener>,
@@ -74,7 +74,7 @@ impl Transport for Sockets {
     }
 
     fn release(&mut self, mut stream: TcpStream) {
-        // An error means that the `Poll` is gone, and then nothing is registered.
+        // An error means that the `Poll` is gone, so nothing is registered any more.
         let _ = self.registry.deregister(&mut stream);
     }
 

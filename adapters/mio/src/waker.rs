@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 /// A handle that notifies the loop from any thread that a queue of the application has an entry.
 ///
-/// Put something into the queue first, and wake second. The loop, once woken, drains the queue until
-/// it is empty. Several wakes can become one, and a wake can come for a queue that is already empty.
-/// So the loop reads the queue to learn what there is to do; the wake is only a hint. Keep one waker
-/// for as long as the loop waits, and give clones to threads: dropping the last waker drops its
-/// event.
+/// Put something into the queue first, and wake second. The loop, once woken, drains the queue until it
+/// is empty. Several wakes can become one, and a wake can come for a queue that is already empty. So the
+/// loop reads the queue to learn what there is to do; the wake is only a hint. Keep one waker for as
+/// long as the loop waits, and give clones to threads: if the last waker is dropped, its wake-up is
+/// lost.
 ///
 /// ```
 /// use ide_mcp_mio::Waker;
@@ -53,7 +53,7 @@ impl Waker {
         mio::Waker::new(registry, token).map(|waker| Self(Arc::new(waker)))
     }
 
-    /// Ends the current wait of the `Poll`, or the next one if it does not wait now.
+    /// Ends the current wait of the `Poll`, or the next wait if it does not wait now.
     ///
     /// # Errors
     /// The error of the system.

@@ -67,7 +67,7 @@ impl<M: Wire + Machine> Conn<M> {
         Self { inner: Inner::new(machine, Link::new(socket)), waiting: Waiting::new(wakes) }
     }
 
-    /// Uses this clock, with which the machine was made.
+    /// Replaces the clock of the connection by the clock with which the machine was made.
     #[must_use]
     pub const fn with_clock(mut self, clock: Clock) -> Self {
         self.waiting.clock = clock;
@@ -97,8 +97,8 @@ impl<M: Wire + Machine> Conn<M> {
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the connection [is
     /// over](Conn::is_over): the last event was delivered, and the connection has ended in order.
     ///
-    /// The future is cancel-safe: it holds nothing, and dropping it at any time loses nothing. It
-    /// yields to the other tasks of its executor at the end of every turn, and after 128 events in a
+    /// The future is cancel-safe: it has no state of its own, and dropping it at any time loses nothing.
+    /// It yields to the other tasks of its executor at the end of every turn, and after 128 events in a
     /// row.
     pub async fn next_event(&mut self) -> Option<M::Event> {
         let Self { inner, waiting } = self;

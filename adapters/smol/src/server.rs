@@ -12,10 +12,10 @@ use std::io;
 
 /// The server of an editor, in a task of the application, on any executor.
 ///
-/// [`next_event`](Server::next_event) waits, and returns one event at a time. So the task that awaits
-/// it can also `await` what it needs for an answer, and race the wait against its own channels, which
-/// a callback could not. The output that the application has given to [`host_mut`](Server::host_mut)
-/// is sent by the next call of `next_event`.
+/// [`next_event`](Server::next_event) waits, and returns one event at a time. So the task that awaits it
+/// can also `await` the data for an answer, and race the wait against its own channels. A callback could
+/// do neither. The output that the application has given to [`host_mut`](Server::host_mut) is sent by
+/// the next call of `next_event`.
 ///
 /// ```no_run
 /// use ide_mcp_smol::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
@@ -98,10 +98,10 @@ impl Server {
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the server [is
     /// over](Server::is_over) after [`shutdown`](Server::shutdown).
     ///
-    /// The future is cancel-safe: it holds nothing, and dropping it at any time loses nothing. No
-    /// byte moves and no timer runs between two calls, so do not wait long before the next call. The
-    /// future yields to the other tasks of its executor at the end of every turn, and after 128
-    /// events in a row.
+    /// The future is cancel-safe: it has no state of its own, and dropping it at any time loses nothing.
+    /// No byte moves and no timer runs between two calls, so do not wait long before the next call. The
+    /// future yields to the other tasks of its executor at the end of every turn, and after 128 events
+    /// in a row.
     pub async fn next_event(&mut self) -> Option<HostEvent> {
         let Self { inner, waiting } = self;
         poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await

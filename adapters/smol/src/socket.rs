@@ -1,4 +1,4 @@
-//! A socket on the reactor that wakes its task when it is worth another try.
+//! A socket on the reactor, which wakes the task of the socket when a read or write can be retried.
 
 use async_io::Async;
 use ide_mcp_driver::Shutdown;
@@ -6,8 +6,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{self, TcpStream};
 use std::task::{Context, Poll, Waker};
 
-/// A non-blocking socket. A call that would have blocked has armed the reactor, which wakes the task
-/// once the call is worth another try. A call that did not block costs the reactor nothing.
+/// A non-blocking socket. A call that would have blocked arms the reactor, which wakes the task once the
+/// call can be retried. A call that did not block costs the reactor nothing.
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: Async<TcpStream>,
@@ -54,7 +54,7 @@ impl Socket {
         }
     }
 
-    /// Arms the reactor, unless it has something to report.
+    /// Arms the reactor, unless it already reports readiness.
     fn poll(&mut self, to: To) -> io::Result<Poll<()>> {
         let mut context = Context::from_waker(&self.waker);
         let polled = match to {

@@ -41,7 +41,7 @@ impl Waiting {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // Register before looking for work, so that a wake-up that comes during the look is not lost.
+        // The task registers before the step, so that a wake-up during the step is not lost.
         let ready = self.wakes.register(context.waker());
         let now = self.clock.now();
         self.ready = self.ready.saturating_add(1);
@@ -61,7 +61,7 @@ impl Waiting {
     fn wake_at(&mut self, context: &mut Context<'_>, now: Time, until: Option<Time>) {
         let Some(until) = until else { return };
         if until <= now {
-            // There is more work, after the other tasks of this executor had a turn.
+            // There is more work. The other tasks of this executor get a turn before it.
             return context.waker().wake_by_ref();
         }
         // A timer that goes off early costs one look at the clock. Most timers are set anew before

@@ -1,4 +1,5 @@
-//! The additions of a task: waits that are dropped at any time, and other tasks beside it.
+//! The behavior of only this adapter: waits that are dropped at any time, and other tasks beside the
+//! server.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 
@@ -204,7 +205,7 @@ fn waker_ends_the_wait_of_a_connection() {
     let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
     let waker = conn.waker();
     let other = thread::spawn(move || {
-        // Most likely the task waits by then; the result is the same if it does not.
+        // By then the task most likely waits. The result is the same if it does not.
         thread::sleep(Duration::from_millis(50));
         waker.wake();
     });
@@ -241,7 +242,7 @@ fn idle_guarded_server_wakes_when_file_vanishes() {
     let path = server.lock_path().unwrap().to_owned();
     for _ in 0..5 {
         assert!(once(server.next_event()).is_none(), "nothing has happened");
-        // Within this time the reactor reports the notifications of the publishing.
+        // Within this time the reactor reports the notifications that the publishing itself caused.
         thread::sleep(Duration::from_millis(20));
     }
     let wakes = Arc::new(Wakes::default());

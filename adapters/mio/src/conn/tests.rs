@@ -1,4 +1,4 @@
-//! The tests of a state that a test from outside cannot set up.
+//! Tests of a state that a test outside this crate cannot set up.
 
 use super::*;
 use getrandom::SysRng;

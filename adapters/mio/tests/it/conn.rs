@@ -199,7 +199,7 @@ fn e03_noisy_connection_never_starves_a_quiet_one() {
         world.step(|machine, event| {
             if matches!(event, ws::OwnedEvent::Open { .. } | ws::OwnedEvent::Text(_)) {
                 machine.sender().text("hi").unwrap();
-                // Only a round with noise counts.
+                // Only a round in which the noisy peer was served counts.
                 rounds += usize::from(noise > heard);
                 heard = noise;
             }

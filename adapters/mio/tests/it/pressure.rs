@@ -34,7 +34,8 @@ impl Pipe {
         Err(ErrorKind::WouldBlock.into())
     }
 
-    /// Returns true once if this side has waited and needs to wait no longer.
+    /// Returns true if this side has waited and need not wait any longer; then false until the side
+    /// waits again.
     fn edge(waits: &Cell<bool>, is_over: bool) -> bool {
         let edge = waits.get() && is_over;
         waits.set(waits.get() && !edge);
@@ -93,8 +94,8 @@ impl Shutdown for End {
     }
 }
 
-/// A server that echoes, and its client. Each gets a turn only if its socket is reported or if it
-/// requests one.
+/// A server that echoes, and its client. Each gets a turn only if its socket is reported or if its
+/// deadline has come.
 struct World {
     server: Conn<ws::Server, End>,
     client: Conn<ws::Client, End>,

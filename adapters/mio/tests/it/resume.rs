@@ -47,8 +47,8 @@ fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 
     server.port()
 }
 
-/// Starts an agent that looks for the editor at its last port, with pauses short enough for a test.
-/// It reports each time that it is attached, and leaves the second time.
+/// Starts an agent that looks for the editor at its last port, with pauses short enough for a test. The agent
+/// reports each time that it is attached, and leaves after the second time.
 fn agent(port: u16, token: AuthToken, attached: mpsc::Sender<()>) -> thread::JoinHandle<Vec<Closed>> {
     let config = ClientConfig::new(Implementation::new("agent", "1"), port, Some(token));
     thread::spawn(move || {

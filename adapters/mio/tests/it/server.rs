@@ -1,5 +1,5 @@
-//! The additions of a `Poll` to the server of an editor: tokens, and time that the test sets. The
-//! conformance tests cover the rest for all adapters at once.
+//! The parts of the server that only this adapter has: the tokens of a `Poll`, and a time that the
+//! test sets. The tests in `adapters/tests` cover everything else for all adapters at once.
 
 use getrandom::SysRng;
 use ide_mcp::ide::{
