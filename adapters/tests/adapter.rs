@@ -45,9 +45,9 @@ pub(crate) trait Editor: Sized {
     fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent));
 }
 
-/// Defines the methods of an [`Editor`] that the server of its adapter has as well. If the editor is
-/// that server, these are all methods but [`step`](Editor::step). If the server is a field of the
-/// editor, these are the methods that need nothing else.
+/// Defines the methods of an [`Editor`] that forward to the server of its adapter. If the editor is
+/// the server itself, these are all methods but [`step`](Editor::step). If the server is a field of
+/// the editor, these are the methods that need only the server.
 macro_rules! as_its_server {
     () => {
         $crate::adapter::as_its_server!(@);

@@ -1,8 +1,8 @@
 //! The behaviour of every adapter: the same cases with the same results.
 //!
-//! A row of the table below is one case, with the topic it belongs to. It becomes three tests,
-//! `mio::…`, `smol::…` and `blocking::…`. The tests use real loopback sockets, real directories and
-//! real time. The crowd needs some 3,300 file descriptors: both ends of a thousand sockets belong to
+//! A row of the table below is one case, with its topic. It becomes three tests, `mio::…`,
+//! `smol::…` and `blocking::…`. The tests use real loopback sockets, real directories and real
+//! time. The crowd needs some 3,300 file descriptors: both ends of a thousand sockets belong to
 //! this process, three times at once. The test raises the limit as far as it can.
 
 #![allow(

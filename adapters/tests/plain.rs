@@ -29,7 +29,7 @@ impl Upto {
     ];
 }
 
-/// Returns the bytes of an attaching client, up to this progress.
+/// Returns the bytes that an attaching client has sent when it has made this progress.
 pub(crate) fn script(token: &AuthToken, port: u16, upto: Upto) -> Vec<u8> {
     let request = request_of(token, port);
     let mut bytes = match upto {

@@ -35,7 +35,7 @@ pub(crate) struct World<A: Adapter> {
 
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// The diffs that are not decided, unless all are accepted.
+    /// The diffs that are not decided yet; always empty if `accepts` is true.
     pub(crate) open: Vec<(Call<OpenDiff>, OpenDiff)>,
     pub(crate) accepts: bool,
     pub(crate) ready: Vec<AgentId>,
@@ -108,8 +108,8 @@ impl<A: Adapter> World<A> {
         &self.token
     }
 
-    /// Returns a connected socket that has sent this much of an attaching client. Nothing was read
-    /// from it.
+    /// Returns a connected socket that has sent the bytes of an attaching client up to this
+    /// progress. Nothing was read from it.
     pub(crate) fn plain(&self, upto: Upto) -> TcpStream {
         let mut stream = TcpStream::connect(self.addr()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -72,7 +72,8 @@ pub(crate) fn n04_where_it_listens<A: Adapter>() {
     assert!(bind(Bind::ExposedToOtherMachines(SocketAddr::from(([127, 0, 0, 1], 0))), open()).is_ok());
 }
 
-/// Starts two servers at a time, again and again; each has its port and its lock file.
+/// Starts two servers at the same time, again and again. Checks that each has a port and a lock
+/// file of its own.
 pub(crate) fn n06_two_that_start_at_once_never_collide<A: Adapter>() {
     const ROUNDS: usize = 1000;
     let dir = TempDir::new();

@@ -1,4 +1,4 @@
-//! Bytes in pieces.
+//! Bytes that arrive in pieces, and large messages.
 
 use crate::adapter::Adapter;
 use crate::plain::{Upto, frame, read_all, script, small_buffers};
@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// Writes and reads every byte by itself, for a connection that echoes and for a server.
+/// Writes and reads single bytes, with a connection that echoes and with a server.
 pub(crate) fn one_byte_at_a_time<A: Adapter>() {
     let mut world = World::<A>::new();
     let bytes = script(world.token(), world.addr().port(), Upto::OpenDiff);

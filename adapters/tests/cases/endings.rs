@@ -23,7 +23,8 @@ const ENDINGS: &[(&str, Upto, fn(TcpStream), bool, Option<ErrorKind>)] = &[
     ("a reset within a frame", Upto::HalfFrame, reset_soon, false, Some(ErrorKind::ConnectionReset)),
 ];
 
-/// Shuts the write side down and reads to the end: with unread bytes closing would be a reset.
+/// Shuts the write side down and reads to the end. Closing a socket with unread bytes would reset
+/// the connection.
 fn finish(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     read_all(&mut stream);
@@ -37,7 +38,8 @@ fn reset_soon(stream: TcpStream) {
 
 pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
     let token = ide_mcp_lockfile::new_token().unwrap();
-    // The number of bytes that our side has sent by then: none, and more than one write takes.
+    // The number of bytes that our side has sent before the end: none, or more than one write
+    // takes.
     let rounds = [0, 100_000].into_iter().flat_map(|said| ENDINGS.iter().map(move |ending| (said, ending)));
     for (said, (name, upto, end, in_order, expected)) in rounds {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -66,7 +68,7 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
         };
         assert!(told, "{name}, {said} B: {closed:?}");
     }
-    // Our side closes, and the peer answers or not.
+    // Our side closes. In one case the peer answers, in the other it does not.
     for (name, answers) in [("it answers", true), ("it does not", false)] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
@@ -132,7 +134,8 @@ pub(crate) fn junk_is_answered_with_a_close_frame<A: Adapter>() {
     assert!(matches!(&*world.seen.closed, [(_, ws::Closed::ProtocolError(_))]), "{:?}", world.seen.closed);
 }
 
-/// Each combination is one ending, and leaves the server working.
+/// Checks that the server counts one ended connection for each combination, and still works
+/// afterwards.
 pub(crate) fn server_survives_every_ending_in_every_state<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut ended = 0;
@@ -163,14 +166,14 @@ fn half(mut stream: TcpStream) {
 }
 
 impl<A: Adapter> World<A> {
-    /// Returns the number of connections that have ended, with those that were never admitted.
+    /// Returns the number of connections that have ended, including those that were never admitted.
     fn ended(&mut self) -> usize {
         let strangers = self.editor.host_mut().unauthenticated().total();
         self.seen.closed.len() + usize::try_from(strangers).unwrap()
     }
 
-    /// Returns true if the server has handled the bytes of a plain peer, after `ended` connections
-    /// that ended before.
+    /// Returns true if the server has handled the bytes of a plain peer. `ended` is the number of
+    /// connections that had ended before.
     pub(crate) fn has_come(&mut self, ended: usize, upto: Upto) -> bool {
         match upto {
             Upto::Nothing | Upto::HalfRequest => self.connections() == 1,

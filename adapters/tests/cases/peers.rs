@@ -72,8 +72,8 @@ pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
     let (call, _) = world.seen.open.pop().unwrap();
     let deaf = AgentId::of_call(call.id());
     let text = "x".repeat(1 << 20);
-    // First come notifications, until the send buffer takes no more of them, and then an answer,
-    // which the send buffer always takes.
+    // The editor sends notifications until the send buffer takes no more of them, and then an
+    // answer, which the send buffer always takes.
     while world.editor.host_mut().client(deaf).notify("much", Some(&[&text])).is_ok() {
         world.step_for(Duration::from_millis(1));
     }

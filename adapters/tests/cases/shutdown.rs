@@ -65,7 +65,7 @@ pub(crate) fn l06_a_lock_file_that_vanishes_comes_back<A: Adapter>() {
     let path = world.editor.lock_path().unwrap();
     world.step();
     fs::remove_file(&path).unwrap();
-    // The server wakes for the guard by itself.
+    // The guard wakes the server, although nothing else happens.
     let clock = Clock::new();
     while clock.now() < Time::from_millis(6000) && !path.exists() {
         world.step_for(Duration::from_secs(6));
@@ -88,7 +88,7 @@ pub(crate) fn shutting_down_ends_every_state<A: Adapter>() {
         world.editor.shutdown();
         let reader = thread::spawn(move || read_all(&mut stream));
         world.until(|world| world.editor.is_over());
-        // The close handshake takes two seconds, and the last bytes one.
+        // The close handshake takes at most two seconds, and the last bytes at most one.
         assert!(
             clock.now() < Time::ZERO.saturating_add(Duration::from_secs(5)),
             "{upto:?}: {:?}",

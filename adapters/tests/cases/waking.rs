@@ -44,7 +44,8 @@ pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
     }
 }
 
-/// Checks a person who takes their time, and decides outside of any event.
+/// Checks an answer that the application gives long after the event of the call, outside of any
+/// event.
 pub(crate) fn an_answer_of_later_goes_out<A: Adapter>() {
     let mut world = World::<A>::new();
     let agent = world.agent(proposal("new"), false);
