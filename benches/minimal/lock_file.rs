@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 use std::{env, fs, process};
 
-/// A published lock file, which is removed when this is dropped.
+/// A published lock file. Dropping this value removes it.
 pub struct LockFile(PathBuf);
 
 impl LockFile {

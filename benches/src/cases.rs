@@ -7,7 +7,7 @@ use crate::ours;
 use crate::tally::Tally;
 use crate::workload::{Script, Workload};
 
-/// The limits of a read, by which the bytes arrive.
+/// The maximum sizes of a read, by name.
 pub const READS: [(&str, usize); 3] = [("whole", usize::MAX), ("4 KiB reads", 4096), ("single bytes", 1)];
 
 /// The sizes of texts, in bytes.

@@ -1,5 +1,5 @@
 //! `--check`: instructions and allocations of this crate against a committed baseline. Needs
-//! valgrind, and no peer.
+//! valgrind, but none of the other implementations.
 //!
 //! The program runs itself once under callgrind, which records the instructions of each case.
 //! Counts do not depend on other work of the machine.
@@ -91,16 +91,16 @@ pub fn run_counted(which: &str) {
     }
 }
 
-/// Runs a case; callgrind counts only in this function. [`instructions`] contains the names of this
-/// function and of [`case_is_over`].
+/// Runs a case; callgrind counts only in this function. [`instructions`] passes the names of this
+/// function and of [`case_is_over`] to callgrind.
 #[inline(never)]
 fn counted(case: &mut Case) {
     (case.run)(case.times);
-    // A tail call would leave this function before the work is done.
+    // This line prevents a tail call, which would leave this function before the work is done.
     std::hint::black_box(case);
 }
 
-/// Marks the end of a case, where callgrind writes its counts.
+/// Marks the end of a case: callgrind writes its counts before it enters this function.
 #[inline(never)]
 fn case_is_over(case: &Case) {
     std::hint::black_box(case);
@@ -113,7 +113,7 @@ fn count() -> Result<Counts, String> {
     for (mut case, instructions) in cases.into_iter().zip(instructions) {
         counts.push((format!("{}: instructions", case.name), instructions / case.times as f64));
         if !case.name.starts_with("floor") {
-            // Buffers have their full size after a cycle.
+            // After a cycle, the buffers have their full size and cause no further allocations.
             (case.run)(2 * case.times);
             let heap = allocation_counter::measure(|| (case.run)(case.times));
             let each = heap.count_total as f64 / case.times as f64;

@@ -129,8 +129,8 @@ impl Goal {
         if self.at_least { self.reached >= self.bound } else { self.reached <= self.bound }
     }
 
-    /// Returns the factor by which the bound is missed, if it is missed; infinite if nothing of it
-    /// is reached.
+    /// Returns the factor by which the bound is missed, if it is missed; infinite if the number for
+    /// a lower bound is 0.
     pub fn shortfall(&self) -> f64 {
         if self.at_least { self.bound / self.reached } else { self.reached / self.bound }
     }

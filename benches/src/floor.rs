@@ -12,9 +12,9 @@ use std::hint::black_box;
 pub enum Passes {
     /// The read alone.
     Copy,
-    /// With unmasking and the validation of `core`.
+    /// The read, unmasking, and the validation of `core`.
     CopyXorUtf8,
-    /// With unmasking and the validation of `simdutf8`.
+    /// The read, unmasking, and the validation of `simdutf8`.
     CopyXorSimdUtf8,
 }
 
@@ -50,7 +50,8 @@ pub fn decode(workload: &'static Workload, limit: usize, passes: Passes) -> impl
     }
 }
 
-/// Copies the next text, as often as `times` states, into a buffer that is emptied after each text.
+/// Copies the given number of texts, one after the other, into a buffer that is emptied after each
+/// text.
 pub fn encode(workload: &'static Workload) -> impl FnMut(usize) {
     let mut out = Vec::with_capacity(2 * workload.wire.len());
     let mut texts = workload.texts.iter().cycle();

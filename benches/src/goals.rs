@@ -49,8 +49,8 @@ const GOALS: &[(&str, Bound)] = &[
     ("heap after 1 KiB of a 64 MiB text: bytes at the peak", AtMost(2.0 * KIB + 64.0 * KIB)),
 ];
 
-/// Returns the result for each goal. A case that allocates for its messages misses an additional
-/// goal.
+/// Returns the result for each goal. Adds a missed goal for each other case that allocates for its
+/// messages.
 pub fn judge(counts: &Counts) -> Vec<Goal> {
     let find = |wanted: &str| counts.iter().find(|(name, _)| name == wanted).map(|(_, count)| *count);
     let mut goals = Vec::new();

@@ -15,7 +15,7 @@ pub struct Point {
     plot: usize,
     series: &'static str,
     x: f64,
-    /// The divisor of the count for one repetition.
+    /// The number by which the count of one repetition is divided.
     by: f64,
     pub case: Case,
 }

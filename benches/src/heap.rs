@@ -5,7 +5,7 @@ use crate::workload::{Script, Workload, push_frame};
 use ide_mcp::ws::{Limits, Server};
 use ide_mcp::{Time, Wire as _};
 
-/// Returns the bytes that a connection holds in several states, and at its peak.
+/// Returns the number of bytes that a connection holds in several states, and at its peak.
 pub fn held() -> Vec<(String, f64)> {
     let small = Workload::new(125, Script::Ascii);
     let large = Workload::new(1024 * 1024, Script::Ascii);

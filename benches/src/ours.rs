@@ -10,7 +10,7 @@ use ide_mcp::{Time, Wire};
 use rand_core::SeedableRng as _;
 use std::hint::black_box;
 
-/// The time, which does not pass in memory.
+/// The time of every step: in these measurements no time passes.
 const NOW: Time = Time::ZERO;
 
 /// Returns a server that has accepted a request.

@@ -17,8 +17,8 @@ pub fn section(id: &str, tables: &[Table]) -> Section {
     section
 }
 
-/// A ratio that this crate has to reach: in this table and column, `than` takes at least `times` as
-/// long as this crate. `simd` is true if the feature has to be on.
+/// A ratio that this crate has to reach: in this table and column, the fastest of `than` takes at
+/// least `times` as long as this crate. `simd` is true if the goal needs the feature `simd`.
 struct Ratio {
     table: &'static str,
     column: &'static str,

@@ -73,8 +73,8 @@ pub fn push_frame(wire: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) -> std::ops:
     start..wire.len()
 }
 
-/// A source of bytes, over and over; no read crosses the end of the cycle or is longer than the
-/// limit.
+/// A source that repeats the same bytes without end. No read crosses the end of a cycle or is
+/// longer than the limit.
 pub struct Source {
     wire: &'static [u8],
     at: usize,

@@ -1,6 +1,6 @@
 //! A server for one tool, written by hand on serde_json, which decodes a call in one pass. It has
-//! no states, no deadlines and no limits, and accepts one order of members: the code of an author
-//! who needs nothing else.
+//! no states, no deadlines and no limits, and accepts only one order of members: it is the least
+//! that an author can write for one client.
 
 use super::calls::check;
 use super::ours::OpenDiff;

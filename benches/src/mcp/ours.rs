@@ -11,7 +11,7 @@ use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
 
-/// The time, which does not pass in memory.
+/// The time of every step: in these measurements no time passes.
 const NOW: Time = Time::ZERO;
 
 /// The outbox of the session alone: a buffer that is reused.
@@ -171,7 +171,7 @@ pub fn reject(diff: ide::OpenDiff) -> DiffOutcome {
     DiffOutcome::Rejected { tab_name: TAB.into() }
 }
 
-/// Answers calls, as an editor, that are all this text in a frame.
+/// Answers calls as an editor. Each call is this text in a frame.
 pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     let mut server = editor(NOW);
     server.feed(NOW, crate::handshake::request());
@@ -186,7 +186,7 @@ pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
     move |times| (0..times).for_each(|_| serve(&mut server, &call))
 }
 
-/// Answers calls of many clients of one editor, which make the same call one after the other.
+/// Answers calls as an editor with many clients, which make the same call one after the other.
 #[cfg(feature = "check")]
 pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
     use ide_mcp::ide::{Host, HostConfig, HostEvent};

@@ -48,7 +48,7 @@ fn count_allocations(size: &str, mut contestants: Vec<Contestant>) -> Vec<Contes
     contestants
 }
 
-/// Returns the goals of the table, if its cells are those of the goals.
+/// Returns the goals whose cells the table has.
 pub fn goals(table: &Table) -> Vec<Goal> {
     let mut goals = Vec::new();
     for contestant in [OURS, OUR_FRAMES] {

@@ -17,9 +17,9 @@ pub struct Setting {
     /// True if this crate was built with `simd`.
     pub simd: bool,
     pub rounds: usize,
-    /// Processes that wanted to run, over the last minute, before and after.
+    /// The load average of the last minute, before and after the measurement.
     pub load: [f64; 2],
-    /// Microseconds to wake a thread on the other core and be woken by it, before and after.
+    /// The microseconds of [`there_and_back`], before and after the measurement.
     #[serde(default)]
     pub waking: [f64; 2],
     pub minutes: f64,

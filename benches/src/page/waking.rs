@@ -11,8 +11,8 @@ const TRIPS: u32 = 2_000;
 /// The number of batches.
 const BATCHES: usize = 9;
 
-/// Returns the microseconds for a message to a thread on the other core and its answer, where each
-/// thread waits for the other: the median of the batches.
+/// Returns the microseconds for a message to a thread on the other core and its answer: the median
+/// of the batches. Each thread sleeps while it waits for the other.
 pub fn there_and_back() -> f64 {
     let ((there, heard), (back, answered)) = (channel(), channel());
     thread::spawn(move || {

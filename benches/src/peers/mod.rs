@@ -1,4 +1,4 @@
-//! The other implementations, each doing the same task in the way that its users have to.
+//! The other implementations. Each does the same task in the way in which its users have to do it.
 //!
 //! Their transport is a pipe in memory that never waits, so futures are polled once and are then
 //! ready.

@@ -52,7 +52,8 @@ pub fn encode(workload: &'static Workload, role: Role) -> impl FnMut(usize) {
     }
 }
 
-/// Uses the functions of its handshake: the parser of the request, the key, and the answer.
+/// Answers requests with the handshake functions of sockudo-ws: the parser of the request, the key,
+/// and the answer.
 pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     let (mut read, mut drain) = (vec![0; 8192], Drain::default());
     move |times| {

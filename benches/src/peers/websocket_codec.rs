@@ -43,7 +43,8 @@ pub fn encode(workload: &'static Workload, mut codec: MessageCodec) -> impl FnMu
     }
 }
 
-/// Uses its check of a request over httparse, which its users have to add.
+/// Answers requests with the check of websocket-codec, on requests that httparse has parsed: users
+/// have to add httparse themselves.
 pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     let (mut read, mut out) = (vec![0; 8192], String::new());
     let mut drain = Drain::default();

@@ -131,7 +131,8 @@ fn over_mio(listener: TcpListener) -> std::io::Result<()> {
     let mut listener = mio::net::TcpListener::from_std(listener);
     let (mut poll, clock) = (Poll::new()?, Clock::new());
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    // Boxed, so that the size of the table does not add to the memory of a connection.
+    // The connections are boxed, so that spare capacity of the table does not count as memory of
+    // connections.
     let mut conns: Vec<Option<Box<Conn<Server>>>> = Vec::new();
     let mut events = Events::with_capacity(1024);
     loop {
@@ -222,7 +223,7 @@ fn peer(name: &str, listener: TcpListener) {
     });
 }
 
-/// Answers the opening handshake for the peers whose own handshake brings a whole HTTP server.
+/// Answers the opening handshake for the peers whose own handshake needs a whole HTTP server.
 #[cfg(feature = "peers")]
 async fn accept(stream: &mut tokio::net::TcpStream) -> Option<()> {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

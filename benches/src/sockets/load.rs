@@ -21,13 +21,14 @@ const FIRST: u32 = 100;
 /// One connection. All answers have the same length.
 pub struct Load {
     stream: TcpStream,
-    /// The frames in flight, one after the other. Those of calls differ, because calls have ids.
+    /// The frames in flight, one after the other. The frames of calls differ, because calls have
+    /// ids.
     window: Vec<u8>,
     /// The length of each frame.
     frame: usize,
     /// True if the frames are written at once, false if one by one.
     at_once: bool,
-    /// The first window of answers, if it is known.
+    /// The answers to the first window; empty if they are not known.
     expected: Vec<u8>,
     answer: usize,
     buf: Vec<u8>,
@@ -91,7 +92,7 @@ impl Load {
 
     /// Sends `messages`, with at most one window of unanswered messages; more messages go out when
     /// half of the window is answered. The first answers are compared byte for byte if they are
-    /// known, the others counted.
+    /// known. Of the other answers only the bytes are counted.
     pub fn run(&mut self, messages: usize) {
         let depth = self.depth();
         self.latencies.clear();
@@ -126,7 +127,8 @@ impl Load {
         }
     }
 
-    /// Sends `count` frames from `first` on, around the end of the window.
+    /// Sends `count` frames from `first` on. After the last frame of the window the first one
+    /// follows.
     fn send(&mut self, first: usize, count: usize) {
         let until_end = count.min(self.depth() - first);
         for (at, count) in [(first, until_end), (0, count - until_end)] {

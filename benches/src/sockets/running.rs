@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A server process, which ends when this is dropped.
+/// A server process. Dropping this value ends it.
 pub struct Running {
     process: Child,
     told: BufReader<ChildStdout>,
