@@ -33,8 +33,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{process, thread};
 
-/// The greatest number of connections accepted in a frame. The host can drop a pending connection for
-/// a newer one, so each gets a read before many more are accepted.
+/// The greatest number of connections accepted in a frame. The host can drop a pending connection for a
+/// newer one, so each connection is read before many more are accepted.
 const ACCEPTED_A_FRAME: usize = 4;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 

@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("listening on port {}; Enter ends it", server.port());
 
-    // The Enter key ends the program: the thread stores that, and then wakes the loop. The thread
+    // The Enter key ends the program: the thread sets the flag, and then wakes the loop. The thread
     // has a clone of the waker, because dropping the last waker would drop its wake-ups as well.
     let quit = Arc::new(AtomicBool::new(false));
     let waker = Waker::new(poll.registry(), mio::Token(0))?;

@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => {}
         }
         for event in &events {
-            // False for an event of the application's own sources.
+            // `handle` returns false for an event of the application's own sources.
             let _is_ours = server.handle(event);
         }
         for message in queue.try_iter() {

@@ -4,7 +4,7 @@
 //! needs neither socket nor clock. Wrap the machine that you pass to an adapter's `Conn` to trace a
 //! real session.
 //!
-//! `cargo run --example tracer`. It prints the messages and leaves out the token.
+//! `cargo run --example tracer`. The trace has the messages, but not the token.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
