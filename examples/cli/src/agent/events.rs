@@ -75,7 +75,7 @@ impl End {
     }
 }
 
-/// A tool and its outcome, or the error in the input line that asked for it.
+/// A tool and its outcome, or the error in the input line that requested the call.
 #[derive(Debug, Serialize)]
 pub(crate) struct Said {
     event: &'static str,

@@ -51,7 +51,7 @@ impl From<Failure> for NotAttached {
     }
 }
 
-/// A change of the session, or one of its events.
+/// A change of the connection, or an event of the session.
 #[derive(Debug)]
 pub(crate) enum Heard {
     Event(ClientEvent),
@@ -253,7 +253,8 @@ impl Session {
         Ok(Conn::from_stream(stream, client)?)
     }
 
-    /// Returns the event of a lost connection; another failed attempt has none.
+    /// Handles the end of a connection or of an attempt. Returns the event of a lost connection,
+    /// and `None` for each failed attempt after it.
     fn lost(&mut self, closed: &Closed) -> Result<Option<Heard>, Failure> {
         self.conn = None;
         let now = self.clock.now();

@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
-/// The longest wait for the connection before the next look at standard input.
+/// The longest wait for the connection before standard input is checked again.
 const SLICE: Duration = Duration::from_millis(20);
 
 pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
@@ -94,7 +94,7 @@ fn begin(session: &mut Session, line: usize, text: io::Result<String>) -> Result
     };
     match session.call(&request) {
         Ok(request) => Ok(Begun::Call(request, Call { line, tool: tool.into() })),
-        // The end of the connection is the next event, with the reason.
+        // The next event is the end of the connection, with the reason.
         Err(NotSent::Closed) => Ok(Begun::Nothing),
         Err(error) => Ok(Begun::Bad(error.to_string())),
     }

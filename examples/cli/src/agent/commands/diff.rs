@@ -80,8 +80,8 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             return Err(format!("the editor answered no verdict: {said}"));
         }
     };
-    // The verdict counts even if the editor has ended meanwhile: an editor that ends rejects open
-    // diffs.
+    // The verdict counts even if the calls after it fail because the editor has ended: an editor
+    // that ends rejects open diffs.
     let _ = tidy(session, tab_name, (verdict == Verdict::Good).then_some(absolute));
     Ok(verdict)
 }

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-/// Returns true if `came` contains `expected`: an object these members, an array these elements at
-/// its beginning, any other value the same value. Numbers are compared by value.
+/// Returns true if `came` contains `expected`. An object has to contain the expected members, an
+/// array has to begin with the expected elements, and any other value has to be equal. Numbers are
+/// compared by value.
 pub(crate) fn matches(expected: &Value, came: &Value) -> bool {
     match (expected, came) {
         (Value::Object(expected), Value::Object(came)) => {
