@@ -44,7 +44,7 @@ pub(crate) struct Attachment {
     reconnect: Reconnect,
     /// The end of the connection, until the turn reports it.
     closed: Option<Closed>,
-    /// The number of the last session, which marks the handles of its connection.
+    /// The number of the last session, which is a part of the ids of its calls and requests.
     sessions: u64,
     /// True if the session of the last connection was open once.
     was_attached: bool,

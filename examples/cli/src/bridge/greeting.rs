@@ -22,7 +22,7 @@ pub(crate) struct Waiting {
 /// The end of the input, or a signal.
 #[derive(Debug, PartialEq)]
 pub(crate) struct End {
-    /// The deadline for the editor.
+    /// The time until which the bridge waits for the editor.
     pub(crate) until: Time,
     /// The reason of the end, if it is a failure by itself.
     pub(crate) failure: Option<String>,

@@ -25,7 +25,7 @@ use std::time::Duration;
 pub(crate) type Below = Server<OfEditor>;
 pub(crate) type Above = Client;
 
-/// The tools of the editor, which has the list of them and decodes their calls.
+/// The tools of the editor. The editor lists them and decodes their calls.
 #[derive(Debug)]
 pub(crate) struct OfEditor;
 
@@ -41,8 +41,8 @@ impl Tools for OfEditor {
         IgnoredAny::deserialize(arguments).map(|_| ())
     }
 
-    /// Follows the editor: a call that closes diffs does not wait behind the diffs that wait to be
-    /// closed.
+    /// Returns true for the tools for which an editor returns true: a call that closes diffs does
+    /// not wait behind the open diffs.
     fn is_answered_at_once(&self, name: &str) -> bool {
         matches!(
             Tool::from_name(name),

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The answer to `initialize` waits for the editor, since it has the editor's name and
-//! capabilities. From any state but the last two, the end of the input and a signal lead to
-//! `Ending`; while the client waits for the editor, they do so when the editor is there.
+//! capabilities. In any state but the last two, the end of the input or a signal leads to `Ending`.
+//! In `Attaching` it does so when the editor is ready.
 
 use crate::bridge::attachment::{Attachment, Change, Guise};
 use crate::bridge::greeting::{Waiting, introduction, itself};
@@ -36,8 +36,8 @@ const MARK: usize = 1 << 20;
 
 /// The limit of the send buffer to the client above which the bridge reads nothing more from the
 /// editor. The pings of the editor come after its messages, so a bridge that stops reading does not
-/// answer them, and the editor closes the connection. So there is room for the messages of an
-/// editor in hours, or for its largest answer.
+/// answer them, and the editor closes the connection. So the limit has room for all messages that
+/// an editor sends in hours, or for its largest answer.
 const ROOM: usize = 64 << 20;
 
 /// The maximum number of lines that the bridge takes while it attaches to the editor; a client that
@@ -128,7 +128,7 @@ impl Bridge {
         self.out.outgoing().len() >= MARK
     }
 
-    /// Returns true if the editor gets its turns.
+    /// Returns true if the bridge takes the turns of the editor's connection now.
     fn sees_editor(&self) -> bool {
         match self.stage {
             Stage::Greeting => false,
@@ -173,8 +173,8 @@ impl Bridge {
         } else if self.below.is_ready() {
             complain("bridge", "the editor is back");
             self.routes.end_absence();
-            // It may be another editor, or have other tools. A client that is not ready has not
-            // asked for them.
+            // The editor may be another one, or have other tools. The notification fails if the
+            // client is not ready, and such a client has not requested the tools yet.
             let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
         }
         self.work(now);
@@ -295,7 +295,7 @@ impl Bridge {
             Stage::Attaching(waiting) => waiting.end.as_ref().map(|end| end.until),
             Stage::Greeting | Stage::Open => None,
         };
-        // A line that the bridge has not read yet may be the answer that the deadline is for.
+        // A line that the bridge has not handled yet may be the answer that prevents the timeout.
         let client = self.below.deadline().filter(|_| all_heard);
         editor.into_iter().chain(end).chain(client).min()
     }
@@ -318,7 +318,7 @@ fn as_editor(info: &ServerInfo) -> ServerConfig {
     config
 }
 
-/// An outbox that is never full: the bridge stops reading where too much waits.
+/// An outbox that is never full: instead, the bridge stops reading when a send buffer is too long.
 struct Roomy<'a>(&'a mut Lines);
 
 impl Outbox for Roomy<'_> {
