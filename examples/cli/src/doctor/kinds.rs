@@ -36,7 +36,7 @@ pub(crate) struct Kind {
     /// The id, which never changes its meaning.
     pub(crate) id: &'static str,
     pub(crate) status: Status,
-    /// True if the finding kept the doctor from looking at something.
+    /// True if the finding means that the doctor could not inspect something.
     pub(crate) blinds: bool,
     pub(crate) means: &'static str,
     /// The advice; empty if nothing is to be done.

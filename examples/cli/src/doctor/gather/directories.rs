@@ -44,7 +44,7 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
                 Err(Error::NotOurs { owner, .. }) => {
                     State::There { mode: mode(&metadata), stranger: Some(owner) }
                 }
-                // So have the findings about the directories above it.
+                // The findings about the directories above it have more detail too.
                 Err(Error::ParentNotOurs { .. } | Error::ParentTooOpen { .. }) => {
                     State::There { mode: mode(&metadata), stranger: None }
                 }

@@ -2,7 +2,8 @@
 //! refuses clients without the token, and browsers.
 //!
 //! Every step has two seconds. The probe ends after the first step if the port does not answer, is
-//! not that of an editor, or is that of a full editor: it would give no more information.
+//! not that of an editor, or is that of a full editor: further steps would give no more
+//! information.
 
 use crate::doctor::facts::{Answer, Probe};
 use crate::support::{NotConnected, Trust, connect_checked};

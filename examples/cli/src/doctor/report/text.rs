@@ -6,7 +6,7 @@ use crate::doctor::rules::{Finding, Verdict};
 use ide_mcp::ide::display_safe;
 use std::collections::BTreeMap;
 
-/// The maximum length of a line. Longer ones are hard to read even if they fit.
+/// The maximum length of a line. Longer lines are hard to read even on a wide terminal.
 const WIDTH: usize = 100;
 const INDENT: &str = "    ";
 

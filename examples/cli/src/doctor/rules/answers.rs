@@ -30,7 +30,7 @@ fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, Strin
         host => format!("{} of {host:?}", editor(lock)),
     };
     match probe {
-        // The rule of the lock files has reported it already.
+        // The rules about each lock file have already reported the dead process.
         Probe::Open => Vec::new(),
         Probe::Refused | Probe::Unreachable(_) if lock.pid_alive == Some(false) => Vec::new(),
         Probe::Refused => vec![(&kinds::PORT_REFUSES, format!("nobody listens where {who} should"))],

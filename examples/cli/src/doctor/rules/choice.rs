@@ -5,7 +5,8 @@ use crate::doctor::facts::{Answer, Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
 use ide_mcp::ide::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
 
-/// The maximum number of editors that a finding names, ended ones included; it counts the others.
+/// The maximum number of editors that a finding names, ended ones included. For the others it has
+/// only their number.
 const NAMED: usize = 5;
 
 /// The result for an agent that starts here.
