@@ -49,8 +49,8 @@ struct Waiting {
     lines: VecDeque<String>,
     /// The length of all lines.
     bytes: usize,
-    /// The number of complaints that found no room after the last line, and the program of the
-    /// last.
+    /// The number of complaints that found no room after the last line. `program` is that of the
+    /// last of them.
     unsaid: usize,
     program: String,
     is_writing: bool,
@@ -112,7 +112,8 @@ impl Waiting {
     /// Returns true if there is room for this line. A long line has room in an empty queue.
     fn put(&mut self, line: String) -> bool {
         let bytes = self.bytes.saturating_add(line.len());
-        // After lost complaints the queue takes none until their count is written, in its place.
+        // After lost complaints the queue accepts nothing until their count is written, so the
+        // count stands in their place.
         let has_room = self.unsaid == 0 && (bytes <= ROOM || self.lines.is_empty());
         if has_room {
             self.bytes = bytes;

@@ -1,4 +1,5 @@
-//! The search for the editor. Without a result it reports every place and the reason against it.
+//! The search for the editor. If it finds no editor, its error names every candidate and the reason
+//! against it.
 
 use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv, PORT_VARIABLE};
 use ide_mcp::ide::locate::{Extras, LockDirCandidate};

@@ -13,8 +13,8 @@ use crate::support::complain;
 /// The servers that a program connects to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Servers of our own user, and servers of an unknown owner; a message on standard error
-    /// reports the first of the latter.
+    /// Servers of our own user, and servers of an unknown owner; the program reports the first
+    /// server of an unknown owner on standard error.
     #[default]
     OurUser,
     /// Servers of every user (`--trust-port`): the editor runs in a container, and another user

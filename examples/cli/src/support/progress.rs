@@ -3,8 +3,8 @@
 use ide_mcp::ide::display_safe;
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// A line that the next one overwrites. Nothing is written if standard error is no terminal.
-/// Dropping it removes the line.
+/// A progress line, which the next one overwrites. Nothing is written if standard error is no
+/// terminal. Dropping it removes the line.
 #[derive(Debug)]
 pub(crate) struct Progress {
     program: &'static str,

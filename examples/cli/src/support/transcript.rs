@@ -59,8 +59,8 @@ pub(crate) struct Line {
     pub(crate) conn: u32,
     /// The event.
     pub(crate) what: What,
-    /// True if `tap` itself sent it in place of that side: the peer received it, but the side never
-    /// sent it.
+    /// True if `tap` itself sent the bytes in place of that side: the peer received them, but the
+    /// side never sent them.
     pub(crate) by_tap: bool,
 }
 
