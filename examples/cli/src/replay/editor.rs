@@ -48,7 +48,8 @@ impl EditorCore {
         self.conns.iter().find(|(_, conn)| AgentId::from(**conn) == agent).map(|(number, _)| *number)
     }
 
-    /// Finds the request of the last message for a call that waits for the application.
+    /// Finds the request of a call in the last message, so that the recorded answer and progress
+    /// reach this call.
     fn called(&mut self, conn: u32, call: CallId, method: impl Fn(&str) -> bool) {
         let is_it =
             |(of, message): &(u32, Message)| *of == conn && message.method.as_deref().is_some_and(&method);
@@ -74,8 +75,8 @@ impl EditorCore {
         let written_by_core = self.config.host.server.dialect == Dialect::VsCode;
         match EditorNotification::from_name(method).filter(|_| written_by_core) {
             // The transcript lacks the times that decide when, and how often, the editor sent the
-            // selection, so the replay sends each push itself: as the core writes it in the dialect
-            // of VS Code, in others as it was.
+            // selection, so the replay sends each push itself. In the dialect of VS Code the core
+            // writes the push again; in other dialects the replay sends the recorded text.
             Some(EditorNotification::SelectionChanged) => {
                 if let Ok(selection) = serde_json::from_str::<Selection>(text) {
                     let _ = self.host.client(id.into()).notify(method, Some(&selection));

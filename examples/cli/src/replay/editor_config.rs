@@ -199,8 +199,9 @@ fn specs(list: &str) -> Specs {
     serde_json::from_str::<List>(list).map(|list| list.tools).unwrap_or_default()
 }
 
-/// Returns the dialect that lists the most of these tools with exactly these specifications; of
-/// several, the first, which the real client understands.
+/// Returns the dialect that lists the most of these tools with exactly these specifications. If
+/// several dialects list equally many, returns the first of them: the real client understands the
+/// first dialect.
 fn dialect_of(listed: &[Box<RawValue>]) -> Dialect {
     let known = |dialect: Dialect| listed.iter().filter(|spec| known(dialect, spec).is_some()).count();
     Dialect::ALL.into_iter().rev().max_by_key(|dialect| known(*dialect)).unwrap_or_default()

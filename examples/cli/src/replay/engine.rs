@@ -4,11 +4,11 @@
 //! application: for those the engine lets the [`Core`] act as the application did, and the output
 //! has to be the same.
 //!
-//! A transcript has the time at which bytes passed the tap, but not if a side had read one message
-//! before it sent another, since bytes take time between the tap and the side. If both orders are
-//! possible, the engine makes a choice: at first the order of the transcript. After a difference it
-//! reverses the choices just before the difference, one at a time, and keeps a reversal that leads
-//! further.
+//! A transcript shows when bytes passed the tap. It does not show whether a side had read one
+//! message before it sent another, because bytes take time between the tap and the side. If both
+//! orders are possible, the engine makes a choice: at first the order of the transcript. After a
+//! difference it reverses the choices just before the difference, one at a time, and keeps a
+//! reversal that leads further.
 
 use crate::replay::compare::{Place, compare, show};
 use crate::replay::script::{Doing, Expected, Script, Step};
@@ -195,8 +195,8 @@ impl<'a, C: Core> Run<'a, C> {
     }
 
     /// Lets the application cause the output that the transcript has within the tolerance. By
-    /// default it acts only right after a request (`asked`), and only to answer it; a reversed
-    /// choice is the opposite.
+    /// default the application acts only right after a request (`asked`), and only to answer that
+    /// request. A reversed choice is the opposite.
     fn let_application_act(&mut self, asked: bool) -> Same {
         let conns: Vec<u32> = self.conns.keys().copied().collect();
         for conn in conns {

@@ -137,8 +137,8 @@ impl Script {
         let mut rests = Vec::new();
         for conn in opened.into_keys() {
             let is_ended = ended.contains(&(conn, side));
-            // The peer has ended, so the output of the side is complete, and the rest is no part of
-            // a longer unit.
+            // The peer has ended, so the output of the side is complete, and the remaining bytes
+            // are not the beginning of a longer unit.
             let is_all = !is_ended && own.contains(&(conn, side.other()));
             let left = streams.get_mut(&(conn, side)).filter(|units| units.left() > 0);
             match (left, latest.get(&(conn, side))) {
@@ -155,7 +155,7 @@ impl Script {
             }
             script.miss(conn, is_ended);
         }
-        // The last one comes first, so that the indices of the others stay valid.
+        // The last insertion is made first, so that the indices of the others stay valid.
         rests.sort_by_key(|((step, ..), ..)| Reverse(*step));
         for ((step, line, at), conn, unit) in rests {
             script.expect(line, at, conn, unit, None);
