@@ -26,9 +26,9 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// The time for a side to end after the other has ended, the same as for a close handshake.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The longest wait before a farewell, for bytes that a thread is forwarding. Together with the
-/// farewell itself, for both sides of at most 32 agents, it takes no longer than a close handshake
-/// may.
+/// The longest wait for a thread that is forwarding bytes, before the tap sends a farewell (its own
+/// close frame). The waits and farewells for both sides of at most 32 agents together take no
+/// longer than a close handshake may.
 const BUSY: Duration = Duration::from_millis(10);
 
 /// The sockets and pipes by which another thread ends a conversation.
@@ -140,9 +140,9 @@ impl Conversation {
 }
 
 /// Waits for the end of a side whose peer has ended, and then ends it: half a connection is of no
-/// use, and occupies a place.
+/// use, and counts against the limit of connections.
 fn follow(ends: &Receiver<()>, side: &TcpStream) {
-    // The other thread sends nothing; it drops its sender.
+    // The other thread sends nothing. It drops its sender at the end.
     if ends.recv_timeout(LINGER) == Err(RecvTimeoutError::Timeout) {
         let _ = side.shutdown(Shutdown::Both);
     }

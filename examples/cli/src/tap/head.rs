@@ -28,7 +28,7 @@ pub(crate) struct Ends {
     pub(crate) trust: Trust,
 }
 
-/// A head in its forwarded and its recorded form.
+/// A head in the form for the editor and in the form for the transcript.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rewritten {
     pub(crate) sent: Vec<u8>,
@@ -119,9 +119,9 @@ impl Rewritten {
         recorded != line
     }
 
-    /// Forwards a line unchanged. From `from` on, after the marks there, it does not record its
-    /// contents, except the bytes that are invalid in a field, since the editor judges the line by
-    /// them.
+    /// Forwards a line unchanged. The record has the line up to `from`, and the separators there.
+    /// After them it has only the bytes that are invalid in a field, because the editor judges the
+    /// line by these bytes.
     fn hiding(&mut self, line: &[u8], from: usize) {
         let (known, rest) = line.split_at(from.min(line.len()));
         let marks = rest.iter().position(|byte| !is_mark(*byte)).unwrap_or(rest.len());

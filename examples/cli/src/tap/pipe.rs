@@ -19,9 +19,9 @@ const CHUNK: usize = 64 * 1024;
 /// The beginning of the answer by which an editor accepts an agent.
 const SWITCHING: &[u8] = b"HTTP/1.1 101 ";
 
-/// The time for a farewell to find room. It is a few bytes, so there is room at once if the side
-/// reads. The farewells to both sides of at most 32 agents, one after the other, take no longer
-/// than a close handshake may.
+/// The time for a farewell (a close frame of the tap) to find room. A farewell has a few bytes, so
+/// there is room at once if the side reads. The farewells to both sides of at most 32 agents, one
+/// after the other, take no longer than a close handshake may.
 const FAREWELL: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -131,8 +131,8 @@ pub(crate) fn pump(mut from: &TcpStream, pipe: &Mutex<Pipe>) {
             Ok(n) => {
                 let bytes = buf.get(..n).unwrap_or_default();
                 if let Err(error) = lock(pipe).hand_on(bytes, bytes) {
-                    // Nobody reads the bytes of this side any more, so it ends. The other side
-                    // receives its end as usual.
+                    // Nobody reads the bytes of this side any more, so the tap ends it. `end`
+                    // records this end, and passes it to the other side as any other end.
                     lock(pipe).end(&format!("nobody heard it: {error}"));
                     let _ = from.shutdown(Shutdown::Both);
                     return;

@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The time that a message waits until it is recorded: long for a disk or a program that reads, and
-/// short for a person. Only the first line without a reader causes this pause, and the next lines
-/// none.
+/// short for a person. If nobody reads the transcript, only the first waiting line causes this
+/// pause.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// The time that a message waits for room while [`MOST_WAITING`] bytes of the transcript are in the
@@ -41,7 +41,8 @@ struct Inner {
     held: BTreeMap<u32, Held>,
     /// The connections that the editor has accepted.
     attached: BTreeSet<u32>,
-    /// The maximum size of the transcript in bytes, and the rest of it.
+    /// The maximum size of the transcript in bytes. `left` is the number of bytes that can still be
+    /// written.
     most: u64,
     left: u64,
     failed: bool,
@@ -74,7 +75,7 @@ impl Recorder {
     /// missing reader or the maximum size of the transcript does not interrupt anybody's work.
     pub(crate) fn tell(&self, conn: u32, what: What, by_tap: bool) {
         let mut inner = self.lock();
-        // A connection in neither list has been replaced by a new stranger.
+        // A connection in neither list has been ended in favor of a newer one.
         if inner.attached.contains(&conn) {
             self.write(&mut inner, conn, what, by_tap);
         } else if let Some(held) = inner.held.get_mut(&conn) {

@@ -52,7 +52,7 @@ struct Search {
     trail: VecDeque<usize>,
 }
 
-/// The length from which the beginning of a token is no accident.
+/// The number of bytes from which text that begins like a token is no coincidence.
 const TELLING: usize = 8;
 
 const SWITCHING: &[u8] = b"HTTP/1.1 101";
@@ -122,8 +122,8 @@ impl Redactor {
         std::mem::replace(&mut self.held, rest)
     }
 
-    /// Returns the held bytes at the end. A token that is nearly complete is as secret as the
-    /// complete one, and becomes stars too.
+    /// Returns the held bytes at the end. The beginning of a token, from [`TELLING`] bytes on, is
+    /// as secret as the token, and becomes stars too.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         for search in [&mut self.data, &mut self.control] {
             let seen = self.secrets.iter().zip(&search.matched).max_by_key(|(_, matched)| **matched);

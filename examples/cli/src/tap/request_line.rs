@@ -1,5 +1,5 @@
-//! The removal of tokens from a recorded request line: tokens of any owner and in any spelling, as
-//! far as the tap can distinguish them from other text, and otherwise that text as well.
+//! The removal of tokens from a recorded request line: tokens of any owner and in any spelling.
+//! Text that the tap cannot distinguish from a token is removed as well.
 
 use crate::tap::secrets::{is_mark, secret_at};
 
@@ -67,7 +67,7 @@ fn token_at(parameter: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns true if a value may begin after this byte, as after the mark behind the name of a field.
+/// Returns true if a value may begin after this byte, such as the colon behind the name of a field.
 const fn begins_value(byte: u8) -> bool {
     matches!(byte, b'?' | b'=' | b':')
 }

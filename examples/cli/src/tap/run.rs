@@ -233,7 +233,7 @@ fn accept(listener: &TcpListener, events: &SyncSender<Event>) {
                     return;
                 }
             }
-            // For example for lack of file descriptors, of which some may be free in a moment.
+            // The system may lack file descriptors, of which some may be free in a moment.
             Err(_) => thread::sleep(Duration::from_millis(100)),
         }
     }

@@ -15,7 +15,7 @@ pub(crate) fn secret_at(line: &[u8]) -> Option<usize> {
     ends.min()
 }
 
-/// Returns true for a byte between a name and its value.
+/// Returns true for a byte of the separator between a name and its value.
 pub(crate) const fn is_mark(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b':' | b'=')
 }
