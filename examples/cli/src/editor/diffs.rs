@@ -63,7 +63,7 @@ impl Diffs {
     }
 
     /// Removes and returns the proposal with this tab, or the only one. The tabs of one connection
-    /// are expected to differ; of two equal ones, the first is taken.
+    /// are expected to differ. If two are equal, returns the first.
     pub(crate) fn take(&mut self, tab: Option<&str>, conn: Option<u64>) -> Result<Proposal, String> {
         let fits = |proposal: &&Proposal| {
             tab.is_none_or(|tab| proposal.diff.tab_name == tab)

@@ -45,7 +45,7 @@ pub(crate) fn listen(
     }
     let names = workspace_folders(folders.given())?;
     let file = LockFile::new(process::id(), names, options.name.as_str(), secret);
-    // On a thread, so that the loop never waits for a disk.
+    // The guard runs on a thread, so that the loop never waits for a disk.
     let guarding = Guarding::OnThread(GuardMode::default(), wake);
     server.publish_guarded(&LockDir::from_environment()?, &file, guarding)?;
     Ok(server)

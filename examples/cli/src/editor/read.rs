@@ -20,8 +20,8 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     let mut text = String::new();
     // Some files do not report their length, for example those of /proc.
     let bounded = File::open(path).map_err(says)?.take(MAX_FILE.saturating_add(1)).read_to_string(&mut text);
-    // A limit inside a character makes the text invalid UTF-8. Such a file is reported as too large,
-    // even if it has invalid bytes too.
+    // If the limit cuts a character, the text is invalid UTF-8. So a file above the limit is
+    // reported as too large, even if it also has invalid bytes.
     match bounded {
         Err(error) if error.kind() != ErrorKind::InvalidData => Err(says(error)),
         Ok(length) if u64::try_from(length).is_ok_and(|length| length <= MAX_FILE) => Ok(text),

@@ -28,7 +28,7 @@ type Job<S, E> = Box<dyn FnOnce(&mut S) -> FollowUp<E> + Send>;
 pub(crate) struct Worker<S, E> {
     jobs: Sender<Job<S, E>>,
     done: Receiver<FollowUp<E>>,
-    /// `None` once its panic has been passed on.
+    /// `None` once [`next`](Self::next) has resumed the panic of the thread.
     thread: Option<JoinHandle<()>>,
     /// The jobs that the thread has not received yet, each with its call, if any.
     queue: VecDeque<(Option<CallId>, Job<S, E>)>,

@@ -30,7 +30,8 @@ pub(crate) struct Headless {
     ending: Option<Ending>,
 }
 
-/// A requested end of the editor: after the commands before it, or at a time.
+/// A requested end of the editor: when the earlier commands are done, or at the time `at` if that is
+/// earlier.
 #[derive(Debug)]
 struct Ending {
     why: String,
@@ -206,8 +207,8 @@ impl Headless {
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, tab_name, reason: why } => {
                 self.disk.cancel(call);
-                // A proposal whose paths are still being checked has not been reported, and will not
-                // be.
+                // A proposal whose paths are still being checked has not been reported, so its end is
+                // not reported either.
                 if self.diffs.forget(call) {
                     self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
                 }

@@ -43,7 +43,7 @@ pub(crate) enum Event<'a> {
         tab: &'a str,
         path: &'a str,
         /// True if the file lies in none of the folders. The agent writes the file, so every path is
-        /// possible; one outside of the folders deserves a look.
+        /// possible. A person should check a path outside of the folders.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         outside: bool,
         contents: &'a str,

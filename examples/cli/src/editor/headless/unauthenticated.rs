@@ -16,8 +16,9 @@ pub(crate) struct Reported {
 }
 
 impl Reported {
-    /// Returns the counts if they have changed and a report is due. `is_read` is true if the earlier
-    /// reports have been read; without it, strangers could fill an output that nobody reads.
+    /// Returns the counts if they have changed and a report is due. `is_read` is true if the
+    /// earlier reports have been read; without this condition, strangers could fill an output that
+    /// nobody reads.
     pub(crate) fn due(
         &mut self,
         now: Time,

@@ -95,7 +95,7 @@ impl App {
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, reason: why, .. } => {
                 self.disk.cancel(call);
-                // Perhaps the agent has written the file.
+                // The agent may have written the file.
                 self.look();
                 if let Some(closed) = self.model.take_proposal(call) {
                     let edited = if closed.is_edited() || closed.editing.is_some() {
@@ -200,7 +200,8 @@ impl App {
             }
             other => not_served(host, other),
         }
-        // So that a file that the agent has just written is shown soon.
+        // A look at the disk finds a file that the agent has just written, so that the screen shows
+        // it soon.
         self.look();
     }
 

@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{io, mem};
 
-/// The interval between two looks at the disk. An agent that has written a file asks for its
-/// problems, and that call looks at the disk at once.
+/// The interval between two looks at the disk, which find the changes of open files and folders. An
+/// agent that has written a file asks for its problems, and that call looks at the disk at once.
 const WATCH: Duration = Duration::from_secs(1);
 /// The time between a change of a text and its check.
 const REST: Duration = Duration::from_millis(200);
@@ -102,7 +102,7 @@ impl App {
         Ok(app)
     }
 
-    /// Continues after finished disk jobs, and does the looks and checks that are due.
+    /// Runs the follow-ups of finished disk jobs, and starts the look and the checks that are due.
     pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
         let was_live = self.model.is_live();
         self.model.now = now;

@@ -101,7 +101,7 @@ pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
 pub(crate) fn list_all(folders: &Folders, which: impl IntoIterator<Item = PathBuf>) -> Listing {
     let (mut times, mut entries) = (BTreeMap::new(), BTreeMap::new());
     for folder in which {
-        // First, so that a change during the listing counts as later.
+        // The time is read before the listing, so that a change during the listing counts as later.
         times.insert(folder.clone(), modified(&folder));
         entries.insert(folder.clone(), list(folders, &folder));
     }
@@ -115,7 +115,7 @@ fn modified(folder: &Path) -> Option<SystemTime> {
 /// Reads a file of the open folders.
 pub(crate) fn open(folders: &Folders, path: &str) -> Result<Document, String> {
     let Inside { shown, real } = folders.find(path)?;
-    // First, so that a write during the read counts as later.
+    // The stamp is taken before the read, so that a write during the read counts as later.
     let stamp = stamp(&real);
     let text = read(&real)?;
     Ok(Document::new(unicode(&shown)?, real, folders.label(&shown), text, stamp))

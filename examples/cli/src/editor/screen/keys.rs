@@ -22,8 +22,8 @@ use std::time::Duration;
 /// The time limit for the rest of a sequence. A terminal writes a sequence in one piece, but a slow
 /// line can cut it.
 const ESCAPE: Duration = Duration::from_millis(50);
-/// The length that no sequence with a meaning here exceeds. A longer one without an end is dropped as
-/// far as it has arrived.
+/// The length that no sequence with a meaning here exceeds. If a sequence becomes longer and has no end,
+/// the bytes that have arrived are dropped.
 const LONGEST: usize = 32;
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";

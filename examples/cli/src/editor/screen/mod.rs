@@ -195,8 +195,8 @@ impl Editor {
 
     fn stop(&mut self, now: Time, why: &str) {
         if cfg!(debug_assertions) {
-            // A way to end like the others, which a test has to be able to take. A release build does
-            // not contain it.
+            // A panic is one of the ways to end, and a test has to cause it. A release build does not
+            // contain this.
             let asked = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
             assert!(asked.is_none_or(|at| at != why), "asked to panic at {why}");
         }

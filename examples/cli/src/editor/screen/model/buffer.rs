@@ -110,7 +110,8 @@ impl Buffer {
         self.saved = state;
     }
 
-    /// Replaces the text by one that is saved. The cursor stays at its line and column.
+    /// Replaces the text by the one on disk, which counts as saved. The cursor stays at its line and
+    /// column.
     pub(crate) fn reload(&mut self, text: String) {
         let line = self.text.line_of(self.cursor);
         let column =

@@ -28,7 +28,8 @@ pub(crate) fn glyphs(line: &str) -> impl Iterator<Item = Glyph> + '_ {
             '\t' => (' ', TAB.saturating_sub(column % TAB), false),
             _ => shown(character),
         };
-        // A mark needs a character before it.
+        // A combining character at the beginning of a line has no character to join, so it takes a
+        // column.
         let width = if width == 0 && column == 0 { 1 } else { width };
         let glyph = Glyph { byte, column, width, shown, replaced };
         column = column.saturating_add(width);

@@ -78,8 +78,8 @@ impl Text {
         if first.is_some_and(|line| line.ends_with('\r')) { "\r\n" } else { "\n" }
     }
 
-    /// Returns the byte after the character at a byte and the marks on it. A line end is one
-    /// character.
+    /// Returns the offset after the character at the offset `byte` and its combining characters. A
+    /// line end is one character.
     pub(crate) fn next(&self, byte: usize) -> usize {
         let rest = self.text.get(byte..).unwrap_or_default();
         if rest.starts_with("\r\n") {
@@ -91,7 +91,7 @@ impl Text {
         byte.saturating_add(behind)
     }
 
-    /// Returns the byte at which the character before a byte begins.
+    /// Returns the offset at which the character before the offset `byte` begins.
     pub(crate) fn previous(&self, byte: usize) -> usize {
         let before = self.text.get(..byte).unwrap_or_default();
         if before.ends_with("\r\n") {

@@ -57,7 +57,7 @@ pub(crate) struct Cell {
     pub(crate) ink: Ink,
 }
 
-/// A character with the marks on it.
+/// A character with its combining characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Symbol {
     One(char),
@@ -65,7 +65,7 @@ pub(crate) enum Symbol {
     Behind,
 }
 
-/// The largest number of marks on a character: more than any language uses.
+/// The largest number of combining characters on a character: more than any language uses.
 const MARKS: usize = 16;
 
 impl Default for Symbol {
@@ -194,7 +194,8 @@ impl Canvas {
         if x < area.x {
             return;
         }
-        // The mark on a wide character goes to the first column of the character.
+        // The combining character of a wide character goes to the first column of the wide
+        // character.
         let is_behind = self.cell(x, area.y).is_some_and(|cell| cell.symbol == Symbol::Behind);
         let x = if is_behind { x.saturating_sub(1) } else { x };
         let Some(cell) = self.index(x, area.y).and_then(|at| self.cells.get_mut(at)) else { return };
