@@ -16,7 +16,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 /// The most bytes that the buffer holds. The thread can hold another 64 KiB, which it is writing. The
-/// application keeps the rest.
+/// application keeps the other bytes.
 const ROOM: usize = 64 * 1024;
 
 /// The time for which the thread writes the remaining bytes after the application has dropped the

@@ -2,7 +2,7 @@
 //! one socket, and the server of an editor, without a way to wait.
 //!
 //! An application uses `ide-mcp-mio`, `ide-mcp-smol` or `ide-mcp-blocking`. Each adapter has a
-//! [`Transport`] and its own way to wait. All the rest is written here once.
+//! [`Transport`] and its own way to wait. This crate has all other code of an adapter.
 //!
 //! | module | contents |
 //! | --- | --- |

@@ -19,8 +19,9 @@ pub struct LockDir {
 }
 
 impl LockDir {
-    /// Opens the directory in which agents look, by the variables of this process: `ide` in
-    /// `CLAUDE_CONFIG_DIR`, or in `.claude` at home. Makes the directory if it is missing.
+    /// Opens the directory in which agents look for lock files, as the variables of this process
+    /// determine it: `ide` in `CLAUDE_CONFIG_DIR`, or in `.claude` at home. Makes the directory if it is
+    /// missing.
     ///
     /// # Errors
     /// The errors of [`from_environment`] and [`create`](Self::create).

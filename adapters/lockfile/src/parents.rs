@@ -4,7 +4,7 @@
 //! each directory on the way is checked, and each directory to which a symbolic link on the way
 //! leads:
 //!
-//! | a directory above | a program that publishes or looks | the doctor |
+//! | a directory above | a program that publishes or scans | the doctor |
 //! | --- | --- | --- |
 //! | belongs to our user or to root, and nobody else can write to it | goes on | |
 //! | is writable by everybody and has the sticky bit, as `/tmp` has: entries stay with their owner | goes on | |

@@ -4,9 +4,9 @@ use crate::sys;
 
 /// Returns true if a process with this id lives; `None` if the system does not report it.
 ///
-/// A process that we may not signal lives. This process sees only the process ids of its own system
-/// and container: under WSL it does not see the processes of Windows. On systems other than Unix
-/// the result is always `None`.
+/// A process that we have no permission to signal counts as alive. This process sees only the
+/// process ids of its own system and container: under WSL it does not see the processes of Windows.
+/// On systems other than Unix the result is always `None`.
 #[must_use]
 pub fn pid_alive(pid: u32) -> Option<bool> {
     sys::pid_alive(pid)
@@ -19,7 +19,8 @@ mod tests {
     #[test]
     fn living_and_ended_processes_are_distinguished() {
         assert_eq!(pid_alive(std::process::id()), Some(true), "we");
-        // As root we may signal process 1; as any other user we may not.
+        // Process 1 belongs to root. Any other user has no permission to signal it, and the result
+        // is the same.
         assert_eq!(pid_alive(1), Some(true), "the first process");
         assert_eq!(pid_alive(0), Some(false), "a group");
         assert_eq!(pid_alive(u32::MAX), Some(false), "-1 means all processes");

@@ -10,7 +10,7 @@ use ide_mcp::ide::{LockFile, LockFileError, LockForm};
 
 use crate::{Error, sys};
 
-/// The metadata of a file, and its contents if it may be read.
+/// The metadata of a file, and its contents or the reason why it is not read.
 pub(crate) struct Contents {
     /// The metadata; `None` if the file could not be opened.
     pub(crate) metadata: Option<Metadata>,

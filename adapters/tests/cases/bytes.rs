@@ -66,7 +66,7 @@ fn one_by_one(stream: &mut TcpStream, bytes: &[u8]) {
 
 const MESSAGE: usize = 1 << 20;
 
-/// Sends 64 MiB, by writes that never have the room for a whole message.
+/// Sends 64 MiB through sockets that never have room for a whole message.
 pub(crate) fn e03_large_messages_pass_through_a_tiny_buffer<A: Adapter>() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();

@@ -123,7 +123,8 @@ pub(crate) fn junk_is_answered_with_a_close_frame<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut stream = world.plain(Upto::Open);
     let peer = thread::spawn(move || {
-        // The server stops reading at the first frame, so the write of the rest can fail.
+        // The server stops reading at the first frame, so the write of the remaining bytes can
+        // fail.
         let _ = stream.write_all(&vec![0xff; 1 << 20]);
         read_all(&mut stream)
     });

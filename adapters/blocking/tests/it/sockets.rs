@@ -128,7 +128,7 @@ fn junk_is_answered_with_a_close_frame() {
     let (addr, server) = echo();
     let mut stream = plain(addr);
     stream.write_all(HEAD).unwrap();
-    // The server stops reading at the first frame, so the write of the rest can fail.
+    // The server stops reading at the first frame, so the write of the remaining bytes can fail.
     let _ = stream.write_all(&vec![0xff; 1 << 20]);
     let all = read_all(&mut stream);
     assert!(all.starts_with(b"HTTP/1.1 101"));

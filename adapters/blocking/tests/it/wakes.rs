@@ -39,7 +39,7 @@ fn peer_that_never_reads_causes_no_wakes() {
         let after = waits();
         assert!(after - before <= 5, "{} waits in 2 s behind {size} bytes", after - before);
     }
-    // The peer reads, which makes room for the rest.
+    // The peer reads, which makes room for the remaining bytes.
     let reader = thread::spawn(move || {
         let mut read = Vec::new();
         // The connection can end with a reset, which is an error.

@@ -37,8 +37,8 @@ pub enum Bind {
     ExposedToOtherMachines(SocketAddr),
 }
 
-/// The number of connections that can wait to be accepted. The standard library requests 128, which
-/// one impolite program fills in a moment. All other clients then have to connect again a second
+/// The number of connections that can wait to be accepted. The standard library requests 128, which one
+/// program that floods the port fills in a moment. All other clients then have to connect again a second
 /// later.
 #[cfg(unix)]
 const BACKLOG: i32 = 1024;

@@ -3,7 +3,7 @@
 //! its last bytes have arrived.
 //!
 //! A list of busy places has those that can need a step, so that a turn for one of a thousand sockets
-//! does not look at all of them.
+//! does not visit all of them.
 
 use crate::socket::{BUDGET, Link, Shutdown};
 use ide_mcp::Time;

@@ -59,7 +59,7 @@ impl Lock {
         }
     }
 
-    /// Takes notifications, since the descriptor of the guard may be readable.
+    /// Reads the notifications of the guard, whose descriptor can be readable.
     pub(crate) fn notified(&mut self, transport: &mut impl Transport) {
         if let Self::InLoop(guard) = self {
             guard.notified();

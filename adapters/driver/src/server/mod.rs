@@ -136,7 +136,7 @@ impl<T: Transport> Server<T> {
         self.lock.as_mut().map_or(Ok(()), |lock| lock.update(file))
     }
 
-    /// Notes that the descriptor of the guard may be readable.
+    /// Notes that the descriptor of the guard can be readable.
     pub fn lock_ready(&mut self) {
         if let Some(lock) = &mut self.lock {
             lock.notified(&mut self.listener.transport);

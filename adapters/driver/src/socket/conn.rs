@@ -56,7 +56,7 @@ impl<M, S> Conn<M, S> {
         (&mut self.machine, &mut self.link)
     }
 
-    /// Notes that the socket may be ready, as [`Link::ready`] does.
+    /// Notes that the socket can be ready, as [`Link::ready`] does.
     pub const fn ready(&mut self) {
         self.link.ready();
     }

@@ -122,7 +122,8 @@ impl<S> Link<S> {
         }
     }
 
-    /// Returns true if the machine is done. [`discard`](Link::discard) does the rest without the wire.
+    /// Returns true if the machine is done. [`discard`](Link::discard) takes the remaining steps without the
+    /// wire.
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.stage != Stage::Moving
@@ -180,7 +181,7 @@ impl<S> Link<S> {
 }
 
 impl<S: Read + Write + Shutdown> Link<S> {
-    /// Reads into the wire until the socket would block, the wire wants no more, or `budget` bytes have been
+    /// Reads into the wire until the socket would block, the wire takes no more, or `budget` bytes have been
     /// read. The last read can exceed the budget, so a budget of 1 is a single read. Returns the number of
     /// bytes.
     pub fn read(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, budget: usize) -> usize {

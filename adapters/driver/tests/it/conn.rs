@@ -1,5 +1,5 @@
-//! A server and a client, each on a `Conn`, joined by pipes that cut, block and break; time is
-//! virtual.
+//! A server and a client, each on a `Conn`, joined by pipes that cut the bytes, block and break;
+//! time is virtual.
 
 use crate::support::{End, Fault, pair};
 use getrandom::SysRng;

@@ -11,7 +11,7 @@
 //! A look checks whether the file is in place, and restores it if it is gone. A loop calls
 //! [`Guard::tick`], which uses the disk only when a look is due. With notifications of the system a look
 //! is due once at the start, and after each change of the file or its directory. [`GuardThread`] is a
-//! guard on a thread of its own, for a loop that must not wait for a disk.
+//! guard on a thread of its own, for a loop that never waits for a disk.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[path = "inotify.rs"]

@@ -234,7 +234,7 @@ fn thread_restores_updates_and_removes_the_file() {
     };
     let guard = GuardThread::spawn(published, mode, move |event| sender.send(event).unwrap()).unwrap();
     let path = guard.path().to_owned();
-    // The first look of the guard can come before or after.
+    // The first look of the guard can come before or after this removal.
     fs::remove_file(&path).unwrap();
     let restored = || loop {
         if events.recv_timeout(Duration::from_secs(10)).unwrap() == LockFileEvent::Restored {

@@ -217,7 +217,7 @@ fn plain(addr: SocketAddr, head: &'static [u8], junk: usize) -> thread::JoinHand
         let mut stream = std::net::TcpStream::connect(addr).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(head).unwrap();
-        // The server stops reading at the first frame, so the write of the rest can fail.
+        // The server stops reading at the first frame, so the write of the remaining bytes can fail.
         let _ = stream.write_all(&vec![0xff; junk]);
         let (mut all, mut space) = (Vec::new(), [0; 4096]);
         while let Ok(n @ 1..) = stream.read(&mut space) {
