@@ -1,5 +1,5 @@
 //! An editor's server without an adapter and without a poll: an application that draws sixty frames a
-//! second looks at its sockets once a frame.
+//! second reads and writes its sockets once a frame.
 //!
 //! Each frame calls the turn that the README shows (`src/ide/host/turn.rs`: copy it along with this
 //! file). This file adds the listener, the lock file and the clock. A frame without traffic costs a

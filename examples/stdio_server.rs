@@ -26,7 +26,7 @@ const HOUR: u64 = 3_600_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     // The thread reads standard input, so that the loop can wait for a line or a deadline. If the
-    // loop is late, 16 lines wait in the channel and the rest in the pipe.
+    // loop is late, 16 lines wait in the channel and further lines in the pipe.
     let (send, lines) = sync_channel(16);
     thread::spawn(move || io::stdin().lines().try_for_each(|line| send.send(line)));
 

@@ -97,7 +97,7 @@ fn decoders(workload: &'static Workload, limit: usize) -> Vec<Contestant> {
     ];
     all.into_iter()
         .map(|(name, mut decode)| {
-            // Some decoders return all messages of a read at once, so the next pass may begin in
+            // Some decoders return all messages of a read at once, so the next pass can begin in
             // the middle of a cycle.
             let mut tally = workload.checking();
             decode(&mut tally, 2 * workload.texts.len());

@@ -216,7 +216,7 @@ fn server_ends_when_its_output_is_closed() {
 }
 
 /// Writes a server as a shell script: it answers `initialize`, sends this many notifications of 5
-/// KB without reading, and then runs the rest.
+/// KB without reading, and then runs `rest`.
 fn shell(place: &Place, notifications: u32, rest: &str) -> String {
     let long = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"text":"{}"}}}}"#, "x".repeat(5000));
     let long = place.write("long", &format!("{long}\n"));

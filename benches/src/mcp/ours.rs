@@ -135,7 +135,7 @@ pub fn session(text: String) -> impl FnMut(usize) {
     }
 }
 
-/// Returns an editor's side of a connection. Any client may attach.
+/// Returns an editor's side of a connection. The editor admits every client.
 pub fn editor(now: Time) -> Server {
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
     let tools = tools.custom_typed::<OpenDiff>(super::calls::OWN_TOOL, "", "{}");

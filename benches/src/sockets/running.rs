@@ -55,7 +55,7 @@ impl Running {
     }
 
     /// Counts the instructions of the server during `work`, in user space and in the kernel. `None`
-    /// without perf(1), or if perf may not count.
+    /// without perf(1), or if perf has no permission to count.
     pub fn instructions(&self, work: impl FnOnce()) -> Option<(f64, f64)> {
         let out = std::env::temp_dir().join(format!("ide-mcp-perf-{}", self.process.id()));
         let mut perf = Command::new("perf")
@@ -69,7 +69,7 @@ impl Running {
         // perf does not report when it has begun.
         thread::sleep(Duration::from_millis(200));
         work();
-        // perf may have ended by itself.
+        // perf can have ended already.
         let _ = kill_process(Pid::from_child(&perf), Signal::INT);
         let _ = perf.wait();
         let told = fs::read_to_string(&out).ok()?;
@@ -101,7 +101,7 @@ fn value(status: &str, name: &str) -> Option<u64> {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The server may have ended by itself.
+        // The server can have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -61,6 +61,8 @@ pub(crate) enum Heard {
     Back,
 }
 
+/// A session that can outlive its connection: it reconnects if that is requested.
+///
 /// ```text
 ///  attach ──▶ Attached ──lost──▶ Waiting ──due──▶ Trying ──ready──▶ Attached   (events: Lost, Back)
 ///                 │ lost, and not to be tried again      │ failed: Waiting, or given up
@@ -358,7 +360,7 @@ fn nobody(editor: &Editor, error: &io::Error) -> Failure {
     let (name, lock) = (&editor.name, editor.lock.display());
     let port = match editor.host.as_str() {
         LOOPBACK => format!("port {}", editor.port),
-        // The person may have forgotten the variable.
+        // The message names the variable, which the person can have forgotten.
         host => format!("{}, the host of {HOST_VARIABLE}", display_safe(&authority(host, editor.port))),
     };
     let advice = match editor.dead {

@@ -15,8 +15,8 @@ use mio::{Registry, Token};
 use serde_json::value::RawValue;
 use std::process;
 
-/// The maximum number of pending requests to the editor: the 256 that the client may have open, and
-/// 64 more that end some of them.
+/// The maximum number of pending requests to the editor: the 256 that the client is allowed to have
+/// open, and 64 more that end some of them.
 const REQUESTS: usize = 256 + 64;
 
 /// The identity that the editor receives: that of the client that started the bridge.
@@ -66,7 +66,7 @@ pub(crate) enum Change {
 }
 
 impl Attachment {
-    /// Creates the attachment; `place` is where it registers the socket.
+    /// Creates the attachment; `place` has the registry and the token for the socket.
     pub(crate) fn new(
         asked: Asked,
         trust: Trust,
@@ -209,7 +209,7 @@ impl Attachment {
     }
 
     fn connect(&mut self, now: Time) -> Result<(), String> {
-        // An editor that was restarted may have another port and another token.
+        // An editor that was restarted can have another port and another token.
         match find::editor(&self.asked) {
             Ok(editor) => self.editor = editor,
             Err(nothing) => return Err(nothing.to_string()),
@@ -234,7 +234,7 @@ impl Attachment {
 
     fn lost(&mut self, now: Time, closed: &Closed) {
         if let Err(why) = self.reconnect.on_disconnected(now, closed) {
-            // A later attempt can succeed: a new lock file may have another token.
+            // A later attempt can succeed: a new lock file can have another token.
             self.rest = Some(format!("{why}; it is tried again when something is asked"));
             self.rests = true;
         }

@@ -173,7 +173,7 @@ impl Bridge {
         } else if self.below.is_ready() {
             complain("bridge", "the editor is back");
             self.routes.end_absence();
-            // The editor may be another one, or have other tools. The notification fails if the
+            // The editor can be another one, or have other tools. The notification fails if the
             // client is not ready, and such a client has not requested the tools yet.
             let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
         }
@@ -295,7 +295,7 @@ impl Bridge {
             Stage::Attaching(waiting) => waiting.end.as_ref().map(|end| end.until),
             Stage::Greeting | Stage::Open => None,
         };
-        // A line that the bridge has not handled yet may be the answer that prevents the timeout.
+        // A line that the bridge has not handled yet can be the answer that prevents the timeout.
         let client = self.below.deadline().filter(|_| all_heard);
         editor.into_iter().chain(end).chain(client).min()
     }

@@ -17,7 +17,7 @@ pub(crate) struct Facts {
     pub(crate) variables: Variables,
     pub(crate) here: Here,
     pub(crate) system: System<'static>,
-    /// The directories that may hold lock files, or the reason why none can be named.
+    /// The directories that can hold lock files, or the reason why none can be named.
     pub(crate) directories: Result<Vec<Directory>, String>,
     pub(crate) locks: Vec<Lock>,
     /// The lock files that the doctor removed at the request of the user.
@@ -43,7 +43,7 @@ impl Variables {
 pub(crate) struct Directory {
     pub(crate) path: String,
     pub(crate) source: Source,
-    /// True if the real client looks there.
+    /// True if the real client looks for lock files there.
     pub(crate) used: bool,
     pub(crate) state: State,
     /// The directories above it that others than its user can change.
@@ -82,7 +82,7 @@ pub(crate) struct Lock {
     pub(crate) path: String,
     /// The index of its directory.
     pub(crate) directory: usize,
-    /// True if the real client looks there.
+    /// True if the real client looks for lock files in its directory.
     pub(crate) used: bool,
     pub(crate) port: Option<u16>,
     pub(crate) file: Result<LockFile, Trouble>,

@@ -1,4 +1,4 @@
-//! A command that finds the reason why an agent does not attach: it looks at everything between an
+//! A command that finds the reason why an agent does not attach: it inspects everything between an
 //! agent and its editor, and reports the faults.
 //!
 //! `gather` collects the `facts`, the pure `rules` turn them into findings, and `report` prints
@@ -50,7 +50,8 @@ fn run(options: Options) -> ExitCode {
     told(lines.and_then(|lines| lines.iter().try_for_each(|line| write_line(line))), report.exit_status())
 }
 
-/// Returns the exit status after printing. A reader may close the pipe before the end.
+/// Returns the exit status after printing. A reader can close the pipe before the end, which is no
+/// error.
 fn told(said: io::Result<()>, status: u8) -> ExitCode {
     match said {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

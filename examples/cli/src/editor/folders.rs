@@ -19,7 +19,7 @@ pub(crate) struct Folders {
     real: Vec<PathBuf>,
 }
 
-/// A place in one of the folders. A file need not exist there.
+/// A path in one of the folders, in two forms. A file need not exist there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inside {
     /// The absolute path as the person knows it.
@@ -61,8 +61,8 @@ impl Folders {
         below.as_deref().unwrap_or(shown).to_string_lossy().into_owned()
     }
 
-    /// Finds the place of a path from a command or a tool. Relative paths start at the first folder.
-    /// A `file:` URI is accepted as well, percent-encoded or not.
+    /// Resolves a path from a command or a tool. Relative paths start at the first folder. A `file:` URI
+    /// is accepted as well, percent-encoded or not.
     pub(crate) fn find(&self, path: &str) -> Result<Inside, String> {
         if path.len() > MAX_PATH {
             return Err(format!("a path has at most {MAX_PATH} bytes"));

@@ -85,7 +85,7 @@ pub(crate) fn play<C: Core>(script: &Script, tolerance: Duration, new: impl Fn()
         let (same, other): (Vec<_>, Vec<_>) = choices.partition(|(_, (_, conn))| *conn == difference.conn);
         let untried = same.into_iter().take(TRIES).chain(other.into_iter().take(TRIES));
         for choice in untried.map(|(choice, _)| choice) {
-            // After a reversal the later choices may differ, so none of them stays reversed.
+            // After a reversal the later choices can differ, so none of them stays reversed.
             let mut tried: BTreeSet<usize> = reversed.range(..choice).copied().collect();
             tried.insert(choice);
             let run = Run::new(script, tolerance, &tried, new()).play();
@@ -159,8 +159,9 @@ impl<'a, C: Core> Run<'a, C> {
         self.work()
     }
 
-    /// Advances the time, with a tick at each deadline of the core. A loop may be late, so a
-    /// `heard` step soon after a deadline may come first: then the time advances without the tick.
+    /// Advances the time, with a tick at each deadline of the core. The recorded loop can have been
+    /// late, so a `heard` step soon after a deadline can come before the tick. In that case the
+    /// time advances without the tick.
     fn wait(&mut self, until: Time, conn: u32, heard: bool) -> Same {
         while let Some(due) = self.core.deadline().filter(|due| *due < until) {
             self.let_application_act(false)?;
@@ -269,7 +270,7 @@ impl<'a, C: Core> Run<'a, C> {
                 }
                 let at = self.now;
                 let Some(expected) = self.next(conn) else {
-                    // The tap may not have read the output at the very end any more.
+                    // The tap possibly did not read the last output before its end.
                     if at.saturating_add(self.tolerance) >= self.script.end {
                         continue;
                     }

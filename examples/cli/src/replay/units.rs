@@ -71,7 +71,7 @@ impl Units {
         pieces
     }
 
-    /// Returns the rest at the end of the stream.
+    /// Returns the bytes that are left at the end of the stream, as a unit.
     pub(crate) fn finish(&mut self) -> Option<Unit> {
         let rest = std::mem::take(&mut self.buf);
         (!rest.is_empty()).then_some(match self.stage {

@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(lines.recv().unwrap(), format!("p: {long}\n"), "a long line has room in an empty queue");
         complaints.settle(Duration::from_secs(60));
 
-        // Nothing is written: the thread may or may not have taken the first line.
+        // Nothing is written. The thread possibly takes the first line from the queue.
         let line = "y".repeat(1020);
         for _ in 0..100 {
             complaints.say("p", &line);
@@ -188,7 +188,7 @@ mod tests {
             }
             said += 1;
         };
-        // 64 lines of 1 KiB have room, and the thread may be writing one more.
+        // 64 lines of 1 KiB have room, and the thread possibly holds one more.
         assert!(said == 64 || said == 65, "{said}");
         assert_eq!(unsaid, format!("p: … and {} more things were not said\n", 100 - said));
         complaints.say("p", "again");

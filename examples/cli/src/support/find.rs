@@ -21,7 +21,7 @@ pub(crate) struct Asked {
     pub(crate) port: Option<u16>,
     /// The directory that the editor has open, instead of the working directory.
     pub(crate) cwd: Option<PathBuf>,
-    /// More places to look for lock files.
+    /// Further directories of lock files.
     pub(crate) extras: Extras,
     /// True to attach to an editor although its process does not run here.
     pub(crate) dead_process: bool,
@@ -94,7 +94,7 @@ pub(crate) fn editor(asked: &Asked) -> Result<Editor, Nothing> {
     for candidate in &candidates {
         match scan_for(candidate.form(), &candidate.dir) {
             Ok(files) => found.extend(files),
-            // Another directory may have the lock file of the editor.
+            // Another directory can have the lock file of the editor.
             Err(error @ Error::NotOurs { .. }) => unread.push(error),
             Err(error) => return Err(error.into()),
         }
@@ -113,7 +113,7 @@ pub(crate) fn editor(asked: &Asked) -> Result<Editor, Nothing> {
 
 const ASK_DOCTOR: &str = "\n  `ide-mcp doctor` says more, and what to do";
 
-/// A directory in both forms in which an editor may have published it.
+/// A directory in both forms in which an editor can have published it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Here {
     /// The path as the person sees it, with its symbolic links.

@@ -42,7 +42,7 @@ impl Program {
         let status = match parse(parser) {
             Ok(Some(options)) => run(options),
             Ok(None) => match write_line(self.usage) {
-                // A reader may close the pipe before the end of the help.
+                // A reader can close the pipe before the end of the help, which is no error.
                 Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                     self.end(FAILED, &format!("standard output cannot be written: {error}"))
                 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The size of the queue in bytes up to which it takes more: thousands of events, some hundred of
 /// the largest diffs that a person would look at, hours of most sessions. A reader that is so far
 /// behind does not read, or a disk is broken, and a larger queue would only use memory. The queue
-/// may exceed the limit by one item of any size, so there is room for the largest one.
+/// can exceed the limit by one item of any size, so there is room for the largest item.
 pub(crate) const MOST_WAITING: usize = 16 << 20;
 
 /// The size of a write: any complete line of a transcript, but only a part of the largest event, so

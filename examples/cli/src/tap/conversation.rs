@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The answer to an agent while the editor does not answer. The agent may try again.
+/// The answer to an agent while the editor does not answer. The agent can try again.
 const NO_EDITOR: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /// The timeout for connecting to the editor. On one machine the system connects at once, unless the
@@ -28,7 +28,7 @@ const LINGER: Duration = Duration::from_secs(2);
 
 /// The longest wait for a thread that is forwarding bytes, before the tap sends a farewell (its own
 /// close frame). The waits and farewells for both sides of at most 32 agents together take no
-/// longer than a close handshake may.
+/// longer than a close handshake is allowed to take.
 const BUSY: Duration = Duration::from_millis(10);
 
 /// The sockets and pipes by which another thread ends a conversation.

@@ -21,7 +21,7 @@ const SWITCHING: &[u8] = b"HTTP/1.1 101 ";
 
 /// The time for a farewell (a close frame of the tap) to find room. A farewell has a few bytes, so
 /// there is room at once if the side reads. The farewells to both sides of at most 32 agents, one
-/// after the other, take no longer than a close handshake may.
+/// after the other, take no longer than a close handshake is allowed to take.
 const FAREWELL: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]

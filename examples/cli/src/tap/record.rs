@@ -23,7 +23,7 @@ const AT_ONCE: Duration = Duration::from_millis(100);
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
 /// The maximum number of bytes that the recorder holds of a connection before its acceptance: more
-/// than the head of any request. The rest is missing in the transcript.
+/// than the head of any request. Further bytes are missing in the transcript.
 const MOST_HELD: usize = 64 * 1024;
 
 /// The transcript of all connections. Its lines are in the order in which they were forwarded.
@@ -166,7 +166,7 @@ impl Inner {
         let at_once = if writer.is_idle() { AT_ONCE } else { Duration::ZERO };
         writer.put(line.into_bytes(), FOR_ROOM)?;
         let written = writer.flush(at_once);
-        // A line that is late may still be written.
+        // A line that is late can still be written, so lateness alone is no error.
         written.or_else(|late| writer.failure().map_or(Ok(()), |_| Err(late)))
     }
 

@@ -1,8 +1,9 @@
-//! The removal of tokens from recorded bytes, in a head, in a message, masked or not, in fragments
-//! or not, and at any cut of the bytes.
+//! The removal of tokens from recorded bytes: in a head or in a message, masked or not, in
+//! fragments or not, and wherever a read ends.
 //!
 //! A star replaces each byte of a token, so that the length stays. The redactor holds back a
-//! possible beginning of a token until the rest of it arrives; these are few bytes, and seldom any.
+//! possible beginning of a token until its next bytes arrive. These are few bytes, and most often
+//! none.
 
 use ide_mcp::ws::frame::{Header, Opcode, mask};
 use std::collections::VecDeque;
@@ -262,8 +263,8 @@ mod tests {
         bytes
     }
 
-    /// Checks that the result does not depend on the cut of the bytes: whole, single, and in
-    /// threes.
+    /// Checks that the result does not depend on the size of the reads: all bytes, one byte, and
+    /// three bytes.
     fn check(name: &str, new: impl Fn() -> Redactor, bytes: &[u8], expected: &[u8]) {
         for size in [bytes.len(), 1, 3] {
             let mut redactor = new();

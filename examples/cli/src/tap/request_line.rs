@@ -67,7 +67,7 @@ fn token_at(parameter: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns true if a value may begin after this byte, such as the colon behind the name of a field.
+/// Returns true if a value can begin after this byte, such as the colon behind the name of a field.
 const fn begins_value(byte: u8) -> bool {
     matches!(byte, b'?' | b'=' | b':')
 }

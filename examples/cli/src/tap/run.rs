@@ -28,8 +28,8 @@ const STRANGERS: usize = 8;
 /// storm at no more than 160 connections a second, and an agent among them succeeds.
 const CHANCE: Duration = Duration::from_millis(50);
 
-/// The timeout for the close handshakes at the end, and then again for writing the rest of the
-/// transcript.
+/// The timeout for the close handshakes at the end, and a second time for the unwritten lines of
+/// the transcript.
 const DRAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -105,8 +105,8 @@ impl Tap {
         let ends = Ends { token, port, editor_token, editor_port, trust };
         let guarding = sender.clone();
         let lock = GuardThread::spawn(lock, GuardMode::default(), move |event| {
-            // With a full queue the tap may be ending and waiting for this thread, so the event is
-            // dropped.
+            // If the queue is full, the tap is possibly ending and waiting for this thread, so the
+            // event is dropped.
             drop(guarding.try_send(Event::LockFile(event)));
         })?;
         let ends = Arc::new(ends);
@@ -176,7 +176,7 @@ impl Tap {
         };
         if let Some(open) = self.open.remove(oldest) {
             thread::sleep(CHANCE.saturating_sub(self.clock.now().saturating_since(open.since)));
-            // The editor may have accepted it meanwhile.
+            // The editor can have accepted the connection meanwhile.
             if !self.recorder.strangers().contains(oldest) {
                 self.open.insert(*oldest, open);
                 return strangers.len().saturating_sub(1);
@@ -233,7 +233,7 @@ fn accept(listener: &TcpListener, events: &SyncSender<Event>) {
                     return;
                 }
             }
-            // The system may lack file descriptors, of which some may be free in a moment.
+            // The system possibly lacks file descriptors, of which some can be free in a moment.
             Err(_) => thread::sleep(Duration::from_millis(100)),
         }
     }

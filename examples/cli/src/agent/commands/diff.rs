@@ -32,8 +32,8 @@ impl Proposal {
                 return Err(format!("{} is a directory; propose a file in it", path.display()));
             }
             Ok(metadata) if !metadata.is_file() => return Err(format!("{} is no file", path.display())),
-            // A file that cannot be read may still be writable. The person at the editor sees the
-            // proposal.
+            // A file that cannot be read can still be writable. The person at the editor decides
+            // about the proposal.
             Ok(_) if fs::read(&absolute).is_ok_and(|old| old == contents.as_bytes()) => return Ok(None),
             Ok(_) => {}
             Err(_) => {

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// A directory; true if the real client looks there.
+/// A directory; true if the real client looks for lock files there.
 pub(super) type Asked = (LockDirCandidate, bool);
 
 /// Returns the directories of the real client, then other directories in which some editors write.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Removes the lock files whose process is dead and whose port refuses connections, of all our
-/// editors, in the directories where the agent looks.
+/// editors, in the directories where the agent looks for lock files.
 ///
 /// # Errors
 /// The first error; the lock files removed before it stay removed.

@@ -42,7 +42,7 @@ pub(super) fn ask(host: &str, trust: Trust, locks: &mut [Lock], progress: &mut P
 struct Question {
     port: u16,
     token: Option<AuthToken>,
-    /// True if its process does not run, so that the listener may be any program.
+    /// True if its process does not run, so that the listener can be any program.
     dead: bool,
 }
 

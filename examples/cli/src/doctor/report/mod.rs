@@ -24,7 +24,7 @@ impl Report<'_> {
     }
 
     /// Returns the exit status: 0, or 1 with a problem or a warning, or 2 if the doctor could not
-    /// look at something.
+    /// inspect something.
     pub(crate) fn exit_status(&self) -> u8 {
         if self.findings.iter().any(|finding| finding.kind.blinds) {
             2

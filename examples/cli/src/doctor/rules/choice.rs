@@ -43,7 +43,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let (locks, Choice { matching, .. }) = matching(facts, &facts.here.canonical);
     let only = matching.unique().and_then(|only| Some((locks.get(only.index)?, &only.reason)));
     match (only, matching.accepted.len()) {
-        // A file that was not read may be of another editor with the same folder.
+        // A file that was not read can belong to another editor with the same folder.
         (Some((_, reason)), _) if *reason != MatchReason::Port && leaves_unread(facts) => Verdict::Unknown,
         (Some((lock, _)), _) => {
             let port = lock.port.unwrap_or_default();
@@ -138,7 +138,7 @@ struct Choice {
     spelled: Vec<usize>,
 }
 
-/// Returns the lock files that the client looks at, and its choice among them in this directory.
+/// Returns the lock files that the client reads, and its choice among them in this directory.
 fn matching<'a>(facts: &'a Facts, cwd: &str) -> (Vec<&'a Lock>, Choice) {
     let port = facts.variables.client().port();
     matching_with(facts, cwd, port)
@@ -202,7 +202,7 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
 }
 
 /// Returns the editors that had this directory open and have left their lock file behind. If a port
-/// answers, its process may be alive but not visible.
+/// answers, its process can be alive but not visible.
 fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open | Probe::Asked { .. }));
     let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks

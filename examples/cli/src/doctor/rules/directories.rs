@@ -1,4 +1,5 @@
-//! The rules about the directories of lock files: those where the agent looks, and others.
+//! The rules about the directories of lock files: those where the agent looks for lock files, and
+//! others.
 
 use super::{Finding, editor};
 use crate::doctor::facts::{Directory, Facts, Lock, State, Weak, Weakness};

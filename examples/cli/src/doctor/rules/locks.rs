@@ -76,7 +76,7 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'stat
         }
         _ => {}
     }
-    // If nobody listens, the process id may belong to another program by now.
+    // If nobody listens, the process id can belong to another program by now.
     if said.is_empty() && !matches!(lock.probe, Some(Probe::Refused)) {
         said.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
     }

@@ -69,7 +69,7 @@ impl Finding {
         let path = self.path.as_deref().map(quoted).unwrap_or_default();
         let port = self.port.map(|port| port.to_string()).unwrap_or_default();
         let advice = self.kind.advice.replace("{port}", &port).replace("{cwd}", &quoted(cwd));
-        // The path comes last, since it may contain the other placeholders.
+        // The path comes last, since it can contain the other placeholders.
         self.advice = advice.replace("{path}", &path);
     }
 }

@@ -117,7 +117,7 @@ fn integration(variables: &Variables) -> Option<Finding> {
 
 fn proxy(variables: &Variables) -> Option<Finding> {
     let is_set = |name: &&str| variables.get(name).is_some_and(|value| !value.is_empty());
-    // The value may contain a password, so no finding has it.
+    // The value can contain a password, so no finding contains the value.
     let proxy = PROXIES.into_iter().find(is_set)?;
     // A list that is not set excludes nothing. Agents differ in the list that they read (L12).
     let excludes = |name| variables.get(name).is_some_and(excludes_loopback);

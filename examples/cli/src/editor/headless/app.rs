@@ -58,7 +58,7 @@ impl Headless {
         &mut self.report
     }
 
-    /// Returns the report, and drops the rest. Its last events can still be unread.
+    /// Drops the application and returns its report, whose last events can still be unread.
     pub(crate) fn into_report(self) -> Report {
         self.report
     }

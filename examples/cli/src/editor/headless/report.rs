@@ -7,10 +7,9 @@ use serde::Serialize;
 use std::io;
 use std::time::Duration;
 
-/// The time for which an event waits for room if [`MOST_WAITING`] bytes of events are already
-/// waiting. All agents wait with it. A program that reads the events makes room much faster, even
-/// after a diff of 16 MiB, the largest; a program that makes no room in this time has stopped
-/// reading.
+/// The time for which an event waits for room if [`MOST_WAITING`] bytes of events are already waiting.
+/// All agents wait meanwhile. A program that reads the events makes room much faster, even after a diff
+/// of 16 MiB, the largest; a program that makes no room in this time has stopped reading.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
 /// The time limit for the last events to be read: that of a close handshake.
@@ -43,7 +42,7 @@ pub(crate) enum Event<'a> {
         tab: &'a str,
         path: &'a str,
         /// True if the file lies in none of the folders. The agent writes the file, so every path is
-        /// possible. A person should check a path outside of the folders.
+        /// possible. A path outside of the folders is reported, so that a person can check it.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         outside: bool,
         contents: &'a str,

@@ -95,7 +95,7 @@ impl App {
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, reason: why, .. } => {
                 self.disk.cancel(call);
-                // The agent may have written the file.
+                // The agent can have written the file.
                 self.look();
                 if let Some(closed) = self.model.take_proposal(call) {
                     let edited = if closed.is_edited() || closed.editing.is_some() {

@@ -1,10 +1,9 @@
 //! A decoder for the input from a terminal: keys, mouse and pasted text.
 //!
-//! The caller passes the bytes with the time, as for every machine of this crate, so nothing here
-//! ever waits. The reader of crossterm, in contrast, waits inside a sequence for the rest of it, and
-//! loops forever if the terminal is gone. The sequences are those of xterm (ctlseqs: "PC-Style
-//! Function Keys", "Mouse Tracking", mode 1006 for the mouse, 2004 for pasted text), which all
-//! current terminals send.
+//! The caller passes the bytes with the time, as for every machine of this crate, so nothing here ever
+//! waits. The reader of crossterm, in contrast, waits until a sequence is complete, and loops forever if
+//! the terminal is gone. The sequences are those of xterm (ctlseqs: "PC-Style Function Keys", "Mouse
+//! Tracking", mode 1006 for the mouse, 2004 for pasted text), which all current terminals send.
 //!
 //! ```text
 //!            ESC [ 2 0 0 ~
@@ -12,15 +11,15 @@
 //!     ▲                          │ ESC [ 2 0 1 ~
 //!     └──────────────────────────┘
 //! ```
-//! Time matters only for incomplete input. If its rest does not arrive within [`ESCAPE`], the decoder
-//! takes the bytes as they are: a lone ESC is the key.
+//! Time matters only for incomplete input. If the missing bytes do not arrive within [`ESCAPE`], the
+//! decoder takes the bytes as they are: a lone ESC is the key.
 
 use ide_mcp::Time;
 use std::str;
 use std::time::Duration;
 
-/// The time limit for the rest of a sequence. A terminal writes a sequence in one piece, but a slow
-/// line can cut it.
+/// The time limit for the missing bytes of a sequence. A terminal writes a sequence in one piece, but a
+/// slow line can cut it.
 const ESCAPE: Duration = Duration::from_millis(50);
 /// The length that no sequence with a meaning here exceeds. If a sequence becomes longer and has no end,
 /// the bytes that have arrived are dropped.
@@ -171,7 +170,7 @@ impl Decoder {
         };
         let (text, length) = match str::from_utf8(text) {
             Ok(text) => (text.to_owned(), text.len()),
-            // An incomplete character waits for its rest.
+            // An incomplete character waits for its missing bytes.
             Err(error) if error.error_len().is_none() && !is_late && end.is_none() => {
                 let valid = text.get(..error.valid_up_to()).unwrap_or_default();
                 (String::from_utf8_lossy(valid).into_owned(), valid.len())

@@ -118,7 +118,8 @@ impl Model {
         }
     }
 
-    /// Carries out an action. Returns the request for the rest of the work, if any.
+    /// Carries out an action. Returns the request for the work that the model cannot do itself, if
+    /// any.
     pub(crate) fn act(&mut self, action: Action, shown: Shown) -> Option<Request> {
         self.message = None;
         let confirmed = self.confirm.take();

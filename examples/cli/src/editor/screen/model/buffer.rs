@@ -329,8 +329,8 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Returns the first of the `shown` places so that `place` is among them. If the first place has to
-/// change, `margin` places are shown beyond `place`.
+/// Returns the first of `shown` visible positions, chosen so that `place` is visible. If `first` has to
+/// change, `margin` positions beyond `place` are visible too.
 pub(crate) const fn in_sight(first: usize, place: usize, shown: usize, margin: usize) -> usize {
     if place < first {
         place.saturating_sub(margin)

@@ -127,7 +127,7 @@ impl Canvas {
         for glyph in glyphs(text) {
             let behind = glyph.column.saturating_add(glyph.width);
             let Some(column) = glyph.column.checked_sub(left) else {
-                // The rest of a character that the left edge cuts.
+                // Spaces fill the visible columns of a character that the left edge cuts.
                 for column in left..behind {
                     end = self.put(area, column.saturating_sub(left), ' ', ink(glyph.byte)).unwrap_or(end);
                 }
