@@ -126,9 +126,8 @@ impl<T: Transport> Server<T> {
         self.lock.as_ref().map(Lock::path)
     }
 
-    /// Replaces the contents of the lock file, as after folders were opened or closed. A guard on a thread
-    /// writes them soon, and reports a failure as an event. Without such a thread, this method writes them
-    /// and waits for the disk. Without a published file nothing happens.
+    /// Replaces the contents of the lock file, after folders changed. A guard on a thread writes them soon,
+    /// and reports a failure as an event; otherwise this waits for the disk. Without a file nothing happens.
     ///
     /// # Errors
     /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
@@ -239,8 +238,7 @@ impl<T: Transport> Server<T> {
         !self.listener.is_open() && self.connections.is_empty() && self.host.is_idle()
     }
 
-    /// Returns the next event. If none is left from an earlier call, writes the output of the last turn and
-    /// begins another turn.
+    /// Returns the next event. If none is left, ends the current turn and begins another.
     fn step(&mut self, now: Time) -> Option<HostEvent> {
         // The application can have used the host since the last event.
         if let Some(event) = self.poll_event() {
