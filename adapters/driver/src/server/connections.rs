@@ -215,7 +215,8 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         self.retire(index);
     }
 
-    /// Releases the sockets whose last bytes have arrived, or whose time is over.
+    /// Releases the sockets whose last bytes have arrived, whose time is over, or whose connection the
+    /// application removed; also the oldest sockets above [`LINGERING`].
     pub(crate) fn linger(&mut self, now: Time, mut release: impl FnMut(S)) {
         let mut surplus = self.lingering.len().saturating_sub(LINGERING);
         for _ in 0..self.lingering.len() {

@@ -41,8 +41,8 @@ impl Tools for OfEditor {
         IgnoredAny::deserialize(arguments).map(|_| ())
     }
 
-    /// Returns true for the tools for which an editor returns true: a call that closes diffs does
-    /// not wait behind the open diffs.
+    /// Returns true for the same tools as in an editor: a call that closes diffs does not wait
+    /// behind the open diffs.
     fn is_answered_at_once(&self, name: &str) -> bool {
         matches!(
             Tool::from_name(name),

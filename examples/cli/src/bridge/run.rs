@@ -173,8 +173,8 @@ impl Bridge {
         } else if self.below.is_ready() {
             complain("bridge", "the editor is back");
             self.routes.end_absence();
-            // The editor can be another one, or have other tools. The notification fails if the
-            // client is not ready, and such a client has not requested the tools yet.
+            // The editor can be another one, or have other tools. A client that is not ready gets
+            // no notification, because it has not requested the tools yet.
             let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
         }
         self.work(now);

@@ -160,8 +160,8 @@ impl<'a, C: Core> Run<'a, C> {
     }
 
     /// Advances the time, with a tick at each deadline of the core. The recorded loop can have been
-    /// late, so a `heard` step soon after a deadline can come before the tick. In that case the
-    /// time advances without the tick.
+    /// late, so input of the peer (`heard`) soon after a deadline can come before the tick. In that
+    /// case the time advances without the tick.
     fn wait(&mut self, until: Time, conn: u32, heard: bool) -> Same {
         while let Some(due) = self.core.deadline().filter(|due| *due < until) {
             self.let_application_act(false)?;

@@ -60,8 +60,8 @@ const SWITCHING: &[u8] = b"HTTP/1.1 101";
 const END: &[u8] = b"\r\n\r\n";
 
 impl Redactor {
-    /// Creates a redactor for the bytes of an agent after the head of its request, if that was
-    /// `whole`.
+    /// Creates a redactor for the bytes of an agent after the head of its request. `whole` is true
+    /// if the head was complete.
     pub(crate) fn of_agent(secrets: &[&[u8]], whole: bool) -> Self {
         let walk = if whole { Walk::Frame { header: Vec::new() } } else { Walk::Plain };
         Self::new(secrets, true, walk)
@@ -72,7 +72,7 @@ impl Redactor {
         Self::new(secrets, false, Walk::Head { first: Vec::new(), end: 0 })
     }
 
-    /// Creates a redactor for the rest of a head that is too long; it hides everything.
+    /// Creates a redactor for the remaining bytes of a head that is too long. It hides everything.
     pub(crate) fn of_endless_head() -> Self {
         Self::new(&[], true, Walk::Hidden)
     }
@@ -84,7 +84,7 @@ impl Redactor {
         Self { secrets, masked, walk, held: Vec::new(), data, control }
     }
 
-    /// Takes these bytes, and returns the bytes that may be recorded now.
+    /// Takes these bytes, and returns the bytes that can be recorded now.
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut rest = bytes;
         while let [first, behind @ ..] = rest {
