@@ -59,8 +59,8 @@ impl Inbound {
         taken
     }
 
-    /// Returns true if the thread adds no bytes now: the input has ended, or the buffer is full and not
-    /// yet [`LOW`].
+    /// Returns true if the thread adds no bytes now: the input has ended, or the buffer was full and has
+    /// not fallen to [`LOW`] since.
     pub(crate) fn is_stuck(&self) -> bool {
         let state = lock(&self.state);
         state.end.is_some() || state.is_full

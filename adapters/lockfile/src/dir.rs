@@ -11,7 +11,7 @@ use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 
 use crate::{Error, Published, from_environment, parents, process_scope, sys};
 
-/// A directory that belongs to our user and has mode 0700. Opening checks both.
+/// A directory that belongs to our user and has mode 0700. Opening checks the owner and sets the mode.
 #[derive(Clone, Debug)]
 pub struct LockDir {
     path: PathBuf,

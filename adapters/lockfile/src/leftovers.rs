@@ -29,7 +29,7 @@ pub struct Leftover {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stays {
-    /// A file that can still be in use, for this reason.
+    /// A file that is not known to be left over, for this reason.
     NotStale(NotStaleReason),
     /// A file that is left over and could not be removed.
     Failed(Error),

@@ -120,8 +120,8 @@ impl Rewritten {
     }
 
     /// Forwards a line unchanged. The record has the line up to `from`, and the separators there.
-    /// After them it has only the bytes that are invalid in a field, because the editor judges the
-    /// line by these bytes.
+    /// In the text after them, minus signs replace all bytes but those that are invalid in a field:
+    /// the editor judges the line by such bytes.
     fn hiding(&mut self, line: &[u8], from: usize) {
         let (known, rest) = line.split_at(from.min(line.len()));
         let marks = rest.iter().position(|byte| !is_mark(*byte)).unwrap_or(rest.len());
