@@ -43,7 +43,8 @@ impl OpenFile {
     /// `endText` selects to the end of `startText`. If `startText` is not in the file, the range is
     /// empty, at the beginning of the file, and `endText` is not searched. If `endText` is not
     /// found, the range is that of a call without `endText`. Lines are used only if the call has
-    /// neither text.
+    /// neither text. `selectToEndOfLine` extends a range to the end of its last line; a call with
+    /// neither a text nor a first line has no range to extend.
     ///
     /// ```
     /// use ide_mcp::ide::{OpenFile, Position, Range};
@@ -71,7 +72,8 @@ impl OpenFile {
         if self.start_text.is_none() && self.end_text.is_none() {
             (start, end) = self.lines(text);
         }
-        if self.select_to_end_of_line && end > 0 {
+        let has_passage = self.start_text.is_some() || self.end_text.is_some() || self.start_line.is_some();
+        if self.select_to_end_of_line && has_passage && missing != Some(MissingText::Start) {
             let rest = text.get(end..).and_then(|rest| rest.lines().next()).unwrap_or_default();
             end = end.saturating_add(rest.len());
         }
@@ -149,6 +151,17 @@ mod tests {
             let mut asked = OpenFile::new("/a");
             (asked.start_line, asked.end_line) = (start, end);
             assert_eq!(asked.passage(TEXT).range.slice(TEXT), selected, "{name}");
+        }
+    }
+
+    #[test]
+    fn line_without_last_line_extends_to_its_end() {
+        let cases =
+            [("no line", None, ""), ("the first line", Some(1), "fn a() {"), ("another", Some(2), "  1")];
+        for (name, start, selected) in cases {
+            let mut asked = OpenFile::new("/a");
+            (asked.start_line, asked.select_to_end_of_line) = (start, true);
+            assert_eq!(asked.passage(TEXT).range.slice(TEXT), Some(selected), "{name}");
         }
     }
 }

@@ -49,8 +49,17 @@ struct Secret {
 struct Search {
     /// The number of matched bytes of each secret.
     matched: Vec<usize>,
-    /// The positions of these bytes in `held`.
-    trail: VecDeque<usize>,
+    /// The most recent bytes in `held`, as many as the longest match.
+    trail: VecDeque<Trace>,
+}
+
+/// A byte in `held` that can be a byte of a secret.
+#[derive(Clone, Copy, Debug)]
+struct Trace {
+    at: usize,
+    /// The byte that is a star after unmasking. Two secrets can overlap, so the byte in `held` may
+    /// already be this one.
+    star: u8,
 }
 
 /// The number of bytes from which text that begins like a token is no coincidence.
@@ -114,10 +123,10 @@ impl Redactor {
                 }
             };
         }
-        let known = self.data.trail.iter().chain(&self.control.trail).min().copied();
+        let known = self.data.trail.iter().chain(&self.control.trail).map(|trace| trace.at).min();
         let known = known.unwrap_or(self.held.len());
-        for at in self.data.trail.iter_mut().chain(&mut self.control.trail) {
-            *at = at.saturating_sub(known);
+        for trace in self.data.trail.iter_mut().chain(&mut self.control.trail) {
+            trace.at = trace.at.saturating_sub(known);
         }
         let rest = self.held.split_off(known.min(self.held.len()));
         std::mem::replace(&mut self.held, rest)
@@ -127,9 +136,9 @@ impl Redactor {
     /// as secret as the token, and becomes stars too.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         for search in [&mut self.data, &mut self.control] {
-            let seen = self.secrets.iter().zip(&search.matched).max_by_key(|(_, matched)| **matched);
-            if let Some((secret, matched)) = seen.filter(|(_, matched)| **matched >= TELLING) {
-                hide(&mut self.held, &search.trail, secret.bytes.get(..*matched).unwrap_or_default());
+            let longest = search.matched.iter().max().copied().unwrap_or_default();
+            if longest >= TELLING {
+                hide(&mut self.held, &search.trail, longest);
             }
             search.trail.clear();
         }
@@ -193,13 +202,13 @@ impl Redactor {
     fn search(&mut self, opcode: Opcode, raw: &[u8], plain: &[u8]) {
         let search = if opcode.is_control() { &mut self.control } else { &mut self.data };
         for (raw, byte) in raw.iter().zip(plain) {
-            search.trail.push_back(self.held.len());
+            search.trail.push_back(Trace { at: self.held.len(), star: raw ^ byte ^ b'*' });
             self.held.push(*raw);
             for (secret, matched) in self.secrets.iter().zip(&mut search.matched) {
                 *matched = secret.step(*matched, *byte);
                 if *matched == secret.bytes.len() {
                     *matched = 0;
-                    hide(&mut self.held, &search.trail, &secret.bytes);
+                    hide(&mut self.held, &search.trail, secret.bytes.len());
                 }
             }
             let keep = search.matched.iter().max().copied().unwrap_or_default();
@@ -208,11 +217,11 @@ impl Redactor {
     }
 }
 
-/// Replaces the last bytes of `trail`, which are `bytes` before masking, by stars.
-fn hide(held: &mut [u8], trail: &VecDeque<usize>, bytes: &[u8]) {
-    for (at, byte) in trail.iter().rev().zip(bytes.iter().rev()) {
-        if let Some(raw) = held.get_mut(*at) {
-            *raw ^= byte ^ b'*';
+/// Replaces the last `len` bytes of `trail` by stars.
+fn hide(held: &mut [u8], trail: &VecDeque<Trace>, len: usize) {
+    for trace in trail.iter().rev().take(len) {
+        if let Some(raw) = held.get_mut(trace.at) {
+            *raw = trace.star;
         }
     }
 }
@@ -309,6 +318,26 @@ mod tests {
             let garbage = |text: &[u8]| [b"\xff\xff", text].concat();
             check(name, agent, &garbage(text), &garbage(expected));
             check(name, || Redactor::of_agent(&[SECRET, OTHER], false), text, expected);
+        }
+    }
+
+    #[test]
+    fn overlapping_tokens_stay_hidden() {
+        let cases: &[(&str, &[&[u8]], &[u8], &[u8])] = &[
+            ("one inside the other", &[SECRET, b"aa"], b"xaabaaacx", b"x*******x"),
+            ("the shorter first", &[b"aa", SECRET], b"xaabaaacx", b"x*******x"),
+            ("the same twice", &[SECRET, SECRET], b"xaabaaacx", b"x*******x"),
+            ("the end of one begins the other", &[b"abcd", b"cdef"], b"xabcdefx", b"x******x"),
+        ];
+        for (name, secrets, text, expected) in cases {
+            for key in [None, Some([1, 2, 3, 4])] {
+                let whole = key.is_some();
+                let new =
+                    || if whole { Redactor::of_agent(secrets, true) } else { Redactor::of_editor(secrets) };
+                let head = if whole { &b""[..] } else { b"HTTP/1.1 101 Switching Protocols\r\n\r\n" };
+                let framed = |text: &[u8]| [head, &frame(0x81, key, text)].concat();
+                check(name, new, &framed(text), &framed(expected));
+            }
         }
     }
 
