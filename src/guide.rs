@@ -1,5 +1,5 @@
-//! The pages beside the reference, from `docs/` of the repository. They are part of the
-//! documentation alone.
+//! The pages beside the reference, from `docs/` of the repository. They exist in the documentation
+//! only.
 
 /// The instructions for driving the machines in each kind of loop.
 #[doc = include_str!("../docs/embedding.md")]
@@ -13,7 +13,7 @@ pub mod errors {}
 #[doc = include_str!("../docs/faq.md")]
 pub mod questions {}
 
-/// The measured behaviour of the real client.
+/// The measured behavior of the real client.
 #[doc = include_str!("../docs/evidence.md")]
 pub mod evidence {}
 

@@ -1,6 +1,6 @@
-//! The editor's side and the agent's side of the protocol by which a coding agent's command line (Claude
-//! Code, and others with the same protocol) attaches to an editor: sans-IO state machines that any event
-//! loop can drive.
+//! Sans-IO state machines for both sides of the protocol by which a coding agent on the command line
+//! (Claude Code, and others with the same protocol) attaches to an editor. Any event loop can drive
+//! them.
 //!
 //! ```text
 //!  ide::Host ─ ide::Server ┬ ws::Server    RFC 6455                 the editor
@@ -10,10 +10,10 @@
 //!                          └ mcp::Client ─ rpc
 //! ```
 //!
-//! No machine of this crate owns a socket, a file, a clock, a variable or a source of randomness. The
-//! application hands in bytes and time, and takes out events and bytes, through two traits: [`Wire`] is
-//! the interface of a socket, [`Machine`] is the interface of a loop. Ten laws hold for every machine;
-//! they are listed at [`Wire`].
+//! No machine of this crate uses a socket, a file, a clock or an environment variable. A client draws
+//! random bytes from a source that the application passes in. The application hands in bytes and time,
+//! and takes out events and bytes, through two traits: [`Wire`] is the interface of a socket,
+//! [`Machine`] is the interface of a loop. Ten laws hold for every machine; they are listed at [`Wire`].
 //!
 //! # Where to begin
 //!
@@ -24,12 +24,12 @@
 //! - MCP over another transport than WebSocket: [`mcp::Server`], [`mcp::Client`] and an [`Outbox`];
 //! - WebSocket alone: [`ws::Server`] and [`ws::Client`], without serde.
 //!
-//! | layer | is | asks for |
+//! | layer | contains | input |
 //! | --- | --- | --- |
 //! | [`ide::Host`] | all agents of an editor: limits, selection, mentions | bytes of each socket, time |
-//! | [`ide::Server`], [`ide::Client`] | one connection of the dialect: who may attach, tools, diffs, notifications | bytes, time |
+//! | [`ide::Server`], [`ide::Client`] | one connection of the dialect: admission of clients, tools, diffs, notifications | bytes, time |
 //! | [`mcp::Server`], [`mcp::Client`] | one session of MCP: handshake, calls, cancellation, progress, deadlines | texts, time |
-//! | [`rpc`] | what a text of JSON-RPC is, ids, tables of what is open | texts |
+//! | [`rpc`] | the classification of JSON-RPC texts, ids, the writing of messages | texts |
 //! | [`ws::Server`], [`ws::Client`] | RFC 6455: handshake, frames, ping, close | bytes, time |
 //!
 //! A loop takes these steps for each machine: it reads, passes the time, takes the events, writes, and
@@ -39,8 +39,8 @@
 //! use ide_mcp::{Machine, Time, Wire};
 //! use std::io::{ErrorKind, Read, Write};
 //!
-//! /// One turn for a socket that does not block. It is over when the machine is done; until then, take the next turn
-//! /// when the socket is ready, or at the deadline.
+//! /// Takes one turn for a non-blocking socket, and returns the deadline of the machine. Until the machine is done, take
+//! /// the next turn when the socket is ready, or at the deadline.
 //! fn turn<M: Machine + Wire>(
 //!     machine: &mut M,
 //!     socket: &mut (impl Read + Write),
@@ -65,7 +65,7 @@
 //!             Ok(n) if n > 0 => machine.sent(n),
 //!             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
 //!             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-//!             // Nobody hears the rest; the last events say so in the next turn.
+//!             // The rest cannot be written; the next turn returns the last events.
 //!             Ok(_) | Err(_) => {
 //!                 let rest = machine.outgoing().len();
 //!                 machine.feed_eof(now);
@@ -77,7 +77,7 @@
 //! }
 //! ```
 //!
-//! An [`ide::Host`] has one more step: it names the connection that got output.
+//! The loop of an [`ide::Host`] has one more step: the host names each connection that has new output.
 //!
 //! [`guide`] contains the pages beside the reference: [embedding](guide::embedding), [errors and the
 //! reactions to them](guide::errors), [questions](guide::questions), [the evidence](guide::evidence),
@@ -93,11 +93,11 @@
 //! - `testing`: module `testing`, the tools with which this crate is tested, for tests of other crates;
 //!   brings arbitrary, and needs `std`.
 //!
-//! A feature adds API and never changes behaviour. The crate is `no_std` and needs `alloc`.
+//! A feature adds API and never changes behavior. The crate is `no_std` and needs `alloc`.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]
-// The links in the page above lead to items of these features.
+// The documentation above links to items of these features.
 #![cfg_attr(not(all(feature = "std", feature = "ide")), allow(rustdoc::broken_intra_doc_links))]
 
 extern crate alloc;

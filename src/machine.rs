@@ -1,14 +1,14 @@
 //! The contract between a machine of this crate and its driver: two traits and ten laws.
 //!
 //! [`Wire`] is the interface of a *socket*; [`Machine`] is the interface of a *loop*. A single
-//! connection has both; a set of connections ([`ide::Host`](crate::ide::Host)) is a `Machine` and hands
-//! out a `Wire` for each of them.
+//! connection implements both; a set of connections ([`ide::Host`](crate::ide::Host)) implements
+//! `Machine` and hands out a `Wire` for each connection.
 //!
-//! `feed`, `filled`, `feed_eof` and `tick` only take note. The effects come in `poll_event`, in this
-//! order: bytes, the end of the transport, timers. So a timeout never overtakes an answer that lies in
-//! the buffer and would have prevented it. A method takes `now` if and only if the method brings new
-//! time in. All other methods act at the latest time that the machine has received. A `now` older than
-//! the latest time counts as the latest.
+//! `feed`, `filled`, `feed_eof` and `tick` only record their input. The effects come in `poll_event`, in
+//! this order: bytes, the end of the transport, timers. So a timeout never overtakes an answer that is
+//! in the receive buffer and would prevent the timeout. A method takes `now` if and only if the method
+//! brings new time in. All other methods act at the latest time that the machine has received. A `now`
+//! older than the latest time counts as the latest.
 
 use crate::Time;
 
@@ -20,27 +20,28 @@ use crate::Time;
 /// `tests/it/laws.rs`.
 ///
 /// 1. **Total**: no input, order of calls or sequence of times panics.
-/// 2. **Cuts do not matter**: for any cutting of the same bytes at the same times with the same `sent`
-///    calls, and any application that reacts only to events, events and output are identical. (A timer
-///    that is due at the very time of the bytes acts at the first poll without bytes to process, which
-///    can lie between two pieces.)
+/// 2. **Cuts do not matter**: events and output do not depend on the pieces into which the input bytes
+///    are cut, if the bytes, their times and the `sent` calls are equal, and the application reacts only
+///    to events. (A timer that is due at the very time of the bytes fires at the first poll without
+///    bytes to process. This poll can come between two pieces.)
 /// 3. **One ending**: the `Closed` event comes exactly once and last; afterwards only `outgoing`, `sent`
 ///    and `tick` act, until [`is_done`](Wire::is_done).
 /// 4. **The clock moves on**: after `tick(now)` and polling to `None` (a host: and `poll_transmit` to
 ///    `None`), `deadline()` is later than `now` or absent.
 /// 5. **Nothing waits unseen**: while an event can be polled, or a host has output that `poll_transmit`
 ///    has not named, `deadline()` is not in the future.
-/// 6. **Bounded**: the limits bound the memory, for any behaviour of the peer and however slowly the
-///    caller writes.
-/// 7. **Every call is answered once**: outgoing, one outcome per call; incoming, one response on the
-///    wire or one event with the reason of its end.
-/// 8. **Refusals are free**: a refused send leaves output, timers and tables as they were.
-/// 9. **Linear**: the work is proportional to the bytes, however they are cut.
+/// 6. **Bounded**: the limits bound the memory, for any behavior of the peer, and even if the caller
+///    writes slowly.
+/// 7. **Every call is answered once**: each request of ours has one outcome; each call of the peer gets
+///    one response on the wire, or ends with one event that contains the reason.
+/// 8. **Refusals are free**: a refused send leaves output, timers and tables unchanged.
+/// 9. **Linear**: the work is proportional to the number of bytes, for any cutting.
 /// 10. **Both come to rest**: two machines joined by a link of any capacity write and read everything
-///     without a timer, as long as one of them has sent no more than one message and the high-water mark
-///     that the other has not reported. Above its high-water mark a machine reads on without delivering,
-///     up to that size behind the message in progress. So the peer empties its send buffer, reads, and
-///     lets this machine empty its own.
+///     without a timer. The condition is that the bytes that one of the two has sent, and that the other
+///     has not reported yet, are at most one message and the high-water mark. A machine above its
+///     high-water mark continues to read without delivering, up to this size behind the message in
+///     progress. So the peer can empty its send buffer and read again, and then this machine can empty
+///     its own.
 pub trait Wire {
     /// Returns the room for the next bytes. Read into this slice, then pass the number of bytes to
     /// [`filled`](Wire::filled).
@@ -55,13 +56,14 @@ pub trait Wire {
     /// Takes the first `n` bytes of [`space`](Wire::space).
     ///
     /// The connection ends (`InputOverflow`) if `n` is larger than the room, or if `n` is not 0 and the
-    /// receive buffer has moved since. Those bytes are lost, and nothing is lost in silence.
+    /// receive buffer has moved since. Those bytes are lost, and the end of the connection reports the
+    /// loss.
     fn filled(&mut self, now: Time, n: usize);
 
-    /// Takes bytes from the caller's own slice, as `space` and `filled` do from the room.
+    /// Takes a copy of `bytes`. A caller that reads into [`space`](Wire::space) instead needs no copy.
     ///
     /// The connection ends (`InputOverflow`) if bytes arrive while [`wants_input`](Wire::wants_input) is
-    /// false, or if more than 256 KiB arrive between two polls to `None`. Nothing is dropped in silence.
+    /// false, or if more than 256 KiB arrive between two polls to `None`.
     fn feed(&mut self, now: Time, bytes: &[u8]);
 
     /// Notes that the transport has ended, for any reason: no byte will arrive, and the machine cannot
@@ -75,21 +77,22 @@ pub trait Wire {
     /// counts as all of them.
     fn sent(&mut self, n: usize);
 
-    /// Returns false if the driver has to stop reading for now. Either too many bytes are not polled
-    /// yet, or the send buffer is above its high-water mark and the machine has meanwhile read as much
-    /// as law 10 demands.
+    /// Returns true if the driver can read more bytes. The driver has to stop reading while too many
+    /// received bytes wait for a poll. It also has to stop while the send buffer is above its high-water
+    /// mark, once the machine has read as much as law 10 demands.
     fn wants_input(&self) -> bool;
 
-    /// Returns true if the machine has delivered the last event, and everything was written or its time
-    /// is over: the driver can drop the connection.
+    /// Returns true if the machine has delivered the last event, and either all output was written or
+    /// the time to write it is over. Then the driver can drop the connection.
     ///
-    /// The driver first shuts its write side down and discards further input for a moment (64 KiB or 1
-    /// s, so that a reset does not overtake the last bytes). Then it drops the socket.
+    /// The driver first shuts down the write side of the socket, and discards further input for a moment
+    /// (64 KiB or 1 s), so that a reset does not overtake the last bytes. Then the driver drops the
+    /// socket.
     fn is_done(&self) -> bool;
 
-    /// Releases memory that an idle connection does not need. Never changes the observable behaviour,
-    /// unless it is called between [`space`](Wire::space) and [`filled`](Wire::filled), which can then
-    /// end the connection.
+    /// Releases memory that an idle connection does not need. Never changes the observable behavior,
+    /// with one exception: after a `trim` between [`space`](Wire::space) and [`filled`](Wire::filled),
+    /// `filled` can end the connection.
     fn trim(&mut self);
 }
 
@@ -106,13 +109,13 @@ pub trait Machine {
     /// another event.
     fn poll_event(&mut self) -> Option<Self::Event>;
 
-    /// Returns the latest time for the next `tick` and poll: a time in the past or "now" while there is
-    /// work to poll, `None` if the machine waits for no time.
+    /// Returns the latest time for the next `tick` and poll. The time is not in the future while there
+    /// is work to poll. Returns `None` if there is neither work nor a timer.
     fn deadline(&self) -> Option<Time>;
 }
 
-/// Writes methods of a [`Wire`] that call the method of a field: `delegate_wire!(stream: filled
-/// feed_eof)`.
+/// Implements methods of [`Wire`] by the methods of a field with the same names: `delegate_wire!(stream:
+/// filled feed_eof)`.
 macro_rules! delegate_wire {
     ($field:ident: $($method:ident)*) => { $(crate::machine::delegate_wire!(@$method $field);)* };
     (@space $field:ident) => {

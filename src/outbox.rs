@@ -5,15 +5,15 @@ use core::fmt;
 
 use crate::rpc::Id;
 
-/// A sink for whole messages of a layer that does not frame them itself. An outbox sends them as
-/// WebSocket text frames ([`ws::Sender`](crate::ws::Sender)), as lines over stdio, or in a framing of
-/// the application.
+/// A sink for the messages of a session, which does not frame them itself. An outbox frames each
+/// message: as a WebSocket text frame ([`ws::Sender`](crate::ws::Sender)), as a line over stdio, or in a
+/// framing of the application.
 pub trait Outbox {
     /// Sends one message: `write` appends its text (UTF-8 JSON) to the buffer that it receives. If
     /// `write` appends nothing, there is no message.
     ///
-    /// `to` is for a framing with a place for each answer, such as the response to an HTTP request;
-    /// other framings ignore it.
+    /// `to` is for framings in which each answer has its own place, such as the response to an HTTP
+    /// request. Other framings ignore `to`.
     ///
     /// # Errors
     ///
@@ -21,12 +21,12 @@ pub trait Outbox {
     /// the message answers stays open until the session is closed.
     fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed>;
 
-    /// Returns true if the send buffer is so full that a session adds nothing that it can also leave out
-    /// or send later. Answers are added all the same.
+    /// Returns true if the send buffer is full. Then a session refuses, omits or delays each message
+    /// that is not necessary at once. It still sends answers.
     fn is_full(&self) -> bool;
 }
 
-/// The place of a message in the conversation.
+/// The relation of a message to the requests of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum To<'a> {
