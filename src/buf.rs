@@ -13,7 +13,7 @@ const CHUNK: usize = 16 * SMALL_CHUNK;
 /// The room after a read that filled all of [`CHUNK`].
 const LARGE_CHUNK: usize = 4 * CHUNK;
 
-/// The least room behind the held bytes: with less, the buffer makes more.
+/// The least room behind the held bytes, in bytes. If less is left, the buffer makes more room.
 const ENOUGH: usize = SMALL_CHUNK / 2;
 
 /// The receive buffer: `buf[start..end]` contains the received bytes that are not consumed yet, and
@@ -25,17 +25,16 @@ pub(crate) struct Rx {
     /// The number of bytes that can still arrive before the next [`Rx::mark_drained`] or
     /// [`Rx::hold_back`].
     allowed: usize,
-    /// The part of the last [`Rx::space_up_to`] that has not been filled, in bytes; 0 if the content has
+    /// The number of bytes of the last [`Rx::space_up_to`] that are not filled yet; 0 if the content has
     /// moved since.
     offered: usize,
-    /// The number of bytes that are consumed together, once all of them have arrived; 0 if there are
-    /// none.
+    /// The length of the payload that the receiver is to consume as a whole; 0 if there is none.
     awaited: usize,
 }
 
 impl Rx {
     /// The number of bytes that can arrive between two polls to `None`. It is large enough for a loop to
-    /// read a socket empty, and small enough that sixteen connections without polls stay below a few
+    /// read a socket empty, and small enough that sixteen connections without polls hold only a few
     /// megabytes.
     pub(crate) const UNPOLLED_LIMIT: usize = 256 * 1024;
 
@@ -121,7 +120,8 @@ impl Rx {
     #[inline]
     pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
         let limit = limit.min(self.allowed);
-        // Behind held bytes less room is enough, so that the buffer does not make room for every byte.
+        // Behind held bytes, a room of `ENOUGH` bytes is enough, so that the buffer does not make room
+        // for every byte.
         if self.start == self.end || self.buf.len().wrapping_sub(self.end) < ENOUGH {
             self.prepare(limit);
         }
@@ -198,9 +198,9 @@ impl Rx {
     /// Makes `buf[end..]` at least `room` long: moves the content to the front if that is enough and
     /// cheap, and grows otherwise.
     ///
-    /// A move copies at most as many bytes as were consumed before. Growth doubles the buffer, or ends
-    /// with the awaited bytes. So the work stays linear, and the buffer stays below twice the received
-    /// bytes and a chunk.
+    /// A move copies at most as many bytes as were consumed before. Growth adds as many bytes as are
+    /// held, or reaches the end of the awaited bytes. So the work stays linear, and the buffer stays
+    /// below twice the received bytes plus a chunk.
     fn make_room(&mut self, room: usize) {
         let held = self.end.saturating_sub(self.start);
         if self.buf.len().saturating_sub(self.end) < room && held <= self.start {
@@ -227,7 +227,7 @@ pub(crate) struct Tx {
     mark: usize,
     /// The length of `buf` at which the buffer is full: the high-water mark, counted from `head`.
     full_at: usize,
-    /// The number of bytes ever written from this buffer, by which the caller recognises that a certain
+    /// The number of bytes ever written from this buffer, by which the caller recognizes that a certain
     /// byte was written.
     written: u64,
 }
@@ -317,7 +317,8 @@ impl Tx {
 }
 
 impl fmt::Debug for Rx {
-    /// Shows the number of held bytes and not the bytes: a request to open contains a token.
+    /// Shows the number of held bytes and not the bytes: the request of an opening handshake can contain
+    /// a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rx").field("held", &self.len()).finish_non_exhaustive()
     }

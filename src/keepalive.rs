@@ -1,5 +1,5 @@
-//! Keepalive: detects a peer that is gone without notice, because its process was suspended or the line
-//! was cut.
+//! Keepalive: detects a peer that is gone without notice, for example because its process was suspended
+//! or the network failed.
 //!
 //! ```text
 //!  Off ──armed──▶ Quiet ──interval of silence──▶ Pinged ──timeout of silence──▶ Timeout
@@ -10,18 +10,17 @@
 //! Any input counts as activity, not only the answer to a ping: every byte to `ws`, every message to
 //! `mcp`.
 //!
-//! The driver of the machine can sleep, as a laptop does. Then it has received nothing for hours
-//! although the peer is present. So a check that comes more than an interval after the timeout first
-//! sends another ping, once in a silence. A loop that is always late therefore detects a dead peer as
-//! well.
+//! The computer of the driver can be suspended. Then the machine has received nothing for hours although
+//! the peer is present. So a check that comes more than an interval after the timeout first sends
+//! another ping. A late check does this only once in a silence, so that a loop that is always late
+//! detects a dead peer as well.
 
 use crate::Time;
 use core::time::Duration;
 
 /// The durations by which a connection or a session detects that its peer is gone without notice.
 ///
-/// At most one ping waits for its answer. So a silence costs one ping, and a second one after a late
-/// check.
+/// A silence costs one ping, or two if the check after the first ping is late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Keepalive {
@@ -49,14 +48,14 @@ impl Default for Keepalive {
     }
 }
 
-/// The least interval and the least timeout. An interval of zero would send pings without end at one
-/// time. A timeout of zero would end a connection at the moment at which its byte arrived.
+/// The least interval and the least timeout. With zero, the next check would be due at the time of the
+/// last one, and the deadline would not be later than that time (law 4 of [`Wire`](crate::Wire)).
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The state of one keepalive.
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    /// True if silence can time out: the connection is open and the caller reads it.
+    /// True while silence counts: the connection is open, and its input is read.
     is_armed: bool,
     /// True if a ping was sent in this silence.
     has_pinged: bool,
@@ -71,7 +70,7 @@ pub(crate) struct Pulse {
 /// The action that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PulseEvent {
-    /// A ping to send; it replaces a ping that still waits for its answer.
+    /// A ping to send. It replaces a ping that still waits for its answer.
     Ping,
     /// The timeout: the peer is gone.
     Timeout,
@@ -99,7 +98,8 @@ impl Pulse {
         self.is_armed = false;
     }
 
-    /// Notes that a ping was not sent for want of room: the next one is due an interval from now.
+    /// Notes that a ping was not sent, because there was no room. The next ping is due an interval from
+    /// now.
     #[cfg(feature = "mcp")]
     pub(crate) const fn put_off(&mut self, now: Time) {
         self.since = now;
@@ -115,7 +115,7 @@ impl Pulse {
         self.seen_at = now;
         let due = self.due(keepalive).finite().filter(|due| *due <= now)?;
         if self.has_pinged {
-            // The check is so late that this side slept, and perhaps not the peer.
+            // A check that is so late shows that this side was suspended; the peer can still be alive.
             let is_late = now.saturating_since(due) > keepalive.interval;
             if !is_late || self.has_repeated {
                 return Some(PulseEvent::Timeout);
@@ -127,7 +127,8 @@ impl Pulse {
         Some(PulseEvent::Ping)
     }
 
-    /// Returns true if nothing can be due now, as is nearly always so, because a byte has just arrived.
+    /// Returns true if certainly no action is due: the keepalive is not armed, or the last activity or
+    /// check was at this very time. This is nearly always so, because a byte has just arrived.
     #[inline]
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
         self.seen_at == now || !self.is_armed

@@ -1,6 +1,6 @@
-//! The cutting of text between two characters.
+//! The truncation of text at a character boundary.
 
-/// Returns the longest beginning of `text` that has at most `max` bytes and ends between two characters.
+/// Returns the longest prefix of `text` that has at most `max` bytes and ends at a character boundary.
 pub(crate) fn truncate(text: &str, max: usize) -> &str {
     let end = (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or_default()

@@ -62,7 +62,7 @@ const fn nanos(span: Duration) -> u64 {
 /// A table of timers: one slot for each kind, where the kind is a small enum cast to its number.
 ///
 /// A timer fires once: [`take_due`](Timers::take_due) clears it. Nearly always no timer is due, and one
-/// comparison shows that.
+/// comparison shows this.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers<const N: usize> {
     at: [Time; N],
@@ -149,7 +149,7 @@ impl Clock {
     }
 
     /// Returns the duration that a loop can sleep until `deadline`: zero if the deadline has passed,
-    /// `None` for ever.
+    /// `None` if there is no deadline.
     #[must_use]
     pub fn until(&self, deadline: Option<Time>) -> Option<Duration> {
         deadline.map(|at| at.saturating_since(self.now()))
