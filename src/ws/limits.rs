@@ -24,20 +24,21 @@ pub struct Limits {
     /// fragments cost work and carry no data. Above it, the close code is 1008.
     pub empty_fragments: u32,
     /// The high-water mark of the send buffer. Default 8 MiB. At the mark the connection sends only
-    /// answers, and keeps the received bytes undelivered: one message and the mark, behind the message
-    /// in progress. Then the connection stops reading. So it holds at most two messages and the mark
-    /// from a peer.
+    /// answers, and reads without delivering. It stops reading after one message and one mark of bytes
+    /// behind the message in progress. So it holds at most two messages and one mark of bytes from a
+    /// peer.
     pub outgoing: usize,
-    /// The time within which the peer has to read [`outgoing`](Limits::outgoing) bytes while that many
-    /// or more wait in the send buffer. Default 30 s: a suspended peer. After it, the connection ends
+    /// The time within which the peer has to read [`outgoing`](Limits::outgoing) bytes, while at least
+    /// [`outgoing`](Limits::outgoing) bytes wait in the send buffer. Default 30 s: a peer that reads
+    /// less counts as suspended. After it, the connection ends
     /// ([`Closed::Stalled`](super::Closed::Stalled)).
     pub stalled: Duration,
     /// The silence after which a peer is pinged, and the whole silence after which the connection ends.
     /// Default 30 s and 60 s, as in the reference editors; `None` for no keepalive.
     pub keepalive: Option<Keepalive>,
     /// The time within which the peer has to answer our close frame, from the moment at which the close
-    /// frame was written. Default 2 s. Until that moment it is the time from one write to the next,
-    /// within [`stalled`](Limits::stalled) for each [`outgoing`](Limits::outgoing) bytes.
+    /// frame was written. Default 2 s. Until that moment, this limit is the longest time between two
+    /// writes, and [`stalled`](Limits::stalled) applies as well.
     pub close: Duration,
     /// The time for writing the last bytes after the connection has ended. Default 2 s.
     pub drain: Duration,

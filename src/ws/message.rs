@@ -17,7 +17,8 @@ pub(crate) enum Kind {
 pub(crate) struct Message {
     kind: Option<Kind>,
     content: Content,
-    /// Bytes of all fragments so far, including the bytes of the last fragment that have not arrived.
+    /// The sum of the lengths of all fragments so far. The last fragment counts in full, even if it has
+    /// not arrived in full.
     len: usize,
     empty_fragments: u32,
     carry: Carry,
@@ -25,7 +26,7 @@ pub(crate) struct Message {
     lent: bool,
 }
 
-/// The content of a message of either kind, in one memory.
+/// The content of a message. A new message reuses the memory of the old one, even if the kinds differ.
 #[derive(Debug)]
 enum Content {
     Text(String),
@@ -139,7 +140,7 @@ impl Default for Content {
 }
 
 impl Content {
-    /// Begins new content in the memory of the old.
+    /// Begins new content in the memory of the old content.
     fn begin(&mut self, kind: Kind) {
         let mut memory = core::mem::take(self).into_memory();
         memory.clear();
@@ -156,8 +157,8 @@ impl Content {
         }
     }
 
-    /// Makes room for a piece, and for as many of the missing bytes as have arrived: at most twice the
-    /// received bytes.
+    /// Makes room for a piece and for missing bytes, but for no more missing bytes than have arrived.
+    /// So the capacity is at most twice the received bytes.
     fn make_room(&mut self, piece: usize, rest: usize, fin: bool) {
         let (held, room) = match self {
             Self::Text(text) => (text.len(), text.capacity()),

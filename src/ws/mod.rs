@@ -1,4 +1,4 @@
-//! RFC 6455, both roles, strict: the WebSocket layer, a machine independent of the protocol above it.
+//! The WebSocket layer: both roles of RFC 6455, strict, independent of the protocol above.
 //!
 //! A [`Server`] or a [`Client`] takes bytes and reports [`Event`]s; its send buffer is
 //! [`outgoing`](crate::Wire::outgoing). Neither role ever negotiates an extension. The application
@@ -26,7 +26,7 @@
 //! # Flow control
 //!
 //! ```text
-//!  Flowing ──send buffer at the mark──▶ Full ──room taken──▶ Full, not reading
+//!  Flowing ──send buffer at the mark──▶ Full ──room full───▶ Full, not reading
 //!     ▲                                  │                       │
 //!     └────── send buffer below the mark ┴───────────────────────┘
 //! ```
@@ -34,14 +34,15 @@
 //! | | Flowing | Full | Full, not reading |
 //! | --- | --- | --- | --- |
 //! | reads | yes | into the receive buffer | no |
-//! | delivers | yes | after the end of the transport alone | after the end of the transport alone |
+//! | delivers | yes | only after the end of the transport | only after the end of the transport |
 //! | sends | yes | answers, pongs and the close frame; after the end of the transport no answers | as Full |
 //! | ends | | after 30 s in which less than the mark was written | as Full |
 //!
-//! The room is one message and the high-water mark ([`Limits::message`], [`Limits::outgoing`]), behind
-//! the message in progress. A peer with the same limits has no more than that unwritten, since it sends
-//! only answers at its own high-water mark. If both ends are Full, one of them therefore empties its
-//! send buffer into the room of the other, delivers the messages that it has read, and reads on.
+//! The mark is the high-water mark of the send buffer ([`Limits::outgoing`]). The room is the space for
+//! one message ([`Limits::message`]) and one mark of bytes, behind the message in progress. A peer with
+//! the same limits has at most this many bytes unwritten, since it sends only answers at its own mark.
+//! So if both ends are Full, one of them can write its whole send buffer into the room of the other end.
+//! Then it is no longer Full, delivers the messages that it has read, and continues to read.
 
 mod client;
 mod close;

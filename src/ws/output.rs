@@ -1,5 +1,5 @@
-//! The send half of a connection: frames out, the pong that waits, the close frame, the timers, and the
-//! end.
+//! The send half of a connection: outgoing frames, the waiting pong, the close frame, the timers, and
+//! the end.
 
 use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
@@ -34,9 +34,9 @@ pub(crate) enum Phase {
 pub(crate) enum Timer {
     /// The end of the phase, see [`Output::time_phase`].
     Phase,
-    /// The time by which the peer has to have read one high-water mark's worth of bytes since the timer
-    /// was set. The timer runs while the send buffer is above the high-water mark, and while our close
-    /// frame waits in it.
+    /// The time by which the peer has to read as many bytes as the high-water mark, counted from the
+    /// setting of the timer. The timer runs while the send buffer is above the high-water mark, and
+    /// while our close frame waits in the send buffer.
     Stalled,
 }
 
@@ -56,16 +56,15 @@ pub(crate) struct Output<M> {
     closed: Option<Closed>,
     /// The pong that waits while [`MAX_PONGS`] pongs lie unwritten.
     waiting_pong: Option<Box<[u8]>>,
-    /// The position in the outgoing stream at which the last pong or our close frame ends: there is no
-    /// pong behind it.
+    /// The position in the outgoing stream at which the last pong ends, or our close frame, after which
+    /// no pong follows.
     last_pong_ends: u64,
-    /// The number of pongs that entered the outgoing stream since all earlier pongs in it had been
-    /// written.
+    /// The number of pongs in the outgoing stream since the last moment at which every pong was written.
     unwritten_pongs: u8,
-    /// The fragmented message in progress.
+    /// The kind of the fragmented message in progress.
     unfinished: Option<Kind>,
-    /// True if the transport has ended: earlier input is still delivered, and hardly any output can
-    /// leave.
+    /// True if the transport has ended. The earlier input is still delivered; output is probably not
+    /// written any more.
     pub(crate) is_cut_off: bool,
     /// The position in the outgoing stream at which [`Timer::Stalled`] is set anew.
     extended_at: u64,
@@ -132,12 +131,12 @@ impl<M: Masking> Output<M> {
     }
 
     /// Pings a silent peer, and ends the connection after the timeout of the keepalive. Returns true if
-    /// it did either.
+    /// it did one of the two.
     pub(crate) fn check(&mut self) -> bool {
         match self.pulse.check(self.now, self.limits.keepalive) {
             None => return false,
             Some(PulseEvent::Ping) => {
-                // The connection is open and has room, since the pulse runs only then.
+                // The connection is open and has room, since the pulse is armed only then.
                 let _ = self.ping(&[]);
             }
             Some(PulseEvent::Timeout) => self.end_abruptly(Closed::TimedOut),
@@ -210,10 +209,10 @@ impl<M: Masking> Output<M> {
         self.frame(true, Opcode::Ping, payload)
     }
 
-    /// Sends a text message, whose length is known only after `write` has written it. Above the
-    /// high-water mark the message is an answer, and is sent as well. After the end of the transport a
-    /// message above the mark is refused, so that input that is still delivered provokes no output
-    /// without bound.
+    /// Sends a text message, whose length is known only after `write` has written it. A message above
+    /// the high-water mark is an answer, and is sent as well. After the end of the transport a message
+    /// above the mark is refused, so that the input that is still delivered cannot cause output without
+    /// bound.
     #[cfg(feature = "mcp")]
     pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
         let goes_nowhere = self.is_cut_off && self.tx.is_full();
@@ -263,9 +262,9 @@ impl<M: Masking> Output<M> {
     /// Begins the close handshake. The peer has [`Limits::close`] to answer, from the moment at which
     /// the close frame was written.
     ///
-    /// Until that moment the peer has [`Limits::close`] for each write, so that a peer that reads
-    /// nothing cannot delay the end. It also has [`Limits::stalled`] for each high-water mark's worth of
-    /// bytes, so that a peer that reads slowly cannot delay the end either.
+    /// Until that moment, the connection ends in two cases: if nothing is written for [`Limits::close`],
+    /// because the peer reads nothing; and if less than the high-water mark is written in
+    /// [`Limits::stalled`], because the peer reads slowly.
     pub(crate) fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
         self.may_send()?;
         self.close_frame(Some(code), reason)?;
@@ -375,7 +374,7 @@ impl<M: Masking> Output<M> {
         self.watch_fill();
     }
 
-    /// Starts, extends or stops the timer of a peer that does not read.
+    /// Starts, extends or stops [`Timer::Stalled`], the timer for a peer that does not read.
     #[inline]
     pub(crate) fn watch_fill(&mut self) {
         let is_watched = self.timers.get(Timer::Stalled as usize).is_some();
@@ -414,9 +413,9 @@ impl<M: Masking> Output<M> {
         }
     }
 
-    /// Sets the timer of the phase from now on: for the opening handshake, for writing our close frame
-    /// and then for its answer, for writing the last bytes. An open connection has no such timer, nor
-    /// has a server once the head has arrived: it clears the timer.
+    /// Sets [`Timer::Phase`], counted from now. The timer limits the opening handshake, then the writing
+    /// of our close frame and the wait for its answer, then the writing of the last bytes. An open
+    /// connection has no such timer. A server clears the timer as soon as the head has arrived.
     fn time_phase(&mut self) {
         let limit = match self.phase {
             Phase::Open => return self.timers.clear(Timer::Phase as usize),

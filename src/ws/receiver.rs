@@ -5,8 +5,9 @@
 //! far. The bytes of every other frame that has arrived in part are unmasked, checked and moved into one
 //! contiguous message buffer, which also joins fragments.
 //!
-//! In both cases the receiver checks text as it arrives, and fails at the first invalid byte. It
-//! reserves no more memory than has arrived, even if a header claims a longer payload.
+//! In both cases the receiver checks text as it arrives, and fails at the first invalid byte. The
+//! receiver reserves memory in proportion to the bytes that have arrived, even if a header claims a
+//! longer payload.
 //!
 //! ```text
 //!                ┌────────────────── whole: lent from the buffer ◀──┐
@@ -33,7 +34,8 @@ pub(crate) enum Item {
     Control { opcode: Opcode, len: usize },
 }
 
-/// The place of a message that arrived in one masked frame, see [`Receiver::common`].
+/// The position of a message in the receive buffer, if it has arrived whole in one masked frame, see
+/// [`Receiver::common`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common {
     pub(crate) kind: Kind,
@@ -105,9 +107,9 @@ impl Receiver {
         }
     }
 
-    /// Returns the place of a message that has arrived whole in one masked frame of less than 64 KiB and
-    /// at most `limit` bytes. Nearly every client sends such messages. [`Receiver::next`] handles and
-    /// checks everything else.
+    /// Returns the position of the next message, if it has arrived whole in one masked frame of less
+    /// than 64 KiB and at most `limit` bytes. Nearly every client sends such messages.
+    /// [`Receiver::next`] handles and checks everything else.
     #[inline]
     pub(crate) fn common(&self, limit: usize) -> Option<Common> {
         if self.part.is_some() || self.message.is_begun() {
@@ -184,8 +186,8 @@ impl Receiver {
     /// Keeps the received bytes for later, because the send buffer is above its high-water mark.
     ///
     /// Behind the frame in progress the receiver accepts one message and one high-water mark of bytes. A
-    /// peer with the same limits has at most that many bytes unwritten. So the peer empties its send
-    /// buffer, reads, and lets this side empty its own.
+    /// peer with the same limits has at most that many bytes unwritten. So the peer can empty its send
+    /// buffer and read again, and then this side can empty its own.
     pub(crate) fn hold_back(&mut self, limits: &Limits) {
         let in_progress = self.part.map_or(0, |part| match part.place {
             Place::Held(_) => part.len,
@@ -208,7 +210,8 @@ impl Receiver {
         self.message.trim();
     }
 
-    /// Reads the next header, and the whole frame if the frame can be lent or has to be complete.
+    /// Reads the next header. If the frame has arrived whole, and is a control frame or the only frame
+    /// of its message, takes the whole frame.
     fn header(&mut self, limits: &Limits) -> Result<Step, ProtocolError> {
         let bytes = self.rx.bytes();
         let Some(first) = bytes.first() else { return Ok(Step::NeedsMore) };
@@ -281,8 +284,8 @@ impl Receiver {
         self.message.begin_fragment(kind, len, true, limits)?;
         self.rx.await_up_to(0);
         if !discard {
-            // The message buffer gets no room for the missing bytes yet: for this moment, the received
-            // bytes exist twice.
+            // The message buffer gets no room for the missing bytes yet, because the received bytes
+            // exist twice for this moment.
             self.message.push(self.rx.bytes(), 0, true)?;
         }
         self.rx.consume(self.rx.len());
@@ -329,7 +332,7 @@ impl Receiver {
     }
 }
 
-/// The progress of the receiver with the received bytes.
+/// The result of one step of the receiver.
 enum Step {
     NeedsMore,
     /// The end of a header or of a fragment.

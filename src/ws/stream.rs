@@ -1,5 +1,5 @@
-//! The part that both roles share: the connection after the opening handshake, and an ending before
-//! that.
+//! The code that both roles share: the connection after the opening handshake, and an end during the
+//! handshake.
 
 use super::close::{self, CloseCode};
 use super::frame::Opcode;
@@ -20,7 +20,7 @@ pub(crate) struct Stream<M> {
     pub(crate) output: Output<M>,
 }
 
-/// The progress of the head that opens the connection.
+/// The progress of reading the head of the opening handshake.
 pub(crate) enum Head {
     /// A complete head of this length.
     Whole(usize),
@@ -89,7 +89,8 @@ where
         self.next_event_of_any_kind()
     }
 
-    /// Returns true if the connection is open and nothing delays it, as is nearly always so.
+    /// Returns true if the connection is open, its transport has not ended, and its send buffer is not
+    /// full. This is nearly always so.
     #[inline]
     pub(crate) fn flows(&self) -> bool {
         self.output.is_open() && !self.output.is_cut_off && !self.output.tx.is_full()
@@ -132,9 +133,9 @@ where
                     return None;
                 }
             };
-            // Above the high-water mark no message is parsed, since it could provoke more output. After
-            // our close frame no message provokes output, and after the end of the transport nothing is
-            // added to the send buffer above the mark.
+            // Above the high-water mark no message is parsed, since a message can cause more output.
+            // There are two exceptions: after our close frame no message causes output, and after the
+            // end of the transport no message is added to the send buffer above the mark.
             if self.output.tx.is_full() && !discard && !self.output.is_cut_off {
                 self.input.hold_back(&self.output.limits);
                 self.end_of_input_or_time()?;
@@ -191,7 +192,7 @@ where
         Some(())
     }
 
-    /// Returns true if the bytes could bring an event.
+    /// Returns true if parsing the held bytes can bring an event.
     fn has_unparsed(&self) -> bool {
         match self.output.phase {
             Phase::Open => self.input.rx.has_fresh() && !self.output.tx.is_full(),
