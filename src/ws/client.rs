@@ -1,5 +1,5 @@
-//! The client: requests the opening, checks the answer, and masks everything that it sends on the
-//! connection.
+//! The WebSocket client: sends the request of the opening handshake, checks the answer, and masks every
+//! frame that it sends.
 
 use super::head::EndSearch;
 use super::mask::Masked;
@@ -62,8 +62,8 @@ impl Client {
         Ok(Self { stream, opening: Some(opening) })
     }
 
-    /// Continues as [`poll_event`](Machine::poll_event) does, but lends the event instead of copying it,
-    /// and lends the sender with the event.
+    /// Returns the next event like [`poll_event`](Machine::poll_event), but lends the event instead of
+    /// copying it, and lends the sender with the event.
     pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if self.opening.is_some() {
             if let Some(chosen) = self.read_answer() {
@@ -114,8 +114,8 @@ impl Client {
         self.stream.output.now
     }
 
-    /// Ends the connection because the peer does not answer a layer above. An open connection sends a
-    /// close frame with 1001 and this reason, of which at most 123 bytes are written.
+    /// Ends the connection because the peer does not answer a layer above this one. An open connection
+    /// sends a close frame with 1001 and this reason, of which at most 123 bytes are written.
     pub fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);
     }
@@ -124,7 +124,7 @@ impl Client {
     /// that the server chose, if any.
     fn read_answer(&mut self) -> Option<Option<usize>> {
         if self.stream.output.phase != Phase::Handshake {
-            // The opening has been reported by now, or never will be.
+            // The event `Open` has been returned by now, or will never be returned.
             self.opening = None;
             return None;
         }

@@ -3,7 +3,7 @@
 use super::ProtocolError;
 use core::fmt;
 
-/// A close code that may stand in a close frame.
+/// A close code that may be sent in a close frame.
 ///
 /// 1005, 1006 and 1015 stand for local outcomes and cannot be created: 1005 is
 /// [`Closed::Remote`](super::Closed::Remote) without a code, 1006 is

@@ -105,7 +105,7 @@ pub enum Closed {
     /// The end of the transport without a close frame (RFC 6455 calls that 1006): the process of the
     /// peer is gone, or the line is cut.
     Abnormal,
-    /// A rule that the peer broke. An open connection sent that rule in its close frame.
+    /// A rule that the peer broke. An open connection sent the text of the rule in its close frame.
     ProtocolError(ProtocolError),
     /// The refusal of the request to open, by a server.
     Refused(Refusal),
@@ -114,10 +114,11 @@ pub enum Closed {
     /// A peer that was silent for too long ([`Limits::keepalive`](super::Limits::keepalive)).
     TimedOut,
     /// A peer that read less than [`Limits::outgoing`](super::Limits::outgoing) bytes within
-    /// [`Limits::stalled`](super::Limits::stalled), while at least that many waited in the send buffer.
+    /// [`Limits::stalled`](super::Limits::stalled), while at least
+    /// [`Limits::outgoing`](super::Limits::outgoing) bytes waited in the send buffer.
     Stalled,
-    /// A mistake of the caller: it fed bytes while [`wants_input`](crate::Wire::wants_input) was false,
-    /// or filled more than [`space`](crate::Wire::space) had offered.
+    /// A mistake of the caller: [`feed`](crate::Wire::feed) or [`filled`](crate::Wire::filled) received
+    /// more bytes than it accepts.
     InputOverflow,
     /// A failure of the source of randomness: a client cannot mask its frames.
     Entropy,

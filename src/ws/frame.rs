@@ -203,7 +203,8 @@ fn rotated(key: [u8; 4], offset: usize) -> u32 {
 
 /// Masks or unmasks `data`, the part of a payload that begins at `offset` (RFC 6455 section 5.3).
 pub fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
-    // With the key rotated once, the loop runs in words at every offset, and the compiler vectorises it.
+    // With the key rotated once, the loop runs in words at every offset, and the compiler vectorizes the
+    // loop.
     mask_whole(rotated(key, offset).to_le_bytes(), data);
 }
 
@@ -221,8 +222,8 @@ pub(crate) fn unmask(key: [u8; 4], offset: usize, data: &mut [u8]) -> bool {
 #[cfg(not(feature = "simd"))]
 use unmask_words as unmask_whole;
 
-/// Unmasks `data`, with the widest vectors of the processor if `data` is long enough to repay their
-/// choice.
+/// Unmasks `data`, with the widest vectors of the processor if `data` is long enough to repay the cost
+/// of choosing them.
 #[cfg(feature = "simd")]
 #[inline]
 fn unmask_whole(key: [u8; 4], data: &mut [u8]) -> bool {

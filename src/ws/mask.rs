@@ -45,7 +45,7 @@ impl Masked {
         Self { fill: Box::new(move |bytes| source.try_fill_bytes(bytes).is_ok()), block: [0; 256], used: 256 }
     }
 
-    /// Returns random bytes that are not used as a key, or `None` if the source failed.
+    /// Returns random bytes that are not part of any masking key, or `None` if the source failed.
     pub(crate) fn nonce(&mut self) -> Option<[u8; 16]> {
         let mut nonce = [0; 16];
         (self.fill)(&mut nonce).then_some(nonce)

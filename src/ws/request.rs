@@ -31,8 +31,8 @@ impl<'a> Request<'a> {
         core::str::from_utf8(line).unwrap_or_default()
     }
 
-    /// Returns name and value of each header field, in order. Values may contain any byte but control
-    /// characters, of which only the tab is allowed.
+    /// Returns name and value of each header field, in order. A value can contain any byte except
+    /// control characters; the tab is allowed.
     pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         self.0.iter()
     }
@@ -95,7 +95,7 @@ impl Refusal {
         }
         let length = self.reason.len().saturating_add(1).to_string();
         push(out, &["Content-Type: text/plain; charset=utf-8\r\nContent-Length: ", &length]);
-        // The body ends its line, so that it reads well in a terminal.
+        // The body ends with a line feed, so that a terminal shows it well.
         push(out, &["\r\n\r\n", self.reason, "\n"]);
     }
 }

@@ -7,7 +7,8 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// The request of a client to open a WebSocket: the server and the resource.
+/// The request of a client to open a WebSocket: the host, the target, the offered sub-protocols, and
+/// further header fields.
 #[derive(Clone)]
 pub struct ClientRequest {
     host: String,
@@ -17,7 +18,7 @@ pub struct ClientRequest {
 }
 
 impl ClientRequest {
-    /// Creates a request to `host` for its root. `host` is written as in the `Host` field
+    /// Creates a request to `host` for the target `/`. `host` is written as in the `Host` field
     /// (`127.0.0.1:41111`).
     #[must_use]
     pub fn new(host: impl Into<String>) -> Self {
@@ -45,7 +46,7 @@ impl ClientRequest {
         self
     }
 
-    /// Checks that all parts can stand in a request.
+    /// Checks that every part is valid in a request.
     pub(crate) fn check(&self) -> Result<(), InvalidClientRequest> {
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible(&self.host) {

@@ -1,4 +1,5 @@
-//! The server: reads a request to open, lets the application decide it, and carries the connection.
+//! The WebSocket server: reads the request of the opening handshake, lets the application accept or
+//! reject the request, and serves the connection.
 
 use super::head::EndSearch;
 use super::mask::Unmasked;
@@ -47,7 +48,7 @@ pub struct Server {
 #[derive(Debug)]
 enum Opening {
     Reading(EndSearch),
-    /// A decision that is awaited, for the head of this length and with this key.
+    /// The wait for the decision of the application on the head with this length and this key.
     Deciding(usize, Key),
     Over,
 }
@@ -74,8 +75,8 @@ impl Server {
         self.stream.output.end_abruptly(Closed::ZeroLimit(limit));
     }
 
-    /// Continues as [`poll_event`](Machine::poll_event) does, but lends the event instead of copying it,
-    /// and lends the sender with the event.
+    /// Returns the next event like [`poll_event`](Machine::poll_event), but lends the event instead of
+    /// copying it, and lends the sender with the event.
     ///
     /// ```
     /// # use ide_mcp::ws;
@@ -155,14 +156,15 @@ impl Server {
         self.stream.output.phase == Phase::Open
     }
 
-    /// Ends the connection at once, without an answer and without a close frame: for a peer that has no
-    /// right to either.
+    /// Ends the connection at once, without an answer and without a close frame: for a peer that is to
+    /// receive no output.
     pub fn abort(&mut self) {
         self.opening = Opening::Over;
         self.stream.output.end_abruptly(Closed::Local { clean: false });
     }
 
-    /// Returns the end of the outgoing stream: the number of bytes that were ever queued, written or not.
+    /// Returns the length of the outgoing stream: the number of all bytes that were ever queued, written
+    /// or not.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.stream.output.tx.position()
@@ -181,8 +183,8 @@ impl Server {
         self.stream.output.now
     }
 
-    /// Ends the connection because the peer does not answer a layer above. An open connection sends a
-    /// close frame with 1001 and this reason, of which at most 123 bytes are written.
+    /// Ends the connection because the peer does not answer a layer above this one. An open connection
+    /// sends a close frame with 1001 and this reason, of which at most 123 bytes are written.
     pub fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);
     }
@@ -286,7 +288,7 @@ impl Machine for Server {
     }
 }
 
-/// The reason why a request was neither accepted nor refused. Nothing has changed.
+/// The reason why [`Server::accept`] or [`Server::reject`] failed. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AcceptError {
