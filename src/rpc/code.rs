@@ -2,7 +2,7 @@
 
 /// The code for a text that is not JSON. This crate never sends it: a text that cannot be read has
 /// no id, and an answer without an id can start an endless exchange of errors between two peers.
-/// The constant serves to recognise the code.
+/// The constant is for recognizing the code in the messages of a peer.
 pub const PARSE_ERROR: i64 = -32700;
 
 /// The code for a message with a wrong envelope, or at the wrong time.

@@ -1,8 +1,8 @@
 //! The nesting depth of a JSON text, found without recursion and without building anything.
 //!
 //! serde_json limits the depth of the values that it builds, but not of those that it skips or
-//! keeps raw. Without this check, a raw value that nests too deeply would do its harm in the code
-//! that parses it later. The scan checks nothing else in the text.
+//! keeps raw. Without this check, a raw value that nests too deeply could exhaust the stack of the
+//! code that parses it later. The scan checks nothing else in the text.
 
 /// Returns true if objects and arrays nest more than `limit` deep anywhere in `text`.
 pub(super) fn exceeds(text: &str, limit: usize) -> bool {
@@ -14,7 +14,7 @@ pub(super) fn exceeds(text: &str, limit: usize) -> bool {
 
 /// Counts the opening brackets of both kinds.
 fn brackets(bytes: &[u8]) -> usize {
-    // Each block is counted in a `u8`, so that the compiler vectorises the loop. `[` and `{` differ
+    // Each block is counted in a `u8`, so that the compiler vectorizes the loop. `[` and `{` differ
     // in one bit.
     let count =
         |block: &[u8]| block.iter().fold(0_u8, |n, byte| n.wrapping_add(u8::from(byte | 0x20 == b'{')));

@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     number: u64,
-    /// The place at which the owner of the session finds the session.
+    /// The index of the session in the table of its owner, see [`SessionId::at_place`].
     place: u32,
 }
 
@@ -41,7 +41,7 @@ impl SessionId {
 ///
 /// A `CallId` never names another call. If the call has ended or belongs to another session, the
 /// session refuses the `CallId` with a [`NotOpen`](crate::rpc::NotOpen), which contains the reason.
-/// That holds even if the peer uses the same id again.
+/// This is also true if the peer uses the id of an earlier call again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     session: SessionId,

@@ -22,11 +22,11 @@ pub struct SessionLimits {
     /// The maximum number of requests of our own that wait for their answer. Default 256. The
     /// keepalive pings of a session do not count.
     pub requests: usize,
-    /// The number of texts that are tolerated although they are no message. After one more, the
-    /// session should end. Default 8.
+    /// The maximum number of received texts that can be neither used nor answered. After one more,
+    /// the session reports [`TooManyFaults`](crate::mcp::Event::TooManyFaults). Default 8.
     pub faults: usize,
-    /// The maximum size of a reason that is passed on, in bytes. The rest is cut off between two
-    /// characters. Default 4 KiB.
+    /// The maximum size of a reason that is passed on, in bytes. A longer reason is truncated at a
+    /// character boundary. Default 4 KiB.
     pub reason: usize,
 }
 

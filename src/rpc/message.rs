@@ -66,7 +66,8 @@ pub enum Answer<'a> {
     Result(&'a RawValue),
     /// The error: the peer did not serve the request.
     Error(ErrorObject),
-    /// An answer that cannot be read although its id can be read. The request ends all the same.
+    /// An answer that cannot be read although its id can be read. The answer still ends its
+    /// request.
     Malformed(InvalidMessage),
 }
 
@@ -240,7 +241,7 @@ impl<'de, N: Deserialize<'de> + Into<Member>> Visitor<'de> for Members<N> {
     }
 }
 
-/// A member of the envelope, by its name. The deserialisation of a `Member` fails if its name is
+/// A member of the envelope, by its name. The deserialization of a `Member` fails if its name is
 /// written with escapes.
 #[derive(Clone, Copy)]
 pub(super) enum Member {
@@ -280,8 +281,7 @@ impl<'de> Deserialize<'de> for Member {
 
             fn visit_borrowed_bytes<E: de::Error>(self, name: &'de [u8]) -> Result<Member, E> {
                 let member = Member::named(name);
-                // serde_json does not look for control characters in a string that is read as
-                // bytes.
+                // serde_json does not reject control characters in a string that is read as bytes.
                 if matches!(member, Member::Other) && name.iter().any(|byte| *byte < b' ') {
                     return Err(E::invalid_value(Unexpected::Bytes(name), &self));
                 }

@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 /// The name of a member that is written without escapes, as a slice of its text.
 ///
-/// The position of the slice shows the kind of the value that follows. A
-/// [`Deserializer`](serde::Deserializer) does not report that kind.
+/// The value begins behind the name, so the position of the slice in the text leads to the kind of
+/// the value. A [`Deserializer`](serde::Deserializer) does not report that kind.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Name<'t>(pub(crate) &'t str);
 
@@ -17,7 +17,8 @@ impl Name<'_> {
     pub(crate) fn is_of_object(self, text: &str) -> bool {
         let begin = text.as_ptr().addr();
         let behind = self.0.as_ptr().addr().checked_sub(begin).and_then(|at| at.checked_add(self.0.len()));
-        // The trimming skips a form feed as well, but a text with a form feed there is not JSON.
+        // `trim_ascii_start` skips a form feed as well. A text with a form feed between tokens is
+        // not JSON, so the result does not matter.
         let mut rest = behind.and_then(|at| text.get(at..));
         for wanted in ['"', ':', '{'] {
             rest = rest.and_then(|rest| rest.trim_ascii_start().strip_prefix(wanted));

@@ -19,8 +19,8 @@ pub(crate) fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T
     if is_object(raw) { serde_json::from_str(raw.get()).ok() } else { None }
 }
 
-/// Passes the name and the value of each member to `see`, one after the other and as they are
-/// written. Keeps none of them, however many there are. Returns `None` if `object` is no object.
+/// Passes the name and the value of each member to `see`, one member after the other and as they
+/// are written. Stores no members. Returns `None` if `object` is no object.
 pub(crate) fn each_member<'a>(
     object: &'a RawValue,
     see: impl FnMut(&'a RawValue, &'a RawValue),

@@ -33,8 +33,8 @@ pub(crate) trait Params<'t>: Sized {
     fn decode<A: MapAccess<'t>>(self, params: A) -> Result<Self::Value, A::Error>;
 }
 
-/// The number of bytes at the beginning of a text that are searched for the method: enough for an
-/// id of some length before it.
+/// The length, in bytes, of the prefix of a text that is searched for the name of the method. The
+/// prefix has room for an id of some length before the name.
 const HEAD: usize = 128;
 
 /// Returns the id and the decoded parameters, if `text` is a flawless request of this method.

@@ -148,7 +148,7 @@ pub(crate) fn write_json<T: Serialize + ?Sized>(
 ) -> Result<(), serde_json::Error> {
     #[cfg(feature = "std")]
     return serde_json::to_writer(buf, value);
-    // Without `std`, serde_json has no serialiser that writes into a buffer of ours.
+    // Without `std`, serde_json has no serializer that writes into a buffer of ours.
     #[cfg(not(feature = "std"))]
     serde_json::to_vec(value).map(|bytes| buf.extend_from_slice(&bytes))
 }
@@ -159,7 +159,7 @@ mod tests {
     use alloc::{collections::BTreeMap, string::String};
 
     /// Returns a map whose keys are no strings. The map cannot be written as JSON, and the
-    /// serialiser finds that only after the opening brace.
+    /// serializer finds this only after the opening brace.
     fn unserializable() -> BTreeMap<(u8, u8), u8> {
         BTreeMap::from([((1, 2), 3)])
     }
