@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::rpc::Id;
 use crate::{Outbox, OutboxClosed, To};
 
-/// The maximum number of messages in an array. No peer is known to send arrays, so a larger number
+/// The maximum number of messages in a batch. No peer is known to send batches, so a larger number
 /// has no use.
 pub(super) const MOST: usize = 64;
 
@@ -31,7 +31,7 @@ pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
         fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
             let mut elements = Vec::new();
             while let Some(element) = array.next_element()? {
-                // The reading stops here, so that a longer array takes no more memory.
+                // The reading stops here, so that a longer batch takes no more memory.
                 if elements.len() == MOST {
                     return Err(de::Error::invalid_length(MOST.saturating_add(1), &self));
                 }

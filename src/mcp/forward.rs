@@ -3,9 +3,9 @@
 use alloc::{borrow::Cow, vec::Vec};
 
 /// The choice of the requests of the peer that go to the application, as method and raw parameters.
-/// All other requests that the session does not model are answered at once. A server answers the
-/// lists that a peer can always request with an empty list, and everything else with -32601. A
-/// client answers all of them with -32601.
+/// All other requests that the session does not model are answered by the session itself, without
+/// delay. A server answers a request for the resources, the resource templates or the prompts with
+/// an empty list, and every other request with -32601. A client answers all of them with -32601.
 ///
 /// `initialize`, `ping` and `server/discover` are never forwarded. The capability of a forwarded
 /// request should also be declared.

@@ -64,7 +64,7 @@ pub(super) trait Role {
     /// session that is not drained, failed or closed.
     fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox);
 
-    /// Takes a notification that concerns neither a call nor a request.
+    /// Takes a notification that is neither a cancellation nor a report of progress.
     fn on_notification(&mut self, method: &str, params: Option<&RawValue>);
 
     /// Takes the outcome of a request of the role itself: the handshake, or a page of a list.
@@ -192,8 +192,8 @@ fn ended<R: Role>(
     }
 }
 
-/// Returns the next event: first those that are queued, then those of calls and requests that are
-/// due.
+/// Returns the next event: first the queued events, then the events of calls, requests and pings
+/// that are due.
 pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<Event<R::Call>> {
     loop {
         if let Some(event) = role.session().pop() {

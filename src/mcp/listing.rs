@@ -64,8 +64,8 @@ pub(super) struct Listing {
     /// The first request, which is the handle of the list for the application. `None` while the
     /// first request itself waits for its answer.
     pub(super) handle: Option<RequestId>,
-    /// The greatest progress of the list that was reported. The peer counts each page anew, but the
-    /// application has one request.
+    /// The greatest progress of the list that was reported. The peer reports the progress of each
+    /// page from the start, but the application has one request, whose progress has to grow.
     pub(super) reached: f64,
     /// The items so far, with commas between them.
     items: String,
@@ -116,7 +116,7 @@ impl Listing {
         if next.is_none() && self.followed.is_empty() {
             return Turn::Whole(page);
         }
-        // The cursors count too, since they are kept to recognise one that comes again.
+        // The cursors count too, since they are stored to recognize a repeated cursor.
         let cursors =
             self.followed.iter().map(|cursor| &**cursor).chain(next).map(|cursor| cursor.get().len());
         let held = cursors.fold(self.items.len().saturating_add(items.len()), usize::saturating_add);

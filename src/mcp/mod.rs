@@ -13,10 +13,10 @@
 //!  Initializing ── requests are served               Negotiating ──error, timeout, unknown version──▶ Failed
 //!    │ notifications/initialized                       │ answer with a known version, initialized sent
 //!    ▼                                                 ▼
-//!  Ready ── and can be notified and asked            Ready
+//!  Ready ── our notifications and requests too       Ready
 //!    │ drain                                           │ drain
 //!    ▼                                                 ▼
-//!  Draining ── open requests can be answered         Draining ── here as well
+//!  Draining ── open requests can be answered         Draining ── as in a server
 //!    │                                                 │
 //!    └── close, in any state ──▶ Closed ◀──────────────┘
 //! ```

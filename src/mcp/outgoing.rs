@@ -8,7 +8,7 @@
 //!                     ──close_one─▶ the session ended
 //! ```
 //!
-//! The ids are the integers from 1 on, each used once. So no memory is needed to recognise an id of
+//! The ids are the integers from 1 on, each used once. So no memory is needed to recognize an id of
 //! this side. A response to an id that has been issued and does not wait is late; a response to any
 //! other id is unknown. Some peers lose ids beyond 2^53. At a million requests a second, the ids
 //! stay below 2^53 for 285 years.
@@ -122,7 +122,7 @@ impl Outgoing {
         purpose: Purpose,
         out: &mut impl Outbox,
     ) -> Result<RequestId, NotSent> {
-        // The handshake needs one place under any limit.
+        // The request of the handshake is sent even if the limit is 0.
         if self.is_full() && !matches!(purpose, Purpose::Initialize) {
             return Err(NotSent::TooManyInFlight);
         }
@@ -171,8 +171,8 @@ impl Outgoing {
         self.len().saturating_sub(pings) >= self.limit
     }
 
-    /// Ends the request that a response answers. The handle that is returned, here and below, is
-    /// the one that the application has.
+    /// Ends the request that a response answers. This method and the methods below return the
+    /// handle that the application has.
     pub(super) fn resolve(&mut self, id: &Id) -> Result<(RequestId, Purpose), PeerFault> {
         let issued = 1..self.requests.next();
         let number =

@@ -156,8 +156,8 @@ impl<C> Session<C> {
         self.push(Event::Notification { method: method.into(), params: params.map(ToOwned::to_owned) });
     }
 
-    /// Ends the call with exactly the id in the notification. Any other notification changes
-    /// nothing and is not answered.
+    /// Ends the open call with exactly the id in the notification. If there is no such call,
+    /// nothing changes.
     pub(super) fn on_cancelled(&mut self, params: Option<&RawValue>) {
         let Some(cancelled) = params.and_then(read_object::<Cancelled<'_>>) else { return };
         let id = cancelled.request_id.and_then(|token| Id::read(token, &self.limits));
@@ -276,8 +276,8 @@ impl<C> Session<C> {
         }
     }
 
-    /// Checks if the state permits a message. A ready session permits all of them. A session that
-    /// is being opened permits only those that are allowed `early`.
+    /// Checks if the state permits a message. A ready session permits every message. A session that
+    /// is being opened permits the message only if `early` is true.
     pub(super) const fn may_speak(&self, early: bool) -> Result<(), NotSent> {
         match self.state {
             State::Ready => Ok(()),

@@ -15,8 +15,8 @@ macro_rules! session_methods {
             }
         }
 
-        /// Takes the current time. The effects of all that is due come in `poll_event`, after those
-        /// of the received messages.
+        /// Takes the current time. The calls, requests and pings that are due are processed in
+        /// `poll_event`, after the received messages.
         pub fn tick(&mut self, now: Time) {
             self.session.set_now(now);
         }
@@ -40,7 +40,8 @@ macro_rules! session_methods {
         }
 
         /// Returns the latest time by which to call `tick` and poll again. The time is not in the
-        /// future while an event is queued. Returns `None` if no time matters.
+        /// future while an event is queued. Returns `None` if no event is queued and nothing has a
+        /// deadline.
         #[must_use]
         pub fn deadline(&self) -> Option<Time> {
             self.session.deadline()
@@ -51,9 +52,9 @@ macro_rules! session_methods {
         ///
         /// # Errors
         ///
-        /// If the call is not open; the error contains the way in which it ended. If the outbox is
-        /// closed, or if the result cannot be written as JSON or is no object; the call then stays
-        /// open. Nothing is sent.
+        /// If the call is not open; the error contains the way in which the call ended. If the
+        /// outbox is closed, or if the result cannot be written as JSON or is no object; in these
+        /// cases the call stays open. After an error nothing was sent.
         pub fn respond_with<R: Serialize + ?Sized>(
             &mut self,
             call: CallId,
@@ -68,9 +69,9 @@ macro_rules! session_methods {
         ///
         /// # Errors
         ///
-        /// If the call is not open; the error is the way in which it ended. [`NotOpen::Closed`]
-        /// also if the outbox is closed: the call then stays open until the session is closed.
-        /// Nothing is sent.
+        /// If the call is not open, the error is the way in which the call ended. If the outbox is
+        /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
+        /// closed. In both cases nothing is sent.
         pub fn fail(
             &mut self,
             call: CallId,
@@ -85,9 +86,9 @@ macro_rules! session_methods {
         ///
         /// # Errors
         ///
-        /// If the call is not open; the error is the way in which it ended. [`NotOpen::Closed`]
-        /// also if the outbox is closed: the call then stays open until the session is closed.
-        /// Nothing is sent.
+        /// If the call is not open, the error is the way in which the call ended. If the outbox is
+        /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
+        /// closed. In both cases nothing is sent.
         pub fn fail_with(
             &mut self,
             call: CallId,
@@ -97,13 +98,13 @@ macro_rules! session_methods {
             self.session.incoming.fail(call, (error.code, &error.message, error.data.as_deref()), out)
         }
 
-        /// Reports the progress of an open call. The number must be greater than the last one, and
-        /// finite; otherwise nothing happens.
+        /// Reports the progress of an open call. The number has to be finite, and greater than the
+        /// number of the last report; otherwise nothing happens.
         ///
         /// The timeout of the call starts again at the latest time that the session has received,
         /// as far as the [`Timeout`](crate::mcp::Timeout) of the call permits: with `Default` up to
-        /// the longest time that a call can wait, with `After` not at all. That holds even if the
-        /// peer receives no report.
+        /// the longest time that a call can wait, with `After` not at all. The timeout starts again
+        /// even if the peer receives no report.
         ///
         /// Returns true if the report is sent to the peer. Returns false if nothing happens, if the
         /// peer did not ask for reports, or if the outbox is full or closed. A report that is not

@@ -22,7 +22,8 @@ pub enum Timeout {
     /// Each `progress` extends the time of a call, up to `longest_call` in all.
     #[default]
     Default,
-    /// A timeout that lasts as long as the session. For an answer that depends on a person.
+    /// No timeout: the wait lasts at most as long as the session. For an answer that depends on a
+    /// person.
     Never,
     /// A fixed time, which progress does not extend.
     After(Duration),

@@ -60,9 +60,9 @@ pub trait Tools {
 
     /// Returns true if the application answers a call of this name as soon as the call is polled.
     /// The default is false for all names. Such a call is accepted even while
-    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) others wait, since it
-    /// can be the call that ends them. If the application lets it wait all the same, its deadline
-    /// ends it. At most 64 such calls are open at a time.
+    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) other calls wait, since
+    /// its answer can end those calls. If the application does not answer such a call at once, the
+    /// call ends at its deadline. At most 64 such calls are open at a time.
     fn is_answered_at_once(&self, name: &str) -> bool {
         let _ = name;
         false

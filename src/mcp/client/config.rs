@@ -37,8 +37,8 @@ pub struct ClientConfig {
     pub longest_call: Duration,
     /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
     /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
-    /// against [`SessionLimits::requests`], and none is sent while the [`Outbox`](crate::Outbox) is
-    /// full. The owner of the transport has to end a connection whose peer does not read.
+    /// against [`SessionLimits::requests`]. No ping is sent while the [`Outbox`](crate::Outbox) is
+    /// full, so the owner of the transport has to end a connection whose peer does not read.
     pub keepalive: Option<Keepalive>,
     /// The maximum number of pages of a list. Default 64: real lists have one.
     pub list_pages: usize,

@@ -6,8 +6,10 @@
 //! | `server/discover` | -32601 | -32601 | -32601 |
 //! | other requests | -32600 | forwarded, or -32601 | -32600 |
 //! | `notifications/cancelled` | ignored | ends the call | ends the call |
-//! | `notifications/progress` | ignored, reported | of a request | of a request |
-//! | other notifications | handed on | handed on | dropped |
+//! | `notifications/progress` | dropped, reported | updates our request | updates our request |
+//! | other notifications | passed to the application | passed to the application | dropped |
+//!
+//! "Reported" means that the application receives an [`Event::PeerFault`].
 
 use alloc::{borrow::ToOwned, boxed::Box};
 use core::convert::Infallible;
@@ -55,8 +57,9 @@ impl Client {
         Some(Outcome::Malformed)
     }
 
-    /// Requests the next page of a list. The place of the previous request is free. A full outbox
-    /// is not an obstacle, since the request is one small message.
+    /// Requests the next page of a list. The limit on requests has room, because the request for
+    /// the previous page has ended. The request is sent even if the outbox is full, since it is one
+    /// small message.
     fn ask_for_page(&mut self, listing: Listing, out: &mut impl Outbox) -> Option<Outcome> {
         // A drained session sends no more requests.
         if self.session.state != State::Ready {

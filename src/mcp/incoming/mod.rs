@@ -58,17 +58,18 @@ pub(super) struct Terms {
     pub(super) timeout: Timeout,
     /// The result if the application does not answer in time, as JSON.
     pub(super) when_late: Option<&'static str>,
-    /// True if the call ends before anything else is read. Such a call is accepted however many
-    /// calls wait.
+    /// True if the application answers the call before anything else is read. Such a call is
+    /// accepted for any number of waiting calls.
     pub(super) at_once: bool,
 }
 
-/// The smallest number of ended calls whose ends are remembered. It is at least the number of calls
-/// that can be open, so that closing a session forgets none of them.
+/// The smallest number of ended calls whose ends are remembered. If more calls can be open, one end
+/// is remembered for each of them, so that closing a session forgets none.
 const REMEMBERED: usize = 256;
 
-/// The maximum number of open calls that are answered at once, beside those that wait. It is the
-/// size of a batch, since a text is processed before the next one is read.
+/// The maximum number of open calls that are answered at once, beside those that wait. One text can
+/// open at most as many calls as a batch has messages, and the calls of a text are answered before
+/// the next text is read.
 const AT_ONCE: usize = 64;
 
 /// The calls of the peer that wait for the application.
@@ -156,8 +157,8 @@ impl Incoming {
         self.calls.len()
     }
 
-    /// Returns true if there is no room for one more call: of the calls that are answered at once
-    /// if `at_once` is true, else of those that wait.
+    /// Returns true if there is no room for one more call of this kind: a call that is answered at
+    /// once if `at_once` is true, otherwise a call that waits.
     pub(super) fn is_full(&self, at_once: bool) -> bool {
         if at_once { self.at_once >= AT_ONCE } else { !self.has_room_for(self.message) }
     }
@@ -205,7 +206,7 @@ impl Incoming {
         self.open(now, id, false, terms, token, out)
     }
 
-    /// Makes a call wait that was accepted to be answered at once. If too many calls wait, answers
+    /// Lets a call wait that was accepted to be answered at once. If too many calls wait, answers
     /// this call with an error and returns false.
     pub(super) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         // The message of this call is counted already.

@@ -29,10 +29,10 @@ pub struct ServerConfig {
     pub capabilities: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
     /// The requests of the client that go to the application as they are. Default none.
     pub forward: Forward,
-    /// The forwarded methods that the application answers as soon as they are polled. Such a
-    /// request is accepted however many calls wait. For `tools/call`, forwarded or not,
-    /// [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) decides, so it need
-    /// not be in this list. Default none.
+    /// The forwarded methods whose requests the application answers as soon as they are polled.
+    /// Such a request is accepted for any number of waiting calls. `tools/call` need not be in this
+    /// list, because [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) decides
+    /// for each tool, also if the call is forwarded. Default none.
     pub at_once: Vec<Cow<'static, str>>,
     /// The time after which a call is answered for the application, unless
     /// [`Tools::timeout`](crate::mcp::Tools::timeout) returns another. Default 30 s: the real
@@ -46,8 +46,8 @@ pub struct ServerConfig {
     pub request_timeout: Duration,
     /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
     /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
-    /// against [`SessionLimits::requests`], and none is sent while the [`Outbox`](crate::Outbox) is
-    /// full. The owner of the transport has to end a connection whose peer does not read.
+    /// against [`SessionLimits::requests`]. No ping is sent while the [`Outbox`](crate::Outbox) is
+    /// full, so the owner of the transport has to end a connection whose peer does not read.
     pub keepalive: Option<Keepalive>,
     /// The limits of the session.
     pub limits: SessionLimits,

@@ -96,7 +96,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Stops the [pings](ServerConfig::keepalive) of this session. For clients that never answer requests.
+    /// Stops the [pings](ServerConfig::keepalive) of this session, for a client that never answers
+    /// requests.
     pub const fn stop_keepalive(&mut self) {
         self.session.stop_keepalive();
     }
@@ -105,8 +106,9 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// If the call is not open; the error is the way in which it ended. [`NotOpen::Closed`] also if
-    /// the outbox is closed: the call then stays open until the session is closed. Nothing is sent.
+    /// If the call is not open, the error is the way in which the call ended. If the outbox is
+    /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
+    /// closed. In both cases nothing is sent.
     pub fn respond(
         &mut self,
         call: CallId,
@@ -120,8 +122,9 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// If the call is not open; the error is the way in which it ended. [`NotOpen::Closed`] also if
-    /// the outbox is closed: the call then stays open until the session is closed. Nothing is sent.
+    /// If the call is not open, the error is the way in which the call ended. If the outbox is
+    /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
+    /// closed. In both cases nothing is sent.
     pub fn respond_with_any(
         &mut self,
         call: CallId,
@@ -131,22 +134,23 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
-    /// Makes a call wait for the application that was [accepted to be answered at
-    /// once](Tools::is_answered_at_once). If too many calls wait, this call is answered with an
-    /// error that reports it, and the method returns false. Does nothing to a call that waits
-    /// already, or is not open.
+    /// Lets a call wait that was [accepted to be answered at once](Tools::is_answered_at_once), because
+    /// the application cannot answer it yet. If too many calls wait, answers this call with an error
+    /// instead, and returns false. Does nothing and returns true if the call waits already, or is not
+    /// open.
     pub fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         self.session.incoming.defer(call, out)
     }
 
-    /// Answers a request that cannot be read with this error. The message of the error is cut at
-    /// [`SessionLimits::reason`](crate::rpc::SessionLimits::reason), since it can repeat the
-    /// request at any length. The data of the error is sent as it is.
+    /// Answers a request whose content cannot be read with this error. The message of the error is
+    /// truncated to [`SessionLimits::reason`](crate::rpc::SessionLimits::reason), since the message can
+    /// repeat the request at any length. The data of the error is sent unchanged.
     ///
     /// # Errors
     ///
-    /// If the call is not open; the error is the way in which it ended. [`NotOpen::Closed`] also if
-    /// the outbox is closed: the call then stays open until the session is closed. Nothing is sent.
+    /// If the call is not open, the error is the way in which the call ended. If the outbox is
+    /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
+    /// closed. In both cases nothing is sent.
     pub fn fail_invalid(
         &mut self,
         call: CallId,
@@ -169,9 +173,9 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::tools_list_changed`] is off.
-    /// Otherwise as for [`notify`](Server::notify), even if there is no change to announce; but
-    /// [`Full`](NotSent::Full) only if there is one.
+    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::tools_list_changed`] is off. Otherwise as
+    /// for [`notify`](Server::notify), even if there is no change to announce. The exception is
+    /// [`Full`](NotSent::Full), which is returned only if there is a change.
     pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<bool, NotSent> {
         if !self.config.tools_list_changed {
             return Err(NotSent::Undeclared);
@@ -192,9 +196,9 @@ impl<T: Tools> Server<T> {
     /// # Errors
     ///
     /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::logging`] is off. Otherwise as for
-    /// [`notify`](Server::notify), at any level, except that the log is permitted as soon as
+    /// [`notify`](Server::notify), at any level, with two exceptions. The log is permitted as soon as
     /// `initialize` was answered. [`Full`](NotSent::Full) and
-    /// [`Unserializable`](NotSent::Unserializable) only if the message is severe enough.
+    /// [`Unserializable`](NotSent::Unserializable) are returned only if the message is severe enough.
     pub fn log<D: Serialize + ?Sized>(
         &mut self,
         level: LogLevel,

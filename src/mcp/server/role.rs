@@ -8,11 +8,12 @@
 //! | other requests | -32600 | served or forwarded | served or forwarded | -32600 |
 //! | `notifications/initialized`, `initialized` | dropped, reported | makes ready | ignored | ignored |
 //! | `notifications/cancelled` | ignored | ends the call | ends the call | ends the call |
-//! | `notifications/progress` | ignored | of a request | of a request | of a request |
-//! | other notifications | dropped, reported | handed on | handed on | dropped |
+//! | `notifications/progress` | ignored | updates our request | updates our request | updates our request |
+//! | other notifications | dropped, reported | passed to the application | passed to the application | dropped |
 //!
-//! A request with the id of an open call is refused, for any method. Between the answer to
-//! `initialize` and `notifications/initialized` all requests are served, since clients do not wait.
+//! "Reported" means that the application receives an [`Event::PeerFault`]. A request with the id of
+//! an open call is refused, for any method. Between the answer to `initialize` and
+//! `notifications/initialized` all requests are served, since clients do not wait.
 
 use alloc::borrow::ToOwned;
 
