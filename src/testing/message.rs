@@ -12,8 +12,8 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 /// A text from a peer: a request, a notification, a response or a batch, often with a fault,
 /// sometimes no message.
 ///
-/// Ids, methods and tools come from short lists, so that messages meet: two requests with one id, a
-/// cancellation of an open call.
+/// Ids, methods and tools come from short lists, so that messages refer to each other: two requests
+/// with one id, a cancellation of an open call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said(String);
 

@@ -16,8 +16,8 @@
 //!
 //! A [`Pair`] owns both machines and the time. Nothing happens by itself: [`settle`](Pair::settle)
 //! moves bytes and events until both are idle, and [`advance`](Pair::advance) lets time pass,
-//! deadline by deadline. So a virtual day takes no longer than a second, and a seed or the bytes of
-//! a script repeat every run.
+//! deadline by deadline. So a virtual day takes at most a second, and equal seeds, or equal bytes of
+//! a script, give equal runs.
 //!
 //! A [`Net`] owns a host, any number of agents, and programs that send any bytes. It is for tests and
 //! fuzz targets of an editor, and has an example of a fuzz target. A [`Tracer`] shows what passes

@@ -27,7 +27,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///   └──▶ HostEvent ──▶ the application under test
 /// ```
 ///
-/// A net passes each event of the host to the application, which the caller brings along. Time
+/// A net passes each event of the host to the application, which is an argument of its methods. Time
 /// passes only by [`advance`](Net::advance) and by the steps of a script.
 ///
 /// # A fuzz target for an editor
@@ -72,14 +72,14 @@ pub struct Net {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetAct {
-    /// Another agent attaches.
+    /// The attachment of another agent.
     Attach,
-    /// An agent acts: that with this number, modulo the number of agents that have not ended. If all
+    /// An act of the agent with this number, modulo the number of agents that have not ended. If all
     /// have ended, another agent attaches.
     Agent(u8, AgentAct),
-    /// The link of the connection with this number changes, modulo the number of connections.
+    /// A change of a link of the connection with this number, modulo the number of connections.
     Link(u8, Way, Change),
-    /// A program that is no agent connects, sends these bytes, and then only reads.
+    /// The connection of a program that is no agent, sends these bytes, and then only reads.
     Bytes(Vec<u8>),
 }
 
@@ -123,7 +123,7 @@ impl Net {
         Self { host: Host::new(config), now: Time::ZERO, agent, connections: Vec::new() }
     }
 
-    /// Returns the host, for what the editor does on its own initiative.
+    /// Returns the host, for the actions that the editor takes on its own initiative.
     pub const fn host(&mut self) -> &mut Host {
         &mut self.host
     }
@@ -138,7 +138,7 @@ impl Net {
     ///
     /// # Panics
     ///
-    /// Panics if the configuration of the host gives no configuration for an agent.
+    /// Panics if no agent can be created from the configuration of the host.
     pub fn attach(&mut self) -> usize {
         let number = self.connections.len();
         let seed = u64::try_from(number).unwrap_or(u64::MAX);
@@ -231,8 +231,8 @@ impl Net {
         self.finish(app);
     }
 
-    /// Plays a step, and lets the net settle. A change of a link that names no connection changes
-    /// the links of all connections.
+    /// Plays a step, and lets the net settle. [`Step::Link`] names no connection, and changes the
+    /// links of all connections.
     ///
     /// # Panics
     ///
@@ -306,7 +306,8 @@ impl Net {
         })
     }
 
-    /// Returns the number of a connection whose agent has not ended: the `nth`, modulo their number.
+    /// Returns the number of the `nth` connection whose agent has not ended. `nth` is taken modulo
+    /// the number of these connections.
     fn living_agent(&self, nth: usize) -> Option<usize> {
         let is_living = |peer: &Peer| matches!(peer, Peer::Agent { client, .. } if !client.is_done());
         let living = || self.connections.iter().enumerate().filter(|(_, c)| is_living(&c.peer));

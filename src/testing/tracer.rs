@@ -9,14 +9,15 @@ use crate::{
     ws::frame::{self, Header},
 };
 
-/// A [`Wire`] and [`Machine`] that wraps another one, and shows as lines of text what passes: the
+/// A [`Wire`] and [`Machine`] that wraps another machine, and shows its traffic as lines of text: the
 /// heads of the opening handshake, each frame, and each event.
 ///
 /// The machines themselves have no logging. A tracer takes the place of its machine in an adapter's
 /// `Conn`, in a [`Pair`](crate::testing::Pair), or in any other loop. Each line begins with `◀` for
-/// input, `▶` for output, and two spaces for an event. Lines have no line breaks, and a terminal does
-/// not obey their characters. Header fields that can have a token are shown without their value; the
-/// contents of messages are shown. A tracer keeps a copy of each frame until the frame is whole.
+/// input, `▶` for output, and two spaces for an event. A line contains no line breaks and no
+/// characters that control a terminal. The value of a header field that can contain a token is not
+/// shown; the contents of messages are shown. A tracer keeps a copy of each frame until the frame is
+/// whole.
 ///
 /// ```
 /// use ide_mcp::testing::Tracer;
@@ -121,7 +122,8 @@ impl<M: Machine<Event: Debug>, F: FnMut(&str)> Machine for Tracer<M, F> {
     }
 }
 
-/// The bytes of one direction: first a head, then frames. Each is shown as soon as it is whole.
+/// The bytes of one direction: first a head, then frames. The head and each frame are shown as soon
+/// as they are whole.
 #[derive(Debug)]
 struct Direction {
     arrow: &'static str,
@@ -139,7 +141,8 @@ enum Part {
     Neither,
 }
 
-/// The greatest head that is shown, in bytes; a machine accepts no more than 16 KiB by default.
+/// The greatest head that is shown, in bytes. A machine accepts at most 8 KiB by default
+/// ([`Limits::head`](crate::ws::Limits::head)).
 const MAX_HEAD: usize = 64 * 1024;
 
 impl Direction {
@@ -168,7 +171,7 @@ impl Direction {
                 _ if at == 0 => line.into(),
                 Some((name, _)) if !is_secret(name) => line.into(),
                 Some((name, _)) => format!("{name}: …"),
-                // The line can continue the value of the line before.
+                // The line can continue the value of the field before it.
                 None => "…".into(),
             };
             show(&format!("{} {}", self.arrow, display_safe(&shown)));
@@ -195,7 +198,7 @@ impl Direction {
     }
 }
 
-/// Returns true if the field can have a token, or continues a field that can.
+/// Returns true if the field can contain a token, or continues the value of another field.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with([' ', '\t']) || ["auth", "cookie", "token"].iter().any(|word| name.contains(word))
