@@ -1,10 +1,9 @@
 //! The classification of a text: it is a request, a notification or a response, or it breaks a
 //! rule. The classification is a total function.
 //!
-//! The marks C1–C20 in the tests are the rows of the specification of the classification. In the
-//! cases that JSON-RPC leaves open, the rule is: never answer a message without a readable id,
-//! always answer a request with a readable id, and never deliver content that is only half
-//! understood.
+//! The numbers C1–C20 in the tests name the rules of the classification. In the cases that JSON-RPC
+//! leaves open, the rule is: never answer a message without a readable id, always answer a request
+//! with a readable id, and never deliver content that is only half understood.
 //!
 //! Every member of the envelope is first kept as it is written. So a member of the wrong type does
 //! not hide the id beside it, and `"id":null` differs from an absent id. The content of `params`,

@@ -103,7 +103,7 @@ pub enum Closed {
         clean: bool,
     },
     /// The end of the transport without a close frame (RFC 6455 calls that 1006): the process of the
-    /// peer is gone, or the line is cut.
+    /// peer is gone, or the network failed.
     Abnormal,
     /// A rule that the peer broke. An open connection sent the text of the rule in its close frame.
     ProtocolError(ProtocolError),

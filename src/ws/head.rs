@@ -1,7 +1,8 @@
 //! The head of an HTTP/1.1 message: its end and its fields (RFC 9112 sections 2 and 5).
 //!
 //! httparse parses the grammar. The parser also accepts a bare line feed and empty lines in front;
-//! [`EndSearch`] refuses both. The search and the parser read each byte once, however the bytes arrive.
+//! [`EndSearch`] refuses both. The search and the parser read each byte once, even if the bytes arrive
+//! in many pieces.
 
 /// The largest number of fields, more than any client or proxy sends; a server refuses a head with more
 /// (431).
@@ -119,8 +120,8 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Returns the positions of the line feeds from `from` on. Each step reads eight bytes.
 fn line_feeds(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // `hits` belongs to the word that ends at `next`: the high bit of each byte that is a line feed not
-    // yet returned.
+    // `hits` refers to the eight bytes before `next`. It has the high bit of each byte that is a line
+    // feed and has not been returned yet.
     let (mut next, mut hits) = (from, 0_u64);
     core::iter::from_fn(move || {
         while hits == 0 {

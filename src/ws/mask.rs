@@ -30,7 +30,8 @@ impl Masking for Unmasked {
     }
 }
 
-/// The masking of a client: each frame has a fresh key that nobody can predict (RFC 6455 section 5.3).
+/// The masking of a client: each frame has a fresh key that cannot be predicted (RFC 6455 section
+/// 5.3).
 ///
 /// It draws 64 keys at a time, so that it rarely calls a source behind a system call.
 pub(crate) struct Masked {

@@ -105,7 +105,7 @@ impl Sender<'_> {
     }
 
     /// Begins the close handshake with a close frame, the last frame that this side sends. A reason
-    /// above 123 bytes is cut between two characters.
+    /// above 123 bytes is truncated at a character boundary.
     ///
     /// # Errors
     /// [`SendError`] if the connection is not open.

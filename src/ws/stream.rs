@@ -211,7 +211,7 @@ where
         }
     }
 
-    /// Ends the connection because bytes arrived that the machine did not want.
+    /// Ends the connection because more bytes arrived than the machine accepts.
     pub(crate) fn overfeed(&mut self, now: Time) {
         self.output.set_now(now);
         if !self.output.has_ended() && !self.output.is_cut_off {

@@ -83,7 +83,8 @@ impl Carry {
     }
 }
 
-/// Returns how many of the last three bytes begin a character that does not end in `piece`.
+/// Returns the number of bytes at the end of `piece` that are the beginning of an incomplete character:
+/// at most three.
 fn begun_character(piece: &[u8]) -> usize {
     for (behind, byte) in piece.iter().rev().take(3).enumerate() {
         let needs = match byte {
