@@ -37,9 +37,9 @@ pub enum Event<C = Infallible> {
         call: CallId,
         /// The method.
         method: Box<str>,
-        /// The parameters: an object; `None` if absent. A progress token in their `_meta` belongs
-        /// to this session. An application that sends the request on uses
-        /// [`Timeout::Progress`](super::Timeout::Progress), which puts another token in its place.
+        /// The parameters: an object; `None` if absent. A progress token in their `_meta` is valid
+        /// in this session only. An application that sends the request to another peer uses
+        /// [`Timeout::Progress`](super::Timeout::Progress), which replaces the token.
         params: Option<Box<RawValue>>,
     },
     /// The end of a call or a forwarded request without an answer of the application. The end of an

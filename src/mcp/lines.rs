@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use crate::{Outbox, OutboxClosed, To, buf::Tx};
 
-/// The send buffer of a session over pipes: one message a line, as the stdio transport of MCP has it
-/// (2025-11-25, transports).
+/// The send buffer of a session over pipes: each line is one message, as the stdio transport of MCP
+/// requires (2025-11-25, transports).
 ///
 /// ```
 /// use ide_mcp::{Outbox as _, To, mcp::Lines};

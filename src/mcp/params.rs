@@ -171,8 +171,8 @@ pub(super) struct Cancelled<'a> {
 }
 
 impl Cancelled<'_> {
-    /// Returns the reason, if there is a readable one: at most `limit` bytes, cut between two
-    /// characters.
+    /// Returns the reason, if there is a readable one: at most `limit` bytes, truncated at a
+    /// character boundary.
     pub(super) fn reason(&self, limit: usize) -> Option<Box<str>> {
         Some(truncate(&text_of(self.reason?)?, limit).into())
     }

@@ -1,5 +1,6 @@
 //! Sorted lists. Most items are added at the end, and many are removed there, since numbers and
-//! deadlines grow. A search looks at the end first, so the length of the list hardly matters.
+//! deadlines grow. A search first compares the last two items, so the length of the list hardly
+//! matters.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;

@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::Change;
 use crate::{Time, Wire};
 
-/// The capacity of a link in bytes: the number that a socket takes before its reader has read any.
+/// The capacity of a link, in bytes, like the bytes that a socket takes before its reader has read any.
 const CAPACITY: usize = 64 * 1024;
 
 /// The bytes that travel in one direction, with the delays and the end of that direction.
@@ -19,7 +19,7 @@ const CAPACITY: usize = 64 * 1024;
 pub struct Link {
     /// The maximum number of bytes that arrive at a time. Default: no bound.
     pub piece: usize,
-    /// The time that bytes are on the way. Default zero. Bytes never overtake others.
+    /// The time that bytes are on the way. Default zero. Bytes never overtake earlier bytes.
     pub delay: Duration,
     /// The minimum time from one piece to the next, for a slow reader. Default zero.
     pub pace: Duration,

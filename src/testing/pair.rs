@@ -7,8 +7,8 @@ use super::{Change, Link, Step, Way};
 use crate::time::earlier;
 use crate::{Machine, Time, Wire};
 
-/// The number of rounds after which machines count as never idle. They come to rest long before,
-/// even with one byte in each round.
+/// The number of rounds after which machines count as never idle. Machines that come to rest need
+/// far fewer rounds, even if each round moves one byte.
 pub(super) const NEVER_IDLE: usize = 1_000_000;
 
 /// The time that machines get to end by themselves: longer than every timeout of this crate.

@@ -14,8 +14,8 @@ pub enum Step<A> {
     Link(Way, Change),
     /// The passing of this span. Everything that is due within the span happens at its time.
     Wait(Span),
-    /// The passing of this span at once, as when a laptop has slept: no deadline within the span is
-    /// met at its time.
+    /// The passing of this span in one step, as when a laptop was suspended: the machines are not
+    /// ticked at the deadlines within the span.
     Sleep(Span),
     /// The passing of time until the next timer or arrival is due.
     Due,

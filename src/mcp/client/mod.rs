@@ -103,7 +103,7 @@ impl Client {
     }
 
     /// Requests a list of the server, page by page to the end. The `timeout` applies to each page.
-    /// The one [`Outcome`] is the list as if it had come in one page.
+    /// The application receives one [`Outcome`], with the list as if it had come in one page.
     ///
     /// The outcome is `Malformed` if a page cannot be read, if a cursor comes twice, or if the list
     /// exceeds [`ClientConfig::list_pages`] or [`ClientConfig::list_bytes`].

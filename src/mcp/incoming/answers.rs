@@ -163,8 +163,8 @@ fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), ou
     out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data)).is_ok()
 }
 
-/// Returns the parts of an error to send. The message is cut, since it can repeat the text of the
-/// peer at any length.
+/// Returns the parts of an error to send. The message is truncated, since it can repeat the text of
+/// the peer at any length.
 fn limited<'a>(error: &'a ErrorObject, limits: &SessionLimits) -> (i64, &'a str, Option<&'a RawValue>) {
     (error.code, truncate(&error.message, limits.reason), error.data.as_deref())
 }

@@ -31,7 +31,7 @@ use crate::{
 pub enum CallEnd {
     /// A cancellation by the peer. No answer was sent, and none will be.
     Cancelled {
-        /// The reason that the peer gave, cut to
+        /// The reason that the peer gave, truncated to
         /// [`SessionLimits::reason`](crate::rpc::SessionLimits::reason).
         reason: Option<Box<str>>,
     },
