@@ -21,9 +21,9 @@ use crate::Time;
 ///
 /// 1. **Total**: no input, order of calls or sequence of times panics.
 /// 2. **Cuts do not matter**: events and output do not depend on the pieces into which the input bytes
-///    are cut, if the bytes, their times and the `sent` calls are equal, and the application reacts only
-///    to events. (A timer that is due at the very time of the bytes fires at the first poll without
-///    bytes to process. This poll can come between two pieces.)
+///    are cut. The conditions are equal bytes, equal times of the bytes, equal `sent` calls, and an
+///    application that reacts only to events. (A timer that is due at the very time of the bytes fires
+///    at the first poll without bytes to process. This poll can come between two pieces.)
 /// 3. **One ending**: the `Closed` event comes exactly once and last; afterwards only `outgoing`, `sent`
 ///    and `tick` act, until [`is_done`](Wire::is_done).
 /// 4. **The clock moves on**: after `tick(now)` and polling to `None` (a host: and `poll_transmit` to
@@ -37,11 +37,10 @@ use crate::Time;
 /// 8. **Refusals are free**: a refused send leaves output, timers and tables unchanged.
 /// 9. **Linear**: the work is proportional to the number of bytes, for any cutting.
 /// 10. **Both come to rest**: two machines joined by a link of any capacity write and read everything
-///     without a timer. The condition is that the bytes that one of the two has sent, and that the other
-///     has not reported yet, are at most one message and the high-water mark. A machine above its
-///     high-water mark continues to read without delivering, up to this size behind the message in
-///     progress. So the peer can empty its send buffer and read again, and then this machine can empty
-///     its own.
+///     without a timer. The condition: one of the two has sent at most one message and the high-water
+///     mark of bytes that the other has not reported yet. A machine above its high-water mark continues
+///     to read without delivering, up to this size behind the message in progress. So the peer can empty
+///     its send buffer and read again, and then this machine can empty its own.
 pub trait Wire {
     /// Returns the room for the next bytes. Read into this slice, then pass the number of bytes to
     /// [`filled`](Wire::filled).

@@ -102,9 +102,10 @@ macro_rules! session_methods {
         /// number of the last report; otherwise nothing happens.
         ///
         /// The timeout of the call starts again at the latest time that the session has received,
-        /// as far as the [`Timeout`](crate::mcp::Timeout) of the call permits: with `Default` up to
-        /// the longest time that a call can wait, with `After` not at all. The timeout starts again
-        /// even if the peer receives no report.
+        /// as far as the [`Timeout`](crate::mcp::Timeout) of the call permits. With `Default`,
+        /// reports extend the wait up to the longest time that a call can wait. With `After`,
+        /// reports do not extend the wait. The timeout starts again even if the peer receives no
+        /// report.
         ///
         /// Returns true if the report is sent to the peer. Returns false if nothing happens, if the
         /// peer did not ask for reports, or if the outbox is full or closed. A report that is not
@@ -158,7 +159,7 @@ macro_rules! session_methods {
         /// # Errors
         ///
         /// As for [`notify`](Self::notify), but `ping` is also permitted while the session is being
-        /// opened: for a server from the beginning, for a client once it has started.
+        /// opened. A server can send `ping` from the beginning, a client as soon as it has started.
         /// [`TooManyInFlight`](NotSent::TooManyInFlight) if as many requests wait as the limit
         /// allows.
         pub fn request<P: Serialize + ?Sized>(

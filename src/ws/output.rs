@@ -262,9 +262,9 @@ impl<M: Masking> Output<M> {
     /// Begins the close handshake. The peer has [`Limits::close`] to answer, from the moment at which
     /// the close frame was written.
     ///
-    /// Until that moment, the connection ends in two cases: if nothing is written for [`Limits::close`],
-    /// because the peer reads nothing; and if less than the high-water mark is written in
-    /// [`Limits::stalled`], because the peer reads slowly.
+    /// Until that moment, the connection ends if nothing is written for [`Limits::close`], since the
+    /// peer then reads nothing. The connection also ends if less than the high-water mark is written in
+    /// [`Limits::stalled`], since the peer then reads slowly.
     pub(crate) fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
         self.may_send()?;
         self.close_frame(Some(code), reason)?;

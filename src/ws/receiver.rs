@@ -64,8 +64,8 @@ struct Part {
     place: Place,
 }
 
-/// The length of a held ASCII text above which the receive buffer releases its memory, once a byte that is
-/// not ASCII has moved the text into the message buffer.
+/// A length of a held text. If the held part of a text is longer, and a byte that is not ASCII follows,
+/// the receive buffer releases its memory after the text has moved into the message buffer.
 const LONG: usize = 16_384;
 
 /// The masking key of a frame; the frames of a server have none.
