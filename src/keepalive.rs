@@ -116,7 +116,7 @@ impl Pulse {
         let due = self.due(keepalive).finite().filter(|due| *due <= now)?;
         if self.has_pinged {
             // A check that is so late shows that this side was suspended; the peer can still be alive.
-            let is_late = now.saturating_since(due) > keepalive.interval;
+            let is_late = now.saturating_since(due) > keepalive.interval.max(SHORTEST);
             if !is_late || self.has_repeated {
                 return Some(PulseEvent::Timeout);
             }
@@ -247,6 +247,11 @@ mod tests {
         assert_eq!(pulse.deadline(none), Some(Time::from_millis(1)));
         assert_eq!(pulse.check(Time::from_millis(1), none), PING);
         assert_eq!((pulse.check(Time::from_millis(2), none), pulse.has_repeated), (TIMEOUT, false));
+        // A check that is late by less than the least interval is no sign of a suspension.
+        pulse.on_activity(Time::from_millis(2));
+        assert_eq!(pulse.check(Time::from_millis(3), none), PING);
+        let late = Time::new(Duration::from_micros(4_500));
+        assert_eq!((pulse.check(late, none), pulse.has_repeated), (TIMEOUT, false));
         let never = Some(Keepalive::new(Duration::MAX, Duration::MAX));
         let end = Time::new(Duration::MAX);
         pulse.on_activity(at(1));

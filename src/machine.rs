@@ -49,7 +49,8 @@ pub trait Wire {
     /// first: a read into an empty slice returns `Ok(0)` and looks like the end of the transport.
     ///
     /// The room is valid until the next call that can move the receive buffer: a poll,
-    /// [`feed`](Wire::feed), another `space`, or [`trim`](Wire::trim).
+    /// [`feed`](Wire::feed), or [`trim`](Wire::trim). Until then, another `space` returns the same room
+    /// with its contents.
     fn space(&mut self) -> &mut [u8];
 
     /// Takes the first `n` bytes of [`space`](Wire::space).

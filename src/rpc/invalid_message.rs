@@ -59,7 +59,7 @@ impl InvalidMessage {
         match self {
             Self::NotJson => "not JSON",
             Self::NotAMessage => "not a JSON-RPC message",
-            Self::InvalidId => "the id is neither a string nor an integer, or is too long",
+            Self::InvalidId => "the id is not one string or integer, or is too long",
             Self::InvalidMethod => "the method is not a string",
             Self::MethodTooLong => "the method name is too long",
             Self::MixedMembers => "a method beside a result or an error",

@@ -89,7 +89,7 @@ impl ProtocolError {
             Self::InvalidCloseCode(_) => "close code that may not be sent (RFC 6455 7.4)",
             Self::MessageTooBig => "message larger than the limit",
             Self::TooManyEmptyFragments => "too many empty fragments in a message",
-            Self::UnexpectedBinary => "binary message where text is spoken",
+            Self::UnexpectedBinary => "binary message: all messages are text",
             Self::TooManyMalformedMessages => "too many messages that are not JSON-RPC",
         }
     }

@@ -87,7 +87,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
+    /// requests have no answer yet.
     pub fn list_tools(&mut self) -> Result<RequestId, NotSent> {
         self.list(List::Tools, Timeout::Default)
     }
@@ -97,7 +98,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
+    /// requests have no answer yet.
     pub fn list(&mut self, list: List, timeout: Timeout) -> Result<RequestId, NotSent> {
         let (session, mut out) = self.speak()?;
         session.list(list, timeout, &mut out)
@@ -108,7 +110,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
+    /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
     pub fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<Pending<T::Answer>, NotSent> {
         let tool = Tool::from_name(arguments.name_in(self.dialect));
         let waits = matches!(tool, Some(Tool::OpenDiff | Tool::ExecuteCode));
@@ -120,7 +123,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
+    /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
     pub fn call_within<T: ToolArguments>(
         &mut self,
         arguments: &T,
@@ -137,7 +141,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
+    /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
     pub fn ask_direct(&mut self, request: &DirectRequest) -> Result<RequestId, NotSent> {
         self.request(request.method(), Some(request), Timeout::Default)
     }
@@ -146,7 +151,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
+    /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
     pub fn request<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
@@ -220,7 +226,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if the
+    /// parameters cannot be written as a JSON object.
     pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         let (session, mut out) = self.speak()?;
         session.notify(method, params, &mut out)
@@ -292,8 +299,7 @@ impl Client {
         true
     }
 
-    /// Sends `ide_connected` as soon as the send buffer has room. Without `ide_connected` an editor can
-    /// hold its pushes back for a while.
+    /// Sends `ide_connected`, with the process id of the client, as soon as the send buffer has room.
     fn say_connected(&mut self) {
         if let Some(pid) = self.pid.filter(|_| self.mcp.is_ready()) {
             if self.notify("ide_connected", Some(&Connected { pid })).is_ok() {

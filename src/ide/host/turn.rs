@@ -3,7 +3,7 @@ use ide_mcp::{Machine, Time, Wire, rpc::CallId};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 
-/// The diffs that the person has not decided; then `host.answer(call, &diff.accept())`, and another turn.
+/// The diffs that the person has not decided. After a decision, call `host.answer(call, &diff.accept())` and `turn`.
 pub type Open = BTreeMap<CallId, (Call<OpenDiff>, OpenDiff)>;
 
 pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>, open: &mut Open, now: Time) {
@@ -23,17 +23,17 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
     while let Some(event) = host.poll_event() {
         let HostEvent::Agent { event, .. } = event else { continue };
         match event {
-            // Yours here: the agent takes an empty list for "no problems". Without any, do not handle the tool.
+            // Your problems belong here: an empty list means "no problems". Without problems, do not handle the tool.
             ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
                 let _ = host.answer(call, &Diagnostics::new(Vec::new()));
             }
-            // Never write the file when it is accepted: the agent does.
+            // Do not write the file after an accepted diff: the agent writes it.
             ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => drop(open.insert(call.id(), (call, diff))),
             ServerEvent::DiffClosed { call, .. } => drop(open.remove(&call)),
             _ => {}
         }
     }
-    // Names what is new; a socket that had no room the last time has to be tried as well.
+    // `poll_transmit` names the connections with new output. A socket that was full the last time is tried too.
     while host.poll_transmit().is_some() {}
     let ids: Vec<ConnId> = sockets.keys().copied().collect();
     for id in ids {
@@ -43,7 +43,7 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
                 Ok(n) if n > 0 => wire.sent(n),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Drops what waits, so that this ends.
+                // The socket is lost: drops the output, so that the loop ends.
                 Ok(_) | Err(_) => {
                     let all = wire.outgoing().len();
                     wire.feed_eof(now);
@@ -52,8 +52,8 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
             }
         }
         if wire.is_done() {
-            // An adapter lingers for a second: dropped while the peer still sends, a socket is reset, and the peer may not
-            // get what was said last.
+            // An adapter keeps the socket for another second: a socket that is dropped while the peer still sends is
+            // reset, and the peer can lose the last message.
             sockets.remove(&id);
             host.remove(now, id);
         }

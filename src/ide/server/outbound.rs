@@ -74,7 +74,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, or if the send buffer is full.
     pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
         self.may_send()?;
         let cut = changed.cut(self.config.content_limits.diagnostics);
@@ -88,7 +88,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, or if the send buffer is full.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
         self.may_send()?;
         let cut = selection.cut(self.config.content_limits.selection);
@@ -100,7 +100,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if the
+    /// parameters cannot be written as a JSON object.
     pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())?;
@@ -115,7 +116,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
+    /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
     pub fn request<P: Serialize + ?Sized>(
         &mut self,
         method: &str,

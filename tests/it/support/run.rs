@@ -130,6 +130,9 @@ impl<'a, S: Subject> Run<'a, S> {
         let space = self.machine.space();
         let len = space.len().min(bytes.len());
         space[..len].copy_from_slice(&bytes[..len]);
+        if self.machine.space().get(..len) != Some(&bytes[..len]) {
+            self.broken(Law::Cuts, "a second `space` returns another room");
+        }
         self.record.input.extend_from_slice(&bytes[..len]);
         self.sees(at);
         self.machine.filled(at, len);
