@@ -151,7 +151,7 @@ mod push;
 mod server;
 mod tool;
 
-pub use client::{CallError, Client, ClientConfig, ClientEvent, Pending};
+pub use client::{CallError, Client, ClientConfig, ClientEvent, FromResult, Pending};
 pub use dialect::Dialect;
 pub use discovery::*;
 pub use host::{

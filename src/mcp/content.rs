@@ -31,6 +31,15 @@ impl<'a> Content<'a> {
             Self::Raw(_) => None,
         }
     }
+
+    /// Returns the block with a copy of borrowed content.
+    #[must_use]
+    pub fn into_owned(self) -> Content<'static> {
+        match self {
+            Self::Text(text) => Content::Text(Cow::Owned(text.into_owned())),
+            Self::Raw(raw) => Content::Raw(Cow::Owned(raw.into_owned())),
+        }
+    }
 }
 
 impl Serialize for Content<'_> {
@@ -99,11 +108,8 @@ impl<'a> ToolResult<'a> {
     /// Returns the result with copies of all borrowed content.
     #[must_use]
     pub fn into_owned(self) -> ToolResult<'static> {
-        let own = |block| match block {
-            Content::Text(text) => Content::Text(Cow::Owned(text.into_owned())),
-            Content::Raw(raw) => Content::Raw(Cow::Owned(raw.into_owned())),
-        };
-        ToolResult { content: self.content.into_iter().map(own).collect(), is_error: self.is_error }
+        let content = self.content.into_iter().map(Content::into_owned).collect();
+        ToolResult { content, is_error: self.is_error }
     }
 }
 
@@ -122,7 +128,8 @@ struct Block<'a> {
     text: Option<&'a RawValue>,
 }
 
-fn read_block(raw: &RawValue) -> Content<'_> {
+/// Reads a block. A block that is no readable text is kept as it is.
+pub(super) fn read_block(raw: &RawValue) -> Content<'_> {
     let text = read_object::<Block<'_>>(raw)
         .filter(|block| block.kind == "text")
         .and_then(|block| text_of(block.text?));

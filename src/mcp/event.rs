@@ -5,7 +5,7 @@ use core::convert::Infallible;
 
 use serde_json::value::RawValue;
 
-use super::{CallEnd, Failure, Outcome, PeerFault, Progress};
+use super::{CallEnd, Failure, GetPrompt, Outcome, PeerFault, Progress, ReadResource};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 
 /// An event of a session. `C` is the type of a decoded tool call, which only a
@@ -29,6 +29,25 @@ pub enum Event<C = Infallible> {
         call: CallId,
         /// The decoded call.
         tool: C,
+    },
+    /// A request of the client for the messages of a prompt that the [`Context`](super::Context)
+    /// lists. It waits for `respond_with` with a [`PromptResult`](super::PromptResult), for `fail`, or
+    /// for a [`CallEnded`](Event::CallEnded).
+    GetPrompt {
+        /// The name by which the application answers the request.
+        call: CallId,
+        /// The prompt and its arguments. All required arguments are there.
+        prompt: GetPrompt,
+    },
+    /// A request of the client for a resource that the [`Context`](super::Context) lists or can cover
+    /// by a template. It waits for `respond_with` with a [`ResourceResult`](super::ResourceResult),
+    /// for `fail`, or for a [`CallEnded`](Event::CallEnded). A resource that a tool reads comes as a
+    /// [`Call`](Event::Call) of the tool instead.
+    ReadResource {
+        /// The name by which the application answers the request.
+        call: CallId,
+        /// The URI of the resource.
+        resource: ReadResource,
     },
     /// A request of the peer that the configuration forwards. It waits for `respond_with` or
     /// `fail`, or for a [`CallEnded`](Event::CallEnded).

@@ -32,6 +32,7 @@
 //! | pass a received text, or the time | `receive`, `tick` |
 //! | receive the events | `poll_event`, until it returns `None` |
 //! | answer a call | `respond`, `respond_with`, `fail`; meanwhile `progress`, `set_call_timeout` |
+//! | offer prompts and resources | [`ServerConfig::context`], `set_context`; answer with `respond_with` |
 //! | send a message unasked | `notify`, `request`, `cancel` |
 //! | read the time of the next `tick` | `deadline` |
 //! | end the session | `drain`, `shutdown`, `close` |
@@ -39,6 +40,7 @@
 mod batch;
 mod client;
 mod content;
+mod context;
 mod event;
 mod forward;
 mod implementation;
@@ -62,6 +64,10 @@ mod version;
 
 pub use client::{Client, ClientConfig, Failure, ServerInfo};
 pub use content::{Content, ToolResult};
+pub use context::{
+    Context, GetPrompt, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ReadResource,
+    ResourceBody, ResourceContents, ResourceResult, ResourceSpec, ResourceTemplate,
+};
 pub use event::Event;
 pub use forward::Forward;
 pub use implementation::Implementation;

@@ -6,7 +6,7 @@ use alloc::{borrow::Cow, boxed::Box};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
-use super::{Implementation, LogLevel, ProtocolVersion, ServerConfig, ToolSpec};
+use super::{Implementation, LogLevel, ProtocolVersion, ServerConfig};
 use crate::rpc::{is_object, read_object, text_of};
 use crate::text::truncate;
 
@@ -66,7 +66,8 @@ pub(super) struct InitializeResultOut<'a> {
     pub(super) instructions: Option<&'a str>,
 }
 
-/// The capabilities of a server: tools, the log if it is on, and those that the configuration adds.
+/// The capabilities of a server: tools, the log if it is on, the declared prompts and resources, and
+/// those that the configuration adds.
 pub(super) struct Capabilities<'a> {
     pub(super) config: &'a ServerConfig,
 }
@@ -74,11 +75,23 @@ pub(super) struct Capabilities<'a> {
 impl Serialize for Capabilities<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_map(None)?;
-        out.serialize_entry("tools", &ToolsCapability { list_changed: self.config.tools_list_changed })?;
+        out.serialize_entry("tools", &ListCapability { list_changed: self.config.tools_list_changed })?;
         if self.config.logging.is_some() {
             out.serialize_entry("logging", &Empty {})?;
         }
-        let declared = |name: &str| name == "tools" || name == "logging" && self.config.logging.is_some();
+        let (prompts, resources) = self.config.context.declares();
+        for (name, is_declared) in [("prompts", prompts), ("resources", resources)] {
+            if is_declared {
+                out.serialize_entry(name, &ListCapability { list_changed: true })?;
+            }
+        }
+        let declared = |name: &str| match name {
+            "tools" => true,
+            "logging" => self.config.logging.is_some(),
+            "prompts" => prompts,
+            "resources" => resources,
+            _ => false,
+        };
         for (name, value) in self.config.capabilities.iter().filter(|(name, _)| !declared(name)) {
             match serde_json::from_str::<&RawValue>(value) {
                 Ok(value) if is_object(value) => out.serialize_entry(name, value)?,
@@ -91,7 +104,7 @@ impl Serialize for Capabilities<'_> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolsCapability {
+struct ListCapability {
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     list_changed: bool,
 }
@@ -187,18 +200,11 @@ pub(super) struct CancelledOut<'a> {
     pub(super) reason: Option<&'a str>,
 }
 
-/// The answer to `tools/list`.
-#[derive(Serialize)]
-pub(super) struct ToolList<'a> {
-    pub(super) tools: &'a [ToolSpec],
-}
+/// The answer to a request for a list: the name of the member, and the items.
+pub(super) struct ListOut<'a, T>(pub(super) &'static str, pub(super) &'a [T]);
 
-/// The answer to a request for a list that the server does not have: the name of the member, and no
-/// items.
-pub(super) struct EmptyList(pub(super) &'static str);
-
-impl Serialize for EmptyList {
+impl<T: Serialize> Serialize for ListOut<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map([(self.0, [(); 0])])
+        serializer.collect_map([(self.0, self.1)])
     }
 }

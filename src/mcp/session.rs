@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{
     CallEnd, Event, Outcome, PeerFault, ProtocolVersion, Timeout,
-    incoming::Incoming,
+    incoming::{Incoming, Terms},
     outgoing::{Outgoing, Purpose, send},
     params::Cancelled,
     progress::ProgressIn,
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Keepalive, Outbox, Time, To,
     keepalive::{Pulse, PulseEvent},
-    rpc::{Id, NotSent, RequestId, SessionLimits, read_object, write},
+    rpc::{CallId, Id, NotSent, RequestId, SessionLimits, read_object, write},
     time::earlier,
 };
 
@@ -146,9 +146,21 @@ impl<C> Session<C> {
         out: &mut impl Outbox,
     ) {
         let token = super::progress::token_of(params, &self.limits);
-        if let Some(call) = self.incoming.open_raw(self.now, id, at_once, token, out) {
+        let terms = Terms::request(at_once);
+        if let Some(call) = self.incoming.open(self.now, id, terms, token, out) {
             self.push(Event::Request { call, method: method.into(), params: params.map(ToOwned::to_owned) });
         }
+    }
+
+    /// Opens a request that is no call of a tool, or answers that too many calls are open.
+    pub(super) fn open_request(
+        &mut self,
+        id: Id,
+        params: Option<&RawValue>,
+        out: &mut impl Outbox,
+    ) -> Option<CallId> {
+        let token = super::progress::token_of(params, &self.limits);
+        self.incoming.open(self.now, id, Terms::request(false), token, out)
     }
 
     /// Passes a notification to the application.

@@ -18,3 +18,6 @@ pub const INVALID_PARAMS: i64 = -32602;
 /// The code for a request that was understood but could not be served: the receiver is busy, or has
 /// a fault.
 pub const INTERNAL_ERROR: i64 = -32603;
+
+/// The code of MCP for a resource that does not exist (2025-11-25, resources).
+pub const RESOURCE_NOT_FOUND: i64 = -32002;

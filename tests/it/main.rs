@@ -43,6 +43,8 @@ mod host_strangers;
 #[cfg(feature = "ide")]
 mod ide_calls;
 #[cfg(feature = "ide")]
+mod ide_context;
+#[cfg(feature = "ide")]
 mod ide_host;
 #[cfg(feature = "ide")]
 mod ide_pair;
@@ -57,6 +59,8 @@ mod laws;
 mod layers;
 #[cfg(feature = "mcp")]
 mod mcp_client;
+#[cfg(feature = "mcp")]
+mod mcp_context;
 #[cfg(feature = "mcp")]
 mod mcp_forwarding;
 #[cfg(feature = "mcp")]

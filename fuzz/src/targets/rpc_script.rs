@@ -151,6 +151,8 @@ struct Editor {
 impl Editor {
     fn new(setup: &Setup) -> Self {
         let mut config = server_config(setup.tools()).with_dialect(setup.dialect());
+        // The model expects a session without resources.
+        config.tool_resources = false;
         // The session processes every message: faults do not end the connection, and there is
         // always room for an answer.
         (config.mcp.limits.faults, config.ws.outgoing) = (usize::MAX - 1, usize::MAX);

@@ -6,13 +6,13 @@ mod pending;
 
 pub use config::ClientConfig;
 pub use event::ClientEvent;
-pub use pending::{CallError, Pending};
+pub use pending::{CallError, FromResult, Pending};
 
 use super::server::{SUBPROTOCOL, TOKEN_FIELD};
 use super::tool::Arguments;
 use super::{Dialect, DirectRequest, Push, Tool, ToolArguments};
 use crate::machine::delegate_wire;
-use crate::mcp::{self, List, Progress, Timeout};
+use crate::mcp::{self, GetPrompt, List, Progress, PromptResult, ReadResource, ResourceResult, Timeout};
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError};
@@ -135,6 +135,30 @@ impl Client {
         let (name, arguments) = (arguments.name_in(dialect), Arguments { arguments, dialect });
         let request = session.call_tool(name, &arguments, timeout, &mut out)?;
         Ok(Pending::new(request))
+    }
+
+    /// Requests the messages of a prompt of the editor. [`Pending::answer`] reads the
+    /// [outcome](ClientEvent::Outcome).
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
+    /// requests have no answer yet.
+    pub fn get_prompt(&mut self, prompt: &GetPrompt) -> Result<Pending<PromptResult<'static>>, NotSent> {
+        self.request("prompts/get", Some(prompt), Timeout::Default).map(Pending::new)
+    }
+
+    /// Reads a resource of the editor. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
+    /// requests have no answer yet.
+    pub fn read_resource(
+        &mut self,
+        resource: &ReadResource,
+    ) -> Result<Pending<ResourceResult<'static>>, NotSent> {
+        self.request("resources/read", Some(resource), Timeout::Default).map(Pending::new)
     }
 
     /// Sends a request with a method of the Obsidian dialect.
@@ -337,7 +361,9 @@ impl Client {
                 return None;
             }
             // Only the session of a server emits this event.
-            mcp::Event::ToolsListed => return None,
+            mcp::Event::GetPrompt { .. } | mcp::Event::ReadResource { .. } | mcp::Event::ToolsListed => {
+                return None;
+            }
         })
     }
 }

@@ -1,20 +1,59 @@
-//! A tool call of the agent that waits for the editor, typed by its tool.
+//! A request of the agent that waits for the editor, typed by its result.
 
 use crate::ide::Answer;
-use crate::mcp::{Outcome, ToolResult};
+use crate::mcp::{Outcome, PromptResult, ResourceResult, ToolResult};
 use crate::rpc::{ErrorObject, RequestId};
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 use core::marker::PhantomData;
+use serde_json::value::RawValue;
 
-/// A call of a tool whose answer is an `A`. The [outcome](super::ClientEvent::Outcome) of the call has
+/// A request whose result is an `A`: a call of a tool, or a request for a prompt or a resource. The [outcome](super::ClientEvent::Outcome) of the call has
 /// the same [name](Pending::id).
 pub struct Pending<A> {
     id: RequestId,
     answer: PhantomData<fn() -> A>,
 }
 
-impl<A: Answer> Pending<A> {
+/// A result that a [`Pending`] request can have: the [`Answer`] of a tool, the messages of a prompt, or
+/// the contents of a resource.
+pub trait FromResult: Sized {
+    /// Reads the result.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Failed`] if the tool failed, and [`CallError::Unreadable`] if the result is of
+    /// another kind.
+    fn from_result(raw: &RawValue) -> Result<Self, CallError>;
+}
+
+impl<A: Answer> FromResult for A {
+    fn from_result(raw: &RawValue) -> Result<Self, CallError> {
+        let result = ToolResult::read(raw).ok_or(CallError::Unreadable)?;
+        match A::read(&result) {
+            Some(answer) => Ok(answer),
+            None if result.is_error => {
+                let texts: Vec<&str> = result.texts().collect();
+                Err(CallError::Failed(texts.join("\n")))
+            }
+            None => Err(CallError::Unreadable),
+        }
+    }
+}
+
+impl FromResult for PromptResult<'static> {
+    fn from_result(raw: &RawValue) -> Result<Self, CallError> {
+        PromptResult::read(raw).map(PromptResult::into_owned).ok_or(CallError::Unreadable)
+    }
+}
+
+impl FromResult for ResourceResult<'static> {
+    fn from_result(raw: &RawValue) -> Result<Self, CallError> {
+        ResourceResult::read(raw).map(ResourceResult::into_owned).ok_or(CallError::Unreadable)
+    }
+}
+
+impl<A: FromResult> Pending<A> {
     pub(super) const fn new(id: RequestId) -> Self {
         Self { id, answer: PhantomData }
     }
@@ -25,7 +64,7 @@ impl<A: Answer> Pending<A> {
         self.id
     }
 
-    /// Reads the outcome of the call.
+    /// Reads the outcome of the request.
     ///
     /// # Errors
     ///
@@ -40,15 +79,7 @@ impl<A: Answer> Pending<A> {
             Outcome::Malformed => return Err(CallError::Unreadable),
             Outcome::Closed => return Err(CallError::Closed),
         };
-        let result = ToolResult::read(&raw).ok_or(CallError::Unreadable)?;
-        match A::read(&result) {
-            Some(answer) => Ok(answer),
-            None if result.is_error => {
-                let texts: Vec<&str> = result.texts().collect();
-                Err(CallError::Failed(texts.join("\n")))
-            }
-            None => Err(CallError::Unreadable),
-        }
+        A::from_result(&raw)
     }
 }
 

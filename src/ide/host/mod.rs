@@ -24,6 +24,7 @@ use super::{
     Call, DiagnosticsChanged, Mention, OpenCall, Selection, Server, ServerConfig, ServerEvent, ToolArguments,
     ToolSet,
 };
+use crate::mcp::Context;
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId};
 use crate::time::earlier;
 use crate::{Machine, Time};
@@ -244,6 +245,15 @@ impl Host {
         self.connections.with_each(|server| {
             let _ = server.set_tools(tools.clone());
         });
+    }
+
+    /// Offers other prompts and resources from now on, beside the resources that the tools read, and
+    /// notifies every client. What [`mcp::ServerConfig::context`](crate::mcp::ServerConfig::context)
+    /// did not declare at the beginning of a session stays unknown to its client.
+    pub fn set_context(&mut self, context: Context) {
+        let context = Arc::new(context);
+        Arc::make_mut(&mut self.server).mcp.context = context.clone();
+        self.connections.with_each(|server| server.set_context(context.clone()));
     }
 
     /// Closes every connection in good order, and admits no more clients. Open diffs are answered as

@@ -15,6 +15,15 @@ pub struct ServerConfig {
     pub policy: Policy,
     /// The tools that the editor offers.
     pub tools: Arc<ToolSet>,
+    /// True if each of the tools `getCurrentSelection`, `getOpenEditors`, `getDiagnostics` and
+    /// `getWorkspaceFolders` that the editor handles can also be read as a
+    /// [resource](crate::ide::Tool::resource). A request for the resource comes as a call of the tool,
+    /// and the text of the answer is the text of the resource. Default true: the real client lets its
+    /// model read resources by itself, and shows its model only `getDiagnostics` of these tools
+    /// (measured).
+    ///
+    /// Other resources and prompts are part of [`mcp::ServerConfig::context`].
+    pub tool_resources: bool,
     /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
     /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings.
     pub dialect: Dialect,
@@ -52,6 +61,7 @@ impl ServerConfig {
         Self {
             policy,
             tools: Arc::new(tools),
+            tool_resources: true,
             dialect: Dialect::VsCode,
             mcp: mcp::ServerConfig::new(info),
             content_limits: ContentLimits::default(),

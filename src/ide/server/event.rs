@@ -1,7 +1,7 @@
 //! The events of one connection of an editor.
 
 use crate::ide::{DiffEnd, DirectRequest, ToolCall};
-use crate::mcp::{CallEnd, Implementation, Outcome, PeerFault, Progress};
+use crate::mcp::{CallEnd, GetPrompt, Implementation, Outcome, PeerFault, Progress, ReadResource};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
 use alloc::{boxed::Box, string::String};
@@ -38,6 +38,28 @@ pub enum ServerEvent {
     /// The client calls a tool. [Answer](crate::ide::Host::answer) the call, at once or later. At its
     /// deadline this crate answers the call; `openDiff` and `executeCode` have no deadline.
     Call(ToolCall),
+    /// The client asks for the messages of a prompt that the editor
+    /// [lists](crate::mcp::ServerConfig::context), because the person chose it. Answer the request with
+    /// [`respond_prompt`](crate::ide::OpenCall::respond_prompt) or
+    /// [`fail`](crate::ide::OpenCall::fail). At its deadline this crate answers the request with an
+    /// error.
+    GetPrompt {
+        /// The name by which the request is answered.
+        call: CallId,
+        /// The prompt and its arguments. All required arguments are there.
+        prompt: GetPrompt,
+    },
+    /// The client reads a resource that the editor [lists](crate::mcp::ServerConfig::context), or that
+    /// a template can cover. Answer the request with
+    /// [`respond_resource`](crate::ide::OpenCall::respond_resource) or
+    /// [`fail`](crate::ide::OpenCall::fail). At its deadline this crate answers the request with an
+    /// error. A resource that a tool reads comes as a [`Call`](ServerEvent::Call) of the tool instead.
+    ReadResource {
+        /// The name by which the request is answered.
+        call: CallId,
+        /// The URI of the resource.
+        resource: ReadResource,
+    },
     /// The client sends a request with a method of the Obsidian dialect. Answer it with
     /// [`respond_direct`](crate::ide::OpenCall::respond_direct) or
     /// [`fail`](crate::ide::OpenCall::fail). At its deadline this crate answers the request with an

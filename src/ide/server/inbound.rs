@@ -92,6 +92,14 @@ impl Server {
                 return None;
             }
             mcp::Event::Call { call, tool } => return self.called(call, tool),
+            mcp::Event::GetPrompt { call, prompt } => {
+                self.open_calls.open(call, CallKind::Prompt, None);
+                ServerEvent::GetPrompt { call, prompt }
+            }
+            mcp::Event::ReadResource { call, resource } => {
+                self.open_calls.open(call, CallKind::Resource, None);
+                ServerEvent::ReadResource { call, resource }
+            }
             mcp::Event::CallEnded { call, reason: how } => {
                 if let Some(at) = self.suppressed_ends.iter().position(|suppressed| *suppressed == call) {
                     self.suppressed_ends.swap_remove(at);

@@ -21,9 +21,9 @@ pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 use super::push::{PushSchedule, StreamPos};
 use super::tool::direct;
 use super::tool::toolset::SharedTools;
-use super::{Dialect, Selection};
+use super::{Dialect, Selection, ToolSet};
 use crate::machine::delegate_wire;
-use crate::mcp::{self, Forward, Implementation};
+use crate::mcp::{self, Context, Forward, Implementation};
 use crate::rpc::{CallId, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, Closed};
@@ -72,8 +72,12 @@ pub struct Server {
     suppressed_ends: Vec<CallId>,
     /// True if the client has listed the tools.
     listed: bool,
+    /// The prompts and resources of the application, without the resources that its tools read.
+    context: Arc<Context>,
     /// True if the tools have changed and `tools/list_changed` could not be sent yet.
     tools_changed_pending: bool,
+    /// True if the prompts or resources have changed and the client could not be notified yet.
+    context_changed_pending: bool,
 }
 
 /// The decision about the opening handshake.
@@ -97,6 +101,7 @@ impl Server {
         let config = config.into();
         let mut own = config.mcp.clone();
         own.forward = forwarded(own.forward, config.dialect);
+        own.context = context_with_tools(&config, &config.tools, &config.mcp.context);
         own.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
         let mut ws = ws::Server::new(config.ws.clone(), now);
         if let Some(limit) = own.limits.first_zero() {
@@ -109,7 +114,6 @@ impl Server {
                 SharedTools { tools: config.tools.clone(), dialect: config.dialect },
                 session,
             ),
-            config,
             open_calls: OpenCalls::default(),
             pushes: PushSchedule::new(),
             events: VecDeque::new(),
@@ -119,7 +123,10 @@ impl Server {
             pending: None,
             suppressed_ends: Vec::new(),
             listed: false,
+            context: config.mcp.context.clone(),
             tools_changed_pending: false,
+            context_changed_pending: false,
+            config,
         }
     }
 
@@ -219,6 +226,17 @@ impl Server {
     pub(crate) fn has_ended(&self) -> bool {
         self.closed.is_some() || self.ws.has_ended()
     }
+}
+
+/// Returns the context of the application together with the resources that its tools read. A resource
+/// of the application with the URI of a tool takes precedence.
+fn context_with_tools(config: &ServerConfig, tools: &ToolSet, own: &Arc<Context>) -> Arc<Context> {
+    let is_own = |uri: &str| own.listed_resources().iter().any(|spec| spec.uri == uri);
+    let tools: Vec<_> = match config.tool_resources {
+        true => tools.resources(config.dialect).filter(|spec| !is_own(&spec.uri)).collect(),
+        false => Vec::new(),
+    };
+    if tools.is_empty() { own.clone() } else { Arc::new(Context::clone(own).resources(tools)) }
 }
 
 /// Returns the methods to forward: those of the application, and those that this layer needs.

@@ -3,11 +3,11 @@
 use super::Server;
 use super::open_calls::CallKind;
 use crate::ide::{DirectAnswer, Tool};
-use crate::mcp::{Progress, Timeout, ToolResult};
+use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
 use crate::rpc::{CallId, NotOpen, RespondError, is_object};
 use alloc::{string::String, vec::Vec};
 use core::fmt;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] return it.
@@ -55,7 +55,7 @@ impl<'a> OpenCall<'a> {
     pub fn tool(&self) -> Option<Tool> {
         match self.kind()? {
             CallKind::Tool(tool) => Some(tool),
-            CallKind::OwnTool | CallKind::Request => None,
+            CallKind::OwnTool | CallKind::Prompt | CallKind::Resource | CallKind::Request => None,
         }
     }
 
@@ -101,10 +101,40 @@ impl<'a> OpenCall<'a> {
     /// The errors of [`respond`](Self::respond), and [`RespondError::Unserializable`] if the result is
     /// no object, in which case the call is still open.
     pub fn respond_raw(self, result: &RawValue) -> Result<(), RespondError> {
-        if let (Some(CallKind::Tool(_) | CallKind::OwnTool), true) = (self.kind(), is_object(result)) {
-            self.check(&whole_result(result).ok_or(RespondError::NotAnAnswer)?)?;
+        let is_answer = match self.kind().filter(|_| is_object(result)) {
+            Some(CallKind::Tool(_) | CallKind::OwnTool) => {
+                self.check(&whole_result(result).ok_or(RespondError::NotAnAnswer)?)?;
+                true
+            }
+            Some(CallKind::Prompt) => PromptResult::read(result).is_some(),
+            Some(CallKind::Resource) => ResourceResult::read(result).is_some(),
+            Some(CallKind::Request) | None => true,
+        };
+        if !is_answer {
+            return Err(RespondError::NotAnAnswer);
         }
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with(call, result, out)))
+    }
+
+    /// Answers a [`GetPrompt`](crate::ide::ServerEvent::GetPrompt) with the messages of the prompt.
+    ///
+    /// # Errors
+    ///
+    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
+    /// [`RespondError::NotAnAnswer`] for any other call; the call is still open then. Nothing is sent.
+    pub fn respond_prompt(self, result: &PromptResult<'_>) -> Result<(), RespondError> {
+        self.respond_to(CallKind::Prompt, result)
+    }
+
+    /// Answers a [`ReadResource`](crate::ide::ServerEvent::ReadResource) with the contents of the
+    /// resource.
+    ///
+    /// # Errors
+    ///
+    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
+    /// [`RespondError::NotAnAnswer`] for any other call; the call is still open then. Nothing is sent.
+    pub fn respond_resource(self, result: &ResourceResult<'_>) -> Result<(), RespondError> {
+        self.respond_to(CallKind::Resource, result)
     }
 
     /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request.
@@ -112,10 +142,10 @@ impl<'a> OpenCall<'a> {
     /// # Errors
     ///
     /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
-    /// [`RespondError::NotAnAnswer`] for a call of a tool; the call is still open then. Nothing is
-    /// sent.
+    /// [`RespondError::NotAnAnswer`] for a call of a tool, a prompt or a resource; the call is still
+    /// open then. Nothing is sent.
     pub fn respond_direct(self, answer: &DirectAnswer) -> Result<(), RespondError> {
-        if let Some(CallKind::Tool(_) | CallKind::OwnTool) = self.kind() {
+        if self.kind().is_some_and(|kind| kind != CallKind::Request) {
             return Err(RespondError::NotAnAnswer);
         }
         let raw = answer.to_raw();
@@ -153,6 +183,14 @@ impl<'a> OpenCall<'a> {
     /// [`NotOpen`], which names the end of the call, if the call is not open.
     pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotOpen> {
         self.with(|server, call| server.session().0.set_call_timeout(call, timeout))
+    }
+
+    /// Answers a call of this kind with an object.
+    fn respond_to<R: Serialize>(self, kind: CallKind, result: &R) -> Result<(), RespondError> {
+        if self.kind().is_some_and(|open| open != kind) {
+            return Err(RespondError::NotAnAnswer);
+        }
+        self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with(call, result, out)))
     }
 
     /// Returns the kind of the call while it is open.

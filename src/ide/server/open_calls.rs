@@ -47,7 +47,11 @@ pub(crate) enum CallKind {
     Tool(Tool),
     /// A call of a tool of the application's own.
     OwnTool,
-    /// A request that is no call of a tool.
+    /// A request for a prompt.
+    Prompt,
+    /// A request for a resource that no tool reads.
+    Resource,
+    /// Any other request that is no call of a tool.
     Request,
 }
 

@@ -1,8 +1,8 @@
 //! The output of an editor's connection: the answers, notifications and requests of the application,
 //! and the pushes that wait until the client accepts them.
 
-use super::Server;
 use super::quirks::Quirks;
+use super::{Server, context_with_tools};
 use crate::Wire;
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
@@ -10,7 +10,7 @@ use crate::ide::tool::toolset::SharedTools;
 use crate::ide::{
     Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Selection, ToolArguments, ToolSet,
 };
-use crate::mcp::{self, Timeout};
+use crate::mcp::{self, Context, Timeout};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};
 use crate::ws::{self, CloseCode};
 use alloc::sync::Arc;
@@ -146,8 +146,33 @@ impl Server {
     /// change once the session is ready.
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), NotSent> {
         self.mcp.tools_mut().tools = tools.into();
-        self.may_send()?;
-        self.announce_tools()
+        let announced = self.may_send().and_then(|()| self.announce_tools());
+        self.renew_context();
+        announced
+    }
+
+    /// Offers other prompts and resources from now on, beside the resources that the tools read.
+    /// Notifies the client as soon as the session is ready and the send buffer has room. What
+    /// [`mcp::ServerConfig::context`] did not declare at the beginning of the session stays unknown to
+    /// its client. Requests that are open stay open.
+    pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
+        self.context = context.into();
+        self.renew_context();
+    }
+
+    /// Joins the context of the application with the resources of the current tools.
+    fn renew_context(&mut self) {
+        let tools = self.mcp.tools().tools.clone();
+        let context = context_with_tools(&self.config, &tools, &self.context);
+        self.mcp.set_context(context);
+        self.announce_context();
+    }
+
+    /// Notifies the client that the prompts or resources have changed. The notification is sent later
+    /// if the session is not ready, or if the send buffer has no room.
+    fn announce_context(&mut self) {
+        let announced = self.mcp.context_changed(&mut self.ws.sender());
+        self.context_changed_pending = matches!(announced, Err(NotSent::Full | NotSent::NotReady));
     }
 
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed,
@@ -217,12 +242,15 @@ impl Server {
         if told == Err(NotSent::Full) { Ok(()) } else { told.map(drop) }
     }
 
-    /// Sends the messages that wait for the session or for room in the send buffer: the change of the
-    /// tools, then the selection.
+    /// Sends the messages that wait for the session or for room in the send buffer: the changes of the
+    /// tools and of the context, then the selection.
     pub(super) fn flush(&mut self) {
         if self.tools_changed_pending {
             // The change cannot be sent any more if the session has ended since.
             let _ = self.announce_tools();
+        }
+        if self.context_changed_pending && self.mcp.is_ready() {
+            self.announce_context();
         }
         let Some(selection) = self.pushes.due() else { return };
         if self.ws.outgoing().len() <= SELECTION_ROOM

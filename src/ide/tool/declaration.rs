@@ -5,7 +5,7 @@ use super::arguments::{Argument, Described};
 use super::request::snake_case;
 use super::{Tool, ToolArguments};
 use crate::ide::Dialect;
-use crate::mcp::{Timeout, ToolSpec};
+use crate::mcp::{ResourceSpec, Timeout, ToolSpec};
 use alloc::{borrow::Cow, format, string::String};
 use serde::de::DeserializeOwned;
 
@@ -25,6 +25,9 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
     /// True if [`Server`](crate::ide::Server) answers the calls itself, even if the application does
     /// not handle the tool.
     const IS_BUILT_IN: bool = false;
+    /// The URI of the resource that a client can read in place of a call; `None` if there is none. The
+    /// tool needs no arguments and changes nothing.
+    const RESOURCE: Option<&'static str> = None;
     /// The timeout of a call.
     const TIMEOUT: Timeout = Timeout::Default;
     /// The code of the error for a call that the editor does not handle; `None` for the code of the
@@ -40,6 +43,7 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
         arguments: Self::ARGUMENTS,
         listed_with: Self::LISTED_WITH,
         is_built_in: Self::IS_BUILT_IN,
+        resource: Self::RESOURCE,
         refusal: Self::REFUSAL,
     };
 
@@ -65,6 +69,7 @@ pub(crate) struct Declaration {
     pub(crate) arguments: &'static [Argument],
     pub(crate) listed_with: &'static [Tool],
     pub(crate) is_built_in: bool,
+    pub(crate) resource: Option<&'static str>,
     pub(crate) refusal: Option<i64>,
 }
 
@@ -95,6 +100,22 @@ impl Tool {
     pub fn spec(self, dialect: Dialect) -> ToolSpec {
         let declaration = self.declaration();
         ToolSpec::new(self.name(dialect), declaration.description, schema(declaration.arguments, dialect))
+    }
+
+    /// Returns the URI of the resource that this tool reads, such as `ide://open-editors` for
+    /// `getOpenEditors`; `None` if the tool reads no resource. See
+    /// [`ServerConfig::tool_resources`](crate::ide::ServerConfig::tool_resources).
+    #[must_use]
+    pub const fn resource(self) -> Option<&'static str> {
+        self.declaration().resource
+    }
+
+    /// Returns the entry of the tool in `resources/list`; `None` if the tool reads no resource.
+    pub(crate) fn resource_spec(self, dialect: Dialect) -> Option<ResourceSpec> {
+        let uri = self.resource()?;
+        let name = uri.strip_prefix("ide://").unwrap_or(uri);
+        let spec = ResourceSpec::new(uri, name, self.declaration().description, "application/json");
+        Some(spec.read_by(self.name(dialect)))
     }
 }
 

@@ -17,6 +17,7 @@ impl ToolDef for GetCurrentSelection {
     const NAME: &'static str = "getCurrentSelection";
     const DESCRIPTION: &'static str = "Get what is selected in the editor that has the focus";
     const SNAKE_NAME: &'static str = "get_selection";
+    const RESOURCE: Option<&'static str> = Some("ide://selection");
     const OTHER_NAMES: &'static [&'static str] = &["get_current_selection"];
 }
 

@@ -17,6 +17,7 @@ impl ToolDef for GetOpenEditors {
     const NAME: &'static str = "getOpenEditors";
     const DESCRIPTION: &'static str = "Get the tabs that are open";
     const SNAKE_NAME: &'static str = "get_open_editors";
+    const RESOURCE: Option<&'static str> = Some("ide://open-editors");
 }
 
 /// The answer of `getOpenEditors`.

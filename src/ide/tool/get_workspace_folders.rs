@@ -21,6 +21,7 @@ impl ToolDef for GetWorkspaceFolders {
     const NAME: &'static str = "getWorkspaceFolders";
     const DESCRIPTION: &'static str = "Get the folders that are open";
     const SNAKE_NAME: &'static str = "get_workspace_folders";
+    const RESOURCE: Option<&'static str> = Some("ide://workspace-folders");
 }
 
 /// The answer of `getWorkspaceFolders`.

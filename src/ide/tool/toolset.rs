@@ -2,7 +2,7 @@
 
 use super::{OtherTool, Tool, ToolRequest};
 use crate::ide::Dialect;
-use crate::mcp::{Timeout, ToolSpec, Tools};
+use crate::mcp::{ResourceSpec, Timeout, ToolSpec, Tools};
 use crate::rpc::ErrorObject;
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
 use serde::{
@@ -156,6 +156,11 @@ impl ToolSet {
 
     fn specs(&self, dialect: Dialect) -> &[ToolSpec] {
         self.specs.get(spelling(dialect)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the resources that the handled tools read, listed or not, in a dialect.
+    pub(crate) fn resources(&self, dialect: Dialect) -> impl Iterator<Item = ResourceSpec> {
+        self.handled.iter().filter_map(move |tool| tool.resource_spec(dialect))
     }
 
     pub(crate) fn handles(&self, tool: Tool) -> bool {

@@ -1,16 +1,19 @@
 //! The answers to the calls of the peer: those of the application, and those that the session sends
 //! in its place.
 
-use alloc::format;
+use alloc::{borrow::Cow, format, vec::Vec};
 use core::time::Duration;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Call, Incoming};
+use super::{Call, Form, Incoming};
 use crate::{
     Outbox, Time, To,
-    mcp::{Progress, ProtocolVersion, ToolResult, outgoing::send, progress::ProgressOut},
+    mcp::{
+        Progress, ProtocolVersion, ResourceBody, ResourceContents, ResourceResult, ToolResult,
+        outgoing::send, progress::ProgressOut,
+    },
     rpc::{CallId, ErrorObject, Id, NotOpen, NotSent, RespondError, SessionLimits, code, is_object, write},
     text::truncate,
 };
@@ -23,7 +26,7 @@ impl Incoming {
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
     ) -> Result<(), NotOpen> {
-        let is_sent = send_result(&self.get(call)?.id, result, out);
+        let is_sent = send_tool_result(self.get(call)?, result, out);
         self.finish_sent(call, is_sent)
     }
 
@@ -45,7 +48,13 @@ impl Incoming {
         result: &R,
         out: &mut impl Outbox,
     ) -> Result<(), RespondError> {
-        let id = &self.get(call)?.id;
+        let open = self.get(call)?;
+        if matches!(open.form, Form::Resource(_)) {
+            let raw = to_raw_value(result).map_err(|_| RespondError::Unserializable)?;
+            let result = ToolResult::read(&raw).ok_or(RespondError::Unserializable)?;
+            return Ok(self.respond(call, &result, out)?);
+        }
+        let id = &open.id;
         let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
         if sent == Err(NotSent::Unserializable) {
             return Err(RespondError::Unserializable);
@@ -123,9 +132,12 @@ impl Incoming {
         let (number, open) = self.calls.expire(now)?;
         self.note(number, &open, NotOpen::Expired);
         let result = open.when_late.and_then(|text| serde_json::from_str::<&RawValue>(text).ok());
-        let is_answered = match result.filter(|result| is_object(result)) {
-            Some(result) => send_result(&open.id, result, out),
-            None => {
+        let is_answered = match (result.filter(|result| is_object(result)), &open.form) {
+            (Some(result), Form::Tool | Form::Request) => send_result(&open.id, result, out),
+            (Some(result), Form::Resource(_)) => {
+                send_tool_result(&open, &ToolResult::read(result).unwrap_or_default(), out)
+            }
+            (None, _) => {
                 let idle = open.wait.map_or(Duration::MAX, |wait| wait.idle);
                 give_up(&open, &format!("no answer to this call within {idle:?}"), out)
             }
@@ -144,11 +156,24 @@ impl Incoming {
 /// Answers a call for the application. The failure of a tool is for the model to read, so the
 /// answer to a tool call is a result. Returns true if the answer was sent.
 fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
-    if call.is_tool {
-        send_result(&call.id, &ToolResult::error(text), out)
-    } else {
-        send_error(&call.id, (code::INTERNAL_ERROR, text, None), out)
+    match call.form {
+        Form::Tool => send_result(&call.id, &ToolResult::error(text), out),
+        Form::Request | Form::Resource(_) => send_error(&call.id, (code::INTERNAL_ERROR, text, None), out),
     }
+}
+
+/// Answers a call with the result of a tool, or with the resource that the tool has read. Returns true
+/// if the answer was sent.
+fn send_tool_result(call: &Call, result: &ToolResult<'_>, out: &mut impl Outbox) -> bool {
+    let Form::Resource(resource) = &call.form else { return send_result(&call.id, result, out) };
+    let (uri, mime_type) = &**resource;
+    if result.is_error {
+        let text = result.texts().collect::<Vec<_>>().join("\n");
+        return send_error(&call.id, (code::INTERNAL_ERROR, &text, None), out);
+    }
+    let contents =
+        |text| ResourceContents::new(&**uri, &**mime_type, ResourceBody::Text(Cow::Borrowed(text)));
+    send_result(&call.id, &ResourceResult::new(result.texts().map(contents).collect()), out)
 }
 
 /// Answers with a value that is known to be an object. Returns true if the answer was sent.

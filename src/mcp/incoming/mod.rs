@@ -14,7 +14,7 @@
 
 mod answers;
 
-use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
+use alloc::{borrow::Cow, boxed::Box, collections::VecDeque, vec::Vec};
 use core::time::Duration;
 
 pub(super) use answers::{answer, not_found, refuse, refuse_busy, refuse_duplicate, refuse_invalid};
@@ -53,7 +53,7 @@ pub(super) struct Waits {
 }
 
 /// The terms on which a call waits for the application.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Terms {
     pub(super) timeout: Timeout,
     /// The result if the application does not answer in time, as JSON.
@@ -61,6 +61,26 @@ pub(super) struct Terms {
     /// True if the application answers the call before anything else is read. Such a call is
     /// accepted for any number of waiting calls.
     pub(super) at_once: bool,
+    pub(super) form: Form,
+}
+
+impl Terms {
+    /// Returns the terms of a request that is no call of a tool.
+    pub(super) const fn request(at_once: bool) -> Self {
+        Self { timeout: Timeout::Default, when_late: None, at_once, form: Form::Request }
+    }
+}
+
+/// The form of the answer to a call.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// The result of a tool. A failure is a result too.
+    Tool,
+    /// Any object. A failure is an error.
+    Request,
+    /// The contents of a resource, which the application answers as the result of a tool. The fields
+    /// are the URI and the media type. A failure is an error.
+    Resource(Box<(Cow<'static, str>, Cow<'static, str>)>),
 }
 
 /// The smallest number of ended calls whose ends are remembered. If more calls can be open, one end
@@ -106,8 +126,7 @@ struct Call {
     /// The size of the message of the call.
     bytes: usize,
     at_once: bool,
-    /// True for a tool call. A tool call fails with a result, any other request with an error.
-    is_tool: bool,
+    form: Form,
     wait: Option<Wait>,
     /// The result at the end of the timeout, as JSON.
     when_late: Option<&'static str>,
@@ -179,33 +198,6 @@ impl Incoming {
         self.find(id).is_some()
     }
 
-    /// Opens a tool call, or answers that too many calls are open. The caller has checked that no
-    /// call with its id is in flight.
-    pub(super) fn open_tool(
-        &mut self,
-        now: Time,
-        id: Id,
-        terms: Terms,
-        token: Option<Id>,
-        out: &mut impl Outbox,
-    ) -> Option<CallId> {
-        self.open(now, id, true, terms, token, out)
-    }
-
-    /// Opens any other request, or answers that too many calls are open. The caller has checked
-    /// that no call with its id is in flight.
-    pub(super) fn open_raw(
-        &mut self,
-        now: Time,
-        id: Id,
-        at_once: bool,
-        token: Option<Id>,
-        out: &mut impl Outbox,
-    ) -> Option<CallId> {
-        let terms = Terms { timeout: Timeout::Default, when_late: None, at_once };
-        self.open(now, id, false, terms, token, out)
-    }
-
     /// Lets a call wait that was accepted to be answered at once. If too many calls wait, answers
     /// this call with an error and returns false.
     pub(super) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
@@ -255,12 +247,13 @@ impl Incoming {
         Wait::new(now, self.waits.usual, self.waits.usual.max(self.waits.longest))
     }
 
-    fn open(
+    /// Opens a call, or answers that too many calls are open. The caller has checked that no call
+    /// with its id is in flight.
+    pub(super) fn open(
         &mut self,
         now: Time,
         id: Id,
-        is_tool: bool,
-        Terms { timeout, when_late, at_once }: Terms,
+        Terms { timeout, when_late, at_once, form }: Terms,
         token: Option<Id>,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
@@ -271,7 +264,7 @@ impl Incoming {
         let (digest, bytes) = (id.digest(), self.message);
         let wait = timeout.begin(now, self.usual(now));
         let deadline = wait.and_then(|wait| wait.deadline(now));
-        let call = Call { id, bytes, at_once, is_tool, wait, when_late, token, reached: f64::NEG_INFINITY };
+        let call = Call { id, bytes, at_once, form, wait, when_late, token, reached: f64::NEG_INFINITY };
         let number = self.calls.open(deadline, call);
         sorted::insert(&mut self.by_id, (digest, number));
         self.at_once = self.at_once.saturating_add(usize::from(at_once));
@@ -364,7 +357,7 @@ pub(super) mod tests {
 
         /// Opens a request that is due at [`DUE`].
         fn open(&mut self, id: impl Into<Id>, at_once: bool) -> Option<CallId> {
-            self.incoming.open_raw(Time::ZERO, id.into(), at_once, None, &mut self.out)
+            self.incoming.open(Time::ZERO, id.into(), Terms::request(at_once), None, &mut self.out)
         }
 
         fn fail(&mut self, call: CallId) -> Result<(), NotOpen> {
@@ -576,7 +569,8 @@ pub(super) mod tests {
     fn full_outbox_receives_no_progress() {
         let mut calls = Calls::new(8);
         let token = Some(Id::from(7));
-        let call = calls.incoming.open_raw(Time::ZERO, 1.into(), false, token, &mut calls.out).unwrap();
+        let call =
+            calls.incoming.open(Time::ZERO, 1.into(), Terms::request(false), token, &mut calls.out).unwrap();
         for (reached, is_full) in [(1.0, true), (2.0, false)] {
             calls.out.1 = is_full;
             let said = Progress::new(reached);

@@ -4,7 +4,7 @@
 //! Both ways return the same values. The first way accepts only the spelling that senders use. The
 //! second way takes all other texts, and reports their faults.
 
-use alloc::format;
+use alloc::{boxed::Box, format};
 
 use serde::{
     Deserializer,
@@ -16,8 +16,8 @@ use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        Event, Tools,
-        incoming::{Terms, refuse_busy, refuse_duplicate, refuse_invalid},
+        Event, GetPrompt, ReadResource, Tools,
+        incoming::{Form, Terms, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
     },
     rpc::{
@@ -51,22 +51,60 @@ impl<T: Tools> Server<T> {
             return refuse_busy(&id, out);
         }
         match self.decode(params) {
-            Ok(call) => self.called(id, call, out),
+            Ok(call) => self.called(id, call, Form::Tool, out),
             Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
         }
     }
 
     /// Opens a decoded call.
-    pub(super) fn called(&mut self, id: Id, call: Decoded<T::Call>, out: &mut impl Outbox) {
+    pub(super) fn called(&mut self, id: Id, call: Decoded<T::Call>, form: Form, out: &mut impl Outbox) {
         if self.session.incoming.is_in_flight(&id) {
             return refuse_duplicate(&id, out);
         }
         let Decoded { tool, token, at_once } = call;
         let now = self.session.now;
         let (timeout, when_late) = (self.tools.timeout(&tool), self.tools.result_when_late(&tool));
-        let terms = Terms { timeout, when_late, at_once };
-        if let Some(call) = self.session.incoming.open_tool(now, id, terms, token, out) {
+        let terms = Terms { timeout, when_late, at_once, form };
+        if let Some(call) = self.session.incoming.open(now, id, terms, token, out) {
             self.session.push(Event::Call { call, tool });
+        }
+    }
+
+    /// Opens a request for a prompt. A request that cannot be opened is answered with an error.
+    pub(super) fn get_prompt(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
+        let asked =
+            GetPrompt::read(params).and_then(|prompt| self.context.check_prompt(&prompt).map(|()| prompt));
+        match asked {
+            Ok(prompt) => {
+                if let Some(call) = self.session.open_request(id, params, out) {
+                    self.session.push(Event::GetPrompt { call, prompt });
+                }
+            }
+            Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
+        }
+    }
+
+    /// Opens a request for a resource: a call of the tool that reads the resource, if it has one. A
+    /// request that cannot be opened is answered with an error.
+    pub(super) fn read_resource(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
+        let asked = ReadResource::read(params).and_then(|resource| {
+            let spec = self.context.find_resource(&resource.uri)?;
+            let Some((tool, spec)) = spec.and_then(|spec| Some((spec.tool.as_deref()?, spec))) else {
+                return Ok((resource, None));
+            };
+            let form = Form::Resource(Box::new((spec.uri.clone(), spec.mime_type.clone())));
+            let token = progress::token_of(params, &self.session.limits);
+            let tool = self.decode_arguments(tool, params::NO_ARGUMENTS)?;
+            Ok((resource, Some((Decoded { tool, token, at_once: false }, form))))
+        });
+        match asked {
+            Ok((_, Some((call, form)))) => self.called(id, call, form, out),
+            Ok((resource, None)) => {
+                if let Some(call) = self.session.open_request(id, params, out) {
+                    self.session.push(Event::ReadResource { call, resource });
+                }
+            }
+            Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
         }
     }
 
@@ -80,20 +118,31 @@ impl<T: Tools> Server<T> {
     }
 
     fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, ErrorObject> {
-        let invalid = |error: serde_json::Error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}"));
         let params = params.map_or(params::NO_ARGUMENTS, RawValue::get);
-        let call: params::Call<'_> = serde_json::from_str(params).map_err(invalid)?;
-        self.tools.check(&call.name)?;
+        let call: params::Call<'_> = serde_json::from_str(params).map_err(|error| invalid(&error))?;
         let arguments = call.arguments.map_or(params::NO_ARGUMENTS, RawValue::get);
         if !arguments.starts_with('{') {
+            self.tools.check(&call.name)?;
             return Err(ErrorObject::new(code::INVALID_PARAMS, "arguments is not an object"));
         }
-        let mut deserializer = serde_json::Deserializer::from_str(arguments);
-        let tool = self.tools.decode(&call.name, &mut deserializer).map_err(invalid)?;
-        deserializer.end().map_err(invalid)?;
+        let tool = self.decode_arguments(&call.name, arguments)?;
         let at_once = self.tools.is_answered_at_once(&call.name);
         Ok(Decoded { tool, token: progress::token(call.meta, &self.session.limits), at_once })
     }
+
+    /// Decodes a call of the tool with this name, if the name is served.
+    fn decode_arguments(&self, name: &str, arguments: &str) -> Result<T::Call, ErrorObject> {
+        self.tools.check(name)?;
+        let mut deserializer = serde_json::Deserializer::from_str(arguments);
+        let tool = self.tools.decode(name, &mut deserializer).map_err(|error| invalid(&error))?;
+        deserializer.end().map_err(|error| invalid(&error))?;
+        Ok(tool)
+    }
+}
+
+/// Returns the error for arguments that do not fit.
+fn invalid(error: &serde_json::Error) -> ErrorObject {
+    ErrorObject::new(code::INVALID_PARAMS, format!("{error}"))
 }
 
 impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {

@@ -1,11 +1,11 @@
 //! The settings of a server.
 
-use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
+use alloc::{borrow::Cow, collections::BTreeMap, string::String, sync::Arc, vec::Vec};
 use core::time::Duration;
 
 use crate::{
     Keepalive,
-    mcp::{Forward, Implementation, LogLevel},
+    mcp::{Context, Forward, Implementation, LogLevel},
     rpc::SessionLimits,
 };
 
@@ -23,6 +23,9 @@ pub struct ServerConfig {
     /// The level from which on the log is sent, until the client sets another one. Declared to the
     /// client; default `None`: no log is offered.
     pub logging: Option<LogLevel>,
+    /// The prompts and resources of this server, whose capabilities are declared to the client.
+    /// Default none.
+    pub context: Arc<Context>,
     /// The other capabilities to declare: the name of each, and an object as JSON. If the text is
     /// no object, `{}` is declared. Default none. The application serves them through
     /// [`forward`](ServerConfig::forward).
@@ -62,6 +65,7 @@ impl ServerConfig {
             instructions: None,
             tools_list_changed: true,
             logging: None,
+            context: Arc::default(),
             capabilities: BTreeMap::new(),
             forward: Forward::Nothing,
             at_once: Vec::new(),

@@ -1,14 +1,14 @@
 //! The server's side of a session: the editor. The module `role` has the messages that are
 //! permitted in each state.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, sync::Arc};
 use core::fmt;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Event, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools, inbound,
+    Context, Event, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools, inbound,
     incoming::{Incoming, Waits},
     outgoing::{Outgoing, Purpose},
     params::LogOut,
@@ -20,10 +20,12 @@ use crate::{
     rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId},
 };
 
+mod announced;
 mod call;
 mod config;
 mod role;
 
+use announced::Announced;
 pub use config::ServerConfig;
 
 /// One session, as a server: the editor's side.
@@ -61,16 +63,17 @@ pub struct Server<T: Tools> {
     client: Option<Implementation>,
     capabilities: Option<Box<RawValue>>,
     log_level: Option<LogLevel>,
-    announced: AnnouncedTools,
+    context: Arc<Context>,
+    announced: AnnouncedLists,
 }
 
-/// The list of tools as the client has it.
+/// The lists as the client has them.
 #[derive(Clone, Copy, Debug)]
-struct AnnouncedTools {
-    /// The digest of the list that was last sent or announced to the client.
-    digest: u64,
-    /// True if a change was announced, and the client has not requested the list since.
-    pending: bool,
+struct AnnouncedLists {
+    tools: Announced,
+    prompts: Announced,
+    /// The resources and their templates, whose changes have one notification.
+    resources: Announced,
 }
 
 impl<T: Tools> Server<T> {
@@ -88,7 +91,12 @@ impl<T: Tools> Server<T> {
                 config.keepalive,
             ),
             log_level: config.logging,
-            announced: AnnouncedTools { digest: super::tools::digest(tools.specs()), pending: false },
+            announced: AnnouncedLists {
+                tools: Announced::new(super::tools::digest(tools.specs())),
+                prompts: Announced::new(config.context.prompts_digest()),
+                resources: Announced::new(config.context.resources_digest()),
+            },
+            context: config.context.clone(),
             config,
             tools,
             client: None,
@@ -182,12 +190,42 @@ impl<T: Tools> Server<T> {
         }
         self.session.may_speak(false)?;
         let digest = super::tools::digest(self.tools.specs());
-        if self.announced.pending || self.announced.digest == digest {
+        if !self.announced.tools.is_change(digest) {
             return Ok(false);
         }
         self.notify("notifications/tools/list_changed", None::<&()>, out)?;
-        self.announced = AnnouncedTools { digest, pending: true };
+        self.announced.tools.on_announced(digest);
         Ok(true)
+    }
+
+    /// Notifies the client that the lists of prompts or of resources have changed, if one of them has.
+    /// Returns true if a notification is sent. The rules are those of
+    /// [`tools_list_changed`](Server::tools_list_changed), for each of the two lists.
+    ///
+    /// # Errors
+    ///
+    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::context`] declares neither prompts nor
+    /// resources. Otherwise as for [`tools_list_changed`](Server::tools_list_changed).
+    pub fn context_changed(&mut self, out: &mut impl Outbox) -> Result<bool, NotSent> {
+        let (prompts, resources) = self.config.context.declares();
+        if !prompts && !resources {
+            return Err(NotSent::Undeclared);
+        }
+        self.session.may_speak(false)?;
+        let mut is_sent = false;
+        let digest = self.context.prompts_digest();
+        if prompts && self.announced.prompts.is_change(digest) {
+            self.notify("notifications/prompts/list_changed", None::<&()>, out)?;
+            self.announced.prompts.on_announced(digest);
+            is_sent = true;
+        }
+        let digest = self.context.resources_digest();
+        if resources && self.announced.resources.is_change(digest) {
+            self.notify("notifications/resources/list_changed", None::<&()>, out)?;
+            self.announced.resources.on_announced(digest);
+            is_sent = true;
+        }
+        Ok(is_sent)
     }
 
     /// Sends a log message; `logger` names its source, and `data` is any value. Returns true if the
@@ -233,6 +271,18 @@ impl<T: Tools> Server<T> {
     #[must_use]
     pub fn client_capabilities(&self) -> Option<&RawValue> {
         self.capabilities.as_deref()
+    }
+
+    /// Returns the prompts and resources of the server.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Offers other prompts and resources from now on. To notify the client, call
+    /// [`context_changed`](Server::context_changed). Requests that are open stay open.
+    pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
+        self.context = context.into();
     }
 
     /// Returns the tools of the server.

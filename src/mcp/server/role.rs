@@ -19,15 +19,15 @@ use alloc::borrow::ToOwned;
 
 use serde_json::value::RawValue;
 
-use super::{AnnouncedTools, Server};
+use super::Server;
 use crate::{
     Outbox,
     mcp::{
         Event, Outcome, PeerFault, Tools,
         inbound::{self, Asked, Role},
-        incoming::{answer, not_found, refuse},
+        incoming::{Form, answer, not_found, refuse},
         outgoing::Purpose,
-        params::{self, Empty, EmptyList, Initialize, SetLevel, ToolList},
+        params::{self, Empty, Initialize, ListOut, SetLevel},
         session::{Session, State},
         tools::digest,
     },
@@ -47,7 +47,7 @@ impl<T: Tools> Server<T> {
             self.session.incoming.on_message(text.len());
             if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
             {
-                return self.called(id, call, out);
+                return self.called(id, call, Form::Tool, out);
             }
         }
         inbound::receive(self, text, out);
@@ -78,14 +78,24 @@ impl<T: Tools> Server<T> {
                 refuse(id, code::INVALID_PARAMS, "unknown cursor", out);
             }
             "tools/list" => {
-                answer(id, &ToolList { tools: self.tools.specs() }, out);
-                self.announced = AnnouncedTools { digest: digest(self.tools.specs()), pending: false };
+                answer(id, &ListOut("tools", self.tools.specs()), out);
+                self.announced.tools.on_listed(digest(self.tools.specs()));
                 self.session.push(Event::ToolsListed);
             }
             "tools/call" => self.call(asked.id, params, out),
-            "resources/list" => answer(id, &EmptyList("resources"), out),
-            "resources/templates/list" => answer(id, &EmptyList("resourceTemplates"), out),
-            "prompts/list" => answer(id, &EmptyList("prompts"), out),
+            "resources/list" => {
+                answer(id, &ListOut("resources", self.context.listed_resources()), out);
+                self.announced.resources.on_listed(self.context.resources_digest());
+            }
+            "resources/templates/list" => {
+                answer(id, &ListOut("resourceTemplates", self.context.listed_templates()), out);
+            }
+            "resources/read" if self.config.context.declares().1 => self.read_resource(asked.id, params, out),
+            "prompts/list" => {
+                answer(id, &ListOut("prompts", self.context.listed_prompts()), out);
+                self.announced.prompts.on_listed(self.context.prompts_digest());
+            }
+            "prompts/get" if self.config.context.declares().0 => self.get_prompt(asked.id, params, out),
             "logging/setLevel" if self.log_level.is_some() => match SetLevel::read(params) {
                 Some(level) => {
                     self.log_level = Some(level);
@@ -101,6 +111,10 @@ impl<T: Tools> Server<T> {
     fn models(&self, method: &str) -> bool {
         match method {
             "tools/list" | "tools/call" => true,
+            "prompts/list" | "prompts/get" => self.config.context.declares().0,
+            "resources/list" | "resources/templates/list" | "resources/read" => {
+                self.config.context.declares().1
+            }
             "logging/setLevel" => self.log_level.is_some(),
             _ => false,
         }
@@ -122,7 +136,12 @@ impl<T: Tools> Role for Server<T> {
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
                 // The application answers with its own list, so no announced change is pending any
                 // more.
-                self.announced.pending &= method != "tools/list";
+                match method {
+                    "tools/list" => self.announced.tools.on_forwarded(),
+                    "prompts/list" => self.announced.prompts.on_forwarded(),
+                    "resources/list" => self.announced.resources.on_forwarded(),
+                    _ => {}
+                }
                 let at_once = self.config.at_once.iter().any(|name| name == method)
                     || method == "tools/call" && self.is_answered_at_once(asked.params);
                 self.session.forward(asked.id, (method, asked.params), at_once, out);

@@ -121,6 +121,8 @@ impl Plan {
         policy.auth_failure = self.auth_failure;
         let mut server = ServerConfig::new(Implementation::new("editor", "1"), policy, self.tools(0))
             .with_dialect(self.dialect);
+        // The oracle expects a session without resources.
+        server.tool_resources = false;
         server.ws.message = MESSAGE;
         server.ws.outgoing = self.mark;
         server.mcp.call_deadline = self.call_deadline;

@@ -37,9 +37,12 @@ pub fn config() -> ServerConfig {
     config
 }
 
-/// Returns an editor that waits for the settle time of a client.
+/// Returns an editor that waits for the settle time of a client, and whose tools read no resources.
 pub fn settling() -> ServerConfig {
-    ServerConfig::new(Implementation::new("editor", "1.0"), Policy::new(PORT, token()), tools())
+    let info = Implementation::new("editor", "1.0");
+    let mut config = ServerConfig::new(info, Policy::new(PORT, token()), tools());
+    config.tool_resources = false;
+    config
 }
 
 pub fn selection(text: &str) -> Selection {

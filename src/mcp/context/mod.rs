@@ -1,0 +1,241 @@
+//! The context that a server offers beside its tools: prompts and resources (MCP 2025-11-25, server
+//! features).
+
+mod prompt;
+mod resource;
+
+pub use prompt::{GetPrompt, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec};
+pub use resource::{
+    ReadResource, ResourceBody, ResourceContents, ResourceResult, ResourceSpec, ResourceTemplate,
+};
+
+use alloc::{format, vec::Vec};
+
+use serde::Serialize;
+
+use crate::rpc::{self, ErrorObject, code};
+
+/// The prompts, the resources and the templates of resources that a server offers.
+///
+/// A server declares prompts if [`prompt`](Context::prompt) or [`prompts`](Context::prompts) was
+/// called, and resources if one of the other methods was called. It declares them when the session
+/// begins; what is declared later in the same session reaches no client. The real client shows a prompt
+/// as a command to its user, and a resource as a completion to its user and to its model (measured, see
+/// docs/evidence.md).
+///
+/// ```
+/// use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};
+/// let review = PromptSpec::new("review", "Reviews the open file")
+///     .argument(PromptArgument::optional("focus", "What to look at"));
+/// let context = Context::new()
+///     .prompt(review)
+///     .resource(ResourceSpec::new("notes://today", "today", "The notes of today", "text/plain"));
+/// assert_eq!(context.declares(), (true, true));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// The prompts; `None` if prompts are not declared.
+    prompts: Option<Vec<PromptSpec>>,
+    /// The resources and the templates; `None` if resources are not declared.
+    resources: Option<(Vec<ResourceSpec>, Vec<ResourceTemplate>)>,
+}
+
+impl Context {
+    /// Creates a context without prompts and resources. Neither is declared.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { prompts: None, resources: None }
+    }
+
+    /// Declares prompts, and adds these. An empty list declares prompts that can come later, by
+    /// [`Server::set_context`](super::Server::set_context).
+    #[must_use]
+    pub fn prompts(mut self, specs: impl IntoIterator<Item = PromptSpec>) -> Self {
+        let prompts = self.prompts.get_or_insert_default();
+        for spec in specs {
+            match prompts.iter_mut().find(|known| known.name == spec.name) {
+                Some(known) => *known = spec,
+                None => prompts.push(spec),
+            }
+        }
+        self
+    }
+
+    /// Adds a prompt. The prompt replaces an earlier prompt with the same name.
+    #[must_use]
+    pub fn prompt(self, spec: PromptSpec) -> Self {
+        self.prompts([spec])
+    }
+
+    /// Declares resources, and adds these. An empty list declares resources that can come later, by
+    /// [`Server::set_context`](super::Server::set_context).
+    #[must_use]
+    pub fn resources(mut self, specs: impl IntoIterator<Item = ResourceSpec>) -> Self {
+        let (resources, _) = self.resources.get_or_insert_default();
+        for spec in specs {
+            match resources.iter_mut().find(|known| known.uri == spec.uri) {
+                Some(known) => *known = spec,
+                None => resources.push(spec),
+            }
+        }
+        self
+    }
+
+    /// Adds a resource. The resource replaces an earlier resource with the same URI.
+    #[must_use]
+    pub fn resource(self, spec: ResourceSpec) -> Self {
+        self.resources([spec])
+    }
+
+    /// Adds a template of resources. With a template every URI that is not in the list of resources
+    /// reaches the application, which decides if the resource exists.
+    #[must_use]
+    pub fn template(mut self, template: ResourceTemplate) -> Self {
+        self.resources.get_or_insert_default().1.push(template);
+        self
+    }
+
+    /// Returns true for each of the two that is declared: prompts, resources.
+    #[must_use]
+    pub const fn declares(&self) -> (bool, bool) {
+        (self.prompts.is_some(), self.resources.is_some())
+    }
+
+    /// Returns the listed prompts, in order.
+    #[must_use]
+    pub fn listed_prompts(&self) -> &[PromptSpec] {
+        self.prompts.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the listed resources, in order.
+    #[must_use]
+    pub fn listed_resources(&self) -> &[ResourceSpec] {
+        self.resources.as_ref().map(|(resources, _)| resources.as_slice()).unwrap_or_default()
+    }
+
+    /// Returns the listed templates, in order.
+    #[must_use]
+    pub fn listed_templates(&self) -> &[ResourceTemplate] {
+        self.resources.as_ref().map(|(_, templates)| templates.as_slice()).unwrap_or_default()
+    }
+
+    /// Checks that a prompt is listed and has its required arguments.
+    pub(super) fn check_prompt(&self, asked: &GetPrompt) -> Result<(), ErrorObject> {
+        let name = &asked.name;
+        let Some(spec) = self.listed_prompts().iter().find(|spec| spec.name == *name) else {
+            return Err(ErrorObject::new(code::INVALID_PARAMS, format!("prompt {name} not found")));
+        };
+        let is_missing = |argument: &&PromptArgument| {
+            argument.required && !asked.arguments.contains_key(argument.name.as_ref())
+        };
+        match spec.arguments.iter().find(is_missing) {
+            Some(PromptArgument { name: missing, .. }) => {
+                let text = format!("prompt {name} requires the argument {missing}");
+                Err(ErrorObject::new(code::INVALID_PARAMS, text))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the listed resource with this URI. Returns `None` for a resource that only a template
+    /// can cover.
+    ///
+    /// # Errors
+    ///
+    /// If the URI is not listed and there is no template.
+    pub(super) fn find_resource(&self, uri: &str) -> Result<Option<&ResourceSpec>, ErrorObject> {
+        let listed = self.listed_resources().iter().find(|spec| spec.uri == uri);
+        if listed.is_none() && self.listed_templates().is_empty() {
+            return Err(ErrorObject::new(code::RESOURCE_NOT_FOUND, format!("resource {uri} not found")));
+        }
+        Ok(listed)
+    }
+
+    /// Returns a digest of the list of prompts: equal lists have equal digests.
+    pub(super) fn prompts_digest(&self) -> u64 {
+        digest(self.listed_prompts())
+    }
+
+    /// Returns a digest of the lists of resources and templates.
+    pub(super) fn resources_digest(&self) -> u64 {
+        digest(&(self.listed_resources(), self.listed_templates()))
+    }
+}
+
+/// Returns the digest of a list as it is written.
+fn digest<T: Serialize + ?Sized>(list: &T) -> u64 {
+    rpc::digest(serde_json::to_vec(list).unwrap_or_default().into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn context_declares_what_it_offers() {
+        let prompt = || PromptSpec::new("p", "");
+        let resource = || ResourceSpec::new("r://1", "r", "", "");
+        let rows = [
+            ("nothing", Context::new(), (false, false)),
+            ("a prompt", Context::new().prompt(prompt()), (true, false)),
+            ("prompts that come later", Context::new().prompts([]), (true, false)),
+            ("a resource", Context::new().resource(resource()), (false, true)),
+            ("resources that come later", Context::new().resources([]), (false, true)),
+            (
+                "a template",
+                Context::new().template(ResourceTemplate::new("r://{n}", "r", "", "")),
+                (false, true),
+            ),
+        ];
+        for (name, context, declared) in rows {
+            assert_eq!(context.declares(), declared, "{name}");
+        }
+    }
+
+    #[test]
+    fn second_entry_replaces_the_first() {
+        let context = Context::new()
+            .prompt(PromptSpec::new("p", "old"))
+            .prompt(PromptSpec::new("q", ""))
+            .prompt(PromptSpec::new("p", "new"))
+            .resource(ResourceSpec::new("r://1", "old", "", ""))
+            .resource(ResourceSpec::new("r://1", "new", "", ""));
+        let prompts: Vec<_> = context.listed_prompts().iter().map(|p| (&*p.name, &*p.description)).collect();
+        assert_eq!(prompts, [("p", "new"), ("q", "")]);
+        let resources: Vec<_> = context.listed_resources().iter().map(|r| &*r.name).collect();
+        assert_eq!(resources, ["new"]);
+    }
+
+    #[test]
+    fn prompt_is_checked_against_its_spec() {
+        let spec = PromptSpec::new("p", "")
+            .argument(PromptArgument::required("a", ""))
+            .argument(PromptArgument::optional("b", ""));
+        let context = Context::new().prompt(spec);
+        let asked = |name: &str, arguments: &[&str]| GetPrompt {
+            name: name.to_string(),
+            arguments: arguments.iter().map(|name| (name.to_string(), "1".to_string())).collect(),
+        };
+        let rows = [
+            ("complete", asked("p", &["a"]), Ok(())),
+            ("with more", asked("p", &["a", "b", "c"]), Ok(())),
+            ("required is missing", asked("p", &["b"]), Err("prompt p requires the argument a")),
+            ("unknown", asked("q", &["a"]), Err("prompt q not found")),
+        ];
+        for (name, asked, want) in rows {
+            let got = context.check_prompt(&asked).map_err(|error| (error.code, error.message));
+            assert_eq!(got, want.map_err(|text| (-32602, text.to_string())), "{name}");
+        }
+    }
+
+    #[test]
+    fn unlisted_resource_needs_a_template() {
+        let listed = Context::new().resource(ResourceSpec::new("r://1", "r", "", ""));
+        assert!(listed.find_resource("r://1").unwrap().is_some());
+        assert_eq!(listed.find_resource("r://2").unwrap_err().code, -32002);
+        let open = listed.template(ResourceTemplate::new("r://{n}", "r", "", ""));
+        assert!(open.find_resource("r://1").unwrap().is_some());
+        assert!(open.find_resource("r://2").unwrap().is_none());
+    }
+}

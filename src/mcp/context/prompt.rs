@@ -1,0 +1,287 @@
+//! Prompts: templates of messages that a person chooses in the client (MCP 2025-11-25, prompts).
+
+use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    mcp::{Content, content::read_block},
+    rpc::{ErrorObject, code, read_object},
+};
+
+/// The description of one prompt in `prompts/list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PromptSpec {
+    /// The name of the prompt. The real client offers it as `/ide:NAME`.
+    pub name: Cow<'static, str>,
+    /// A description of the prompt, for the person who chooses it. Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub description: Cow<'static, str>,
+    /// The arguments, in the order in which the client asks the person for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<PromptArgument>,
+}
+
+impl PromptSpec {
+    /// Returns the description of a prompt without arguments.
+    pub fn new(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), description: description.into(), arguments: Vec::new() }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn argument(mut self, argument: PromptArgument) -> Self {
+        self.arguments.push(argument);
+        self
+    }
+}
+
+/// The description of an argument of a prompt. Its value is a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PromptArgument {
+    /// The name of the argument.
+    pub name: Cow<'static, str>,
+    /// A description of the argument, for the person. Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub description: Cow<'static, str>,
+    /// True if a request without this argument is refused.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub required: bool,
+}
+
+impl PromptArgument {
+    /// Returns the description of an argument that a request can leave out.
+    pub fn optional(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), description: description.into(), required: false }
+    }
+
+    /// Returns the description of an argument that each request must have.
+    pub fn required(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
+        Self { required: true, ..Self::optional(name, description) }
+    }
+}
+
+/// The parameters of `prompts/get`: the request for the messages of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct GetPrompt {
+    /// The name of the prompt.
+    pub name: String,
+    /// The arguments: the value of each name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub arguments: BTreeMap<String, String>,
+}
+
+impl GetPrompt {
+    /// Returns the request for a prompt, without arguments.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), arguments: BTreeMap::new() }
+    }
+
+    /// Sets an argument.
+    #[must_use]
+    pub fn argument(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.arguments.insert(name.into(), value.into());
+        self
+    }
+
+    /// Reads the parameters. Arguments that are null count as absent.
+    pub(in crate::mcp) fn read(params: Option<&RawValue>) -> Result<Self, ErrorObject> {
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            name: String,
+            #[serde(borrow)]
+            arguments: Option<&'a RawValue>,
+        }
+        let invalid = |text| ErrorObject::new(code::INVALID_PARAMS, text);
+        let read: Params<'_> =
+            params.and_then(read_object).ok_or_else(|| invalid("prompts/get needs a name"))?;
+        let arguments = match read.arguments {
+            Some(arguments) => serde_json::from_str(arguments.get())
+                .map_err(|_| invalid("the arguments of a prompt are texts"))?,
+            None => BTreeMap::new(),
+        };
+        Ok(Self { name: read.name, arguments })
+    }
+}
+
+/// The result of `prompts/get`: the messages for the model.
+///
+/// ```
+/// use ide_mcp::mcp::PromptResult;
+/// let result = PromptResult::text("Review this file.");
+/// assert_eq!(
+///     serde_json::to_string(&result)?,
+///     r#"{"messages":[{"role":"user","content":{"type":"text","text":"Review this file."}}]}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct PromptResult<'a> {
+    /// A description of the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Cow<'a, str>>,
+    /// The messages, in order.
+    pub messages: Vec<PromptMessage<'a>>,
+}
+
+/// A message of a prompt.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PromptMessage<'a> {
+    /// The author of the message.
+    pub role: PromptRole,
+    /// The content of the message.
+    pub content: Content<'a>,
+}
+
+/// The author of a message of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::exhaustive_enums, reason = "MCP has these two roles")]
+pub enum PromptRole {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl<'a> PromptMessage<'a> {
+    /// Returns a message.
+    #[must_use]
+    pub const fn new(role: PromptRole, content: Content<'a>) -> Self {
+        Self { role, content }
+    }
+}
+
+impl<'a> PromptResult<'a> {
+    /// Returns a result with these messages.
+    #[must_use]
+    pub const fn new(messages: Vec<PromptMessage<'a>>) -> Self {
+        Self { description: None, messages }
+    }
+
+    /// Returns a result with one message of the person, a text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::new(vec![PromptMessage::new(PromptRole::User, Content::text(text))])
+    }
+
+    /// Reads the result of a `prompts/get`. Returns `None` if `raw` has no list of messages, or if a
+    /// message has no role or no content.
+    #[must_use]
+    pub fn read(raw: &'a RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Members<'a> {
+            #[serde(borrow)]
+            description: Option<&'a RawValue>,
+            #[serde(borrow)]
+            messages: Vec<Message<'a>>,
+        }
+        #[derive(Deserialize)]
+        struct Message<'a> {
+            role: PromptRole,
+            #[serde(borrow)]
+            content: &'a RawValue,
+        }
+        let read: Members<'a> = read_object(raw)?;
+        let messages = read.messages.into_iter();
+        Some(Self {
+            description: read.description.and_then(crate::rpc::text_of),
+            messages: messages.map(|read| PromptMessage::new(read.role, read_block(read.content))).collect(),
+        })
+    }
+
+    /// Returns the texts of the messages, in order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().filter_map(|message| message.content.as_text())
+    }
+
+    /// Returns the result with copies of all borrowed content.
+    #[must_use]
+    pub fn into_owned(self) -> PromptResult<'static> {
+        let own = |message: PromptMessage<'_>| PromptMessage::new(message.role, message.content.into_owned());
+        PromptResult {
+            description: self.description.map(|text| Cow::Owned(text.into_owned())),
+            messages: self.messages.into_iter().map(own).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{format, string::ToString};
+
+    #[test]
+    fn specs_omit_their_missing_parts() {
+        let rows = [
+            ("bare", PromptSpec::new("p", ""), r#"{"name":"p"}"#),
+            (
+                "with arguments",
+                PromptSpec::new("p", "d")
+                    .argument(PromptArgument::required("a", "e"))
+                    .argument(PromptArgument::optional("b", "")),
+                r#"{"name":"p","description":"d","arguments":[{"name":"a","description":"e","required":true},{"name":"b"}]}"#,
+            ),
+        ];
+        for (name, spec, want) in rows {
+            assert_eq!(serde_json::to_string(&spec).unwrap(), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn requests_are_read_tolerantly() {
+        const CASES: &[(&str, &str, &str)] = &[
+            ("no arguments", r#"{"name":"p"}"#, r#"{"name":"p"}"#),
+            ("null arguments", r#"{"name":"p","arguments":null}"#, r#"{"name":"p"}"#),
+            (
+                "one",
+                r#"{"arguments":{"a":"1"},"name":"p","_meta":{}}"#,
+                r#"{"name":"p","arguments":{"a":"1"}}"#,
+            ),
+            ("a number", r#"{"name":"p","arguments":{"a":1}}"#, "-32602 the arguments of a prompt are texts"),
+            ("a list", r#"{"name":"p","arguments":[]}"#, "-32602 the arguments of a prompt are texts"),
+            ("no name", "{}", "-32602 prompts/get needs a name"),
+            ("a list for all", "[]", "-32602 prompts/get needs a name"),
+        ];
+        for (name, text, want) in CASES {
+            let params: &RawValue = serde_json::from_str(text).unwrap();
+            let got = match GetPrompt::read(Some(params)) {
+                Ok(read) => serde_json::to_string(&read).unwrap(),
+                Err(error) => format!("{} {}", error.code, error.message),
+            };
+            assert_eq!(got, *want, "{name}");
+        }
+        assert_eq!(GetPrompt::read(None).unwrap_err().code, -32602);
+    }
+
+    #[test]
+    fn results_return_as_they_were_written() {
+        const CASES: &[(&str, &str, Option<&[&str]>)] = &[
+            ("none", r#"{"messages":[]}"#, Some(&[])),
+            (
+                "two",
+                r#"{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"a"}},{"role":"assistant","content":{"type":"text","text":"b"}}]}"#,
+                Some(&["a", "b"]),
+            ),
+            ("an image", r#"{"messages":[{"role":"user","content":{"type":"image","data":""}}]}"#, Some(&[])),
+            ("no role", r#"{"messages":[{"content":{"type":"text","text":"a"}}]}"#, None),
+            ("no content", r#"{"messages":[{"role":"user"}]}"#, None),
+            ("no messages", "{}", None),
+            ("a list", "[]", None),
+        ];
+        for (name, text, want) in CASES {
+            let raw: &RawValue = serde_json::from_str(text).unwrap();
+            let read = PromptResult::read(raw).map(PromptResult::into_owned);
+            let got = read.as_ref().map(|read| read.texts().collect::<Vec<_>>());
+            assert_eq!(got.as_deref(), *want, "{name}");
+            if let Some(read) = read {
+                assert_eq!(serde_json::to_string(&read).unwrap(), text.to_string(), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Resources: documents that a client reads by their URI (MCP 2025-11-25, resources).
+
+use alloc::{borrow::Cow, string::String, vec, vec::Vec};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde_json::value::RawValue;
+
+use crate::rpc::{ErrorObject, code, read_object, text_of};
+
+/// The description of one resource in `resources/list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResourceSpec {
+    /// The URI by which the resource is read, compared byte for byte.
+    pub uri: Cow<'static, str>,
+    /// The name that a client shows.
+    pub name: Cow<'static, str>,
+    /// A description of the resource, for the model that chooses it. Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub description: Cow<'static, str>,
+    /// The media type. Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub mime_type: Cow<'static, str>,
+    /// The tool that reads this resource. A request for the resource becomes a call of this tool
+    /// without arguments, and the texts of the answer become the contents of the resource. `None` if
+    /// the application answers the request itself.
+    #[serde(skip)]
+    pub tool: Option<Cow<'static, str>>,
+}
+
+impl ResourceSpec {
+    /// Returns the description of a resource that the application reads itself.
+    pub fn new(
+        uri: impl Into<Cow<'static, str>>,
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        mime_type: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            uri: uri.into(),
+            name: name.into(),
+            description: description.into(),
+            mime_type: mime_type.into(),
+            tool: None,
+        }
+    }
+
+    /// Sets the [tool](ResourceSpec::tool) that reads this resource.
+    #[must_use]
+    pub fn read_by(mut self, tool: impl Into<Cow<'static, str>>) -> Self {
+        self.tool = Some(tool.into());
+        self
+    }
+}
+
+/// The description of resources whose URIs follow a template, in `resources/templates/list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResourceTemplate {
+    /// The template (RFC 6570), for example `ide://buffer/{path}`. The server does not evaluate it.
+    pub uri_template: Cow<'static, str>,
+    /// The name that a client shows.
+    pub name: Cow<'static, str>,
+    /// A description of the resources, for the model that chooses them. Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub description: Cow<'static, str>,
+    /// The media type of all these resources. Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub mime_type: Cow<'static, str>,
+}
+
+impl ResourceTemplate {
+    /// Returns the description of resources.
+    pub fn new(
+        uri_template: impl Into<Cow<'static, str>>,
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        mime_type: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            uri_template: uri_template.into(),
+            name: name.into(),
+            description: description.into(),
+            mime_type: mime_type.into(),
+        }
+    }
+}
+
+/// The parameters of `resources/read`: the request for the contents of a resource.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ReadResource {
+    /// The URI of the resource.
+    pub uri: String,
+}
+
+impl ReadResource {
+    /// Returns the request for a resource.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into() }
+    }
+
+    /// Reads the parameters.
+    pub(in crate::mcp) fn read(params: Option<&RawValue>) -> Result<Self, ErrorObject> {
+        #[derive(Deserialize)]
+        struct Params {
+            uri: String,
+        }
+        let read = params.and_then(read_object::<Params>);
+        read.map(|Params { uri }| Self { uri })
+            .ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, "resources/read needs a uri"))
+    }
+}
+
+/// The result of `resources/read`.
+///
+/// ```
+/// use ide_mcp::mcp::ResourceResult;
+/// let result = ResourceResult::text("notes://today", "text/plain", "Buy bread.");
+/// assert_eq!(
+///     serde_json::to_string(&result)?,
+///     r#"{"contents":[{"uri":"notes://today","mimeType":"text/plain","text":"Buy bread."}]}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResourceResult<'a> {
+    /// The documents: most often one, which has the requested URI.
+    pub contents: Vec<ResourceContents<'a>>,
+}
+
+/// One document of the result of `resources/read`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResourceContents<'a> {
+    /// The URI of the document.
+    pub uri: Cow<'a, str>,
+    /// The media type. Left out if empty.
+    pub mime_type: Cow<'a, str>,
+    /// The document.
+    pub body: ResourceBody<'a>,
+}
+
+/// The body of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "MCP has these two kinds of bodies")]
+pub enum ResourceBody<'a> {
+    /// Text.
+    Text(Cow<'a, str>),
+    /// Bytes, which are written in Base64.
+    Blob(Cow<'a, [u8]>),
+}
+
+impl Serialize for ResourceContents<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_map(None)?;
+        out.serialize_entry("uri", &self.uri)?;
+        if !self.mime_type.is_empty() {
+            out.serialize_entry("mimeType", &self.mime_type)?;
+        }
+        match &self.body {
+            ResourceBody::Text(text) => out.serialize_entry("text", text)?,
+            ResourceBody::Blob(bytes) => out.serialize_entry("blob", &STANDARD.encode(bytes))?,
+        }
+        out.end()
+    }
+}
+
+impl<'a> ResourceContents<'a> {
+    /// Returns a document.
+    pub fn new(
+        uri: impl Into<Cow<'a, str>>,
+        mime_type: impl Into<Cow<'a, str>>,
+        body: ResourceBody<'a>,
+    ) -> Self {
+        Self { uri: uri.into(), mime_type: mime_type.into(), body }
+    }
+
+    /// Returns the text, if the body is text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            ResourceBody::Text(text) => Some(text),
+            ResourceBody::Blob(_) => None,
+        }
+    }
+
+    fn into_owned(self) -> ResourceContents<'static> {
+        let body = match self.body {
+            ResourceBody::Text(text) => ResourceBody::Text(Cow::Owned(text.into_owned())),
+            ResourceBody::Blob(bytes) => ResourceBody::Blob(Cow::Owned(bytes.into_owned())),
+        };
+        ResourceContents::new(self.uri.into_owned(), self.mime_type.into_owned(), body)
+    }
+}
+
+impl<'a> ResourceResult<'a> {
+    /// Returns a result with these documents.
+    #[must_use]
+    pub const fn new(contents: Vec<ResourceContents<'a>>) -> Self {
+        Self { contents }
+    }
+
+    /// Returns a result with one text. `uri` is the requested URI.
+    pub fn text(
+        uri: impl Into<Cow<'a, str>>,
+        mime_type: impl Into<Cow<'a, str>>,
+        text: impl Into<Cow<'a, str>>,
+    ) -> Self {
+        Self::new(vec![ResourceContents::new(uri, mime_type, ResourceBody::Text(text.into()))])
+    }
+
+    /// Reads the result of a `resources/read`. Returns `None` if `raw` has no list of documents, or if
+    /// a document has no URI or no body.
+    #[must_use]
+    pub fn read(raw: &'a RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Members<'a> {
+            #[serde(borrow)]
+            contents: Vec<&'a RawValue>,
+        }
+        let read: Members<'a> = read_object(raw)?;
+        Some(Self { contents: read.contents.into_iter().map(read_contents).collect::<Option<_>>()? })
+    }
+
+    /// Returns the texts of the documents, in order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.contents.iter().filter_map(ResourceContents::as_text)
+    }
+
+    /// Returns the result with copies of all borrowed content.
+    #[must_use]
+    pub fn into_owned(self) -> ResourceResult<'static> {
+        ResourceResult { contents: self.contents.into_iter().map(ResourceContents::into_owned).collect() }
+    }
+}
+
+fn read_contents(raw: &RawValue) -> Option<ResourceContents<'_>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Members<'a> {
+        #[serde(borrow)]
+        uri: Option<&'a RawValue>,
+        #[serde(borrow)]
+        mime_type: Option<&'a RawValue>,
+        #[serde(borrow)]
+        text: Option<&'a RawValue>,
+        #[serde(borrow)]
+        blob: Option<&'a RawValue>,
+    }
+    let read: Members<'_> = read_object(raw)?;
+    let body = match (read.text.and_then(text_of), read.blob.and_then(text_of)) {
+        (Some(text), _) => ResourceBody::Text(text),
+        (None, Some(blob)) => ResourceBody::Blob(Cow::Owned(STANDARD.decode(blob.as_bytes()).ok()?)),
+        (None, None) => return None,
+    };
+    Some(ResourceContents::new(
+        text_of(read.uri?)?,
+        read.mime_type.and_then(text_of).unwrap_or_default(),
+        body,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn specs_omit_their_missing_parts() {
+        let bare = ResourceSpec::new("r://1", "r", "", "").read_by("tool");
+        assert_eq!(serde_json::to_string(&bare).unwrap(), r#"{"uri":"r://1","name":"r"}"#);
+        let whole = ResourceSpec::new("r://1", "r", "d", "text/plain");
+        let want = r#"{"uri":"r://1","name":"r","description":"d","mimeType":"text/plain"}"#;
+        assert_eq!(serde_json::to_string(&whole).unwrap(), want);
+        let template = ResourceTemplate::new("r://{n}", "r", "", "");
+        assert_eq!(serde_json::to_string(&template).unwrap(), r#"{"uriTemplate":"r://{n}","name":"r"}"#);
+    }
+
+    #[test]
+    fn results_return_as_they_were_written() {
+        const CASES: &[(&str, &str, Option<&[&str]>)] = &[
+            ("none", r#"{"contents":[]}"#, Some(&[])),
+            ("text", r#"{"contents":[{"uri":"r://1","mimeType":"text/plain","text":"a"}]}"#, Some(&["a"])),
+            ("no media type", r#"{"contents":[{"uri":"r://1","text":""}]}"#, Some(&[""])),
+            ("bytes", r#"{"contents":[{"uri":"r://1","blob":"AP8="}]}"#, Some(&[])),
+            ("no Base64", r#"{"contents":[{"uri":"r://1","blob":"?"}]}"#, None),
+            ("no body", r#"{"contents":[{"uri":"r://1"}]}"#, None),
+            ("no URI", r#"{"contents":[{"text":"a"}]}"#, None),
+            ("no documents", "{}", None),
+            ("a list", "[]", None),
+        ];
+        for (name, text, want) in CASES {
+            let raw: &RawValue = serde_json::from_str(text).unwrap();
+            let read = ResourceResult::read(raw).map(ResourceResult::into_owned);
+            let got = read.as_ref().map(|read| read.texts().collect::<Vec<_>>());
+            assert_eq!(got.as_deref(), *want, "{name}");
+            if let Some(read) = read {
+                assert_eq!(serde_json::to_string(&read).unwrap(), text.to_string(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn request_needs_a_uri() {
+        for (name, text, want) in [
+            ("a text", r#"{"uri":"r://1"}"#, true),
+            ("a number", r#"{"uri":1}"#, false),
+            ("none", "{}", false),
+        ] {
+            let params: &RawValue = serde_json::from_str(text).unwrap();
+            assert_eq!(ReadResource::read(Some(params)).is_ok(), want, "{name}");
+        }
+    }
+}

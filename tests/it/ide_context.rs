@@ -1,0 +1,275 @@
+//! Prompts and resources of an editor, and the resources that its tools read.
+
+use crate::support::ide::{
+    Editor, INITIALIZE, INITIALIZED, PORT, call, called, config, request, text, texts, token,
+};
+use ide_mcp::{
+    Time,
+    ide::{
+        CallError, Client, ClientConfig, ClientEvent, Dialect, OpenEditors, Server, ServerConfig,
+        ServerEvent, Tool, ToolCall, ToolSet,
+    },
+    mcp::{
+        Context, GetPrompt, Implementation, PromptResult, PromptSpec, ReadResource, ResourceResult,
+        ResourceSpec, ToolResult,
+    },
+    rpc::{CallId, NotSent, RespondError, SessionId},
+    testing::{Pair, Random},
+};
+
+const URIS: [&str; 4] =
+    ["ide://selection", "ide://open-editors", "ide://diagnostics", "ide://workspace-folders"];
+
+fn handling(tools: impl IntoIterator<Item = Tool>) -> ServerConfig {
+    let mut config = config();
+    config.tool_resources = true;
+    config.tools = tools.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
+    config
+}
+
+/// Returns the config of an editor with a prompt, a resource, and a tool that reads another resource.
+fn offering() -> ServerConfig {
+    let mut config = handling([Tool::GetOpenEditors]);
+    config.mcp.context = Context::new()
+        .prompt(PromptSpec::new("review", "Reviews the open file"))
+        .resource(ResourceSpec::new("notes://today", "today", "", "text/plain"))
+        .into();
+    config
+}
+
+/// Sends a request with the id 7, and returns the messages that answer it.
+fn ask(editor: &mut Editor, method: &str, params: &str) -> Vec<String> {
+    let events = editor.say(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#));
+    assert!(events.is_empty(), "{events:?}");
+    texts(&editor.written())
+}
+
+/// The parameters of notifications that fill the send buffer.
+#[derive(serde::Serialize)]
+struct Filler {}
+
+fn uris(list: &str) -> Vec<&str> {
+    list.split(r#""uri":""#).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+fn read(uri: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{{"uri":"{uri}"}}}}"#)
+}
+
+#[test]
+fn handled_tools_become_resources() {
+    let all = [
+        Tool::GetCurrentSelection,
+        Tool::GetOpenEditors,
+        Tool::GetDiagnostics,
+        Tool::GetWorkspaceFolders,
+        Tool::OpenFile,
+    ];
+    let mut switched_off = handling(all);
+    switched_off.tool_resources = false;
+    let mut replaced = handling(all);
+    replaced.mcp.context = Context::new().resource(ResourceSpec::new(URIS[1], "own", "", "")).into();
+    let rows: [(&str, ServerConfig, bool, &[&str]); 5] = [
+        ("all", handling(all), true, &URIS),
+        ("one", handling([Tool::GetOpenEditors, Tool::OpenDiff]), true, &URIS[1..2]),
+        ("none", handling([Tool::OpenDiff]), false, &[]),
+        ("switched off", switched_off, false, &[]),
+        ("one of the editor's own", replaced, true, &[URIS[1], URIS[0], URIS[2], URIS[3]]),
+    ];
+    for (name, config, is_declared, want) in rows {
+        let mut editor = Editor::open(config);
+        editor.say(INITIALIZE);
+        let answer = texts(&editor.written()).remove(0);
+        assert_eq!(answer.contains(r#""resources":{"listChanged":true}"#), is_declared, "{name}");
+        assert!(!answer.contains(r#""prompts""#), "{name}");
+        editor.say(INITIALIZED);
+        let list = ask(&mut editor, "resources/list", "{}").remove(0);
+        assert_eq!(uris(&list), want, "{name}");
+    }
+}
+
+#[test]
+fn resource_of_tool_has_its_answer() {
+    for (dialect, name) in [(Dialect::VsCode, "getOpenEditors"), (Dialect::SnakeCase, "get_open_editors")] {
+        let mut editor = Editor::attached(handling([Tool::GetOpenEditors]).with_dialect(dialect));
+        for _ in 0..2 {
+            let events = editor.say(&read(URIS[1]));
+            let [ServerEvent::Call(ToolCall::GetOpenEditors(call, _))] = <[_; 1]>::try_from(events).unwrap()
+            else {
+                panic!("no call of the tool")
+            };
+            editor.server.answer(call, &OpenEditors::default()).unwrap();
+            let want = r#"{"jsonrpc":"2.0","id":7,"result":{"contents":[{"uri":"ide://open-editors","mimeType":"application/json","text":"{\"tabs\":[]}"}]}}"#;
+            let answer = texts(&editor.written());
+            if dialect == Dialect::VsCode {
+                assert_eq!(answer, [want]);
+            } else {
+                assert!(answer[0].contains(r#""contents":[{"uri":"ide://open-editors""#), "{answer:?}");
+            }
+            assert!(!texts(&editor.written()).iter().any(|text| text.contains(name)));
+        }
+    }
+}
+
+#[test]
+fn resource_of_tool_is_answered_by_number() {
+    type Answered = fn(&mut Server, CallId) -> Result<(), RespondError>;
+    let json: Answered = |server, call| server.call(call).answer_json(r#"{"tabs":[]}"#);
+    let whole: Answered = |server, call| {
+        let raw = r#"{"content":[{"type":"text","text":"{\"tabs\":[]}"}]}"#;
+        server.call(call).respond_raw(serde_json::from_str(raw).unwrap())
+    };
+    let failure: Answered = |server, call| server.call(call).respond(&ToolResult::error("no window"));
+    let rows = [
+        ("JSON", json, r#""text":"{\"tabs\":[]}""#),
+        ("the whole result", whole, r#""text":"{\"tabs\":[]}""#),
+        ("a failure", failure, r#""error":{"code":-32603,"message":"no window"}"#),
+    ];
+    let mut editor = Editor::attached(handling([Tool::GetOpenEditors]));
+    for (name, act, want) in rows {
+        let call = called(&editor.say(&read(URIS[1])));
+        let wrong = editor.server.call(call).respond_resource(&ResourceResult::default());
+        assert_eq!(wrong, Err(RespondError::NotAnAnswer), "{name}");
+        act(&mut editor.server, call).unwrap();
+        let sent = texts(&editor.written());
+        assert!(sent.len() == 1 && sent[0].contains(want), "{name}: {sent:?}");
+    }
+}
+
+#[test]
+fn own_prompt_and_resource_are_answered() {
+    let mut editor = Editor::attached(offering());
+    let mut other = called(&editor.say(&call(1, "getOpenEditors", "{}")));
+    for _ in 0..2 {
+        let events = editor.say(&request_with(7, "prompts/get", r#"{"name":"review"}"#));
+        let [ServerEvent::GetPrompt { call: prompt, prompt: asked }] = &events[..] else {
+            panic!("{events:?}")
+        };
+        assert_eq!(asked, &GetPrompt::new("review"));
+        let events = editor.say(&request_with(8, "resources/read", r#"{"uri":"notes://today"}"#));
+        let [ServerEvent::ReadResource { call: resource, resource: asked }] = &events[..] else {
+            panic!("{events:?}")
+        };
+        assert_eq!(asked, &ReadResource::new("notes://today"));
+
+        let (messages, contents) =
+            (PromptResult::text("Review."), ResourceResult::text("notes://today", "", "x"));
+        for call in [*resource, other] {
+            let refused = editor.server.call(call).respond_prompt(&messages);
+            assert_eq!(refused, Err(RespondError::NotAnAnswer));
+        }
+        for call in [*prompt, other] {
+            let refused = editor.server.call(call).respond_resource(&contents);
+            assert_eq!(refused, Err(RespondError::NotAnAnswer));
+        }
+        for call in [*prompt, *resource] {
+            let raw = serde_json::from_str(r#"{"content":[]}"#).unwrap();
+            assert_eq!(editor.server.call(call).respond_raw(raw), Err(RespondError::NotAnAnswer));
+        }
+        assert!(texts(&editor.written()).is_empty(), "nothing was sent");
+        editor.server.call(*prompt).respond_prompt(&messages).unwrap();
+        editor.server.call(*resource).respond_resource(&contents).unwrap();
+        let want = [
+            r#"{"jsonrpc":"2.0","id":7,"result":{"messages":[{"role":"user","content":{"type":"text","text":"Review."}}]}}"#,
+            r#"{"jsonrpc":"2.0","id":8,"result":{"contents":[{"uri":"notes://today","text":"x"}]}}"#,
+        ];
+        assert_eq!(texts(&editor.written()), want);
+        editor.server.call(other).fail(-1, "").unwrap();
+        editor.written();
+        other = called(&editor.say(&call(1, "getOpenEditors", "{}")));
+    }
+}
+
+fn request_with(id: u32, method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+}
+
+#[test]
+fn changed_context_is_announced_when_possible() {
+    let changed = || Context::new().prompt(PromptSpec::new("explain", "")).resources([]);
+    let prompts = r#"{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}"#;
+    let resources = r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#;
+
+    let mut ready = Editor::attached(offering());
+    ready.server.set_context(changed());
+    assert_eq!(texts(&ready.written()), [prompts, resources], "the resource of the tool stays");
+    assert_eq!(uris(&ask(&mut ready, "resources/list", "{}")[0]), [URIS[1]]);
+    let _ = ready.server.set_tools(ToolSet::new());
+    let sent = texts(&ready.written());
+    assert!(sent.contains(&resources.to_string()), "the resource went with its tool: {sent:?}");
+    assert_eq!(uris(&ask(&mut ready, "resources/list", "{}")[0]), [""; 0]);
+
+    let mut early = Editor::open(offering());
+    early.say(INITIALIZE);
+    early.written();
+    early.server.set_context(changed());
+    assert!(texts(&early.written()).is_empty(), "the session is not ready");
+    early.say(INITIALIZED);
+    assert_eq!(texts(&early.written()), [prompts, resources]);
+
+    let mut config = offering();
+    config.ws.outgoing = 1000;
+    let mut full = Editor::attached(config);
+    while full.server.notify("filler", Some(&Filler {})).is_ok() {}
+    assert_eq!(full.server.notify("filler", Some(&Filler {})), Err(NotSent::Full));
+    full.server.set_context(changed());
+    let sent = texts(&full.written());
+    assert!(sent.len() > 2, "{sent:?}");
+    assert_eq!(sent[sent.len() - 2..], [prompts, resources], "sent once there is room");
+
+    let mut undeclared = handling([]);
+    undeclared.mcp.context = Context::new().into();
+    let mut undeclared = Editor::attached(undeclared);
+    undeclared.server.set_context(changed());
+    assert!(texts(&undeclared.written()).is_empty());
+}
+
+#[test]
+fn requests_need_no_session_of_their_own() {
+    // A client that reads resources before `ide_connected`, as one of another family does.
+    let mut editor = Editor::open(offering());
+    let both = [text(INITIALIZE), text(INITIALIZED), text(&request(3, "prompts/list"))].concat();
+    editor.feed(&both);
+    assert!(texts(&editor.written()).iter().any(|sent| sent.contains(r#""name":"review""#)));
+}
+
+#[test]
+fn agent_reads_prompt_and_resource_typed() {
+    let server = Server::new(offering(), SessionId::new(1), Time::ZERO);
+    let config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
+    let client = Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+    let mut pair = Pair::new(server, client, Time::ZERO);
+    pair.settle();
+    let prompt = pair.client.get_prompt(&GetPrompt::new("review")).unwrap();
+    let resource = pair.client.read_resource(&ReadResource::new("notes://today")).unwrap();
+    let missing = pair.client.read_resource(&ReadResource::new("notes://never")).unwrap();
+    pair.client_events.clear();
+    pair.settle_with(
+        |server, event| match event {
+            ServerEvent::GetPrompt { call, .. } => {
+                server.call(*call).respond_prompt(&PromptResult::text("Review.")).unwrap();
+            }
+            ServerEvent::ReadResource { call, resource } => {
+                let result = ResourceResult::text(resource.uri.as_str(), "", "x");
+                server.call(*call).respond_resource(&result).unwrap();
+            }
+            _ => {}
+        },
+        |_, _| {},
+    );
+    let mut outcomes = std::mem::take(&mut pair.client_events).into_iter().filter_map(|event| match event {
+        ClientEvent::Outcome { request, outcome } => Some((request, outcome)),
+        _ => None,
+    });
+    let mut of = |id| {
+        let (request, outcome) = outcomes.next().unwrap();
+        assert_eq!(request, id);
+        outcome
+    };
+    let outcome = of(prompt.id());
+    assert_eq!(prompt.answer(outcome).unwrap().texts().collect::<Vec<_>>(), ["Review."]);
+    let outcome = of(resource.id());
+    assert_eq!(resource.answer(outcome).unwrap(), ResourceResult::text("notes://today", "", "x"));
+    let outcome = of(missing.id());
+    assert!(matches!(missing.answer(outcome), Err(CallError::Refused(error)) if error.code == -32002));
+}

@@ -1,0 +1,390 @@
+//! Prompts and resources of a session: the lists, the requests, and their ends.
+
+use std::time::Duration;
+
+use ide_mcp::{
+    Time,
+    mcp::{
+        Client, ClientConfig, Content, Context, Event, Forward, GetPrompt, Implementation, Lines, List,
+        Outcome, PromptArgument, PromptResult, PromptSpec, RawCall, RawTools, ReadResource, ResourceResult,
+        ResourceSpec, ResourceTemplate, Server, ServerConfig, Timeout, ToolResult, ToolSpec,
+    },
+    rpc::{CallId, NotSent, RespondError, SessionId},
+};
+
+const INITIALIZE: &str =
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+/// A server that has a prompt, a resource of its own, a resource that a tool reads, and a template.
+fn context() -> Context {
+    Context::new()
+        .prompt(PromptSpec::new("review", "Reviews").argument(PromptArgument::required("file", "")))
+        .resource(ResourceSpec::new("notes://today", "today", "", "text/plain"))
+        .resource(ResourceSpec::new("ide://tabs", "tabs", "", "application/json").read_by("tabs"))
+        .template(ResourceTemplate::new("notes://{day}", "notes", "", "text/plain"))
+}
+
+fn config(context: Context) -> ServerConfig {
+    let mut config = ServerConfig::new(Implementation::new("demo", "1"));
+    config.context = context.into();
+    config
+}
+
+struct Session {
+    server: Server<RawTools>,
+    out: Lines,
+    now: Time,
+}
+
+impl Session {
+    /// Returns a session that waits for `initialize`.
+    fn new(config: ServerConfig) -> Self {
+        let tools = RawTools::new(vec![ToolSpec::new("tabs", "", "{}")]);
+        Self { server: Server::new(config, tools, SessionId::new(1)), out: Lines::new(), now: Time::ZERO }
+    }
+
+    /// Returns a session that is ready.
+    fn ready(config: ServerConfig) -> Self {
+        let mut session = Self::new(config);
+        session.say(INITIALIZE);
+        session.say(INITIALIZED);
+        session.events();
+        session.sent();
+        session
+    }
+
+    fn say(&mut self, text: &str) {
+        self.server.receive(self.now, text, &mut self.out);
+    }
+
+    /// Sends a request with the id 7.
+    fn ask(&mut self, method: &str, params: &str) {
+        self.say(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#));
+    }
+
+    fn events(&mut self) -> Vec<Event<RawCall>> {
+        std::iter::from_fn(|| self.server.poll_event(&mut self.out)).collect()
+    }
+
+    /// Returns the only event, which has to be a request for a prompt or a resource, or a call.
+    fn call(&mut self) -> (CallId, String) {
+        match &self.events()[..] {
+            [Event::GetPrompt { call, prompt }] => (*call, format!("{prompt:?}")),
+            [Event::ReadResource { call, resource }] => (*call, resource.uri.clone()),
+            [Event::Call { call, tool }] => (*call, format!("{} {}", tool.name, tool.arguments)),
+            events => panic!("{events:?}"),
+        }
+    }
+
+    /// Returns the messages that were sent since the last time, without the parts that all have.
+    fn sent(&mut self) -> Vec<String> {
+        let text = String::from_utf8(self.out.outgoing().to_vec()).unwrap();
+        self.out.sent(text.len());
+        text.lines().map(|line| line.replace(r#"{"jsonrpc":"2.0","#, "").replace(r#""id":7,"#, "")).collect()
+    }
+}
+
+#[test]
+fn declared_context_is_in_initialize() {
+    let declared = r#""prompts":{"listChanged":true}"#;
+    let rows = [
+        ("nothing", Context::new(), r#"{"tools":{"listChanged":true}}"#.to_string()),
+        ("prompts", Context::new().prompts([]), format!(r#"{{"tools":{{"listChanged":true}},{declared}}}"#)),
+        (
+            "both",
+            context(),
+            format!(r#"{{"tools":{{"listChanged":true}},{declared},"resources":{{"listChanged":true}}}}"#),
+        ),
+    ];
+    for (name, context, want) in rows {
+        let mut session = Session::new(config(context));
+        session.say(INITIALIZE);
+        let sent = session.sent().remove(0);
+        assert!(sent.contains(&format!(r#""capabilities":{want},"serverInfo""#)), "{name}: {sent}");
+    }
+    let mut twice = config(context());
+    twice.capabilities.insert("prompts".into(), "{}".into());
+    let mut session = Session::new(twice);
+    session.say(INITIALIZE);
+    assert_eq!(session.sent().remove(0).matches(r#""prompts""#).count(), 1, "declared once");
+}
+
+#[test]
+fn lists_are_answered_at_once() {
+    let rows = [
+        (
+            "prompts/list",
+            r#""result":{"prompts":[{"name":"review","description":"Reviews","arguments":[{"name":"file","required":true}]}]}}"#,
+        ),
+        (
+            "resources/list",
+            r#""result":{"resources":[{"uri":"notes://today","name":"today","mimeType":"text/plain"},{"uri":"ide://tabs","name":"tabs","mimeType":"application/json"}]}}"#,
+        ),
+        (
+            "resources/templates/list",
+            r#""result":{"resourceTemplates":[{"uriTemplate":"notes://{day}","name":"notes","mimeType":"text/plain"}]}}"#,
+        ),
+    ];
+    let mut session = Session::ready(config(context()));
+    for (method, want) in rows {
+        for params in ["{}", r#"{"cursor":null}"#] {
+            session.ask(method, params);
+            assert_eq!(session.sent(), [want], "{method} {params}");
+        }
+        session.ask(method, r#"{"cursor":"1"}"#);
+        assert_eq!(session.sent(), [r#""error":{"code":-32602,"message":"unknown cursor"}}"#], "{method}");
+        assert!(session.events().is_empty());
+    }
+}
+
+#[test]
+fn request_reaches_the_application_and_is_answered() {
+    let mut session = Session::ready(config(context()));
+    // The second time on the same session, with the same id.
+    for _ in 0..2 {
+        session.ask("prompts/get", r#"{"name":"review","arguments":{"file":"a.rs"}}"#);
+        let (call, asked) = session.call();
+        assert_eq!(asked, r#"GetPrompt { name: "review", arguments: {"file": "a.rs"} }"#);
+        session.server.respond_with(call, &PromptResult::text("Review a.rs"), &mut session.out).unwrap();
+        let want =
+            r#""result":{"messages":[{"role":"user","content":{"type":"text","text":"Review a.rs"}}]}}"#;
+        assert_eq!(session.sent(), [want]);
+
+        session.ask("resources/read", r#"{"uri":"notes://today"}"#);
+        let (call, uri) = session.call();
+        assert_eq!(uri, "notes://today");
+        let result = ResourceResult::text(uri, "text/plain", "bread");
+        session.server.respond_with(call, &result, &mut session.out).unwrap();
+        let want =
+            r#""result":{"contents":[{"uri":"notes://today","mimeType":"text/plain","text":"bread"}]}}"#;
+        assert_eq!(session.sent(), [want]);
+    }
+    session.ask("resources/read", r#"{"uri":"notes://monday"}"#);
+    assert_eq!(session.call().1, "notes://monday", "the template can cover it");
+}
+
+#[test]
+fn wrong_requests_are_refused() {
+    let rows = [
+        ("prompts/get", r#"{"name":"nothing"}"#, r#"{"code":-32602,"message":"prompt nothing not found"}"#),
+        (
+            "prompts/get",
+            r#"{"name":"review"}"#,
+            r#"{"code":-32602,"message":"prompt review requires the argument file"}"#,
+        ),
+        ("prompts/get", "{}", r#"{"code":-32602,"message":"prompts/get needs a name"}"#),
+        ("resources/read", "{}", r#"{"code":-32602,"message":"resources/read needs a uri"}"#),
+        (
+            "resources/subscribe",
+            r#"{"uri":"ide://tabs"}"#,
+            r#"{"code":-32601,"message":"method not found: resources/subscribe"}"#,
+        ),
+    ];
+    let mut session = Session::ready(config(context()));
+    for (method, params, error) in rows {
+        session.ask(method, params);
+        assert_eq!(session.sent(), [format!(r#""error":{error}}}"#)], "{method} {params}");
+    }
+    assert!(session.events().is_empty() && session.server.open_calls() == 0);
+
+    let mut session = Session::ready(config(Context::new().resource(ResourceSpec::new("a://b", "", "", ""))));
+    session.ask("resources/read", r#"{"uri":"a://c"}"#);
+    assert_eq!(session.sent(), [r#""error":{"code":-32002,"message":"resource a://c not found"}}"#]);
+    for method in ["prompts/get", "completion/complete"] {
+        session.ask(method, r#"{"name":"review"}"#);
+        let want = format!(r#""error":{{"code":-32601,"message":"method not found: {method}"}}}}"#);
+        assert_eq!(session.sent(), [want], "not declared");
+    }
+}
+
+#[test]
+fn resource_of_a_tool_is_a_call() {
+    type Answered = fn(&mut Session, CallId);
+    let respond: Answered = |session, call| {
+        session.server.respond(call, &ToolResult::text("[]"), &mut session.out).unwrap();
+    };
+    let respond_with: Answered = |session, call| {
+        session.server.respond_with(call, &ToolResult::text("[]"), &mut session.out).unwrap();
+    };
+    let several: Answered = |session, call| {
+        let result = ToolResult::new(vec![Content::text("a"), Content::text("b")]);
+        session.server.respond(call, &result, &mut session.out).unwrap();
+    };
+    let failed: Answered = |session, call| {
+        session.server.respond(call, &ToolResult::error("no tabs"), &mut session.out).unwrap();
+    };
+    let fail: Answered = |session, call| {
+        session.server.fail(call, -32000, "no tabs", &mut session.out).unwrap();
+    };
+    let one = |text| format!(r#"{{"uri":"ide://tabs","mimeType":"application/json","text":"{text}"}}"#);
+    let rows = [
+        ("result", respond, format!(r#""result":{{"contents":[{}]}}}}"#, one("[]"))),
+        ("result as any object", respond_with, format!(r#""result":{{"contents":[{}]}}}}"#, one("[]"))),
+        ("two texts", several, format!(r#""result":{{"contents":[{},{}]}}}}"#, one("a"), one("b"))),
+        ("failed tool", failed, r#""error":{"code":-32603,"message":"no tabs"}}"#.into()),
+        ("error", fail, r#""error":{"code":-32000,"message":"no tabs"}}"#.into()),
+    ];
+    let mut session = Session::ready(config(context()));
+    for (name, act, want) in rows {
+        session.ask("resources/read", r#"{"uri":"ide://tabs"}"#);
+        let (call, tool) = session.call();
+        assert_eq!(tool, "tabs {}", "{name}");
+        act(&mut session, call);
+        assert_eq!(session.sent(), [want], "{name}");
+        assert!(!session.server.is_open(call), "{name}");
+    }
+    session.ask("resources/read", r#"{"uri":"ide://tabs"}"#);
+    let (call, _) = session.call();
+    let refused = session.server.respond_with(call, &[1], &mut session.out);
+    assert_eq!(refused, Err(RespondError::Unserializable));
+    assert!(session.server.is_open(call) && session.sent().is_empty(), "a list is no result of a tool");
+}
+
+#[test]
+fn late_and_cancelled_requests_end_once() {
+    let requests = [
+        ("prompts/get", r#"{"name":"review","arguments":{"file":""}}"#),
+        ("resources/read", r#"{"uri":"notes://today"}"#),
+        ("resources/read", r#"{"uri":"ide://tabs"}"#),
+    ];
+    for (method, params) in requests {
+        let mut session = Session::ready(config(context()));
+        for _ in 0..2 {
+            session.ask(method, params);
+            let (call, _) = session.call();
+            session.now = session.now.saturating_add(Duration::from_secs(30));
+            session.server.tick(session.now);
+            assert!(matches!(session.events()[..], [Event::CallEnded { call: ended, .. }] if ended == call));
+            let want = r#""error":{"code":-32603,"message":"no answer to this call within 30s"}}"#;
+            assert_eq!(session.sent(), [want], "{method}");
+
+            session.ask(method, params);
+            let (call, _) = session.call();
+            session.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#);
+            assert!(matches!(session.events()[..], [Event::CallEnded { call: ended, .. }] if ended == call));
+            assert!(session.sent().is_empty(), "{method}");
+        }
+    }
+}
+
+#[test]
+fn open_requests_count_as_calls() {
+    let mut config = config(context());
+    config.limits.open_calls = 2;
+    let mut session = Session::ready(config);
+    session.ask("resources/read", r#"{"uri":"ide://tabs"}"#);
+    session.ask("resources/read", r#"{"uri":"notes://today"}"#);
+    assert_eq!(session.sent(), [r#""error":{"code":-32600,"message":"a request with this id is open"}}"#]);
+    for id in [8, 9] {
+        session.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/get","params":{{"name":"review","arguments":{{"file":""}}}}}}"#
+        ));
+    }
+    assert_eq!(
+        session.sent(),
+        [r#""id":9,"error":{"code":-32603,"message":"busy: too many calls are open"}}"#]
+    );
+    assert_eq!((session.events().len(), session.server.open_calls()), (2, 2));
+}
+
+#[test]
+fn changed_lists_are_announced_once() {
+    let mut session = Session::ready(config(context()));
+    let Session { server, out, .. } = &mut session;
+    assert_eq!(server.context_changed(out), Ok(false), "nothing has changed");
+    // The second change as well: the client has listed the prompts in between.
+    for number in [1, 2] {
+        let name = format!("p{number}");
+        session.server.set_context(context().prompt(PromptSpec::new(name, "")));
+        assert_eq!(session.server.context_changed(&mut session.out), Ok(true));
+        assert_eq!(session.server.context_changed(&mut session.out), Ok(false));
+        assert_eq!(session.sent(), [r#""method":"notifications/prompts/list_changed"}"#]);
+        session.ask("prompts/list", "{}");
+        assert!(session.sent()[0].contains(&format!(r#""name":"p{number}""#)));
+    }
+    session.server.set_context(Context::new());
+    assert_eq!(session.server.context_changed(&mut session.out), Ok(true));
+    let both = [
+        r#""method":"notifications/prompts/list_changed"}"#,
+        r#""method":"notifications/resources/list_changed"}"#,
+    ];
+    assert_eq!(session.sent(), both);
+
+    let mut undeclared = Session::ready(config(Context::new()));
+    undeclared.server.set_context(context());
+    assert_eq!(undeclared.server.context_changed(&mut undeclared.out), Err(NotSent::Undeclared));
+}
+
+#[test]
+fn forwarded_requests_reach_the_application_raw() {
+    let rows = [
+        ("all", Forward::All, true),
+        ("the method", Forward::Methods(vec!["resources/read".into()]), true),
+        ("everything else", Forward::Everything, false),
+        ("nothing", Forward::Nothing, false),
+    ];
+    for (name, forward, is_raw) in rows {
+        let mut config = config(context());
+        config.forward = forward;
+        let mut session = Session::ready(config);
+        session.ask("resources/read", r#"{"uri":"notes://today"}"#);
+        let raw = matches!(session.events()[..], [Event::Request { .. }]);
+        assert_eq!(raw, is_raw, "{name}");
+    }
+}
+
+#[test]
+fn client_reads_what_the_server_offers() {
+    let mut session = Session::new(config(context()));
+    let mut client = Client::new(ClientConfig::new(Implementation::new("c", "1")), SessionId::new(2));
+    let mut out = Lines::new();
+    client.start(Time::ZERO, &mut out).unwrap();
+    let outcome = |session: &mut Session, client: &mut Client, out: &mut Lines| {
+        let mut last = None;
+        loop {
+            let said = String::from_utf8(out.outgoing().to_vec()).unwrap();
+            out.sent(said.len());
+            said.lines().for_each(|line| session.say(line));
+            for event in session.events() {
+                match event {
+                    Event::GetPrompt { call, prompt } => {
+                        let text = PromptResult::text(format!("{prompt:?}"));
+                        session.server.respond_with(call, &text, &mut session.out).unwrap();
+                    }
+                    Event::ReadResource { call, resource } => {
+                        let result = ResourceResult::text(resource.uri, "", "text");
+                        session.server.respond_with(call, &result, &mut session.out).unwrap();
+                    }
+                    _ => {}
+                }
+            }
+            let answers = String::from_utf8(session.out.outgoing().to_vec()).unwrap();
+            session.out.sent(answers.len());
+            answers.lines().for_each(|line| client.receive(Time::ZERO, line, out));
+            while let Some(event) = client.poll_event(out) {
+                if let Event::Outcome { outcome: Outcome::Result(raw), .. } = event {
+                    last = Some(raw);
+                }
+            }
+            if said.is_empty() && answers.is_empty() {
+                return last;
+            }
+        }
+    };
+    outcome(&mut session, &mut client, &mut out);
+    client.list(List::Prompts, Timeout::Default, &mut out).unwrap();
+    let listed = outcome(&mut session, &mut client, &mut out).unwrap();
+    assert!(listed.get().contains(r#""name":"review""#));
+
+    let prompt = GetPrompt::new("review").argument("file", "a.rs");
+    client.request("prompts/get", Some(&prompt), Timeout::Default, &mut out).unwrap();
+    let raw = outcome(&mut session, &mut client, &mut out).unwrap();
+    let texts: Vec<_> = PromptResult::read(&raw).unwrap().texts().map(str::to_string).collect();
+    assert_eq!(texts, [format!("{prompt:?}")]);
+
+    let resource = ReadResource::new("notes://today");
+    client.request("resources/read", Some(&resource), Timeout::Default, &mut out).unwrap();
+    let raw = outcome(&mut session, &mut client, &mut out).unwrap();
+    assert_eq!(ResourceResult::read(&raw), Some(ResourceResult::text("notes://today", "", "text")));
+}
