@@ -2,16 +2,16 @@
 //! reads although no dialect here uses them.
 
 use super::row::{
-    Offers::{All, Nothing, These},
+    Offers::{Nothing, These},
     Proof::{Editor, Reads},
     Row,
     Step::*,
-    answers, read, row,
+    answers, jet_brains, obsidian, read, row, snake_case, vs_code,
 };
 use super::tools::selected;
 use ide_mcp::ide::{
     ClosedDiffTabs, CurrentSelection, Diagnostic, Diagnostics,
-    Dialect::{JetBrains, Obsidian, SnakeCase, VsCode},
+    Dialect::{JetBrains, SnakeCase},
     DiffOutcome, DirectAnswer, FileDiagnostics, FilePaths, OpenEditors, OpenedFile, Position, Range,
     Severity, TabClosed, Tool, WorkspaceFolders, WorkspaceInfo,
 };
@@ -28,38 +28,26 @@ pub const ROWS: &[Row] = &[
     row(
         "JetBrains, rejected",
         "one block",
-        Editor(
-            JetBrains,
-            All,
-            &[
-                Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
-                Hears(
-                    r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
-                ),
-                answers!(OpenDiff, |server, call| {
-                    server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
-                }),
-                Result(&["DIFF_REJECTED"]),
-            ],
-        ),
+        jet_brains(&[
+            Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
+            Hears(
+                r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
+            ),
+            answers!(OpenDiff, DiffOutcome::Rejected { tab_name: "t".into() }),
+            Result(&["DIFF_REJECTED"]),
+        ]),
     ),
     row(
         "JetBrains, accepted",
         "two blocks",
-        Editor(
-            JetBrains,
-            All,
-            &[
-                Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
-                Hears(
-                    r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
-                ),
-                answers!(OpenDiff, |server, call| {
-                    server.answer(call, &DiffOutcome::Accepted { contents: "x".into() }).unwrap()
-                }),
-                Result(&["FILE_SAVED", "x"]),
-            ],
-        ),
+        jet_brains(&[
+            Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
+            Hears(
+                r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
+            ),
+            answers!(OpenDiff, DiffOutcome::Accepted { contents: "x".into() }),
+            Result(&["FILE_SAVED", "x"]),
+        ]),
     ),
     row(
         "JetBrains, close_tab",
@@ -86,44 +74,32 @@ pub const ROWS: &[Row] = &[
     row(
         "JetBrains, openFile",
         "OK, or the text for a missing file",
-        Editor(
-            JetBrains,
-            All,
-            &[
-                Calls("openFile", r#"{"filePath":"/w/a","makeFrontmost":true}"#),
-                Hears(
-                    r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
-                ),
-                answers!(OpenFile, |server, call| server
-                    .answer(call, &OpenedFile::focused("/w/a", None))
-                    .unwrap()),
-                Result(&["OK"]),
-                Calls("openFile", r#"{"filePath":"/w/b","makeFrontmost":true}"#),
-                Hears(
-                    r#"OpenFile(OpenFile { file_path: "/w/b", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
-                ),
-                answers!(OpenFile, |server, call| {
-                    server.answer(call, &OpenedFile::NotFound { path: "/w/b".into() }).unwrap()
-                }),
-                Result(&["Project is closed or directory not found"]),
-            ],
-        ),
+        jet_brains(&[
+            Calls("openFile", r#"{"filePath":"/w/a","makeFrontmost":true}"#),
+            Hears(
+                r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
+            ),
+            answers!(OpenFile, OpenedFile::focused("/w/a", None)),
+            Result(&["OK"]),
+            Calls("openFile", r#"{"filePath":"/w/b","makeFrontmost":true}"#),
+            Hears(
+                r#"OpenFile(OpenFile { file_path: "/w/b", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
+            ),
+            answers!(OpenFile, OpenedFile::NotFound { path: "/w/b".into() }),
+            Result(&["Project is closed or directory not found"]),
+        ]),
     ),
     row(
         "JetBrains, severities",
         "in capitals",
-        Editor(
-            JetBrains,
-            All,
-            &[
-                Calls("getDiagnostics", "{}"),
-                Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
-                answers!(GetDiagnostics, |server, call| server.answer(call, &problems()).unwrap()),
-                Result(&[
-                    r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m","severity":"WEAK_WARNING","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}}}]}]"#,
-                ]),
-            ],
-        ),
+        jet_brains(&[
+            Calls("getDiagnostics", "{}"),
+            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            answers!(GetDiagnostics, problems()),
+            Result(&[
+                r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m","severity":"WEAK_WARNING","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}}}]}]"#,
+            ]),
+        ]),
     ),
     row(
         "JetBrains, unknown tool",
@@ -160,226 +136,158 @@ pub const ROWS: &[Row] = &[
     row(
         "snake case, list_opened_files",
         "one path a line",
-        Editor(
-            SnakeCase,
-            All,
-            &[
-                Calls("list_opened_files", "{}"),
-                Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
-                answers!(GetAllOpenedFilePaths, |server, call| server
-                    .answer(call, &FilePaths::new(vec!["/w/a".into()]))
-                    .unwrap()),
-                Result(&["/w/a"]),
-            ],
-        ),
+        snake_case(&[
+            Calls("list_opened_files", "{}"),
+            Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
+            answers!(GetAllOpenedFilePaths, FilePaths::new(vec!["/w/a".into()])),
+            Result(&["/w/a"]),
+        ]),
     ),
     row(
         "snake case, get_selection",
         "a range",
-        Editor(
-            SnakeCase,
-            All,
-            &[
-                Calls("get_selection", "{}"),
-                Hears("GetCurrentSelection(GetCurrentSelection)"),
-                answers!(GetCurrentSelection, |server, call| server
-                    .answer(call, &CurrentSelection(Some(selected())))
-                    .unwrap()),
-                Result(&[
-                    r#"{"file_path":"/w/a.rs","text":"ab","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}}}"#,
-                ]),
-            ],
-        ),
+        snake_case(&[
+            Calls("get_selection", "{}"),
+            Hears("GetCurrentSelection(GetCurrentSelection)"),
+            answers!(GetCurrentSelection, CurrentSelection(Some(selected()))),
+            Result(&[
+                r#"{"file_path":"/w/a.rs","text":"ab","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}}}"#,
+            ]),
+        ]),
     ),
     row(
         "snake case, get_diagnostics",
         "one flat list",
-        Editor(
-            SnakeCase,
-            All,
-            &[
-                Calls("get_diagnostics", r#"{"file_path":"/w/a"}"#),
-                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
-                answers!(GetDiagnostics, |server, call| server.answer(call, &problems()).unwrap()),
-                Result(&[
-                    r#"{"diagnostics":[{"file_path":"file:///w/a","line":10,"column":5,"severity":"WEAK_WARNING","message":"m"}]}"#,
-                ]),
-            ],
-        ),
+        snake_case(&[
+            Calls("get_diagnostics", r#"{"file_path":"/w/a"}"#),
+            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
+            answers!(GetDiagnostics, problems()),
+            Result(&[
+                r#"{"diagnostics":[{"file_path":"file:///w/a","line":10,"column":5,"severity":"WEAK_WARNING","message":"m"}]}"#,
+            ]),
+        ]),
     ),
     row(
         "any dialect is understood",
         "open_file at an editor with the name openFile",
-        Editor(
-            VsCode,
-            All,
-            &[
-                Calls("open_file", r#"{"file_path":"/w/a"}"#),
-                Hears(
-                    r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
-                ),
-                Calls("get_workspace_folders", "{}"),
-                Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
-            ],
-        ),
+        vs_code(&[
+            Calls("open_file", r#"{"file_path":"/w/a"}"#),
+            Hears(
+                r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
+            ),
+            Calls("get_workspace_folders", "{}"),
+            Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
+        ]),
     ),
     row(
         "readFile",
         "the text is the result",
-        Editor(
-            Obsidian,
-            Nothing,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"/notes/a..b.md"},"id":1}"#),
-                Hears(r#"ReadFile(ReadFile { path: "notes/a..b.md" })"#),
-                AnswersDirectly(|server, call| {
-                    server.call(call).respond_direct(&DirectAnswer::Contents("x".into())).unwrap()
-                }),
-                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#),
-            ],
-        ),
+        obsidian(&[
+            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"/notes/a..b.md"},"id":1}"#),
+            Hears(r#"ReadFile(ReadFile { path: "notes/a..b.md" })"#),
+            AnswersDirectly(|| Ok(DirectAnswer::Contents("x".into()))),
+            Wrote(r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#),
+        ]),
     ),
     row(
         "readFile, out of the workspace",
         "-32603 with the reason, and the application is not asked",
-        Editor(
-            Obsidian,
-            Nothing,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a/../../q"},"id":1}"#),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the path is refused, it leaves the workspace with ..: \"a/../../q\""}}"#,
-                ),
-                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"~/q"},"id":2}"#),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the path is refused, a leading ~ is not expanded: \"~/q\""}}"#,
-                ),
-            ],
-        ),
+        obsidian(&[
+            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a/../../q"},"id":1}"#),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the path is refused, it leaves the workspace with ..: \"a/../../q\""}}"#,
+            ),
+            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"~/q"},"id":2}"#),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the path is refused, a leading ~ is not expanded: \"~/q\""}}"#,
+            ),
+        ]),
     ),
     row(
         "readFile, failed",
         "-32603 with the reason of the failure",
-        Editor(
-            Obsidian,
-            Nothing,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
-                Hears(r#"ReadFile(ReadFile { path: "a" })"#),
-                AnswersDirectly(|server, call| {
-                    server.call(call).fail(-32603, "failed to read file: File not found").unwrap()
-                }),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"failed to read file: File not found"}}"#,
-                ),
-            ],
-        ),
+        obsidian(&[
+            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
+            Hears(r#"ReadFile(ReadFile { path: "a" })"#),
+            AnswersDirectly(|| Err("failed to read file: File not found")),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"failed to read file: File not found"}}"#,
+            ),
+        ]),
     ),
     row(
         "writeFile",
         "the application gets the text",
-        Editor(
-            Obsidian,
-            Nothing,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a","content":""},"id":1}"#),
-                Hears(r#"WriteFile(WriteFile { path: "a", content: "" })"#),
-                AnswersDirectly(|server, call| {
-                    server.call(call).respond_direct(&DirectAnswer::Written).unwrap()
-                }),
-                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"success":true}}"#),
-                Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a"},"id":2}"#),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"the argument content is missing at line 1 column 12"}}"#,
-                ),
-            ],
-        ),
+        obsidian(&[
+            Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a","content":""},"id":1}"#),
+            Hears(r#"WriteFile(WriteFile { path: "a", content: "" })"#),
+            AnswersDirectly(|| Ok(DirectAnswer::Written)),
+            Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"success":true}}"#),
+            Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a"},"id":2}"#),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"the argument content is missing at line 1 column 12"}}"#,
+            ),
+        ]),
     ),
     row(
         "listFiles",
         "all, or those of a pattern",
-        Editor(
-            Obsidian,
-            Nothing,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"listFiles","params":{"pattern":"*.js"},"id":1}"#),
-                Hears(r#"ListFiles(ListFiles { pattern: Some("*.js") })"#),
-                AnswersDirectly(|server, call| {
-                    server.call(call).respond_direct(&DirectAnswer::Files(vec!["a.js".into()])).unwrap()
-                }),
-                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":["a.js"]}"#),
-            ],
-        ),
+        obsidian(&[
+            Says(r#"{"jsonrpc":"2.0","method":"listFiles","params":{"pattern":"*.js"},"id":1}"#),
+            Hears(r#"ListFiles(ListFiles { pattern: Some("*.js") })"#),
+            AnswersDirectly(|| Ok(DirectAnswer::Files(vec!["a.js".into()]))),
+            Wrote(r#"{"jsonrpc":"2.0","id":1,"result":["a.js"]}"#),
+        ]),
     ),
     row(
         "getWorkspaceInfo",
         "the description of the workspace",
-        Editor(
-            Obsidian,
-            Nothing,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"getWorkspaceInfo","params":{},"id":4}"#),
-                Hears("GetWorkspaceInfo"),
-                AnswersDirectly(|server, call| {
-                    let info = WorkspaceInfo::new(
-                        "workspace-name",
-                        "/absolute/path/to/workspace",
-                        150,
-                        "obsidian-vault",
-                    );
-                    server.call(call).respond_direct(&DirectAnswer::Workspace(info)).unwrap();
-                }),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","id":4,"result":{"name":"workspace-name","path":"/absolute/path/to/workspace","fileCount":150,"type":"obsidian-vault"}}"#,
-                ),
-            ],
-        ),
+        obsidian(&[
+            Says(r#"{"jsonrpc":"2.0","method":"getWorkspaceInfo","params":{},"id":4}"#),
+            Hears("GetWorkspaceInfo"),
+            AnswersDirectly(|| {
+                let info = WorkspaceInfo::new(
+                    "workspace-name",
+                    "/absolute/path/to/workspace",
+                    150,
+                    "obsidian-vault",
+                );
+                Ok(DirectAnswer::Workspace(info))
+            }),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":4,"result":{"name":"workspace-name","path":"/absolute/path/to/workspace","fileCount":150,"type":"obsidian-vault"}}"#,
+            ),
+        ]),
     ),
     row(
         "getOpenFiles",
         "paths",
-        Editor(
-            Obsidian,
-            Nothing,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"getOpenFiles","params":{},"id":5}"#),
-                Hears("GetOpenFiles"),
-                AnswersDirectly(|server, call| {
-                    server.call(call).respond_direct(&DirectAnswer::Files(vec![])).unwrap()
-                }),
-                Wrote(r#"{"jsonrpc":"2.0","id":5,"result":[]}"#),
-            ],
-        ),
+        obsidian(&[
+            Says(r#"{"jsonrpc":"2.0","method":"getOpenFiles","params":{},"id":5}"#),
+            Hears("GetOpenFiles"),
+            AnswersDirectly(|| Ok(DirectAnswer::Files(vec![]))),
+            Wrote(r#"{"jsonrpc":"2.0","id":5,"result":[]}"#),
+        ]),
     ),
     row(
         "getCurrentFile",
         "a path, or null",
-        Editor(
-            Obsidian,
-            Nothing,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"getCurrentFile","params":{},"id":6}"#),
-                Hears("GetCurrentFile"),
-                AnswersDirectly(|server, call| {
-                    server.call(call).respond_direct(&DirectAnswer::CurrentFile(None)).unwrap()
-                }),
-                Wrote(r#"{"jsonrpc":"2.0","id":6,"result":null}"#),
-            ],
-        ),
+        obsidian(&[
+            Says(r#"{"jsonrpc":"2.0","method":"getCurrentFile","params":{},"id":6}"#),
+            Hears("GetCurrentFile"),
+            AnswersDirectly(|| Ok(DirectAnswer::CurrentFile(None))),
+            Wrote(r#"{"jsonrpc":"2.0","id":6,"result":null}"#),
+        ]),
     ),
     row(
         "direct methods, by default",
         "-32601: they are off",
-        Editor(
-            VsCode,
-            All,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: readFile"}}"#,
-                ),
-            ],
-        ),
+        vs_code(&[
+            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: readFile"}}"#,
+            ),
+        ]),
     ),
     row(
         "read: flat diagnostics",
@@ -423,40 +331,28 @@ pub const ROWS: &[Row] = &[
     row(
         "others: startLine and endLine",
         "lines from 1",
-        Editor(
-            VsCode,
-            All,
-            &[
-                Calls("openFile", r#"{"filePath":"/w/a","startLine":3,"endLine":4}"#),
-                Hears(
-                    r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: Some(3), end_line: Some(4) })"#,
-                ),
-            ],
-        ),
+        vs_code(&[
+            Calls("openFile", r#"{"filePath":"/w/a","startLine":3,"endLine":4}"#),
+            Hears(
+                r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: Some(3), end_line: Some(4) })"#,
+            ),
+        ]),
     ),
     row(
         "others: getDiagnostics with filePath",
         "as uri",
-        Editor(
-            VsCode,
-            All,
-            &[
-                Calls("getDiagnostics", r#"{"filePath":"/w/a"}"#),
-                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
-            ],
-        ),
+        vs_code(&[
+            Calls("getDiagnostics", r#"{"filePath":"/w/a"}"#),
+            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
+        ]),
     ),
     row(
         "others: arguments that nobody knows",
         "are passed over",
-        Editor(
-            VsCode,
-            All,
-            &[
-                Calls("saveDocument", r#"{"filePath":"/w/a","force":{"really":[1]}}"#),
-                Hears(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
-            ],
-        ),
+        vs_code(&[
+            Calls("saveDocument", r#"{"filePath":"/w/a","force":{"really":[1]}}"#),
+            Hears(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
+        ]),
     ),
     row(
         "others, read: FILE_OPENED",

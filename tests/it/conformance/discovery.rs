@@ -1,6 +1,6 @@
 //! The discovery of an editor by the real client (docs/evidence.md), and its consequences for an agent and an editor.
 
-use super::row::{Proof::Test, Row, row};
+use super::row::{Proof::Test, Row, claim, row};
 
 const MATCHING: &str = "src/ide/discovery/matching/tests.rs";
 const LOCK_FILE: &str = "src/ide/discovery/lock_file/text.rs";
@@ -10,51 +10,33 @@ const AGENT: &str = "examples/cli/tests/it/attach.rs";
 const DOCTOR: &str = "examples/cli/src/doctor/rules/tests.rs";
 
 pub const ROWS: &[Row] = &[
-    row(
-        "discovery 1",
-        "a lock file without `transport`, with `sse` or with `ws-ide` is not attached to",
-        Test(MATCHING, "rules_decide_as_the_real_client"),
-    ),
-    row(
-        "discovery 2",
-        "a `pid` that is a text of digits is read",
-        Test(LOCK_FILE, "every_known_variant_is_read"),
-    ),
-    row(
-        "discovery 3",
-        "a relative folder is resolved against the directory of the client",
-        Test(MATCHING, "relative_folder_resolves_against_cwd"),
-    ),
+    claim("discovery 1", "a lock file without `transport`, with `sse` or with `ws-ide` is not attached to")
+        .test(MATCHING, "rules_decide_as_the_real_client"),
+    claim("discovery 2", "a `pid` that is a text of digits is read")
+        .test(LOCK_FILE, "every_known_variant_is_read"),
+    claim("discovery 3", "a relative folder is resolved against the directory of the client")
+        .test(MATCHING, "relative_folder_resolves_against_cwd"),
     row(
         "discovery 4",
         "the client follows a lock file that is a symbolic link, and one of another owner: an agent reads neither",
         Test(DOCTOR, "unread_lock_explains_both_behaviours"),
     ),
-    row(
-        "discovery 5",
-        "CLAUDE_CODE_AUTO_CONNECT_IDE=false keeps an agent from attaching by itself",
-        Test(AGENT, "agent_follows_newest_client"),
-    ),
+    claim("discovery 5", "CLAUDE_CODE_AUTO_CONNECT_IDE=false keeps an agent from attaching by itself")
+        .test(AGENT, "agent_follows_newest_client"),
     row(
         "discovery 6",
         "CLAUDE_CODE_IDE_HOST_OVERRIDE names the host: an editor accepts every address of 127.0.0.0/8 in the `Host` field",
         Test("tests/it/ide_refusals.rs", "n02_foreign_hosts_are_refused"),
     ),
-    row(
-        "discovery 7",
-        "CLAUDE_CODE_IDE_SKIP_VALID_CHECK accepts any folder, and no dead process",
-        Test(MATCHING, "skipped_folder_check_accepts_live_editors"),
-    ),
+    claim("discovery 7", "CLAUDE_CODE_IDE_SKIP_VALID_CHECK accepts any folder, and no dead process")
+        .test(MATCHING, "skipped_folder_check_accepts_live_editors"),
     row(
         "discovery 8",
         "of two editors with one folder an agent takes the one whose port CLAUDE_CODE_SSE_PORT names, else none",
         Test(AGENT, "of_two_editors_the_variable_names_one"),
     ),
-    row(
-        "discovery 9",
-        "an editor that comes back on the same port and token is attached to again",
-        Test("tests/it/ide_pair.rs", "client_reconnects_to_restarted_editor"),
-    ),
+    claim("discovery 9", "an editor that comes back on the same port and token is attached to again")
+        .test("tests/it/ide_pair.rs", "client_reconnects_to_restarted_editor"),
     row(
         "discovery 10",
         "opencode connects without a token to a port named in a variable: `launch_env` always removes `OPENCODE_EDITOR_SSE_PORT`, and with `None` also `CLAUDE_CODE_SSE_PORT`",
@@ -65,14 +47,8 @@ pub const ROWS: &[Row] = &[
         "a folder is published in every spelling of its system: none but its own on Linux and macOS",
         Test(SPELLING, "folder_has_its_spellings_on_each_system"),
     ),
-    row(
-        "spelling matches",
-        "a folder in another spelling contains the directory of an agent",
-        Test(SPELLING, "folder_contains_path_by_system"),
-    ),
-    row(
-        "spelling room",
-        "folders take 48 KiB of a lock file of 64",
-        Test(FOLDERS, "folders_take_bounded_room_in_lock_file"),
-    ),
+    claim("spelling matches", "a folder in another spelling contains the directory of an agent")
+        .test(SPELLING, "folder_contains_path_by_system"),
+    claim("spelling room", "folders take 48 KiB of a lock file of 64")
+        .test(FOLDERS, "folders_take_bounded_room_in_lock_file"),
 ];

@@ -2,11 +2,11 @@
 //! and an agent.
 
 use super::row::{
-    Offers::{Nothing, These},
-    Proof::{Agent, Editor, Elsewhere, Test},
+    Offers::These,
+    Proof::{Agent, Editor, Test},
     Row,
     Step::*,
-    answers, row,
+    answers, bare, claim, row, with_diffs,
 };
 use super::tools::selected;
 use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Mention, Tool};
@@ -18,68 +18,32 @@ const REPLAY: &str = "tests/it/replay.rs";
 const MATCHING: &str = "src/ide/discovery/matching/tests.rs";
 
 pub const ROWS: &[Row] = &[
-    row(
-        "connecting 1",
-        "request line and headers: the recorded ones are let in",
-        Test(REPLAY, "version_1_0_51"),
-    ),
-    row(
-        "connecting 2",
-        "without `mcp` in the 101 the client leaves: an agent does too",
-        Test(PAIR, "client_leaves_editor_without_mcp_subprotocol"),
-    ),
-    row(
-        "connecting 3",
-        "permessage-deflate may be refused, and is",
-        Test("tests/it/ws_handshake.rs", "an_offer_of_compression_is_not_answered"),
-    ),
-    row("connecting 4", "a wrong token is 401", Test(REFUSALS, "h08_all_wrong_tokens_are_answered_alike")),
-    row(
-        "connecting 5",
-        "a lock file below ~/.config/claude is never found",
-        Test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
-    ),
-    row("connecting 6", "a dead process is no match", Test(MATCHING, "rules_decide_as_the_real_client")),
-    row(
-        "connecting 7",
-        "the parent of the working directory matches",
-        Test(MATCHING, "rules_decide_as_the_real_client"),
-    ),
-    row(
-        "connecting 8",
-        "no folder and no port never match",
-        Test(MATCHING, "rules_decide_as_the_real_client"),
-    ),
-    row(
-        "connecting 9",
-        "a list of folders is the legacy form",
-        Test("src/ide/discovery/lock_file/text.rs", "every_known_variant_is_read"),
-    ),
-    row(
-        "connecting 10",
-        "the client comes back on the same port and shakes hands again",
-        Test(REPLAY, "version_2_1_330_with_two_connections"),
-    ),
-    row(
-        "session 1",
-        "the order of the opening: the recorded one",
-        Test(REPLAY, "version_2_1_330_terminal_decision"),
-    ),
-    row(
-        "session 2",
-        "2024-11-05 is accepted by the client: an agent accepts it too",
-        Test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
-    ),
-    row(
-        "session 3",
-        "an unknown version ends it: for an agent too",
-        Test(PAIR, "client_leaves_editor_after_failed_initialize"),
-    ),
-    row(
-        "session 4",
-        "a selection before `initialize` is lost: it is sent from `initialized` on",
-        Test(EDITOR, "i38_selections_are_sent_early_settled_and_late"),
-    ),
+    claim("connecting 1", "request line and headers: the recorded ones are let in")
+        .test(REPLAY, "version_1_0_51"),
+    claim("connecting 2", "without `mcp` in the 101 the client leaves: an agent does too")
+        .test(PAIR, "client_leaves_editor_without_mcp_subprotocol"),
+    claim("connecting 3", "permessage-deflate may be refused, and is")
+        .test("tests/it/ws_handshake.rs", "an_offer_of_compression_is_not_answered"),
+    claim("connecting 4", "a wrong token is 401").test(REFUSALS, "h08_all_wrong_tokens_are_answered_alike"),
+    claim("connecting 5", "a lock file below ~/.config/claude is never found")
+        .test("src/ide/discovery/locate.rs", "l07_the_directories_follow_the_variables"),
+    claim("connecting 6", "a dead process is no match").test(MATCHING, "rules_decide_as_the_real_client"),
+    claim("connecting 7", "the parent of the working directory matches")
+        .test(MATCHING, "rules_decide_as_the_real_client"),
+    claim("connecting 8", "no folder and no port never match")
+        .test(MATCHING, "rules_decide_as_the_real_client"),
+    claim("connecting 9", "a list of folders is the legacy form")
+        .test("src/ide/discovery/lock_file/text.rs", "every_known_variant_is_read"),
+    claim("connecting 10", "the client comes back on the same port and shakes hands again")
+        .test(REPLAY, "version_2_1_330_with_two_connections"),
+    claim("session 1", "the order of the opening: the recorded one")
+        .test(REPLAY, "version_2_1_330_terminal_decision"),
+    claim("session 2", "2024-11-05 is accepted by the client: an agent accepts it too")
+        .test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
+    claim("session 3", "an unknown version ends it: for an agent too")
+        .test(PAIR, "client_leaves_editor_after_failed_initialize"),
+    claim("session 4", "a selection before `initialize` is lost: it is sent from `initialized` on")
+        .test(EDITOR, "i38_selections_are_sent_early_settled_and_late"),
     row(
         "session 5",
         "no message marks the moment from which pushes are accepted: it is up to 500 ms after the answer to `tools/list`, so the selection is sent again, and mentions wait, until 1.6 s after it",
@@ -88,26 +52,17 @@ pub const ROWS: &[Row] = &[
     row(
         "session 6",
         "prefixed names are ignored by the client: an editor writes bare ones",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Does(|server| {
-                    server.select(selected());
-                }),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
-                ),
-                Does(|server| server.mention(&Mention::new("/w/a.rs", None)).unwrap()),
-                Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.rs"}}"#),
-            ],
-        ),
+        bare(&[
+            Does(|server| assert!(!server.select(selected()))),
+            Wrote(
+                r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
+            ),
+            Does(|server| server.mention(&Mention::new("/w/a.rs", None)).unwrap()),
+            Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.rs"}}"#),
+        ]),
     ),
-    row(
-        "session 7",
-        "list_changed makes the client forget the selection: it is sent again",
-        Test(EDITOR, "i38_selection_is_resent_after_tools_change"),
-    ),
+    claim("session 7", "list_changed makes the client forget the selection: it is sent again")
+        .test(EDITOR, "i38_selection_is_resent_after_tools_change"),
     row(
         "session 8",
         "diagnostics_changed shows nothing in the client; an agent gets it as an event",
@@ -116,14 +71,10 @@ pub const ROWS: &[Row] = &[
     row(
         "session 9",
         "a ping is answered",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Says(r#"{"method":"ping","jsonrpc":"2.0","id":7}"#),
-                Wrote(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#),
-            ],
-        ),
+        bare(&[
+            Says(r#"{"method":"ping","jsonrpc":"2.0","id":7}"#),
+            Wrote(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#),
+        ]),
     ),
     row(
         "session 10",
@@ -133,106 +84,69 @@ pub const ROWS: &[Row] = &[
     row(
         "session 11",
         "an unknown request is -32601",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Says(r#"{"method":"x/y","jsonrpc":"2.0","id":7}"#),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: x/y"}}"#,
-                ),
-            ],
-        ),
+        bare(&[
+            Says(r#"{"method":"x/y","jsonrpc":"2.0","id":7}"#),
+            Wrote(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: x/y"}}"#),
+        ]),
     ),
     row(
         "session 12",
         "a batch is ignored, except in 2025-03-26",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Says(
-                    r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#,
-                ),
-                Hears("PeerFault(Batch)"),
-            ],
-        ),
+        bare(&[
+            Says(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#),
+            Hears("PeerFault(Batch)"),
+        ]),
     ),
     row(
         "session 13",
         "text that is no JSON, and answers to nothing, are tolerated",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Says("{nonsense"),
-                Hears("PeerFault(Message(NotJson))"),
-                Says(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
-                Hears("PeerFault(UnknownResponse)"),
-                Says(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
-                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
-            ],
-        ),
+        bare(&[
+            Says("{nonsense"),
+            Hears("PeerFault(Message(NotJson))"),
+            Says(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
+            Hears("PeerFault(UnknownResponse)"),
+            Says(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
+            Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+        ]),
     ),
-    row(
-        "session 12 and 13, an agent",
-        "passes over batches, nonsense and answers to nothing",
-        Test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
-    ),
-    row("session 9, an agent", "answers pings", Test(PAIR, "requests_of_the_editor_are_answered")),
-    row(
-        "session 14",
-        "fragments and pings between them",
-        Test(EDITOR, "pings_between_fragments_are_answered"),
-    ),
-    row(
-        "session 15",
-        "the client reads binary frames: an agent does too",
-        Test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
-    ),
+    claim("session 12 and 13, an agent", "passes over batches, nonsense and answers to nothing")
+        .test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
+    claim("session 9, an agent", "answers pings").test(PAIR, "requests_of_the_editor_are_answered"),
+    claim("session 14", "fragments and pings between them")
+        .test(EDITOR, "pings_between_fragments_are_answered"),
+    claim("session 15", "the client reads binary frames: an agent does too")
+        .test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
     row(
         "session 16",
         "with an empty list closeAllDiffTabs is called all the same",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Says(r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#),
-                Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#),
-                Says(
-                    r#"{"method":"tools/call","params":{"name":"closeAllDiffTabs","arguments":{},"_meta":{"progressToken":2}},"jsonrpc":"2.0","id":2}"#,
-                ),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"CLOSED_0_DIFF_TABS"}]}}"#,
-                ),
-            ],
-        ),
+        bare(&[
+            Says(r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#),
+            Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#),
+            Says(
+                r#"{"method":"tools/call","params":{"name":"closeAllDiffTabs","arguments":{},"_meta":{"progressToken":2}},"jsonrpc":"2.0","id":2}"#,
+            ),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"CLOSED_0_DIFF_TABS"}]}}"#,
+            ),
+        ]),
     ),
     row(
         "calls 1",
         "a prompt begins with closeAllDiffTabs",
-        Editor(
-            VsCode,
-            These(&[Tool::OpenDiff]),
-            &[Calls("closeAllDiffTabs", "{}"), Result(&["CLOSED_0_DIFF_TABS"])],
-        ),
+        with_diffs(&[Calls("closeAllDiffTabs", "{}"), Result(&["CLOSED_0_DIFF_TABS"])]),
     ),
     row(
         "calls 2",
         "a diff of a new file has both paths alike",
-        Editor(
-            VsCode,
-            These(&[Tool::OpenDiff]),
-            &[
-                Calls(
-                    "openDiff",
-                    r#"{"old_file_path":"/w/new.txt","new_file_path":"/w/new.txt","new_file_contents":"x","tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#,
-                ),
-                Hears(
-                    r#"OpenDiff(OpenDiff { old_file_path: "/w/new.txt", new_file_path: "/w/new.txt", new_file_contents: "x", tab_name: "✻ [Claude Code] new.txt (c5bbaf) ⧉" })"#,
-                ),
-            ],
-        ),
+        with_diffs(&[
+            Calls(
+                "openDiff",
+                r#"{"old_file_path":"/w/new.txt","new_file_path":"/w/new.txt","new_file_contents":"x","tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#,
+            ),
+            Hears(
+                r#"OpenDiff(OpenDiff { old_file_path: "/w/new.txt", new_file_path: "/w/new.txt", new_file_contents: "x", tab_name: "✻ [Claude Code] new.txt (c5bbaf) ⧉" })"#,
+            ),
+        ]),
     ),
     row(
         "calls 3",
@@ -248,9 +162,7 @@ pub const ROWS: &[Row] = &[
                 Hears(
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
                 ),
-                answers!(OpenDiff, |server, call| {
-                    server.answer(call, &DiffOutcome::Accepted { contents: "y".into() }).unwrap()
-                }),
+                answers!(OpenDiff, DiffOutcome::Accepted { contents: "y".into() }),
                 Result(&["FILE_SAVED", "y"]),
                 Calls("close_tab", r#"{"tab_name":"t"}"#),
                 Result(&["TAB_CLOSED"]),
@@ -263,63 +175,44 @@ pub const ROWS: &[Row] = &[
             ],
         ),
     ),
-    row(
+    claim(
         "calls 4",
         "FILE_SAVED in one block is not understood: it cannot be written, nor read as a verdict",
-        Test("src/ide/tool/open_diff.rs", "verdicts_are_read"),
-    ),
+    )
+    .test("src/ide/tool/open_diff.rs", "verdicts_are_read"),
     row(
         "calls 5",
         "rejected in two blocks",
-        Editor(
-            VsCode,
-            These(&[Tool::OpenDiff]),
-            &[
-                Calls(
-                    "openDiff",
-                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
-                ),
-                Hears(
-                    r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
-                ),
-                answers!(OpenDiff, |server, call| {
-                    server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
-                }),
-                Result(&["DIFF_REJECTED", "t"]),
-            ],
-        ),
+        with_diffs(&[
+            Calls(
+                "openDiff",
+                r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
+            ),
+            Hears(
+                r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
+            ),
+            answers!(OpenDiff, DiffOutcome::Rejected { tab_name: "t".into() }),
+            Result(&["DIFF_REJECTED", "t"]),
+        ]),
     ),
     row(
         "calls 6",
         "-32601 leaves the terminal to decide",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Calls(
-                    "openDiff",
-                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
-                ),
-                Refused(-32601, "openDiff"),
-                Calls("close_tab", r#"{"tab_name":"t"}"#),
-                Result(&["TAB_CLOSED"]),
-            ],
-        ),
+        bare(&[
+            Calls(
+                "openDiff",
+                r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
+            ),
+            Refused(-32601, "openDiff"),
+            Calls("close_tab", r#"{"tab_name":"t"}"#),
+            Result(&["TAB_CLOSED"]),
+        ]),
     ),
-    row(
-        "calls 7",
-        "decided in the terminal: close_tab ends the request that is never cancelled",
-        Test(REPLAY, "open_diff_ends_with_its_tab"),
-    ),
-    row("calls 8", "Escape in the terminal: the same", Test(PAIR, "diff_decided_in_terminal_ends_with_tab")),
-    row(
-        "calls 9",
-        "the client exits with 1000, or just goes away",
-        Test(PAIR, "leaving_agent_ends_its_diffs"),
-    ),
-    row(
-        "what the model sees",
-        "getDiagnostics and executeCode, if they are listed",
-        Elsewhere("the client decides; see `Tool`"),
-    ),
+    claim("calls 7", "decided in the terminal: close_tab ends the request that is never cancelled")
+        .test(REPLAY, "open_diff_ends_with_its_tab"),
+    claim("calls 8", "Escape in the terminal: the same").test(PAIR, "diff_decided_in_terminal_ends_with_tab"),
+    claim("calls 9", "the client exits with 1000, or just goes away")
+        .test(PAIR, "leaving_agent_ends_its_diffs"),
+    claim("what the model sees", "getDiagnostics and executeCode, if they are listed")
+        .elsewhere("the client decides; see `Tool`"),
 ];

@@ -1,16 +1,16 @@
 //! The notifications in both directions.
 
 use super::row::{
-    Offers::{All, Nothing},
-    Proof::{Agent, Editor, Test},
+    Offers::Nothing,
+    Proof::{Agent, Editor},
     Row,
     Step::*,
-    row,
+    bare, claim, row, vs_code,
 };
 use super::tools::selected;
 use ide_mcp::ide::{
     Diagnostic, DiagnosticsChanged,
-    Dialect::{JetBrains, SnakeCase, VsCode},
+    Dialect::{JetBrains, SnakeCase},
     FileDiagnostics, Mention, Range, Selection, Severity,
 };
 
@@ -23,34 +23,22 @@ pub const ROWS: &[Row] = &[
     row(
         "selection_changed",
         "all members, the URL not encoded",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Does(|server| {
-                    server.select(selected());
-                }),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
-                ),
-            ],
-        ),
+        bare(&[
+            Does(|server| assert!(!server.select(selected()))),
+            Wrote(
+                r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
+            ),
+        ]),
     ),
     row(
         "selection_changed, cleared",
         "an empty text, an empty path and an empty range: the client removes the selection (measured)",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Does(|server| {
-                    server.select(Selection::cleared());
-                }),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"","filePath":"","fileUrl":"","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0},"isEmpty":true}}}"#,
-                ),
-            ],
-        ),
+        bare(&[
+            Does(|server| assert!(!server.select(Selection::cleared()))),
+            Wrote(
+                r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"","filePath":"","fileUrl":"","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0},"isEmpty":true}}}"#,
+            ),
+        ]),
     ),
     row(
         "selection_changed, JetBrains",
@@ -59,9 +47,7 @@ pub const ROWS: &[Row] = &[
             JetBrains,
             Nothing,
             &[
-                Does(|server| {
-                    server.select(selected());
-                }),
+                Does(|server| assert!(!server.select(selected()))),
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}},"text":"ab","filePath":"/w/a.rs"}}"#,
                 ),
@@ -75,9 +61,7 @@ pub const ROWS: &[Row] = &[
             JetBrains,
             Nothing,
             &[
-                Does(|server| {
-                    server.select(Selection::cleared());
-                }),
+                Does(|server| assert!(!server.select(Selection::cleared()))),
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"","filePath":""}}"#,
                 ),
@@ -91,9 +75,7 @@ pub const ROWS: &[Row] = &[
             SnakeCase,
             Nothing,
             &[
-                Does(|server| {
-                    server.select(selected());
-                }),
+                Does(|server| assert!(!server.select(selected()))),
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"notifications/selection_changed","params":{"file_path":"/w/a.rs","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}},"text":"ab"}}"#,
                 ),
@@ -121,19 +103,15 @@ pub const ROWS: &[Row] = &[
     row(
         "at_mentioned",
         "lines from 0, both of them meant; both or none",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Does(|server| server.mention(&Mention::new("/w/a", Some((28, 29)))).unwrap()),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a","lineStart":28,"lineEnd":29}}"#,
-                ),
-                At(100),
-                Does(|server| server.mention(&Mention::new("/w/a", None)).unwrap()),
-                Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a"}}"#),
-            ],
-        ),
+        bare(&[
+            Does(|server| server.mention(&Mention::new("/w/a", Some((28, 29)))).unwrap()),
+            Wrote(
+                r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a","lineStart":28,"lineEnd":29}}"#,
+            ),
+            At(100),
+            Does(|server| server.mention(&Mention::new("/w/a", None)).unwrap()),
+            Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a"}}"#),
+        ]),
     ),
     row(
         "at_mentioned, snake case",
@@ -170,24 +148,16 @@ pub const ROWS: &[Row] = &[
     row(
         "diagnostics_changed",
         "which files are to be asked for again",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Does(|server| {
-                    assert!(
-                        !server
-                            .diagnostics_changed(&DiagnosticsChanged::Stale {
-                                uris: vec!["file:///w/a".into()]
-                            })
-                            .unwrap()
-                    )
-                }),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uris":["file:///w/a"]}}"#,
-                ),
-            ],
-        ),
+        bare(&[
+            Does(|server| {
+                assert!(
+                    !server
+                        .diagnostics_changed(&DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] })
+                        .unwrap()
+                )
+            }),
+            Wrote(r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uris":["file:///w/a"]}}"#),
+        ]),
     ),
     row(
         "diagnostics_changed, JetBrains",
@@ -224,22 +194,15 @@ pub const ROWS: &[Row] = &[
     row(
         "workspace/didChangeActiveEditor",
         "the selection of the other editor",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Does(|server| assert!(!server.active_editor_changed(selected()).unwrap())),
-                Wrote(
-                    r#"{"jsonrpc":"2.0","method":"workspace/didChangeActiveEditor","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
-                ),
-            ],
-        ),
+        bare(&[
+            Does(|server| assert!(!server.active_editor_changed(selected()).unwrap())),
+            Wrote(
+                r#"{"jsonrpc":"2.0","method":"workspace/didChangeActiveEditor","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
+            ),
+        ]),
     ),
-    row(
-        "notifications/tools/list_changed",
-        "and the selection again, once the tools were listed",
-        Test("tests/it/ide_server.rs", "i38_selection_is_resent_after_tools_change"),
-    ),
+    claim("notifications/tools/list_changed", "and the selection again, once the tools were listed")
+        .test("tests/it/ide_server.rs", "i38_selection_is_resent_after_tools_change"),
     row(
         "notifications/tools/list_changed, heard",
         "as such",
@@ -248,56 +211,38 @@ pub const ROWS: &[Row] = &[
     row(
         "ide_connected",
         "with the process of the client",
-        Editor(
-            VsCode,
-            All,
-            &[
-                Says(
-                    r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":54321,"isPluginVersionUnsupported":true}}"#,
-                ),
-                Hears("IdeConnected { pid: Some(54321), is_version_unsupported: true }"),
-                Says(
-                    r#"{"jsonrpc":"2.0","method":"notifications/ide_connected","params":{"project_path":"/w","pid":"x"}}"#,
-                ),
-                Hears("IdeConnected { pid: None, is_version_unsupported: false }"),
-                Says(r#"{"jsonrpc":"2.0","method":"ide_connected"}"#),
-                Hears("IdeConnected { pid: None, is_version_unsupported: false }"),
-            ],
-        ),
+        vs_code(&[
+            Says(
+                r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":54321,"isPluginVersionUnsupported":true}}"#,
+            ),
+            Hears("IdeConnected { pid: Some(54321), is_version_unsupported: true }"),
+            Says(
+                r#"{"jsonrpc":"2.0","method":"notifications/ide_connected","params":{"project_path":"/w","pid":"x"}}"#,
+            ),
+            Hears("IdeConnected { pid: None, is_version_unsupported: false }"),
+            Says(r#"{"jsonrpc":"2.0","method":"ide_connected"}"#),
+            Hears("IdeConnected { pid: None, is_version_unsupported: false }"),
+        ]),
     ),
     row(
         "ide_connected, as a request",
         "answered",
-        Editor(
-            VsCode,
-            All,
-            &[
-                Says(r#"{"jsonrpc":"2.0","id":"x","method":"ide_connected","params":{"pid":1}}"#),
-                Hears("IdeConnected { pid: Some(1), is_version_unsupported: false }"),
-                Wrote(r#"{"jsonrpc":"2.0","id":"x","result":{}}"#),
-            ],
-        ),
+        vs_code(&[
+            Says(r#"{"jsonrpc":"2.0","id":"x","method":"ide_connected","params":{"pid":1}}"#),
+            Hears("IdeConnected { pid: Some(1), is_version_unsupported: false }"),
+            Wrote(r#"{"jsonrpc":"2.0","id":"x","result":{}}"#),
+        ]),
     ),
-    row(
-        "notifications/initialized",
-        "opens the session; some clients send initialized",
-        Test("tests/it/ide_server.rs", "initialized_without_prefix_is_accepted"),
-    ),
-    row(
-        "notifications/cancelled",
-        "ends the call, without an answer",
-        Test("tests/it/ide_server.rs", "cancelled_diff_is_reported_and_never_answered"),
-    ),
+    claim("notifications/initialized", "opens the session; some clients send initialized")
+        .test("tests/it/ide_server.rs", "initialized_without_prefix_is_accepted"),
+    claim("notifications/cancelled", "ends the call, without an answer")
+        .test("tests/it/ide_server.rs", "cancelled_diff_is_reported_and_never_answered"),
     row(
         "log_event",
         "handed on",
-        Editor(
-            VsCode,
-            All,
-            &[
-                Says(r#"{"jsonrpc":"2.0","method":"log_event","params":{"a":1}}"#),
-                Hears(r#"Notification { method: "log_event", params: Some(RawValue({"a":1})) }"#),
-            ],
-        ),
+        vs_code(&[
+            Says(r#"{"jsonrpc":"2.0","method":"log_event","params":{"a":1}}"#),
+            Hears(r#"Notification { method: "log_event", params: Some(RawValue({"a":1})) }"#),
+        ]),
     ),
 ];

@@ -4,7 +4,8 @@ use crate::support::ide::{Editor, call, config, shown};
 use ide_mcp::{
     Time,
     ide::{
-        Answer, Client, ClientConfig, Dialect, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+        Answer, Client, ClientConfig, Dialect, DirectAnswer, Server, ServerConfig, ServerEvent, Tool,
+        ToolCall, ToolSet,
     },
     mcp::{Implementation, ToolResult},
     rpc::{CallId, SessionId},
@@ -23,6 +24,26 @@ pub const fn row(id: &'static str, claim: &'static str, proof: Proof) -> Row {
     Row { id, claim, proof }
 }
 
+/// A claim that is not proved here.
+pub struct Claim {
+    id: &'static str,
+    claim: &'static str,
+}
+
+pub const fn claim(id: &'static str, claim: &'static str) -> Claim {
+    Claim { id, claim }
+}
+
+impl Claim {
+    pub const fn test(self, file: &'static str, name: &'static str) -> Row {
+        row(self.id, self.claim, Proof::Test(file, name))
+    }
+
+    pub const fn elsewhere(self, why: &'static str) -> Row {
+        row(self.id, self.claim, Proof::Elsewhere(why))
+    }
+}
+
 pub enum Proof {
     /// Steps with an attached client of an editor with this dialect and these tools.
     Editor(Dialect, Offers, &'static [Step]),
@@ -35,6 +56,33 @@ pub enum Proof {
     Test(&'static str, &'static str),
     /// The reason for which the claim does not concern this crate.
     Elsewhere(&'static str),
+}
+
+pub const fn vs_code(steps: &'static [Step]) -> Proof {
+    Proof::Editor(Dialect::VsCode, Offers::All, steps)
+}
+
+/// Steps with an editor that handles no tools.
+pub const fn bare(steps: &'static [Step]) -> Proof {
+    Proof::Editor(Dialect::VsCode, Offers::Nothing, steps)
+}
+
+/// Steps with an editor that handles diffs alone.
+pub const fn with_diffs(steps: &'static [Step]) -> Proof {
+    Proof::Editor(Dialect::VsCode, Offers::These(&[Tool::OpenDiff]), steps)
+}
+
+pub const fn jet_brains(steps: &'static [Step]) -> Proof {
+    Proof::Editor(Dialect::JetBrains, Offers::All, steps)
+}
+
+pub const fn snake_case(steps: &'static [Step]) -> Proof {
+    Proof::Editor(Dialect::SnakeCase, Offers::All, steps)
+}
+
+/// Steps with an editor whose only methods are direct requests.
+pub const fn obsidian(steps: &'static [Step]) -> Proof {
+    Proof::Editor(Dialect::Obsidian, Offers::Nothing, steps)
 }
 
 /// The tools that the editor handles.
@@ -54,8 +102,9 @@ pub enum Step {
     Hears(&'static str),
     /// The application answers the last call of a tool.
     Answers(fn(&mut Server, ToolCall)),
-    /// The application answers the last direct request, which is no call of a tool.
-    AnswersDirectly(fn(&mut Server, CallId)),
+    /// The application answers the last direct request, which is no call of a tool, or fails it with
+    /// -32603 and this reason.
+    AnswersDirectly(fn() -> Result<DirectAnswer, &'static str>),
     /// The application does something on its own.
     Does(fn(&mut Server)),
     /// The time advances to this one, in ms.
@@ -104,10 +153,10 @@ pub fn read<A: Answer + std::fmt::Debug>(result: &ToolResult<'_>) -> String {
 
 /// A step in which the application answers the last call, which is of this tool.
 macro_rules! answers {
-    ($tool:ident, |$server:ident, $call:ident| $body:expr) => {
-        $crate::conformance::row::Step::Answers(|$server, $call| {
-            let ide_mcp::ide::ToolCall::$tool($call, _) = $call else { panic!("{:?}", $call) };
-            $body
+    ($tool:ident, $answer:expr) => {
+        $crate::conformance::row::Step::Answers(|server, call| {
+            let ide_mcp::ide::ToolCall::$tool(call, _) = call else { panic!("{call:?}") };
+            server.answer(call, &$answer).unwrap();
         })
     };
 }
@@ -194,7 +243,11 @@ impl Run {
                 self.look();
             }
             Step::AnswersDirectly(answer) => {
-                answer(&mut self.editor.server, self.direct.unwrap());
+                let call = self.editor.server.call(self.direct.unwrap());
+                match answer() {
+                    Ok(answer) => call.respond_direct(&answer).unwrap(),
+                    Err(reason) => call.fail(-32603, reason).unwrap(),
+                }
                 self.look();
             }
             Step::Does(act) => {

@@ -1,11 +1,11 @@
 //! One row for each tool.
 
 use super::row::{
-    Offers::{All, Nothing, These},
-    Proof::{self, Editor, Reads},
+    Offers::These,
+    Proof::{Editor, Reads},
     Row,
     Step::*,
-    answers, read, row,
+    answers, bare, claim, read, row, vs_code, with_diffs,
 };
 use ide_mcp::ide::{
     ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect::VsCode,
@@ -13,10 +13,6 @@ use ide_mcp::ide::{
     OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Position, Range, Reformatted, Selection, Severity,
     TabClosed, Tool, WorkspaceFolder, WorkspaceFolders,
 };
-
-const fn vs_code(steps: &'static [super::row::Step]) -> Proof {
-    Editor(VsCode, All, steps)
-}
 
 pub fn selected() -> Selection {
     Selection::new("/w/a.rs", Range::new(Position::new(1, 2), Position::new(1, 4)), "ab")
@@ -35,9 +31,7 @@ pub const ROWS: &[Row] = &[
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "new", tab_name: "✻ t ⧉" })"#,
             ),
             At(600_000),
-            answers!(OpenDiff, |server, call| {
-                server.answer(call, &DiffOutcome::Accepted { contents: "newer".into() }).unwrap()
-            }),
+            answers!(OpenDiff, DiffOutcome::Accepted { contents: "newer".into() }),
             Result(&["FILE_SAVED", "newer"]),
         ]),
     ),
@@ -52,9 +46,7 @@ pub const ROWS: &[Row] = &[
             Hears(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
             ),
-            answers!(OpenDiff, |server, call| {
-                server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap()
-            }),
+            answers!(OpenDiff, DiffOutcome::Rejected { tab_name: "t".into() }),
             Result(&["DIFF_REJECTED", "t"]),
         ]),
     ),
@@ -71,22 +63,18 @@ pub const ROWS: &[Row] = &[
     row(
         "openDiff, nobody handles it",
         "-32601, never a verdict",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Calls(
-                    "openDiff",
-                    r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#,
-                ),
-                Refused(-32601, "openDiff"),
-            ],
-        ),
+        bare(&[
+            Calls(
+                "openDiff",
+                r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#,
+            ),
+            Refused(-32601, "openDiff"),
+        ]),
     ),
     row(
         "close_tab",
         "answered though unlisted and unknown",
-        Editor(VsCode, Nothing, &[Calls("close_tab", r#"{"tab_name":"t"}"#), Result(&["TAB_CLOSED"])]),
+        bare(&[Calls("close_tab", r#"{"tab_name":"t"}"#), Result(&["TAB_CLOSED"])]),
     ),
     row(
         "close_tab, of another tab",
@@ -97,7 +85,7 @@ pub const ROWS: &[Row] = &[
             &[
                 Calls("close_tab", r#"{"path":"/w/a"}"#),
                 Hears(r#"CloseTab(CloseTab { tab_name: "/w/a" })"#),
-                answers!(CloseTab, |server, call| server.answer(call, &TabClosed::new(true)).unwrap()),
+                answers!(CloseTab, TabClosed::new(true)),
                 Result(&["TAB_CLOSED"]),
             ],
         ),
@@ -121,7 +109,7 @@ pub const ROWS: &[Row] = &[
     row(
         "closeAllDiffTabs",
         "answered though unlisted, with the number of diffs of this client",
-        Editor(VsCode, Nothing, &[Calls("closeAllDiffTabs", "{}"), Result(&["CLOSED_0_DIFF_TABS"])]),
+        bare(&[Calls("closeAllDiffTabs", "{}"), Result(&["CLOSED_0_DIFF_TABS"])]),
     ),
     row(
         "closeAllDiffTabs, read",
@@ -134,13 +122,13 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"file:///w/é x.rs"}"#),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/é x.rs") })"#),
-            answers!(GetDiagnostics, |server, call| {
+            answers!(GetDiagnostics, {
                 let range = Range::new(Position::new(10, 5), Position::new(10, 8));
                 let mut problem = Diagnostic::new(Severity::Error, range, "m");
                 problem.source = Some("rustc".into());
                 problem.code = Some("E0308".into());
                 let file = FileDiagnostics::new("file:///w/é x.rs", vec![problem]);
-                server.answer(call, &Diagnostics::new(vec![file])).unwrap();
+                Diagnostics::new(vec![file])
             }),
             Result(&[
                 r#"[{"uri":"file:///w/é x.rs","diagnostics":[{"message":"m","severity":"Error","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}},"source":"rustc","code":"E0308"}]}]"#,
@@ -180,17 +168,13 @@ pub const ROWS: &[Row] = &[
             Hears(
                 r#"OpenFile(OpenFile { file_path: "/w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
             ),
-            answers!(OpenFile, |server, call| server
-                .answer(call, &OpenedFile::focused("/w/a.rs", None))
-                .unwrap()),
+            answers!(OpenFile, OpenedFile::focused("/w/a.rs", None)),
             Result(&["Opened file: /w/a.rs"]),
             Calls("openFile", r#"{"uri":"file:///w/a.rs","makeFrontmost":false}"#),
             Hears(
                 r#"OpenFile(OpenFile { file_path: "file:///w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: false, start_line: None, end_line: None })"#,
             ),
-            answers!(OpenFile, |server, call| {
-                server.answer(call, &OpenedFile::unfocused("/w/a.rs", "rust", 7)).unwrap()
-            }),
+            answers!(OpenFile, OpenedFile::unfocused("/w/a.rs", "rust", 7)),
             Result(&[r#"{"success":true,"filePath":"/w/a.rs","languageId":"rust","lineCount":7}"#]),
         ]),
     ),
@@ -200,17 +184,13 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getCurrentSelection", "{}"),
             Hears("GetCurrentSelection(GetCurrentSelection)"),
-            answers!(GetCurrentSelection, |server, call| server
-                .answer(call, &CurrentSelection(Some(selected())))
-                .unwrap()),
+            answers!(GetCurrentSelection, CurrentSelection(Some(selected()))),
             Result(&[
                 r#"{"success":true,"text":"ab","filePath":"/w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}"#,
             ]),
             Calls("getCurrentSelection", "{}"),
             Hears("GetCurrentSelection(GetCurrentSelection)"),
-            answers!(GetCurrentSelection, |server, call| server
-                .answer(call, &CurrentSelection(None))
-                .unwrap()),
+            answers!(GetCurrentSelection, CurrentSelection(None)),
             Result(&[r#"{"success":false,"message":"No active editor found"}"#]),
         ]),
     ),
@@ -220,7 +200,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getLatestSelection", "{}"),
             Hears("GetLatestSelection(GetLatestSelection)"),
-            answers!(GetLatestSelection, |server, call| server.answer(call, &LatestSelection(None)).unwrap()),
+            answers!(GetLatestSelection, LatestSelection(None)),
             Result(&[r#"{"success":false,"message":"No selection available"}"#]),
         ]),
     ),
@@ -230,18 +210,18 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getOpenEditors", "{}"),
             Hears("GetOpenEditors(GetOpenEditors)"),
-            answers!(GetOpenEditors, |server, call| {
+            answers!(GetOpenEditors, {
                 let mut tab = EditorTab::new("file:///w/a.rs", "a.rs", "rust");
                 tab.is_active = true;
                 tab.line_count = Some(7);
-                server.answer(call, &OpenEditors::new(vec![tab])).unwrap();
+                OpenEditors::new(vec![tab])
             }),
             Result(&[
                 r#"{"tabs":[{"uri":"file:///w/a.rs","isActive":true,"label":"a.rs","languageId":"rust","isDirty":false,"lineCount":7}]}"#,
             ]),
             Calls("getOpenEditors", "{}"),
             Hears("GetOpenEditors(GetOpenEditors)"),
-            answers!(GetOpenEditors, |server, call| server.answer(call, &OpenEditors::default()).unwrap()),
+            answers!(GetOpenEditors, OpenEditors::default()),
             Result(&[r#"{"tabs":[]}"#]),
         ]),
     ),
@@ -251,9 +231,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getWorkspaceFolders", "{}"),
             Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
-            answers!(GetWorkspaceFolders, |server, call| {
-                server.answer(call, &WorkspaceFolders::new(vec![WorkspaceFolder::new("/w/p")])).unwrap()
-            }),
+            answers!(GetWorkspaceFolders, WorkspaceFolders::new(vec![WorkspaceFolder::new("/w/p")])),
             Result(&[
                 r#"{"success":true,"folders":[{"name":"p","uri":"file:///w/p","path":"/w/p"}],"rootPath":"/w/p"}"#,
             ]),
@@ -265,20 +243,14 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("checkDocumentDirty", r#"{"filePath":"/w/a"}"#),
             Hears(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "/w/a" })"#),
-            answers!(CheckDocumentDirty, |server, call| {
-                server
-                    .answer(
-                        call,
-                        &DocumentState::Open { file_path: "/w/a".into(), is_dirty: true, is_untitled: false },
-                    )
-                    .unwrap()
-            }),
+            answers!(
+                CheckDocumentDirty,
+                DocumentState::Open { file_path: "/w/a".into(), is_dirty: true, is_untitled: false }
+            ),
             Result(&[r#"{"success":true,"filePath":"/w/a","isDirty":true,"isUntitled":false}"#]),
             Calls("checkDocumentDirty", r#"{"documentUri":"file:///w/b"}"#),
             Hears(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "file:///w/b" })"#),
-            answers!(CheckDocumentDirty, |server, call| {
-                server.answer(call, &DocumentState::NotOpen { file_path: "/w/b".into() }).unwrap()
-            }),
+            answers!(CheckDocumentDirty, DocumentState::NotOpen { file_path: "/w/b".into() }),
             Result(&[r#"{"success":false,"message":"Document not open: /w/b"}"#]),
         ]),
     ),
@@ -288,24 +260,14 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("saveDocument", r#"{"uri":"/w/a"}"#),
             Hears(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
-            answers!(SaveDocument, |server, call| {
-                server
-                    .answer(
-                        call,
-                        &DocumentSaved::Open {
-                            file_path: "/w/a".into(),
-                            saved: true,
-                            message: "Saved".into(),
-                        },
-                    )
-                    .unwrap()
-            }),
+            answers!(
+                SaveDocument,
+                DocumentSaved::Open { file_path: "/w/a".into(), saved: true, message: "Saved".into() }
+            ),
             Result(&[r#"{"success":true,"filePath":"/w/a","saved":true,"message":"Saved"}"#]),
             Calls("saveDocument", r#"{"filePath":"/w/b"}"#),
             Hears(r#"SaveDocument(SaveDocument { file_path: "/w/b" })"#),
-            answers!(SaveDocument, |server, call| {
-                server.answer(call, &DocumentSaved::NotOpen { file_path: "/w/b".into() }).unwrap()
-            }),
+            answers!(SaveDocument, DocumentSaved::NotOpen { file_path: "/w/b".into() }),
             Result(&[r#"{"success":false,"message":"Document not open: /w/b"}"#]),
         ]),
     ),
@@ -316,9 +278,9 @@ pub const ROWS: &[Row] = &[
             Calls("executeCode", r#"{"code":"1"}"#),
             Hears(r#"ExecuteCode(ExecuteCode { code: "1" })"#),
             At(600_000),
-            answers!(ExecuteCode, |server, call| {
+            answers!(ExecuteCode, {
                 let image = OutputBlock::Image { data: "AA==".into(), mime_type: "image/png".into() };
-                server.answer(call, &CodeOutput::new(vec![OutputBlock::Text("1".into()), image])).unwrap();
+                CodeOutput::new(vec![OutputBlock::Text("1".into()), image])
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"1"},{"type":"image","data":"AA==","mimeType":"image/png"}]}}"#,
@@ -328,34 +290,26 @@ pub const ROWS: &[Row] = &[
     row(
         "executeCode, by default",
         "neither listed nor served",
-        Editor(
-            VsCode,
-            These(&[Tool::OpenDiff]),
-            &[
-                Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
-                Wrote(concat!(
-                    r#"{"jsonrpc":"2.0","id":9,"result":{"tools":["#,
-                    r##"{"name":"openDiff","description":"Show a proposed change of a file and wait until it is accepted or rejected","inputSchema":{"type":"object","properties":{"old_file_path":{"type":"string","description":"Path of the file as it is"},"new_file_path":{"type":"string","description":"Path of the file as it shall be"},"new_file_contents":{"type":"string","description":"The whole proposed text"},"tab_name":{"type":"string","description":"Name of the tab"}},"required":["old_file_path","new_file_path","new_file_contents","tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
-                    r##"{"name":"close_tab","description":"Close the tab with this name","inputSchema":{"type":"object","properties":{"tab_name":{"type":"string","description":"Name of the tab"}},"required":["tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
-                    r##"{"name":"closeAllDiffTabs","description":"Close all diffs that this client has opened","inputSchema":{"type":"object","properties":{},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}}]}}"##
-                )),
-                Calls("executeCode", r#"{"code":"1"}"#),
-                Refused(-32602, "executeCode"),
-            ],
-        ),
+        with_diffs(&[
+            Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
+            Wrote(concat!(
+                r#"{"jsonrpc":"2.0","id":9,"result":{"tools":["#,
+                r##"{"name":"openDiff","description":"Show a proposed change of a file and wait until it is accepted or rejected","inputSchema":{"type":"object","properties":{"old_file_path":{"type":"string","description":"Path of the file as it is"},"new_file_path":{"type":"string","description":"Path of the file as it shall be"},"new_file_contents":{"type":"string","description":"The whole proposed text"},"tab_name":{"type":"string","description":"Name of the tab"}},"required":["old_file_path","new_file_path","new_file_contents","tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
+                r##"{"name":"close_tab","description":"Close the tab with this name","inputSchema":{"type":"object","properties":{"tab_name":{"type":"string","description":"Name of the tab"}},"required":["tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
+                r##"{"name":"closeAllDiffTabs","description":"Close all diffs that this client has opened","inputSchema":{"type":"object","properties":{},"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}}]}}"##
+            )),
+            Calls("executeCode", r#"{"code":"1"}"#),
+            Refused(-32602, "executeCode"),
+        ]),
     ),
     row(
         "set_permission_mode",
         "answered although unlisted, and reported to the application",
-        Editor(
-            VsCode,
-            Nothing,
-            &[
-                Calls("set_permission_mode", r#"{"mode":"plan"}"#),
-                Hears(r#"PermissionMode { mode: "plan" }"#),
-                Result(&["OK"]),
-            ],
-        ),
+        bare(&[
+            Calls("set_permission_mode", r#"{"mode":"plan"}"#),
+            Hears(r#"PermissionMode { mode: "plan" }"#),
+            Result(&["OK"]),
+        ]),
     ),
     row(
         "open_files",
@@ -363,9 +317,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("open_files", r#"{"file_paths":["/w/a","/w/b"]}"#),
             Hears(r#"OpenFiles(OpenFiles { file_paths: ["/w/a", "/w/b"] })"#),
-            answers!(OpenFiles, |server, call| server
-                .answer(call, &OpenedFiles::new(vec!["/w/a".into()]))
-                .unwrap()),
+            answers!(OpenFiles, OpenedFiles::new(vec!["/w/a".into()])),
             Result(&[r#"{"opened_files":["/w/a"]}"#]),
         ]),
     ),
@@ -375,9 +327,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("get_all_opened_file_paths", "{}"),
             Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
-            answers!(GetAllOpenedFilePaths, |server, call| {
-                server.answer(call, &FilePaths::new(vec!["/w/a".into(), "/w/b".into()])).unwrap()
-            }),
+            answers!(GetAllOpenedFilePaths, FilePaths::new(vec!["/w/a".into(), "/w/b".into()])),
             Result(&["/w/a\n/w/b"]),
         ]),
     ),
@@ -387,11 +337,11 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("reformat_file", r#"{"file_path":"/w/a"}"#),
             Hears(r#"ReformatFile(ReformatFile { file_path: "/w/a" })"#),
-            answers!(ReformatFile, |server, call| server.answer(call, &Reformatted::new(true)).unwrap()),
+            answers!(ReformatFile, Reformatted::new(true)),
             Result(&["OK"]),
             Calls("reformat_file", r#"{"filePath":"/w/b"}"#),
             Hears(r#"ReformatFile(ReformatFile { file_path: "/w/b" })"#),
-            answers!(ReformatFile, |server, call| server.answer(call, &Reformatted::new(false)).unwrap()),
+            answers!(ReformatFile, Reformatted::new(false)),
             Failed(&["File not found"]),
         ]),
     ),
@@ -401,9 +351,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("get_cursor_position", "{}"),
             Hears("GetCursorPosition(GetCursorPosition)"),
-            answers!(GetCursorPosition, |server, call| {
-                server.answer(call, &CursorPosition::new("/w/a", Position::new(3, 4))).unwrap()
-            }),
+            answers!(GetCursorPosition, CursorPosition::new("/w/a", Position::new(3, 4))),
             Result(&[r#"{"file_path":"/w/a","line":3,"column":4}"#]),
         ]),
     ),
@@ -413,7 +361,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("set_cursor_position", r#"{"line":3,"character":4}"#),
             Hears("SetCursorPosition(SetCursorPosition { file_path: None, line: 3, column: 4 })"),
-            answers!(SetCursorPosition, |server, call| server.answer(call, &Done).unwrap()),
+            answers!(SetCursorPosition, Done),
             Result(&["OK"]),
         ]),
     ),
@@ -428,13 +376,10 @@ pub const ROWS: &[Row] = &[
             Hears(
                 r#"SetSelection(SetSelection { file_path: Some("/w/a"), range: Range { start: Position { line: 0, character: 1 }, end: Position { line: 2, character: 3 } } })"#,
             ),
-            answers!(SetSelection, |server, call| server.answer(call, &Done).unwrap()),
+            answers!(SetSelection, Done),
             Result(&["OK"]),
         ]),
     ),
-    row(
-        "a tool of the application's own",
-        "comes with its arguments as they are",
-        Proof::Test("tests/it/ide_server.rs", "calls_arrive_typed"),
-    ),
+    claim("a tool of the application's own", "comes with its arguments as they are")
+        .test("tests/it/ide_server.rs", "calls_arrive_typed"),
 ];
