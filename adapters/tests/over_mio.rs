@@ -1,7 +1,7 @@
 //! The adapter for mio.
 
 use crate::adapter::{Adapter, Editor, as_its_server};
-use crate::support::PATIENCE;
+use crate::plain::PATIENCE;
 use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_lockfile::{Error, LockDir};
@@ -18,11 +18,11 @@ const BASE: Token = Token(1);
 pub(crate) struct Mio;
 
 pub(crate) struct MioEditor {
-    poll: Poll,
-    events: Events,
+    pub(crate) poll: Poll,
+    pub(crate) events: Events,
     clock: Clock,
     waker: Waker,
-    server: Server,
+    pub(crate) server: Server,
 }
 
 impl Adapter for Mio {

@@ -5,6 +5,15 @@ use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;
 
+/// The time after which a test fails: longer than any step takes on a busy machine. A test that
+/// passes never waits for it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The opening handshake of a client without a token.
+pub(crate) const HEAD: &[u8] =
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
 /// The progress of a plain peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Upto {
@@ -90,19 +99,4 @@ pub(crate) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
 
 pub(crate) fn contains(all: &[u8], part: &[u8]) -> bool {
     all.windows(part.len()).any(|window| window == part)
-}
-
-/// Ends a connection by a reset.
-pub(crate) fn reset(stream: TcpStream) {
-    rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
-    drop(stream);
-}
-
-/// Sets socket buffers that are smaller than any message.
-///
-/// If only one end has small buffers, 64 KiB is the least: below that TCP holds small pieces back
-/// until its timers expire.
-pub(crate) fn small_buffers(stream: &TcpStream, bytes: usize) {
-    rustix::net::sockopt::set_socket_recv_buffer_size(stream, bytes).unwrap();
-    rustix::net::sockopt::set_socket_send_buffer_size(stream, bytes).unwrap();
 }

@@ -1,12 +1,12 @@
 //! The tools of the cases: an editor that answers, and agents.
 
 use crate::adapter::{Adapter, Editor};
-use crate::plain::{Upto, script};
+use crate::plain::{PATIENCE, Upto, script};
 use getrandom::SysRng;
 use ide_mcp::ide::{
     AgentId, AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, GetDiagnostics, Host,
-    HostConfig, HostEvent, LockFile, OpenDiff, Policy, ServerConfig, ServerEvent, Tool, ToolArguments,
-    ToolCall, ToolSet,
+    HostConfig, HostEvent, LockFile, LockFileEvent, OpenDiff, Policy, ServerConfig, ServerEvent, Tool,
+    ToolArguments, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::SessionId;
@@ -21,15 +21,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The time after which a test fails: longer than any step takes on a busy machine. A test that
-/// passes never waits for it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-
 /// An editor that answers, and counts its events.
 pub(crate) struct World<A: Adapter> {
     pub(crate) editor: A::Editor,
     pub(crate) seen: Seen,
-    token: AuthToken,
+    pub(crate) token: AuthToken,
     clock: Clock,
 }
 
@@ -42,6 +38,7 @@ pub(crate) struct Seen {
     pub(crate) calls: usize,
     pub(crate) notifications: usize,
     pub(crate) closed: Vec<(AgentId, ws::Closed)>,
+    pub(crate) lock_file: Vec<LockFileEvent>,
 }
 
 impl<A: Adapter> World<A> {
@@ -120,7 +117,11 @@ impl<A: Adapter> World<A> {
 
 impl Seen {
     fn note(&mut self, host: &mut Host, event: HostEvent) {
-        let HostEvent::Agent { agent, event } = event else { return };
+        let (agent, event) = match event {
+            HostEvent::Agent { agent, event } => (agent, event),
+            HostEvent::LockFile(event) => return self.lock_file.push(event),
+            _ => return,
+        };
         match event {
             ServerEvent::Ready { .. } => self.ready.push(agent),
             ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {

@@ -2,34 +2,40 @@
 //! server.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
+#![allow(dead_code, reason = "the tools of the common tests serve these tests too")]
+
+#[path = "../../tests/adapter.rs"]
+mod adapter;
+#[path = "../../tests/over_smol.rs"]
+mod over_smol;
+#[path = "../../tests/plain.rs"]
+mod plain;
+#[path = "../../tests/support.rs"]
+mod support;
 
 use async_io::block_on;
 use getrandom::SysRng;
-use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, GetDiagnostics, HostConfig, HostEvent, Policy, ServerConfig,
-    ServerEvent, Tool, ToolSet,
-};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, GetDiagnostics, HostEvent, ServerEvent};
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
-use ide_mcp_lockfile::new_token;
-use ide_mcp_smol::{Bind, Conn, Server};
+use ide_mcp_smol::{Conn, Server};
+use over_smol::Smol;
+use plain::PATIENCE;
 use std::future::{Future, poll_fn};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
+use support::{TempDir, World};
 
 const CALLS: usize = 2000;
 
 /// The number of calls that are in flight at any time.
 const AT_ONCE: usize = 100;
-
-/// The time after which a test fails: longer than any step takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Polls a future once and drops it, as a race against a ready future would.
 fn once<T>(future: impl Future<Output = T>) -> Option<T> {
@@ -44,17 +50,10 @@ fn once<T>(future: impl Future<Output = T>) -> Option<T> {
 /// twice.
 #[test]
 fn a_wait_that_is_dropped_loses_nothing() {
-    let token = new_token().unwrap();
-    let tools = ToolSet::new().handle(Tool::GetDiagnostics);
-    let policy = Policy::new(0, token.clone());
-    let config = HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools));
-    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
-
-    let agent = Implementation::new("agent", "1");
-    let config = ClientConfig::new(agent, server.port(), Some(token));
+    let World { editor: mut server, token, .. } = World::<Smol>::new();
+    let config = ClientConfig::new(Implementation::new("agent", "1"), server.port(), Some(token));
     let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
-    let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port()));
-    let mut conn = block_on(Conn::connect(addr, machine)).unwrap();
+    let mut conn = block_on(Conn::connect(server.local_addr(), machine)).unwrap();
 
     let (mut calls, mut answers, mut ends, mut waits) = (0, 0, 0, 0_usize);
     let clock = Clock::new();
@@ -105,12 +104,7 @@ impl Wake for Count {
 /// Checks that events and timers wake the task, and that it sleeps otherwise.
 #[test]
 fn unfinished_wait_costs_no_polls() {
-    let config = HostConfig::new(ServerConfig::new(
-        Implementation::new("editor", "1"),
-        Policy::new(0, new_token().unwrap()),
-        ToolSet::new(),
-    ));
-    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
+    let mut server = World::<Smol>::new().editor;
     let count = Arc::new(Count(AtomicUsize::new(0), thread::current()));
     let waker = Waker::from(count.clone());
     let peer = std::net::TcpStream::connect(server.local_addr()).unwrap();
@@ -181,12 +175,7 @@ fn a_flood_leaves_room_for_other_tasks() {
 #[test]
 fn servers_connections_and_their_waits_are_send() {
     fn is_send<T: Send>(_: &T) {}
-    let config = HostConfig::new(ServerConfig::new(
-        Implementation::new("editor", "1"),
-        Policy::new(0, new_token().unwrap()),
-        ToolSet::new(),
-    ));
-    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
+    let mut server = World::<Smol>::new().editor;
     is_send(&server);
     is_send(&server.waker());
     is_send(&server.next_event());
@@ -214,39 +203,21 @@ fn waker_ends_the_wait_of_a_connection() {
     other.join().unwrap();
 }
 
-/// A counter of the wake-ups of a task.
-#[cfg(target_os = "linux")]
-#[derive(Default)]
-struct Wakes(AtomicUsize);
-
-#[cfg(target_os = "linux")]
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
 /// Waits longer than the interval at which a guard looks without notifications; then removes the file.
 #[cfg(target_os = "linux")]
 #[test]
 fn idle_guarded_server_wakes_when_file_vanishes() {
-    let token = new_token().unwrap();
-    let policy = Policy::new(0, token.clone());
-    let config =
-        HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new()));
-    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
-    let root =
-        std::env::temp_dir().canonicalize().unwrap().join(format!("ide-mcp-smol-{}", std::process::id()));
-    let file = ide_mcp::ide::LockFile::new(std::process::id(), vec!["/w".into()], "editor", token);
-    server.publish(&ide_mcp_lockfile::LockDir::create(&root).unwrap(), &file).unwrap();
+    let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
+    dir.publish(&mut world).unwrap();
+    let mut server = world.editor;
     let path = server.lock_path().unwrap().to_owned();
     for _ in 0..5 {
         assert!(once(server.next_event()).is_none(), "nothing has happened");
         // Within this time the reactor reports the notifications that the publishing itself caused.
         thread::sleep(Duration::from_millis(20));
     }
-    let wakes = Arc::new(Wakes::default());
-    let waker = Waker::from(wakes.clone());
+    let count = Arc::new(Count(AtomicUsize::new(0), thread::current()));
+    let waker = Waker::from(count.clone());
     let poll = |server: &mut Server| {
         let mut future = pin!(server.next_event());
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -256,7 +227,7 @@ fn idle_guarded_server_wakes_when_file_vanishes() {
     };
     assert!(poll(&mut server).is_none());
     thread::sleep(Duration::from_millis(5_500));
-    assert_eq!(wakes.0.load(Ordering::Relaxed), 0);
+    assert_eq!(count.0.load(Ordering::Relaxed), 0);
     std::fs::remove_file(&path).unwrap();
     let clock = Clock::new();
     let mut events = Vec::new();
@@ -268,6 +239,4 @@ fn idle_guarded_server_wakes_when_file_vanishes() {
     }
     assert_eq!(events, ["LockFile(Lost)", "LockFile(Restored)"]);
     assert!(path.exists());
-    drop(server);
-    std::fs::remove_dir_all(&root).unwrap();
 }

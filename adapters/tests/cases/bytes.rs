@@ -1,7 +1,7 @@
 //! Bytes that arrive in pieces, and large messages.
 
 use crate::adapter::Adapter;
-use crate::plain::{Upto, frame, read_all, script, small_buffers};
+use crate::plain::{HEAD, Upto, frame, read_all, script};
 use crate::support::{Talk, World, proposal};
 use getrandom::SysRng;
 use ide_mcp::ide::{Client, ClientConfig};
@@ -64,17 +64,25 @@ fn one_by_one(stream: &mut TcpStream, bytes: &[u8]) {
     }
 }
 
+/// Sets socket buffers that are smaller than any message.
+///
+/// If only one end has small buffers, 64 KiB is the least: below that TCP holds small pieces back
+/// until its timers expire.
+fn small_buffers(stream: &TcpStream, bytes: usize) {
+    rustix::net::sockopt::set_socket_recv_buffer_size(stream, bytes).unwrap();
+    rustix::net::sockopt::set_socket_send_buffer_size(stream, bytes).unwrap();
+}
+
 const MESSAGE: usize = 1 << 20;
 
 /// Sends 64 MiB through sockets that never have room for a whole message.
 pub(crate) fn e03_large_messages_pass_through_a_tiny_buffer<A: Adapter>() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
-    let head = script(&ide_mcp_lockfile::new_token().unwrap(), addr.port(), Upto::Open);
     let peer = thread::spawn(move || {
         let mut stream = TcpStream::connect(addr).unwrap();
         small_buffers(&stream, 16 * 1024);
-        stream.write_all(&head).unwrap();
+        stream.write_all(HEAD).unwrap();
         let mut byte = [0];
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n\r\n") {

@@ -1,8 +1,8 @@
 //! Peers that take more than their share.
 
 use crate::adapter::{Adapter, Editor};
-use crate::plain::{Upto, frame, read_all};
-use crate::support::{PATIENCE, World, diagnostics};
+use crate::plain::{PATIENCE, Upto, frame, read_all};
+use crate::support::{World, diagnostics};
 use ide_mcp::ide::{AgentId, DiffOutcome};
 use ide_mcp::{Clock, Time, ws};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -3,6 +3,7 @@
 use crate::adapter::{Adapter, Editor};
 use crate::plain::{Upto, contains, read_all};
 use crate::support::{TempDir, World, proposal};
+use ide_mcp::ide::LockFileEvent;
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_lockfile::Error;
 use std::fs;
@@ -67,10 +68,11 @@ pub(crate) fn l06_a_lock_file_that_vanishes_comes_back<A: Adapter>() {
     fs::remove_file(&path).unwrap();
     // The guard wakes the server, although nothing else happens.
     let clock = Clock::new();
-    while clock.now() < Time::from_millis(6000) && !path.exists() {
+    let restored = Some(&LockFileEvent::Restored);
+    while clock.now() < Time::from_millis(6000) && world.seen.lock_file.last() != restored {
         world.step_for(Duration::from_secs(6));
     }
-    assert!(path.exists());
+    assert!(world.seen.lock_file.last() == restored && path.exists());
     // Another publication takes the place of the file.
     let elsewhere = TempDir::new();
     elsewhere.publish(&mut world).unwrap();

@@ -1,7 +1,8 @@
 //! Wake-ups by other threads, and answers outside of any event.
 
 use crate::adapter::{Adapter, Editor};
-use crate::support::{PATIENCE, World, diagnostics, proposal};
+use crate::plain::PATIENCE;
+use crate::support::{World, diagnostics, proposal};
 use ide_mcp::ide::DiffOutcome;
 use ide_mcp::{Clock, Time};
 use std::sync::mpsc;

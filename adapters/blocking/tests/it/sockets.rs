@@ -1,5 +1,6 @@
 //! Blocking connections over real loopback sockets.
 
+use crate::plain::{HEAD, PATIENCE, contains, read_all};
 use getrandom::SysRng;
 use ide_mcp::{Clock, Time, Wire, ws};
 use ide_mcp_blocking::Conn;
@@ -7,13 +8,6 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-
-const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-
-/// The time after which a test fails: longer than any step takes on a busy machine. A test that passes never
-/// waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn accept(listener: &TcpListener, limits: ws::Limits) -> Conn<ws::Server> {
     let (stream, _) = listener.accept().unwrap();
@@ -55,17 +49,12 @@ fn plain(addr: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Reads until the stream ends, by a clean close or by a reset.
-fn read_all(stream: &mut TcpStream) -> Vec<u8> {
-    let (mut all, mut space) = (Vec::new(), [0; 4096]);
-    while let Ok(n @ 1..) = stream.read(&mut space) {
-        all.extend(space.iter().take(n));
-    }
-    all
-}
-
-fn contains(all: &[u8], part: &[u8]) -> bool {
-    all.windows(part.len()).any(|window| window == part)
+/// Returns a plain peer that has sent the opening handshake, and the connection that accepted it.
+fn opened(limits: ws::Limits) -> (TcpStream, Conn<ws::Server>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = plain(listener.local_addr().unwrap());
+    stream.write_all(HEAD).unwrap();
+    (stream, accept(&listener, limits))
 }
 
 #[test]
@@ -96,63 +85,10 @@ fn sixty_four_messages_come_back() {
 }
 
 #[test]
-fn two_ends_that_write_first_make_progress() {
-    // Both ends write more than the socket buffers hold. If writes blocked, neither end would ever read.
-    let (addr, server) = echo();
-    let mut client = client(addr);
-    let mut back = 0;
-    while let Some(event) = client.next_event() {
-        match event {
-            ws::OwnedEvent::Open { .. } => {
-                for _ in 0..7 {
-                    client.machine_mut().sender().binary(&vec![1; 4 << 20]).unwrap_or_default();
-                }
-            }
-            ws::OwnedEvent::Binary(_) => {
-                back += 1;
-                if back < 8 {
-                    client.machine_mut().sender().binary(&vec![2; 4 << 20]).unwrap();
-                } else {
-                    client.machine_mut().sender().close(ws::CloseCode::NORMAL, "").unwrap();
-                }
-            }
-            _ => {}
-        }
-    }
-    assert!(back >= 8);
-    assert_eq!(server.join().unwrap().len(), 1);
-}
-
-#[test]
-fn junk_is_answered_with_a_close_frame() {
-    let (addr, server) = echo();
-    let mut stream = plain(addr);
-    stream.write_all(HEAD).unwrap();
-    // The server stops reading at the first frame, so the write of the remaining bytes can fail.
-    let _ = stream.write_all(&vec![0xff; 1 << 20]);
-    let all = read_all(&mut stream);
-    assert!(all.starts_with(b"HTTP/1.1 101"));
-    assert!(contains(&all, &[0x03, 0xea]), "a close frame with 1002, in {} bytes", all.len());
-    assert!(matches!(&*server.join().unwrap(), [ws::Closed::ProtocolError(_)]));
-}
-
-#[test]
-fn a_refusal_arrives_before_the_reset() {
-    let (addr, server) = echo();
-    let mut stream = plain(addr);
-    let _ = stream.write_all(&vec![b'x'; 1 << 20]);
-    assert!(read_all(&mut stream).starts_with(b"HTTP/1.1 431"));
-    assert!(matches!(&*server.join().unwrap(), [ws::Closed::Refused(_)]));
-}
-
-#[test]
 fn calls_never_wait_for_a_stalled_peer() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut stream = plain(listener.local_addr().unwrap());
-    stream.write_all(HEAD).unwrap();
     let mut limits = ws::Limits::default();
     limits.stalled = Duration::from_millis(300);
-    let mut conn = accept(&listener, limits);
+    let (_stream, mut conn) = opened(limits);
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
     conn.machine_mut().accept(None).unwrap();
     let mut slices = 0;
@@ -190,12 +126,9 @@ fn waits_end_at_their_time_and_deadline() {
 
 #[test]
 fn late_poll_reads_input_before_the_timeout() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut stream = plain(listener.local_addr().unwrap());
-    stream.write_all(HEAD).unwrap();
     let mut limits = ws::Limits::default();
     limits.handshake = Duration::from_millis(20);
-    let mut conn = accept(&listener, limits);
+    let (_stream, mut conn) = opened(limits);
     while conn.now() < Time::from_millis(40) || conn.stream().peek(&mut [0]).is_err() {
         thread::yield_now();
     }
@@ -204,11 +137,8 @@ fn late_poll_reads_input_before_the_timeout() {
 
 #[test]
 fn undecided_upgrade_leaves_input_in_place() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut stream = plain(listener.local_addr().unwrap());
-    stream.write_all(HEAD).unwrap();
+    let (mut stream, mut conn) = opened(ws::Limits::default());
     stream.write_all(&[0; 16 * 1024]).unwrap();
-    let mut conn = accept(&listener, ws::Limits::default());
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
     // The opening handshake is not decided: the machine takes no more input and has no timer.
     assert_eq!(conn.poll(Duration::from_millis(30)), None);
@@ -218,12 +148,9 @@ fn undecided_upgrade_leaves_input_in_place() {
 
 #[test]
 fn room_in_the_buffer_resumes_work() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut stream = plain(listener.local_addr().unwrap());
-    stream.write_all(HEAD).unwrap();
     let mut limits = ws::Limits::default();
     limits.outgoing = 1000;
-    let mut conn = accept(&listener, limits);
+    let (mut stream, mut conn) = opened(limits);
     let server = thread::spawn(move || {
         while let Some(event) = conn.next_event() {
             match event {
@@ -251,10 +178,7 @@ fn room_in_the_buffer_resumes_work() {
 
 #[test]
 fn peer_that_floods_still_receives_answers() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut stream = plain(listener.local_addr().unwrap());
-    stream.write_all(HEAD).unwrap();
-    let mut conn = accept(&listener, ws::Limits::default());
+    let (mut stream, mut conn) = opened(ws::Limits::default());
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
     conn.machine_mut().accept(None).unwrap();
     assert!(conn.flush(PATIENCE));

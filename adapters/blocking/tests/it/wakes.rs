@@ -1,17 +1,12 @@
 //! A connection does not wake its thread while the peer does not read.
 
+use crate::plain::{HEAD, PATIENCE};
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_blocking::Conn;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
-
-const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-
-/// The time after which the test fails: longer than any step takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns the number of times that this thread has waited so far.
 fn waits() -> u64 {

@@ -1,22 +1,16 @@
 //! Connections in a `Poll`, over real loopback sockets.
 
+use crate::plain::{HEAD, PATIENCE};
 use getrandom::SysRng;
 use ide_mcp::{Clock, Machine, Time, Wire, ws};
 use ide_mcp_mio::Conn;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-
-const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-
-/// The time after which a test fails: longer than any step takes on a busy machine. A test that
-/// passes never waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 const LISTENER: Token = Token(0);
 
@@ -32,8 +26,6 @@ struct World {
     turns: usize,
     /// The number of pings that the connections of the listener have received.
     pings: usize,
-    /// The endings of the connections of the listener.
-    ended: Vec<ws::Closed>,
 }
 
 impl World {
@@ -51,7 +43,6 @@ impl World {
             tokens: 1,
             turns: 0,
             pings: 0,
-            ended: Vec::new(),
         }
     }
 
@@ -99,7 +90,6 @@ impl World {
                 ws::OwnedEvent::Text(text) => machine.sender().text(&text).unwrap(),
                 ws::OwnedEvent::Binary(bytes) => machine.sender().binary(&bytes).unwrap(),
                 ws::OwnedEvent::Ping(_) => self.pings += 1,
-                ws::OwnedEvent::Closed(closed) => self.ended.push(closed),
                 _ => {}
             });
         }
@@ -209,39 +199,6 @@ fn e03_noisy_connection_never_starves_a_quiet_one() {
     QUIET_IS_DONE.store(true, Ordering::Relaxed);
     drop(world);
     noisy.join().unwrap();
-}
-
-/// Writes the handshake and then `junk`, and reads until the end.
-fn plain(addr: SocketAddr, head: &'static [u8], junk: usize) -> thread::JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut stream = std::net::TcpStream::connect(addr).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.write_all(head).unwrap();
-        // The server stops reading at the first frame, so the write of the remaining bytes can fail.
-        let _ = stream.write_all(&vec![0xff; junk]);
-        let (mut all, mut space) = (Vec::new(), [0; 4096]);
-        while let Ok(n @ 1..) = stream.read(&mut space) {
-            all.extend(space.iter().take(n));
-        }
-        all
-    })
-}
-
-#[test]
-fn junk_is_answered_with_a_close_frame() {
-    let mut world = World::new();
-    let peer = plain(world.addr(), HEAD, 1 << 20);
-    while world.ended.is_empty() || !world.servers.is_empty() {
-        world.step(|_, _| {});
-    }
-    let all = peer.join().unwrap();
-    assert!(all.starts_with(b"HTTP/1.1 101"));
-    assert!(
-        all.windows(2).any(|code| code == [0x03, 0xea]),
-        "a close frame with 1002, in {} bytes",
-        all.len()
-    );
-    assert!(matches!(&*world.ended, [ws::Closed::ProtocolError(_)]));
 }
 
 #[test]
