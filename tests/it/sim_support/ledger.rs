@@ -11,6 +11,7 @@ use ide_mcp::{Time, rpc::CallId};
 pub use pushes::Past;
 
 use super::{
+    contract::{Answer, Expected, INVALID_REQUEST},
     oracle::{Invariant as I, Oracle, digest},
     tap::{Item, Message, Tap, edition_in, nonce_in},
 };
@@ -24,9 +25,10 @@ pub struct Owed {
 }
 
 /// The rights of the peer at the other end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
     /// A peer that keeps all rules.
+    #[default]
     Honest,
     /// A peer that has the token and breaks rules.
     Insider,
@@ -41,7 +43,7 @@ struct Asked {
     /// The size of its message.
     bytes: usize,
     method: String,
-    code: Option<i64>,
+    expected: Expected,
     nonce: Option<String>,
     /// The tab of an `openDiff`.
     tab: Option<String>,
@@ -49,14 +51,13 @@ struct Asked {
     doomed: bool,
     /// True if the request closes tabs.
     closes: bool,
-    version: Option<String>,
     token: Option<String>,
     reached: f64,
     call: Option<CallId>,
 }
 
 /// The record of one connection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ledger {
     pub standing: Standing,
     heard: Tap,
@@ -107,30 +108,10 @@ impl Ledger {
             standing,
             heard: Tap::new(true),
             said: Tap::new(false),
-            pending: Vec::new(),
-            echoes: Vec::new(),
-            marks: BTreeSet::new(),
             room,
-            ids: BTreeSet::new(),
-            given_up: BTreeSet::new(),
-            silenced: BTreeSet::new(),
-            meanings: BTreeMap::new(),
-            initialized: false,
-            last_selection: 0,
-            is_selection_known: false,
-            list_changed: false,
-            repeats: 0,
-            edition: None,
             changes_before: changes,
-            changes_told: 0,
-            own_ids: 0,
-            own_given_up: BTreeSet::new(),
-            mentions: Vec::new(),
-            last_mentions: [0, 0],
-            status: None,
-            close_code: None,
-            has_ended: false,
             digest: 0xcbf2_9ce4_8422_2325,
+            ..Self::default()
         }
     }
 
@@ -204,6 +185,11 @@ impl Ledger {
             Some(None) => self.doom(|_| true),
             None => {}
         }
+        let expected = match code {
+            Some(code) => Expected::Error(code),
+            None if self.standing == Standing::Honest => Expected::of(method, member("protocolVersion")),
+            None => Expected::Any,
+        };
         let meta = member("_meta").and_then(Message::read);
         self.ids.insert(id.to_owned());
         self.marks.extend(nonce_in(text).map(str::to_owned));
@@ -211,12 +197,11 @@ impl Ledger {
             id: id.to_owned(),
             bytes: text.len(),
             method: method.to_owned(),
-            code,
+            expected,
             nonce: nonce_in(text).map(str::to_owned),
             tab: tab.filter(|_| member("name") == Some(r#""openDiff""#)),
             doomed: false,
             closes: closes.is_some(),
-            version: member("protocolVersion").map(str::to_owned),
             token: meta.and_then(|meta| meta.get("progressToken").map(str::to_owned)),
             reached: f64::NEG_INFINITY,
             call: None,
@@ -232,7 +217,8 @@ impl Ledger {
     /// Records that the application got a call with this mark.
     pub fn opened(&mut self, call: CallId, nonce: Option<&str>, oracle: &mut Oracle) {
         let unbound = |asked: &&mut Asked| {
-            asked.call.is_none() && asked.nonce.as_deref() == nonce && asked.code.is_none()
+            let is_refused = matches!(asked.expected, Expected::Error(_));
+            asked.call.is_none() && asked.nonce.as_deref() == nonce && !is_refused
         };
         match self.pending.iter_mut().find(unbound) {
             Some(asked) => asked.call = Some(call),
@@ -324,7 +310,8 @@ impl Ledger {
     }
 
     fn answer(&mut self, id: &str, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
-        let code = message.code();
+        let (code, result) = (message.code(), message.get("result"));
+        let answer = Answer { result, code };
         let mark = nonce_in(text);
         let of_mark =
             |asked: &Asked| mark.is_none() || asked.nonce.is_none() || asked.nonce.as_deref() == mark;
@@ -340,16 +327,23 @@ impl Ledger {
         };
         // Of two requests with one id the later one is refused, and the first one belongs to the
         // application.
-        let fits = |at: &&usize| self.pending[**at].code == code && self.pending[**at].code.is_some();
+        let fits = |at: &&usize| {
+            let expected = &self.pending[**at].expected;
+            matches!(expected, Expected::Error(_)) && expected.fits(&answer)
+        };
         let refused = || waiting.iter().rev().find(|at| self.pending[**at].call.is_none());
         let marked =
             || waiting.iter().find(|at| mark.is_some() && self.pending[**at].nonce.as_deref() == mark);
         let at = waiting.iter().find(fits).or_else(marked);
-        let at = *at.or_else(|| if code == Some(-32600) { refused() } else { None }).unwrap_or(first);
+        let at =
+            *at.or_else(|| if code == Some(INVALID_REQUEST) { refused() } else { None }).unwrap_or(first);
         let asked = self.pending.remove(at);
         oracle.claim(of_mark(&asked), I::CrossTalk, || format!("{:?} is answered {text}", asked.nonce));
-        let as_due = asked.code.is_none() || asked.code == code;
-        oracle.claim(as_due, I::Refusal, || format!("{:?} is due: {text}", asked.code));
+        // I20–I25: while the editor shuts down, everything is refused.
+        let is_honest = self.standing == Standing::Honest;
+        let holds = asked.expected.fits(&answer) || is_honest && code == Some(INVALID_REQUEST);
+        let rule = if is_honest { I::Negotiation } else { I::Refusal };
+        oracle.claim(holds, rule, || format!("{}: {:?} is due: {text}", asked.method, asked.expected));
         oracle.hit(match code {
             None => "answer result",
             Some(-32600) => "answer -32600",
@@ -366,7 +360,6 @@ impl Ledger {
         if code == Some(-32603) && text.contains("busy: too many") {
             self.check_busy(&asked, oracle);
         }
-        self.check_standard(&asked, message, text, oracle);
         if let Some(edition) = edition_in(text) {
             self.list_changed = false;
             self.edition = Some(edition);
@@ -391,28 +384,6 @@ impl Ledger {
                 "{} is refused as one too many beside {open} of {calls}, {bytes} bytes of {room}",
                 asked.id
             )
-        });
-    }
-
-    /// I20–I25: checks the answers that every editor gives.
-    fn check_standard(&self, asked: &Asked, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
-        let result = message.get("result").unwrap_or_default();
-        let code = message.code();
-        let holds = match (&*asked.method, self.standing) {
-            (_, Standing::Insider | Standing::Stranger) => true,
-            ("initialize", _) => {
-                let chosen = Message::read(result).and_then(|result| result.get("protocolVersion"));
-                chosen.is_some() && chosen == asked.version.as_deref()
-            }
-            ("ping", _) => result == "{}",
-            ("tools/list", _) => result.contains("openDiff"),
-            ("resources/list" | "prompts/list", _) => result.contains("[]"),
-            ("server/discover" | "x/unknown", _) => code == Some(-32601),
-            _ => true,
-        };
-        // While the editor shuts down, everything is refused.
-        oracle.claim(holds || code == Some(-32600), I::Negotiation, || {
-            format!("{} is answered {text}", asked.method)
         });
     }
 

@@ -18,7 +18,7 @@ pub enum Item {
 }
 
 /// One direction of a connection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tap {
     masked: bool,
     bytes: Vec<u8>,
@@ -32,15 +32,8 @@ pub struct Tap {
 }
 
 impl Tap {
-    pub const fn new(masked: bool) -> Self {
-        Self {
-            masked,
-            bytes: Vec::new(),
-            has_head: false,
-            partial: Vec::new(),
-            is_broken: false,
-            is_refusal: false,
-        }
+    pub fn new(masked: bool) -> Self {
+        Self { masked, ..Self::default() }
     }
 
     /// Takes some bytes. Returns the items that they complete.

@@ -1,14 +1,13 @@
 //! The requests of a client, and the answers that they require.
 
+use super::contract::Expected;
 use super::editor::LINES;
-use super::ledger::Expected;
 use super::life::Life;
 use super::totals::Of;
 use ide_mcp::testing::Random;
 use serde_json::{Value, json};
 
 const INVALID_PARAMS: i64 = -32602;
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The files of the project, and one that does not exist.
 const FILES: [&str; 6] = [LINES, "good.json", "bad.json", "bad.toml", "wide.txt", "missing"];
@@ -19,10 +18,8 @@ const TABS: usize = 16;
 /// A request.
 #[derive(Debug)]
 pub(super) enum Ask {
-    Ping,
-    Tools,
-    Empty(&'static str),
-    Unknown(&'static str),
+    /// A request whose answer is that of every editor.
+    Standard(&'static str),
     Diagnostics(Option<&'static str>),
     Outside(&'static str),
     Open {
@@ -42,10 +39,10 @@ impl Ask {
     pub(super) fn any(random: &mut Random, may_propose: bool, is_calm: bool) -> Self {
         let file = |random: &mut Random| FILES[random.below(FILES.len())];
         match random.below(40) {
-            0..=3 => Self::Ping,
-            4 => Self::Tools,
-            5 => Self::Empty(["resources/list", "prompts/list"][random.below(2)]),
-            6 => Self::Unknown(["server/discover", "resources/read", "x/unknown"][random.below(3)]),
+            0..=3 => Self::Standard("ping"),
+            4 => Self::Standard("tools/list"),
+            5 => Self::Standard(["resources/list", "prompts/list"][random.below(2)]),
+            6 => Self::Standard(["server/discover", "resources/read", "x/unknown"][random.below(3)]),
             7..=12 => Self::Diagnostics(Some(file(random))),
             13 => Self::Diagnostics(None),
             14 => Self::Outside(["getDiagnostics", "openFile"][random.below(2)]),
@@ -79,13 +76,11 @@ fn proposal(random: &mut Random) -> String {
 pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
     let project = || life.client.soak.project.display();
     match what {
-        Ask::Ping => life.ask("ping", None, Expected::Result),
-        Ask::Tools => {
-            life.lists += 1;
-            life.ask("tools/list", Some(&json!({})), Expected::Result)
+        Ask::Standard(method) => {
+            life.lists += u64::from(*method == "tools/list");
+            let params = life.client.random.one_in(2).then(|| json!({}));
+            life.ask(method, params.as_ref(), Expected::of(method, None));
         }
-        Ask::Empty(method) => life.ask(method, None, Expected::Result),
-        Ask::Unknown(method) => life.ask(method, Some(&json!({})), Expected::Error(METHOD_NOT_FOUND)),
         Ask::Diagnostics(file) => {
             let arguments = match file {
                 Some(file) => json!({"uri": format!("file://{}/{file}", project())}),
@@ -104,12 +99,8 @@ pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
         Ask::Open { file, focused } => {
             let path = format!("{}/{file}", project());
             let arguments = json!({"filePath": path, "startText": "line 7", "makeFrontmost": focused});
-            call(
-                life,
-                "openFile",
-                &arguments,
-                if *file == "missing" { Expected::Failed } else { Expected::Result },
-            );
+            let expected = if *file == "missing" { Expected::Failed } else { Expected::Result };
+            call(life, "openFile", &arguments, expected);
         }
         Ask::Proposal(text) => {
             let path = format!("{}/{LINES}", project());

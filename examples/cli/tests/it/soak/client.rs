@@ -2,8 +2,8 @@
 //! are killed.
 
 use super::asks::{Ask, ask};
+use super::contract::Expected;
 use super::endings::{Ending, stranger};
-use super::ledger::Expected;
 use super::life::Life;
 use super::shared::{Client, Phase};
 use super::totals::Of;
@@ -126,7 +126,7 @@ impl Life<'_, '_> {
         for _ in 0..=self.client.random.below(4) {
             let id = self.next_id();
             batch.push(format!(r#"{{"jsonrpc":"2.0","method":"ping","id":{id}}}"#));
-            self.owe(id, Expected::Result);
+            self.owe(id, Expected::of("ping", None));
         }
         self.say(&format!("[{}]", batch.join(",")));
     }
@@ -152,7 +152,7 @@ impl Life<'_, '_> {
         ask(self, &Ask::Proposal("left open".into()));
         // The answer to the ping shows that the editor has read the proposal. At its end the editor
         // cannot answer requests that it has not read.
-        self.ask("ping", None, Expected::Result);
+        ask(self, &Ask::Standard("ping"));
         self.until("all but verdicts is answered", |life| life.ledger.is_settled())?;
         self.client.soak.note(self.client.number, |seen| seen.is_settled = true);
         while self.ended.is_none() && self.phase() < Phase::Failed {

@@ -1,32 +1,12 @@
 //! The open requests of one connection: each requires exactly one answer of the right kind.
 
+use super::contract::{Answer, Expected};
 use ide_mcp::Time;
 use serde_json::Value;
 use std::time::Duration;
 
 /// The timeout of every answer except a verdict. The editor's own deadline is 30 s.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The JSON-RPC error code for an invalid request.
-const INVALID_REQUEST: i64 = -32600;
-
-/// The text of a person who edits a proposal and accepts it.
-pub(super) const EDITED: &str = "edited by the person";
-
-/// The answer that a request requires.
-#[derive(Clone, Debug)]
-pub(super) enum Expected {
-    /// A result other than that of a failed tool.
-    Result,
-    /// The result of a failed tool.
-    Failed,
-    /// An error with this code.
-    Error(i64),
-    /// The verdict of a person on this proposal, or the end of its tab, at any time.
-    Verdict(String),
-    /// An error, since the id is open already; or a result if the id is no longer open.
-    Refused,
-}
 
 #[derive(Debug)]
 struct Owed {
@@ -49,7 +29,10 @@ impl Ledger {
 
     /// Removes the request that this answer fits, and returns an error if there is none.
     pub(super) fn answered(&mut self, id: &str, answer: &Value) -> Result<(), String> {
-        let fits = |owed: &Owed| owed.id == id && (owed.is_cancelled || owed.expected.fits(answer));
+        let result = answer.get("result").map(Value::to_string);
+        let code = answer.pointer("/error/code").and_then(Value::as_i64);
+        let kind = Answer { result: result.as_deref(), code };
+        let fits = |owed: &Owed| owed.id == id && (owed.is_cancelled || owed.expected.fits(&kind));
         match self.0.iter().position(fits) {
             Some(at) => {
                 self.0.swap_remove(at);
@@ -111,32 +94,9 @@ impl Owed {
     }
 }
 
-impl Expected {
-    fn fits(&self, answer: &Value) -> bool {
-        let (result, code) = (answer.get("result"), answer.pointer("/error/code").and_then(Value::as_i64));
-        let failed = answer.pointer("/result/isError").and_then(Value::as_bool).unwrap_or(false);
-        match self {
-            Self::Result => result.is_some() && !failed,
-            Self::Failed => failed,
-            Self::Error(expected) => code == Some(*expected),
-            Self::Verdict(proposal) => !failed && is_verdict(answer, proposal),
-            Self::Refused => result.is_some() || code == Some(INVALID_REQUEST),
-        }
-    }
-}
-
-fn is_verdict(answer: &Value, proposal: &str) -> bool {
-    let text = |at: &str| answer.pointer(at).and_then(Value::as_str);
-    let contents = text("/result/content/1/text");
-    match text("/result/content/0/text") {
-        Some("FILE_SAVED") => contents == Some(proposal) || contents == Some(EDITED),
-        Some("DIFF_REJECTED" | "TAB_CLOSED") => true,
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::contract::EDITED;
     use super::*;
     use serde_json::json;
 

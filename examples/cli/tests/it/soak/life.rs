@@ -1,6 +1,7 @@
 //! One connection of a client: each message of the editor is checked against the requests.
 
-use super::ledger::{Expected, Ledger};
+use super::contract::Expected;
+use super::ledger::Ledger;
 use super::shared::{Client, PATIENCE, Phase, Seen};
 use super::totals::Of;
 use getrandom::SysRng;
@@ -83,7 +84,8 @@ impl<'c, 'a> Life<'c, 'a> {
                 None => {}
             }
             if !was_open && self.conn.machine().is_open() {
-                self.ask("initialize", Some(&params), Expected::Result);
+                let version = json!(self.version).to_string();
+                self.ask("initialize", Some(&params), Expected::of("initialize", Some(&version)));
             }
             if self.client.soak.now().saturating_since(begin) > PATIENCE || self.phase() == Phase::Failed {
                 return Err("the session does not open".into());

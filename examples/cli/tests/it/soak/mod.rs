@@ -23,6 +23,8 @@
 mod arrivals;
 mod asks;
 mod client;
+#[path = "../../../../../tests/it/sim_support/contract.rs"]
+mod contract;
 mod desk;
 mod editor;
 mod endings;
