@@ -1,32 +1,22 @@
 //! The agent for programs and scripts: JSON lines of every command, scripts, and reconnecting.
 
-use crate::support::{Place, Process};
+use crate::support::{Editor, Place, Process, rewrite};
 use serde_json::{Value, json};
 use std::fs;
-
-fn lines(process: &mut Process) -> Vec<Value> {
-    process.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-fn listening(editor: &mut Process) -> (String, String) {
-    let event = editor.event("listening");
-    (event["port"].to_string(), event["lock"].as_str().unwrap().into())
-}
 
 #[test]
 fn every_command_prints_json_lines() {
     let place = Place::new("json");
     let path = place.write("a.json", "{");
     let mut agent = place.agent(&["--json", "tools"]);
-    let said = lines(&mut agent);
+    let said = agent.rest_of_json();
     assert_eq!((&said[0]["event"], &said[0]["status"]), (&json!("error"), &json!(2)));
     assert!(said[0]["message"].as_str().unwrap().contains("no editor found"), "{said:?}");
     assert!(agent.end().1.contains("no editor found"));
 
-    let mut editor = place.editor(&["--on-diff", "reject"]);
-    listening(&mut editor);
+    let _editor = place.editor(&["--on-diff", "reject"]);
     let mut agent = place.agent(&["--json", "tools"]);
-    let tools = lines(&mut agent);
+    let tools = agent.rest_of_json();
     assert!(
         tools.iter().all(|tool| tool["event"] == "tool" && tool["inputSchema"]["type"] == "object"),
         "{tools:?}"
@@ -36,19 +26,19 @@ fn every_command_prints_json_lines() {
 
     let arguments = json!({"filePath": path}).to_string();
     let mut agent = place.agent(&["--json", "call", "openFile", &arguments]);
-    let said = lines(&mut agent);
+    let said = agent.rest_of_json();
     assert_eq!((said.len(), &said[0]["event"], &said[0]["tool"]), (1, &json!("outcome"), &json!("openFile")));
     assert!(said[0]["outcome"]["result"]["content"].is_array(), "{said:?}");
     assert_eq!(agent.end(), (Some(0), String::new()));
     let mut agent = place.agent(&["--json", "call", "dance"]);
-    let said = lines(&mut agent);
+    let said = agent.rest_of_json();
     assert!(said[0]["outcome"]["error"]["code"].is_i64(), "{said:?}");
     assert_eq!(agent.end(), (Some(1), String::new()));
 
     place.write("new.json", "{}");
     for (new, verdict, status) in [("new.json", "rejected", 1), ("a.json", "unchanged", 0)] {
         let mut agent = place.agent(&["--json", "diff", "a.json", new]);
-        assert_eq!(lines(&mut agent), [json!({"event": "diff", "verdict": verdict, "path": "a.json"})]);
+        assert_eq!(agent.rest_of_json(), [json!({"event": "diff", "verdict": verdict, "path": "a.json"})]);
         assert_eq!(agent.end(), (Some(status), String::new()));
     }
 }
@@ -58,7 +48,6 @@ fn script_calls_notifies_and_expects() {
     let place = Place::new("script");
     let path = place.write("bad.json", "{\n  \"a\": x\n}\n");
     let mut editor = place.editor(&["--on-diff", "hold"]);
-    listening(&mut editor);
     let script = [
         "# two calls in flight, in the order that the editor likes",
         r#"{"call":"openDiff","arguments":{"old_file_path":"/x","new_file_contents":"y","tab_name":"t"}}"#,
@@ -84,7 +73,7 @@ fn script_calls_notifies_and_expects() {
     let mut agent = place.agent(&["--json", "--script", "-"]);
     agent.put(&fs::read_to_string(&file).unwrap());
     agent.hang_up();
-    let said = lines(&mut agent);
+    let said = agent.rest_of_json();
     let done: Vec<u64> = said.iter().filter_map(|line| line["line"].as_u64()).collect();
     assert_eq!(done, [2, 3, 4, 5, 6, 7, 8, 10, 11, 12]);
     assert_eq!(said[3]["came"]["tool"], "getDiagnostics", "{said:?}");
@@ -104,8 +93,7 @@ fn script_calls_notifies_and_expects() {
 #[test]
 fn unmet_expectation_names_line_and_event() {
     let place = Place::new("otherwise");
-    let mut editor = place.editor(&["--on-diff", "reject"]);
-    listening(&mut editor);
+    let _editor = place.editor(&["--on-diff", "reject"]);
     let diff =
         r#"{"call":"openDiff","arguments":{"old_file_path":"/x","new_file_contents":"y","tab_name":"t"}}"#;
     let wants = r#"{"expect":{"event":"outcome","outcome":{"result":{"content":[{"text":"FILE_SAVED"}]}}},"within":200}"#;
@@ -143,12 +131,9 @@ fn unmet_expectation_names_line_and_event() {
             "{name}: {said}"
         );
     }
-    let (ended, said) = place.agent(&["--script", "missing"]).end();
-    assert!(ended == Some(2) && said.contains("missing: "), "{said}");
-    let (ended, said) = place.agent(&["--script", "s", "tools"]).end();
-    assert!(ended == Some(2) && said.contains("--script and tools exclude each other"), "{said}");
-    let (ended, said) = place.agent(&["--reconnect", "tools"]).end();
-    assert!(ended == Some(2) && said.contains("--reconnect goes with"), "{said}");
+    place.agent(&["--script", "missing"]).fails(2, &["missing: "]);
+    place.agent(&["--script", "s", "tools"]).fails(2, &["--script and tools exclude each other"]);
+    place.agent(&["--reconnect", "tools"]).fails(2, &["--reconnect goes with"]);
 }
 
 #[test]
@@ -168,7 +153,6 @@ fn script_gets_end_as_event() {
         ),
     ] {
         let mut editor = place.editor(&[]);
-        listening(&mut editor);
         place.write("s", script);
         let mut agent = place.agent(&["--script", "s"]);
         editor.until("ide_connected");
@@ -186,7 +170,7 @@ fn agents_reconnect_to_returning_editor() {
     let place = Place::new("back");
     place.write("a.txt", "hello\n");
     let mut editor = place.editor(&["--on-diff", "hold"]);
-    let (port, lock) = listening(&mut editor);
+    let (port, lock) = (editor.port.clone(), editor.lock.clone());
     let kept = place.write("kept.lock", &fs::read_to_string(&lock).unwrap());
     let mut watch = place.agent(&["--reconnect", "watch"]);
     let mut calls = place.agent(&["--reconnect", "calls"]);
@@ -199,7 +183,7 @@ fn agents_reconnect_to_returning_editor() {
     for _ in 0..3 {
         editor.until("ide_connected");
     }
-    calls.tell(r#"openDiff {"old_file_path":"/x","new_file_contents":"y","tab_name":"t"}"#);
+    calls.propose("t", "y");
     editor.until("diff");
     editor.kill();
     assert_eq!(watch.event("lost")["why"], "the connection ended without a close frame");
@@ -209,7 +193,7 @@ fn agents_reconnect_to_returning_editor() {
     calls.tell("closeAllDiffTabs");
 
     let mut editor = place.editor(&["--port", &port, "--token-of", &kept]);
-    assert_eq!(listening(&mut editor).0, port);
+    assert_eq!(editor.port, port);
     for agent in [&mut watch, &mut calls] {
         assert_eq!(agent.event("attached")["port"].to_string(), port);
     }
@@ -227,31 +211,23 @@ fn agents_reconnect_to_returning_editor() {
     watch.until("lost");
     assert_eq!(editor.end().0, Some(0));
     let mut editor = place.editor(&["--port", &port]);
-    listening(&mut editor);
     watch.until("attached");
     // The lock file stays as it was, but another editor has the port. The process id is in use again.
     editor.kill();
-    let mut left: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
-    left["pid"] = std::process::id().into();
-    fs::write(&lock, left.to_string()).unwrap();
+    rewrite(&lock, &json!({"pid": std::process::id()}));
     watch.until("lost");
     let elsewhere = place.project().join("config");
     let mut command = place.command("editor", &["--port", &port]);
-    let mut stranger = Process::spawn("editor", command.env("CLAUDE_CONFIG_DIR", elsewhere));
-    listening(&mut stranger);
-    let (status, said) = watch.end();
-    assert!(
-        status == Some(1) && said.contains("401") && said.contains("the editor refuses"),
-        "{status:?} {said}"
-    );
+    let _stranger = Editor::at(Process::spawn("editor", command.env("CLAUDE_CONFIG_DIR", elsewhere)));
+    watch.fails(1, &["401", "the editor refuses"]);
 }
 
 #[test]
 fn legacy_lock_file_needs_an_option() {
     let place = Place::new("legacy");
-    let mut editor = place.editor(&[]);
-    let (port, lock) = listening(&mut editor);
-    let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    let editor = place.editor(&[]);
+    let (port, lock) = (&editor.port, &editor.lock);
+    let file: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
     let dir = place.lock_dir().parent().unwrap().with_file_name(".claude-code");
     fs::create_dir(&dir).unwrap();
     let legacy = dir.join(format!("{port}.json"));
@@ -269,6 +245,6 @@ fn legacy_lock_file_needs_an_option() {
     assert_eq!(run(&["--lock", legacy.to_str().unwrap(), "tools"]), (Some(0), String::new()));
     // Both files name one port, so there is one editor.
     assert_eq!(run(&["--legacy", "tools"]), (Some(0), String::new()));
-    fs::remove_file(&lock).unwrap();
-    assert_eq!(run(&["--legacy", "--port", &port, "tools"]), (Some(0), String::new()));
+    fs::remove_file(lock).unwrap();
+    assert_eq!(run(&["--legacy", "--port", port, "tools"]), (Some(0), String::new()));
 }

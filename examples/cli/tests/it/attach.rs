@@ -1,15 +1,9 @@
 //! The whole path as a person would run it: the editor and the agents are processes, and the agents
 //! find the editor by the lock file in the home directory of the test.
 
-use crate::support::{Place, Process, dead};
+use crate::support::{Place, Process, dead, rewrite};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
-
-fn listening(editor: &mut Process) -> (u64, String) {
-    let event = editor.event("listening");
-    (event["port"].as_u64().unwrap(), event["lock"].as_str().unwrap().into())
-}
 
 fn answer(tab: &Value, verdict: &str, contents: Option<&str>) -> String {
     let mut command = json!({"cmd": "answer", "tab": tab, "verdict": verdict});
@@ -23,14 +17,14 @@ fn answer(tab: &Value, verdict: &str, contents: Option<&str>) -> String {
 fn agent_lists_tools_of_found_editor() {
     let place = Place::new("tools");
     let mut editor = place.editor(&["--name", "Test Editor"]);
-    let (port, lock) = listening(&mut editor);
-    assert_eq!(Path::new(&lock), place.lock_dir().join(format!("{port}.lock")));
+    let (port, lock) = (editor.port.clone(), editor.lock.clone());
+    assert_eq!(lock, place.lock_dir().join(format!("{port}.lock")));
     let file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
     assert_eq!(file["ideName"], "Test Editor");
     assert!(file["workspaceFolders"].as_array().unwrap().contains(&json!(place.project())));
 
-    let port = port.to_string();
-    for arguments in [&["tools"][..], &["--port", &port, "tools"], &["--lock", &lock, "tools"]] {
+    let lock = lock.to_str().unwrap();
+    for arguments in [&["tools"][..], &["--port", &port, "tools"], &["--lock", lock, "tools"]] {
         let mut agent = place.agent(arguments);
         let tools: Vec<String> = (0..5).map(|_| agent.line()).collect();
         let names: Vec<&str> = tools.iter().filter_map(|line| line.split_whitespace().next()).collect();
@@ -46,22 +40,15 @@ fn agent_lists_tools_of_found_editor() {
 #[test]
 fn no_editor_error_names_the_directory() {
     let place = Place::new("nothing");
-    let mut agent = place.agent(&["tools"]);
-    let (status, said) = agent.end();
-    assert_eq!(status, Some(2));
-    assert!(said.contains("no editor found") && said.contains(".claude/ide"), "{said}");
-    assert!(said.contains("`ide-mcp doctor` says more") && !said.contains("--cwd"), "{said}");
+    let doctor = "`ide-mcp doctor` says more";
+    let said = place.agent(&["tools"]).fails(2, &["no editor found", ".claude/ide", doctor]);
+    assert!(!said.contains("--cwd"), "{said}");
 
-    let mut editor = place.editor(&[]);
-    let (port, _) = listening(&mut editor);
-    let mut agent = place.agent(&["--cwd", "/", "tools"]);
-    let (status, said) = agent.end();
-    assert_eq!(status, Some(2));
-    assert!(said.contains(&format!("{port}.lock")) && said.contains("none of its folders"), "{said}");
-    assert!(said.contains("say --cwd DIR") && said.contains("`ide-mcp doctor` says more"), "{said}");
-    let mut agent = place.agent(&["--port", "1", "tools"]);
-    let (status, said) = agent.end();
-    assert!(status == Some(2) && said.contains("1.lock"), "{said}");
+    let editor = place.editor(&[]);
+    let lock = format!("{}.lock", editor.port);
+    let parts = [&lock, "none of its folders", "say --cwd DIR", doctor];
+    place.agent(&["--cwd", "/", "tools"]).fails(2, &parts);
+    place.agent(&["--port", "1", "tools"]).fails(2, &["1.lock"]);
 }
 
 #[test]
@@ -70,7 +57,6 @@ fn diff_paths_are_relative_to_cwd_option() {
     let path = place.write("a.txt", "old\n");
     place.write("new.txt", "new\n");
     let mut editor = place.editor(&["--on-diff", "accept"]);
-    listening(&mut editor);
     let project = place.project();
     let diff = |arguments: &[&str]| {
         let mut command = place.command("agent", arguments);
@@ -95,7 +81,6 @@ fn diff_is_rejected_edited_or_accepted() {
     place.write("a.txt", "old\n");
     place.write("new.txt", "proposed ✻\n");
     let mut editor = place.editor(&[]);
-    listening(&mut editor);
 
     let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
     let diff = editor.until("diff");
@@ -125,12 +110,10 @@ fn sixteen_open_diffs_delay_no_call() {
     let place = Place::new("many");
     place.write("bad.json", "{\n  \"a\": x\n}\n");
     let mut editor = place.editor(&["--on-diff", "hold"]);
-    let (_, lock) = listening(&mut editor);
     let mut agents = [place.agent(&["calls"]), place.agent(&["calls"])];
     for (which, agent) in agents.iter_mut().enumerate() {
         for diff in 0..8 {
-            let arguments = json!({"old_file_path": "/x", "new_file_contents": "y", "tab_name": format!("{which}.{diff}")});
-            agent.tell(&format!("openDiff {arguments}"));
+            agent.propose(&format!("{which}.{diff}"), "y");
         }
     }
     let mut tabs: Vec<String> =
@@ -168,7 +151,7 @@ fn sixteen_open_diffs_delay_no_call() {
     assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
     assert_eq!(texts(&second.event("outcome")), "TAB_CLOSED");
 
-    assert!(Path::new(&lock).exists());
+    assert!(editor.lock.exists());
     editor.terminate();
     assert_eq!(editor.event("stopping")["why"], "signal");
     for _ in 0..7 {
@@ -177,7 +160,7 @@ fn sixteen_open_diffs_delay_no_call() {
     }
     editor.event("closed");
     assert_eq!(editor.end().0, Some(0));
-    assert!(!Path::new(&lock).exists(), "the lock file is left behind");
+    assert!(!editor.lock.exists(), "the lock file is left behind");
     assert_eq!(second.end().0, Some(1));
 }
 
@@ -186,7 +169,6 @@ fn watching_agent_gets_selections_and_mentions() {
     let place = Place::new("watch");
     let path = place.write("a.txt", "hello\nwörld 😀!\n");
     let mut editor = place.editor(&[]);
-    listening(&mut editor);
     let mut agent = place.agent(&["watch"]);
     editor.until("ide_connected");
     editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,1],"end":[1,8]}"#);
@@ -202,15 +184,13 @@ fn watching_agent_gets_selections_and_mentions() {
     assert_eq!(agent.event("selection_changed")["params"]["filePath"], "");
     editor.tell(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
-    let (status, said) = agent.end();
-    assert!(status == Some(1) && said.contains("1001"), "{said}");
+    agent.fails(1, &["1001"]);
 }
 
 #[test]
 fn offered_tools_change_while_an_agent_watches() {
     let place = Place::new("offer");
     let mut editor = place.editor(&[]);
-    listening(&mut editor);
     let mut watching = place.agent(&["watch"]);
     editor.until("ide_connected");
     editor.tell(r#"{"cmd":"tools","offer":["openFile"]}"#);
@@ -227,7 +207,6 @@ fn impossible_command_is_an_error_event() {
     let place = Place::new("errors");
     place.write("a.txt", "x\n");
     let mut editor = place.editor(&[]);
-    let (_, lock) = listening(&mut editor);
     for (line, expected) in [
         ("nonsense", "no command"),
         (r#"{"cmd":"dance"}"#, "no command"),
@@ -246,7 +225,7 @@ fn impossible_command_is_an_error_event() {
 
     let mut agents = [place.agent(&["calls"]), place.agent(&["calls"])];
     for agent in &mut agents {
-        agent.tell(r#"openDiff {"old_file_path":"/x","new_file_contents":"y","tab_name":"same"}"#);
+        agent.propose("same", "y");
     }
     let conns: Vec<u64> = (0..2).map(|_| editor.until("diff")["conn"].as_u64().unwrap()).collect();
     for line in [
@@ -268,7 +247,7 @@ fn impossible_command_is_an_error_event() {
     }
     editor.hang_up();
     assert_eq!(editor.end().0, Some(0));
-    assert!(!Path::new(&lock).exists());
+    assert!(!editor.lock.exists());
 }
 
 #[test]
@@ -278,8 +257,7 @@ fn on_diff_option_decides_at_once() {
         place.write("a.txt", "old\n");
         place.write("new.txt", "new\n");
         let lock = place.write("lock", r#"{"authToken":"0123456789abcdef"}"#);
-        let mut editor = place.editor(&["--on-diff", how, "--token-of", &lock]);
-        listening(&mut editor);
+        let _editor = place.editor(&["--on-diff", how, "--token-of", &lock]);
         let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
         assert_eq!(agent.end().0, Some(status));
         assert_eq!(place.read("a.txt"), text);
@@ -291,7 +269,6 @@ fn call_prints_texts_of_result() {
     let place = Place::new("call");
     let path = place.write("a.txt", "x\n");
     let mut editor = place.editor(&[]);
-    listening(&mut editor);
     let mut agent = place.agent(&["call", "openFile", &json!({"filePath": path}).to_string()]);
     assert_eq!(agent.line(), format!("Opened file: {path}"));
     assert_eq!(agent.end().0, Some(0));
@@ -301,39 +278,23 @@ fn call_prints_texts_of_result() {
     let mut agent = place.agent(&["call", "closeAllDiffTabs"]);
     assert_eq!((agent.line().as_str(), agent.end().0), ("CLOSED_0_DIFF_TABS", Some(0)));
     let mut agent = place.agent(&["call", "executeCode", r#"{"code":"1"}"#]);
-    let (status, said) = agent.end();
-    assert!(status == Some(1) && said.contains("executeCode not found"), "{said}");
+    agent.fails(1, &["executeCode not found"]);
     let mut agent =
         place.agent(&["call", "openDiff", &json!({"path": path, "new_file_contents": "y"}).to_string()]);
-    let (status, said) = agent.end();
-    assert!(status == Some(2) && said.contains("old_file_path"), "{said}");
+    agent.fails(2, &["old_file_path"]);
     for _ in 0..4 {
         let closed = editor.until("closed")["why"].as_str().unwrap().to_owned();
         assert!(closed.ends_with("1000"), "an agent left without a close handshake: {closed}");
     }
 }
 
-/// Changes these members of a lock file; null removes a member.
-fn rewrite(lock: &str, changes: &Value) {
-    let mut file: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
-    for (name, value) in changes.as_object().unwrap() {
-        if value.is_null() {
-            drop(file.as_object_mut().unwrap().remove(name));
-        } else {
-            file[name] = value.clone();
-        }
-    }
-    fs::write(lock, file.to_string()).unwrap();
-}
-
 /// The expected results follow the measurements of the real client in docs/evidence.md, *Discovery*.
 #[test]
 fn agent_follows_newest_client() {
     let place = Place::new("judges");
-    let mut editor = place.editor(&[]);
-    let (port, lock) = listening(&mut editor);
-    let port = port.to_string();
-    let sound: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    let editor = place.editor(&[]);
+    let (port, lock) = (&editor.port, editor.lock.to_str().unwrap());
+    let sound: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
     let elsewhere = json!({"workspaceFolders": ["/elsewhere"]});
     let auto = ("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
     let skip = ("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
@@ -347,14 +308,14 @@ fn agent_follows_newest_client() {
             "no transport, by port",
             json!({"transport": null}),
             &[],
-            &["--port", &port],
+            &["--port", port],
             Some("no member \"transport\""),
         ),
         (
             "no transport, by file",
             json!({"transport": null}),
             &[],
-            &["--lock", &lock],
+            &["--lock", lock],
             Some("no member \"transport\""),
         ),
         ("another transport", json!({"transport": "ws-ide"}), &[], &[], Some("its transport is \"ws-ide\"")),
@@ -374,22 +335,22 @@ fn agent_follows_newest_client() {
             &[],
             Some("since CLAUDE_CODE_AUTO_CONNECT_IDE is \"false\""),
         ),
-        ("auto-connect off, by port", json!({}), &[auto], &["--port", &port], None),
-        ("auto-connect off, by file", json!({}), &[auto], &["--lock", &lock], None),
+        ("auto-connect off, by port", json!({}), &[auto], &["--port", port], None),
+        ("auto-connect off, by file", json!({}), &[auto], &["--lock", lock], None),
         ("another folder", elsewhere.clone(), &[], &[], Some("none of its folders")),
         ("another folder, unchecked", elsewhere.clone(), &[skip], &[], None),
         (
             "another folder, by the port of a terminal",
             elsewhere,
-            &[("CLAUDE_CODE_SSE_PORT", &port)],
+            &[("CLAUDE_CODE_SSE_PORT", port)],
             &[],
             None,
         ),
         ("a dead process, unchecked", json!({"pid": dead()}), &[skip], &[], Some("does not run")),
     ];
     for (name, changes, variables, arguments, expected) in cases {
-        fs::write(&lock, sound.to_string()).unwrap();
-        rewrite(&lock, changes);
+        fs::write(lock, sound.to_string()).unwrap();
+        rewrite(lock, changes);
         let mut command = place.command("agent", &[arguments, &["tools"][..]].concat());
         let (status, said) = Process::spawn("agent", command.envs(variables.iter().copied())).end();
         let as_expected = match expected {
@@ -401,7 +362,7 @@ fn agent_follows_newest_client() {
     let mut command = place.command("agent", &["tools"]);
     let (_, said) = Process::spawn("agent", command.envs([auto])).end();
     assert!(said.contains("does not run"), "the last file is refused first: {said}");
-    fs::write(&lock, sound.to_string()).unwrap();
+    fs::write(lock, sound.to_string()).unwrap();
     let mut command = place.command("agent", &["tools"]);
     let (_, said) = Process::spawn("agent", command.envs([auto])).end();
     assert!(
@@ -418,9 +379,7 @@ fn host_override_is_used() {
     let place = Place::new("host");
     let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    fs::create_dir_all(place.lock_dir()).unwrap();
-    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "transport": "ws"});
-    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
+    place.publish(port, &json!({"ideName": null, "authToken": null}));
     let overridden = |program: &str, arguments: &[&str]| {
         let mut command = place.command(program, arguments);
         Process::spawn(program, command.env("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2"))
@@ -445,19 +404,16 @@ fn host_override_is_used() {
     assert_eq!(bridge.end().0, Some(1));
 
     drop(listener);
-    let (status, said) = overridden("agent", &["tools"]).end();
     let whom = format!("127.0.0.2:{port}, the host of CLAUDE_CODE_IDE_HOST_OVERRIDE");
-    assert!(status == Some(2) && said.contains(&whom), "{status:?} {said}");
+    overridden("agent", &["tools"]).fails(2, &[&whom]);
 }
 
 #[test]
 fn of_two_editors_the_variable_names_one() {
     let place = Place::new("two");
-    let (mut one, mut other) = (place.editor(&[]), place.editor(&[]));
-    let ports = [listening(&mut one).0.to_string(), listening(&mut other).0.to_string()];
-    let (status, said) = place.agent(&["tools"]).end();
-    assert!(status == Some(2) && said.contains("several editors"), "{status:?} {said}");
+    let (_one, mut other) = (place.editor(&[]), place.editor(&[]));
+    place.agent(&["tools"]).fails(2, &["several editors"]);
     let mut command = place.command("agent", &["tools"]);
-    assert_eq!(Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", &ports[1])).end().0, Some(0));
+    assert_eq!(Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", &other.port)).end().0, Some(0));
     assert_eq!(other.event("connected")["client"], "ide-mcp-agent");
 }

@@ -1,16 +1,16 @@
 //! The ends of the programs: after an unread output, an end of input, or the end of the peer.
 
-use crate::support::{Place, Process};
+use crate::bridge::Scripted;
+use crate::support::{Place, Process, ended};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{ChildStdout, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tungstenite::Message;
-use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::CloseFrame;
 
 #[test]
@@ -27,12 +27,11 @@ fn editor_reports_reason_of_its_end() {
     ];
     for (why, end) in how {
         let mut editor = place.editor(&[]);
-        let listening = editor.event("listening");
         end(&mut editor);
         assert_eq!(editor.event("stopping")["why"], why);
         assert_eq!(editor.end(), (Some(0), String::new()), "{why}");
         assert_eq!(editor.rest(), [""; 0], "{why}");
-        assert!(!Path::new(listening["lock"].as_str().unwrap()).exists(), "{why}");
+        assert!(!editor.lock.exists(), "{why}");
     }
 }
 
@@ -45,7 +44,6 @@ fn waiting_agent_prints_one_line_at_end() {
         let place = Place::new(name);
         place.write("new.txt", "new\n");
         let mut editor = place.editor(&[]);
-        editor.event("listening");
         let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
         editor.until("diff");
         if name == "quits" {
@@ -63,13 +61,6 @@ fn waiting_agent_prints_one_line_at_end() {
         assert!(complaint.lines().count() <= 1, "{name}: {complaint}");
         assert!(!place.project().join("a.txt").exists(), "{name}");
     }
-}
-
-/// Waits for the end, and returns the exit status and the standard error.
-fn ended(mut child: Child) -> (Option<i32>, String) {
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    (child.wait().unwrap().code(), said)
 }
 
 #[test]
@@ -113,8 +104,7 @@ fn unread_editor(place: &Place) -> (Process, ChildStdout, PathBuf) {
 fn proposing(place: &Place, len: usize) -> Process {
     let mut agent = place.agent(&["calls"]);
     let contents = "x".repeat(len);
-    let diff = json!({"old_file_path": "a.txt", "new_file_contents": contents, "tab_name": "t"});
-    agent.tell(&format!("openDiff {diff}"));
+    agent.propose("t", &contents);
     agent
 }
 
@@ -171,8 +161,7 @@ fn too_much_unread_output_ends_the_editor() {
     // The queue of the output (examples/cli/src/support/writer.rs) has no room behind two proposals.
     let mut agents = [(); 3].map(|()| proposing(&place, 9 << 20));
     agents.iter_mut().for_each(assert_rejected);
-    let (status, said) = editor.end();
-    assert!(status == Some(1) && said.contains("nobody reads it"), "{status:?} {said}");
+    editor.fails(1, &["nobody reads it"]);
     assert!(!lock.exists());
     drop(out);
 }
@@ -203,7 +192,7 @@ fn n05_strangers_do_not_fill_unread_output() {
 fn l06_lock_file_changes_are_events() {
     let place = Place::new("lock-events");
     let mut editor = place.editor(&[]);
-    let lock = PathBuf::from(editor.event("listening")["lock"].as_str().unwrap());
+    let lock = editor.lock.clone();
     fs::remove_file(&lock).unwrap();
     while editor.event("lock_file")["state"] != "restored" {}
     assert!(lock.exists());
@@ -252,8 +241,7 @@ fn full_disk_is_a_failure() {
     let (status, said) = ended(child);
     assert!(status == Some(1) && said.contains("No space left"), "the editor: {status:?} {said}");
 
-    let mut editor = place.editor(&[]);
-    editor.event("listening");
+    let _editor = place.editor(&[]);
     for arguments in [&["tools"][..], &["call", "openFile", &open], &["--help"]] {
         let mut command = place.command("agent", arguments);
         let child = command.stdin(Stdio::null()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
@@ -271,23 +259,13 @@ fn full_disk_is_a_failure() {
 #[test]
 fn close_reason_is_printed_without_control_characters() {
     let place = Place::new("escape");
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    fs::create_dir_all(place.lock_dir()).unwrap();
-    let lock = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "transport": "ws"});
-    fs::write(place.lock_dir().join(format!("{port}.lock")), lock.to_string()).unwrap();
+    let (listener, _) = place.listener();
     let mut agent = place.agent(&["tools"]);
-    let chosen = |_: &Request, mut response: Response| {
-        response.headers_mut().insert("Sec-WebSocket-Protocol", "mcp".parse().unwrap());
-        Ok(response)
-    };
-    let mut socket = tungstenite::accept_hdr(listener.accept().unwrap().0, chosen).unwrap();
+    let mut editor = Scripted::accept(&listener);
     let reason = "\u{1b}[2J\u{9b}2J\nagent: all is well\u{202e}";
     let frame = CloseFrame { code: 4000.into(), reason: reason.into() };
-    socket.send(Message::Close(Some(frame))).unwrap();
-    let (status, said) = agent.end();
-    assert_eq!(status, Some(1));
-    assert!(said.contains("4000: \u{fffd}[2J\u{fffd}2J\u{fffd}agent: all is well\u{fffd}"), "{said:?}");
+    editor.0.send(Message::Close(Some(frame))).unwrap();
+    let said = agent.fails(1, &["4000: \u{fffd}[2J\u{fffd}2J\u{fffd}agent: all is well\u{fffd}"]);
     assert_eq!(said.lines().count(), 1, "{said:?}");
 }
 

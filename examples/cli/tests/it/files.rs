@@ -23,7 +23,6 @@ fn paths(place: &Place) -> [String; 4] {
 fn files_outside_of_folders_are_refused() {
     let place = with_secret("outside");
     let mut editor = place.editor(&[]);
-    editor.event("listening");
     let mut agent = place.agent(&["calls"]);
     editor.until("connected");
     for path in paths(&place) {
@@ -55,7 +54,6 @@ fn files_outside_of_folders_are_refused() {
 fn diff_outside_of_folders_is_marked() {
     let place = with_secret("marked");
     let mut editor = place.editor(&["--on-diff", "reject"]);
-    editor.event("listening");
     let mut agent = place.agent(&["calls"]);
     let inside = place.project().join("new/b.txt").to_str().unwrap().to_owned();
     let cases = paths(&place).into_iter().map(|path| (path, true)).chain([(inside, false)]);
@@ -75,7 +73,6 @@ fn open_file_selects_requested_passage() {
     let place = with_secret("passage");
     let path = place.project().join("a.txt").to_str().unwrap().to_owned();
     let mut editor = place.editor(&[]);
-    editor.event("listening");
     let mut watching = place.agent(&["watch"]);
     editor.until("ide_connected");
     let opened = format!("Opened file: {path}");

@@ -8,7 +8,6 @@ use crate::support::stranger::{MALLORY, Squatter, as_another_user, can_be_anothe
 use crate::support::{Place, dead};
 use ide_mcp_lockfile::{Error, check_server};
 use serde_json::json;
-use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
@@ -19,13 +18,7 @@ const TOKEN: &str = "0123456789-the-token-of-the-victim";
 
 /// Writes a lock file as an editor of the current user would, for this port and process.
 fn lock(place: &Place, port: u16, pid: u32) -> String {
-    fs::create_dir_all(place.lock_dir()).unwrap();
-    let path = place.lock_dir().join(format!("{port}.lock"));
-    let file = json!({
-        "pid": pid, "workspaceFolders": [place.project()], "ideName": "Victim", "transport": "ws",
-        "runningInWindows": false, "authToken": TOKEN,
-    });
-    fs::write(&path, file.to_string()).unwrap();
+    let path = place.publish(port, &json!({"pid": pid, "ideName": "Victim", "authToken": TOKEN}));
     path.to_str().unwrap().into()
 }
 
@@ -121,7 +114,7 @@ fn l13_reconnecting_agent_refuses_another_user() {
     }
     let place = Place::new("impostor-again");
     let mut editor = place.editor(&[]);
-    let port = u16::try_from(editor.event("listening")["port"].as_u64().unwrap()).unwrap();
+    let port = editor.port.parse().unwrap();
     let mut agent = place.agent(&["--reconnect", "watch"]);
     editor.until("connected");
     editor.kill();
@@ -129,9 +122,7 @@ fn l13_reconnecting_agent_refuses_another_user() {
     // Time for the agent to try while the process of the lock file is dead.
     thread::sleep(Duration::from_secs(4));
     lock(&place, port, std::process::id());
-    let (status, said) = agent.end();
-    assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains(&format!("belongs to user {MALLORY}")), "{said}");
+    agent.fails(1, &[&format!("belongs to user {MALLORY}")]);
     assert_eq!(squatter.captured(), "");
 }
 

@@ -1,13 +1,12 @@
 //! The lines that the programs read and print: the diff that an answer refers to, and wrong calls.
 
 use crate::support::{Place, Process};
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn verdict_names_tab_if_several_are_open() {
     let place = Place::new("tab");
     let mut editor = place.editor(&[]);
-    editor.event("listening");
     let open = |agent: &mut Process, editor: &mut Process, tab: &str| {
         let arguments = json!({"new_file_path": "/x", "new_file_contents": "y", "tab_name": tab});
         agent.tell(&format!("openDiff {arguments}"));
@@ -47,8 +46,7 @@ fn verdict_names_tab_if_several_are_open() {
 #[test]
 fn wrong_line_does_not_stop_later_calls() {
     let place = Place::new("lines");
-    let mut editor = place.editor(&[]);
-    editor.event("listening");
+    let _editor = place.editor(&[]);
     let mut agent = place.agent(&["calls"]);
     for line in
         ["getDiagnostics {", "", "openDiff {}", "getDiagnostics []", "closeAllDiffTabs", "executeCode {}"]
@@ -57,8 +55,7 @@ fn wrong_line_does_not_stop_later_calls() {
     }
     agent.hang_up();
     assert_eq!(agent.end().0, Some(1));
-    let mut outcomes: Vec<Value> =
-        agent.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut outcomes = agent.rest_of_json();
     outcomes.sort_by_key(|outcome| outcome["line"].as_u64());
     let lines: Vec<_> = outcomes.iter().map(|outcome| outcome["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, [1, 3, 4, 5, 6]);

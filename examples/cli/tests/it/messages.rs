@@ -1,22 +1,11 @@
 //! The messages and exit statuses of the programs for a wrong command line and a missing editor.
 
-use crate::support::{Place, Process, dead};
-use ide_mcp::ide::{AuthToken, LockFile, LockForm};
-use serde_json::Value;
+use crate::support::{Place, Process, dead, rewrite};
+use serde_json::json;
 use std::fs;
 use std::net::TcpListener;
 
 const COMMANDS: [&str; 6] = ["editor", "agent", "doctor", "tap", "replay", "bridge"];
-
-/// Writes the lock file of an editor with this process id, and returns the path.
-fn publish(place: &Place, port: u16, pid: u32) -> String {
-    fs::create_dir_all(place.lock_dir()).unwrap();
-    let folders = vec![place.project().to_str().unwrap().into()];
-    let file = LockFile::new(pid, folders, "Gone", AuthToken::from_text("t").unwrap());
-    let path = place.lock_dir().join(LockForm::Lock.file_name(port, &file));
-    fs::write(&path, file.to_json()).unwrap();
-    path.to_str().unwrap().into()
-}
 
 #[test]
 fn wrong_command_line_is_status_2() {
@@ -103,9 +92,8 @@ fn the_program_names_its_commands() {
         );
         assert!(!expected.ends_with(": ") || said.contains(named), "{name}: {said}");
     }
-    let (status, said) =
-        Process::spawn("ide-mcp", &mut std::process::Command::new(crate::executable())).end();
-    assert!(status == Some(2) && said.contains("a command is missing: ") && said.contains(named), "{said}");
+    let mut alone = Process::spawn("ide-mcp", &mut std::process::Command::new(crate::executable()));
+    alone.fails(2, &["a command is missing: ", named]);
 }
 
 #[test]
@@ -132,8 +120,9 @@ fn failed_start_of_editor_is_status_2() {
 fn agent_without_editor_is_status_2() {
     let place = Place::new("none");
     let (pid, port) = (dead(), place.closed_port());
-    let gone = publish(&place, port, pid);
-    let living = publish(&place, place.closed_port(), std::process::id());
+    let publish = |port, pid| place.publish(port, &json!({"pid": pid})).to_str().unwrap().to_owned();
+    let gone = publish(port, pid);
+    let living = publish(place.closed_port(), std::process::id());
     let misnamed = place.write("editor.lock", "{}");
     let port = port.to_string();
     let not_running = format!("the process {pid} of {gone} does not run here");
@@ -163,27 +152,17 @@ fn agent_without_editor_is_status_2() {
         assert!(status == Some(2) && said.contains(expected), "{name}: {status:?} {said}");
     }
     let mut command = place.command("agent", &["--cwd", "/", "tools"]);
-    let (status, said) = Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", "41111x")).end();
-    assert!(
-        status == Some(2) && said.contains("\"41111x\", which is no port: unset it"),
-        "{status:?} {said}"
-    );
+    let mut agent = Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", "41111x"));
+    agent.fails(2, &["\"41111x\", which is no port: unset it"]);
 }
 
 #[test]
 fn wrong_token_error_names_lock_file() {
     let place = Place::new("token");
-    let mut editor = place.editor(&[]);
-    let listening = editor.event("listening");
-    let lock = listening["lock"].as_str().unwrap();
-    let mut file: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
-    file["authToken"] = "another".into();
-    fs::write(lock, file.to_string()).unwrap();
-    let (status, said) = place.agent(&["tools"]).end();
-    assert!(
-        status == Some(1) && said.contains(&format!("{lock} is not the lock file of this editor")),
-        "{said}"
-    );
+    let editor = place.editor(&[]);
+    rewrite(&editor.lock, &json!({"authToken": "another"}));
+    let whose = format!("{} is not the lock file of this editor", editor.lock.display());
+    place.agent(&["tools"]).fails(1, &[&whose]);
 }
 
 #[test]

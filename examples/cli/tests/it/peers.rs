@@ -14,7 +14,7 @@ const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 
 /// Attaches with these fields. Returns the open socket and the response, or the status and body of
 /// a refusal.
-fn attach(port: u64, fields: &[(&str, &str)]) -> Result<(WebSocket<TcpStream>, Response<()>), (u16, String)> {
+fn attach(port: u16, fields: &[(&str, &str)]) -> Result<(WebSocket<TcpStream>, Response<()>), (u16, String)> {
     let mut request = format!("ws://127.0.0.1:{port}/").into_client_request().unwrap();
     for (name, value) in fields {
         let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
@@ -26,7 +26,7 @@ fn attach(port: u64, fields: &[(&str, &str)]) -> Result<(WebSocket<TcpStream>, R
             request.headers_mut().append(name, value);
         }
     }
-    let stream = TcpStream::connect(("127.0.0.1", u16::try_from(port).unwrap())).unwrap();
+    let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     match tungstenite::client(request, stream) {
         Ok((socket, response)) => Ok((socket, response.map(drop))),
         Err(HandshakeError::Failure(tungstenite::Error::Http(response))) => {
@@ -47,7 +47,7 @@ fn tungstenite_attaches_only_with_the_token() {
     let place = Place::new("tungstenite");
     let lock = place.write("lock", &format!(r#"{{"authToken":"{TOKEN}"}}"#));
     let mut editor = place.editor(&["--token-of", &lock]);
-    let port = editor.event("listening")["port"].as_u64().unwrap();
+    let port: u16 = editor.port.parse().unwrap();
 
     let good = [(TOKEN_FIELD, TOKEN), ("Sec-WebSocket-Protocol", "mcp")];
     let (mut socket, response) = attach(port, &good).unwrap();

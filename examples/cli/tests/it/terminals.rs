@@ -1,12 +1,11 @@
 //! Unusable terminals: one that nobody reads, one that disappears, and none at all.
 
-use crate::support::Place;
+use crate::support::{Place, ended};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::json;
 use std::fs::{File, OpenOptions};
-use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,12 +44,6 @@ fn wait_for(what: &str, mut is_it: impl FnMut() -> bool) {
     }
 }
 
-fn ended(mut child: Child) -> (Option<i32>, String) {
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    (child.wait().unwrap().code(), said)
-}
-
 #[test]
 fn unread_terminal_delays_no_agent() {
     let place = Place::new("stalled");
@@ -85,7 +78,7 @@ fn lost_terminal_ends_the_editor() {
     drop(program);
     place.published("the editor", None);
     let mut agent = place.agent(&["calls"]);
-    agent.tell(r#"openDiff {"old_file_path":"a.txt","new_file_contents":"new","tab_name":"t"}"#);
+    agent.propose("t", "new");
     agent.tell("getOpenEditors");
     assert_eq!(agent.event("outcome")["tool"], "getOpenEditors");
     drop(person);

@@ -1,8 +1,8 @@
 //! The beginning of a session, and the answers that the client gets if no session begins.
 
-use super::client::{INITIALIZE, INITIALIZED, ask, editor, next};
-use super::scripted::{Scripted, publish, silent};
-use crate::support::{Place, Process};
+use super::client::{INITIALIZE, INITIALIZED, ask};
+use super::scripted::Scripted;
+use crate::support::{Place, Process, rewrite};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,28 +10,22 @@ use std::time::{Duration, Instant};
 #[test]
 fn missing_editor_is_reported_at_once() {
     let place = Place::new("bridge-nobody");
-    let mut alone = place.start("bridge", &[]);
-    let (status, said) = alone.end();
-    assert!(status == Some(2) && said.contains("no editor found"), "{said}");
+    place.start("bridge", &[]).fails(2, &["no editor found"]);
     // The lock file of an editor that has gone, and a lock file with a wrong token.
     let port = place.closed_port();
-    let lock = publish(&place, port);
-    let attempt = |place: &Place, port: &str| {
+    let lock = place.publish(port, &json!({}));
+    let attempt = |port: &str, why: &str| {
         let mut bridge = place.start("bridge", &["--port", port]);
         bridge.tell(INITIALIZE);
-        let answer = next(&mut bridge);
+        let answer = bridge.json();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("i"), &json!(-32603)), "{answer}");
-        bridge.end()
+        bridge.fails(1, &[why]);
     };
-    let (status, said) = attempt(&place, &port.to_string());
-    assert!(status == Some(1) && said.contains("cannot be attached to"), "{said}");
+    attempt(&port.to_string(), "cannot be attached to");
     fs::remove_file(lock).unwrap();
-    let (_editor, port, lock) = editor(&place, &[]);
-    let mut wrong: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
-    wrong["authToken"] = "wrong".into();
-    fs::write(&lock, wrong.to_string()).unwrap();
-    let (status, said) = attempt(&place, &port.to_string());
-    assert!(status == Some(1) && said.contains("401"), "{said}");
+    let editor = place.editor(&[]);
+    rewrite(&editor.lock, &json!({"authToken": "wrong"}));
+    attempt(&editor.port, "401");
     let mut help = place.start("bridge", &["--help"]);
     assert!(help.rest().join("\n").contains("usage: ide-mcp bridge"));
 }
@@ -39,21 +33,20 @@ fn missing_editor_is_reported_at_once() {
 #[test]
 fn editor_lost_before_initialize_ends_bridge() {
     let place = Place::new("bridge-gone");
-    let (mut editor, ..) = editor(&place, &[]);
+    let mut editor = place.editor(&[]);
     let mut bridge = place.start("bridge", &[]);
     ask(&mut bridge, &json!(0), "ping", &json!({}));
-    assert_eq!(next(&mut bridge)["id"], 0);
+    assert_eq!(bridge.json()["id"], 0);
     editor.hang_up();
     assert_eq!(editor.end().0, Some(0));
     bridge.tell(INITIALIZE);
-    let (status, said) = bridge.end();
-    assert!(status == Some(1) && said.contains("no editor found"), "{status:?}: {said}");
+    bridge.fails(1, &["no editor found"]);
 }
 
 /// Checks that the next line answers this request with an error that contains `why`.
 #[track_caller]
 fn refused(bridge: &mut Process, id: &Value, why: &str) {
-    let answer = next(bridge);
+    let answer = bridge.json();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (id, &json!(-32603)), "{answer}");
     assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
 }
@@ -64,7 +57,7 @@ fn end_during_attaching_fails_open_requests() {
         [("the end of the input", Process::hang_up), ("a signal", |bridge| bridge.terminate())];
     for (name, end) in cases {
         let place = Place::new("bridge-silent");
-        let listener = silent(&place);
+        let listener = place.listener().0;
         let mut bridge = place.start("bridge", &[]);
         bridge.tell(INITIALIZE);
         // The bridge attaches, and the editor does not answer.
@@ -92,13 +85,13 @@ fn end_without_session_is_success() {
         ("the end of the input", "", Process::hang_up),
         ("a signal behind a ping", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n", |bridge| {
             // A bridge that answers has set its signal handlers.
-            assert_eq!(next(bridge)["id"], 0);
+            assert_eq!(bridge.json()["id"], 0);
             bridge.terminate();
         }),
     ];
     for (name, text, end) in cases {
         let place = Place::new("bridge-nothing");
-        let _listener = silent(&place);
+        let _listener = place.listener().0;
         let mut bridge = place.start("bridge", &[]);
         bridge.put(text);
         end(&mut bridge);
@@ -112,7 +105,7 @@ fn unreachable_editor_answers_with_error() {
     let lines = format!("{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}}\n");
     // No process listens on the port.
     let place = Place::new("bridge-dead");
-    publish(&place, place.closed_port());
+    place.publish(place.closed_port(), &json!({}));
     let mut bridge = place.start("bridge", &[]);
     bridge.put(&lines);
     bridge.hang_up();
@@ -120,35 +113,32 @@ fn unreachable_editor_answers_with_error() {
     // The request behind `initialize` gets an error, or no answer if the bridge reads it too late.
     let rest = bridge.rest();
     assert!(rest.iter().all(|line| line.contains("\"id\":1,\"error\"")), "{rest:?}");
-    let (status, said) = bridge.end();
-    assert!(status == Some(1) && said.contains("cannot be attached to"), "{status:?}: {said}");
+    let said = bridge.fails(1, &["cannot be attached to"]);
     assert!(!said.contains("tried again"), "it is over: {said}");
 
     // The editor closes the socket before it answers `initialize`.
     let place = Place::new("bridge-gone-early");
-    let listener = silent(&place);
+    let listener = place.listener().0;
     let mut bridge = place.start("bridge", &[]);
     bridge.tell(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
     assert_eq!(editor.hear()["method"], "initialize");
     drop(editor);
     refused(&mut bridge, &json!("i"), "cannot be attached to");
-    let (status, said) = bridge.end();
-    assert!(status == Some(1) && said.contains("cannot be attached to"), "{status:?}: {said}");
+    bridge.fails(1, &["cannot be attached to"]);
 }
 
 #[test]
 fn whole_session_can_arrive_at_once() {
     let place = Place::new("bridge-once");
-    let (_editor, ..) = editor(&place, &[]);
+    let _editor = place.editor(&[]);
     let mut bridge = place.start("bridge", &[]);
     bridge.put(&format!(
         "{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n"
     ));
     bridge.hang_up();
-    assert_eq!(next(&mut bridge)["id"], "i");
-    let answer = bridge.rest().into_iter().map(|line| serde_json::from_str::<Value>(&line).unwrap());
-    let answer = answer.into_iter().find(|line| line["id"] == 1).unwrap();
+    assert_eq!(bridge.json()["id"], "i");
+    let answer = bridge.rest_of_json().into_iter().find(|line| line["id"] == 1).unwrap();
     assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 5);
     assert_eq!(bridge.end(), (Some(0), String::new()));
 }

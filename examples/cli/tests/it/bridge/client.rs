@@ -1,4 +1,4 @@
-//! The client of a bridge, line by line, and an editor for the bridge.
+//! The client of a bridge, line by line.
 
 use crate::support::{Place, Process};
 use serde_json::{Value, json};
@@ -6,23 +6,13 @@ use serde_json::{Value, json};
 pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"peer","version":"7"}}}"#;
 pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-pub fn editor(place: &Place, arguments: &[&str]) -> (Process, u64, String) {
-    let mut editor = place.editor(arguments);
-    let event = editor.event("listening");
-    (editor, event["port"].as_u64().unwrap(), event["lock"].as_str().unwrap().into())
-}
-
 /// Starts a bridge and opens its session.
 pub fn bridge(place: &Place, arguments: &[&str]) -> Process {
     let mut bridge = place.start("bridge", arguments);
     bridge.tell(INITIALIZE);
-    assert_eq!(next(&mut bridge)["id"], "i");
+    assert_eq!(bridge.json()["id"], "i");
     bridge.tell(INITIALIZED);
     bridge
-}
-
-pub fn next(process: &mut Process) -> Value {
-    serde_json::from_str(&process.line()).unwrap()
 }
 
 pub fn ask(bridge: &mut Process, id: &Value, method: &str, params: &Value) {

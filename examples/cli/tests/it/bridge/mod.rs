@@ -7,8 +7,8 @@ mod scripted;
 mod unread;
 
 use crate::support::Place;
-use client::{INITIALIZE, INITIALIZED, ask, bridge, call, diff, editor, next, texts};
-use scripted::{Scripted, silent};
+use client::{INITIALIZE, INITIALIZED, ask, bridge, call, diff, texts};
+pub(crate) use scripted::Scripted;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
@@ -18,15 +18,15 @@ use std::process::Stdio;
 fn mcp_client_gets_tools_of_editor() {
     let place = Place::new("bridge-client");
     place.write("bad.json", "{x");
-    let (mut editor, ..) = editor(&place, &["--name", "Test Editor"]);
+    let mut editor = place.editor(&["--name", "Test Editor"]);
     let mut bridge = place.start("bridge", &[]);
     bridge.tell(INITIALIZE);
-    assert_eq!(next(&mut bridge)["result"]["serverInfo"]["name"], "Test Editor");
+    assert_eq!(bridge.json()["result"]["serverInfo"]["name"], "Test Editor");
     bridge.tell(INITIALIZED);
     ask(&mut bridge, &json!(0), "tools/list", &json!({}));
     call(&mut bridge, &json!(1), "getDiagnostics", &json!({"uri": "bad.json"}));
     call(&mut bridge, &json!(2), "nosuch", &json!({}));
-    let mut answers: Vec<Value> = (0..3).map(|_| next(&mut bridge)).collect();
+    let mut answers: Vec<Value> = (0..3).map(|_| bridge.json()).collect();
     answers.sort_by_key(|answer| answer["id"].as_u64());
     let tools = answers[0]["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -44,15 +44,15 @@ fn mcp_client_gets_tools_of_editor() {
 fn messages_pass_in_both_directions() {
     let place = Place::new("bridge-diff");
     let path = place.write("a.txt", "hello\n");
-    let (mut editor, ..) = editor(&place, &[]);
+    let mut editor = place.editor(&[]);
     let mut bridge = place.start("bridge", &[]);
     // The bridge itself answers requests that come before `initialize`.
     ask(&mut bridge, &json!(0), "server/discover", &json!({}));
-    assert_eq!(next(&mut bridge)["error"]["code"], -32601);
+    assert_eq!(bridge.json()["error"]["code"], -32601);
     ask(&mut bridge, &json!(1), "ping", &json!({}));
-    assert_eq!(next(&mut bridge)["result"], json!({}));
+    assert_eq!(bridge.json()["result"], json!({}));
     bridge.tell(INITIALIZE);
-    let greeting = next(&mut bridge);
+    let greeting = bridge.json();
     assert_eq!(greeting["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(greeting["result"]["serverInfo"]["name"], "ide-mcp editor");
     bridge.tell(INITIALIZED);
@@ -61,11 +61,11 @@ fn messages_pass_in_both_directions() {
     call(&mut bridge, &json!("é"), "openDiff", &diff("t"));
     assert_eq!(editor.until("diff")["tab"], "t");
     editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,4]}"#);
-    let pushed = next(&mut bridge);
+    let pushed = bridge.json();
     assert_eq!(pushed["method"], "selection_changed");
     assert_eq!(pushed["params"]["filePath"], path);
     editor.tell(r#"{"cmd":"answer","verdict":"accept","contents":"edited"}"#);
-    let answer = next(&mut bridge);
+    let answer = bridge.json();
     assert_eq!(answer["id"], "é");
     assert_eq!(texts(&answer), ["FILE_SAVED", "edited"]);
 
@@ -77,14 +77,14 @@ fn messages_pass_in_both_directions() {
     );
     assert_eq!(editor.until("diff_closed")["why"], "cancelled");
     call(&mut bridge, &json!(8), "closeAllDiffTabs", &json!({}));
-    let answer = next(&mut bridge);
+    let answer = bridge.json();
     assert_eq!((&answer["id"], texts(&answer)), (&json!(8), vec!["CLOSED_0_DIFF_TABS"]));
 
     // At the end of the input the bridge answers the open call, and closes the connection in order.
     call(&mut bridge, &json!(9), "openDiff", &diff("v"));
     editor.until("diff");
     bridge.hang_up();
-    let answer = next(&mut bridge);
+    let answer = bridge.json();
     assert_eq!((&answer["id"], &answer["error"]["message"]), (&json!(9), &json!("the bridge ends")));
     assert_eq!(editor.until("diff_closed")["why"], "cancelled");
     assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
@@ -94,57 +94,54 @@ fn messages_pass_in_both_directions() {
 #[test]
 fn bridge_reconnects_to_returning_editor() {
     let place = Place::new("bridge-back");
-    let (mut first, port, lock) = editor(&place, &["--on-diff", "hold"]);
+    let mut first = place.editor(&["--on-diff", "hold"]);
     let mut bridge = bridge(&place, &[]);
     first.until("ide_connected");
     call(&mut bridge, &json!(1), "openDiff", &diff("t"));
     first.until("diff");
     // The lock file stays, and names a port on which no process listens.
     first.kill();
-    let answer = next(&mut bridge);
+    let answer = bridge.json();
     assert_eq!(answer["id"], 1);
     assert_eq!(answer["error"]["message"], "the editor has gone before it answered");
     call(&mut bridge, &json!(2), "getDiagnostics", &json!({}));
-    let answer = next(&mut bridge);
+    let answer = bridge.json();
     assert_eq!(answer["id"], 2);
     assert!(answer["error"]["message"].as_str().unwrap().contains("the editor is away"), "{answer}");
     bridge.tell(r#"{"jsonrpc":"2.0","method":"x/unheard"}"#);
 
     // The editor returns with another port and another token.
-    fs::remove_file(lock).unwrap();
-    let (mut second, again, _) = editor(&place, &["--on-diff", "accept"]);
-    assert_ne!(port, again);
-    assert_eq!(next(&mut bridge)["method"], "notifications/tools/list_changed");
+    fs::remove_file(&first.lock).unwrap();
+    let mut second = place.editor(&["--on-diff", "accept"]);
+    assert_ne!(first.port, second.port);
+    assert_eq!(bridge.json()["method"], "notifications/tools/list_changed");
     assert_eq!(second.event("connected")["client"], "peer");
     call(&mut bridge, &json!(3), "openDiff", &diff("t"));
-    assert_eq!(texts(&next(&mut bridge)), ["FILE_SAVED", "y"]);
+    assert_eq!(texts(&bridge.json()), ["FILE_SAVED", "y"]);
 
     // The editor can also end with a close handshake.
     second.tell(r#"{"cmd":"quit"}"#);
     assert_eq!(second.end().0, Some(0));
-    let (_third, ..) = editor(&place, &[]);
-    assert_eq!(next(&mut bridge)["method"], "notifications/tools/list_changed");
+    let _third = place.editor(&[]);
+    assert_eq!(bridge.json()["method"], "notifications/tools/list_changed");
     ask(&mut bridge, &json!(4), "tools/list", &json!({}));
-    assert_eq!(next(&mut bridge)["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(bridge.json()["result"]["tools"].as_array().unwrap().len(), 5);
     bridge.terminate();
-    let (status, said) = bridge.end();
-    assert_eq!(status, Some(0));
-    assert!(said.contains("is lost") && said.contains("the editor is back"), "{said}");
-    assert!(said.contains("the editor did not hear x/unheard"), "{said}");
+    bridge.fails(0, &["is lost", "the editor is back", "the editor did not hear x/unheard"]);
 }
 
 #[test]
 fn unread_stderr_does_not_block_the_bridge() {
     let place = Place::new("bridge-unread");
-    let (mut first, _, lock) = editor(&place, &[]);
+    let mut first = place.editor(&[]);
     let mut bridge = bridge(&place, &[]);
     first.until("ide_connected");
     first.kill();
-    fs::remove_file(lock).unwrap();
+    fs::remove_file(&first.lock).unwrap();
     // Until the bridge detects the loss, it counts no lost notifications.
     for id in 0.. {
         ask(&mut bridge, &json!(id), "tools/list", &json!({}));
-        let answer = next(&mut bridge);
+        let answer = bridge.json();
         if answer["error"]["message"].as_str().unwrap().contains("away") {
             break;
         }
@@ -159,7 +156,7 @@ fn unread_stderr_does_not_block_the_bridge() {
         bridge.tell(&refusal);
     }
     ask(&mut bridge, &json!("after"), "ping", &json!({}));
-    assert_eq!(next(&mut bridge), json!({"jsonrpc": "2.0", "id": "after", "result": {}}));
+    assert_eq!(bridge.json(), json!({"jsonrpc": "2.0", "id": "after", "result": {}}));
     bridge.terminate();
     // The unread pipe has only the beginning. The bridge ends without writing the rest.
     let (status, said) = bridge.end();
@@ -170,15 +167,15 @@ fn unread_stderr_does_not_block_the_bridge() {
 #[test]
 fn lost_notifications_are_reported_once() {
     let place = Place::new("bridge-count");
-    let (mut first, _, lock) = editor(&place, &[]);
+    let mut first = place.editor(&[]);
     let mut bridge = bridge(&place, &[]);
     first.until("ide_connected");
     first.tell(r#"{"cmd":"quit"}"#);
     assert_eq!(first.end().0, Some(0));
-    assert!(!fs::exists(lock).unwrap());
+    assert!(!first.lock.exists());
     for id in 0.. {
         ask(&mut bridge, &json!(id), "tools/list", &json!({}));
-        if !next(&mut bridge)["error"].is_null() {
+        if !bridge.json()["error"].is_null() {
             break;
         }
     }
@@ -186,17 +183,14 @@ fn lost_notifications_are_reported_once() {
         bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
     }
     bridge.hang_up();
-    let (status, said) = bridge.end();
-    assert_eq!(status, Some(0));
+    let said = bridge.fails(0, &["did not hear 500 notifications", "the first was x/unheard-0"]);
     assert_eq!(said.matches("unheard-").count(), 1, "{said}");
-    assert!(said.contains("did not hear 500 notifications"), "{said}");
-    assert!(said.contains("the first was x/unheard-0"), "{said}");
 }
 
 #[test]
 fn bridge_allows_256_open_calls() {
     let place = Place::new("bridge-many");
-    let (mut editor, ..) = editor(&place, &["--on-diff", "hold"]);
+    let mut editor = place.editor(&["--on-diff", "hold"]);
     let mut bridge = bridge(&place, &[]);
     for id in 0..256 {
         call(&mut bridge, &json!(id), "openDiff", &diff(&format!("{id}")));
@@ -205,12 +199,12 @@ fn bridge_allows_256_open_calls() {
         editor.until("diff");
     }
     call(&mut bridge, &json!(256), "openDiff", &diff("one too many"));
-    let refused = next(&mut bridge);
+    let refused = bridge.json();
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(256), &json!(-32603)));
     // A call that ends an open call is still accepted. It causes two answers: of the diff and its
     // own.
     call(&mut bridge, &json!("close"), "close_tab", &json!({"tab_name": "255"}));
-    let answers = [next(&mut bridge), next(&mut bridge)];
+    let answers = [bridge.json(), bridge.json()];
     assert!(
         answers.iter().any(|answer| answer["id"] == 255 && texts(answer)[0] == "DIFF_REJECTED"),
         "{answers:?}"
@@ -222,7 +216,7 @@ fn bridge_allows_256_open_calls() {
     editor.tell(r#"{"cmd":"quit"}"#);
     let mut ids: Vec<u64> = (0..255)
         .map(|_| {
-            let answer = next(&mut bridge);
+            let answer = bridge.json();
             assert_eq!(texts(&answer)[0], "DIFF_REJECTED");
             answer["id"].as_u64().unwrap()
         })
@@ -236,16 +230,15 @@ fn bridge_allows_256_open_calls() {
 #[test]
 fn ninth_invalid_line_ends_the_bridge() {
     let place = Place::new("bridge-garbage");
-    let (mut editor, ..) = editor(&place, &[]);
+    let mut editor = place.editor(&[]);
     let mut bridge = bridge(&place, &[]);
     for _ in 0..8 {
         bridge.tell("no message");
     }
     ask(&mut bridge, &json!(1), "ping", &json!({}));
-    assert_eq!(next(&mut bridge)["id"], 1);
+    assert_eq!(bridge.json()["id"], 1);
     bridge.tell("one more");
-    let (status, said) = bridge.end();
-    assert!(status == Some(1) && said.contains("no message"), "{said}");
+    bridge.fails(1, &["no message"]);
     assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
 
     let mut command = place.command("bridge", &[]);
@@ -260,7 +253,7 @@ fn ninth_invalid_line_ends_the_bridge() {
 #[test]
 fn unknown_members_pass_unchanged() {
     let place = Place::new("bridge-raw");
-    let listener = silent(&place);
+    let listener = place.listener().0;
     let mut bridge = place.start("bridge", &[]);
     bridge.tell(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
@@ -271,7 +264,7 @@ fn unknown_members_pass_unchanged() {
         r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{"tools":{{}},"prompts":{{"x":1}},"logging":{{}}}},"serverInfo":{{"name":"s","version":"1"}},"instructions":"read me"}}}}"#,
         greeting["id"]
     ));
-    let answered = next(&mut bridge)["result"].clone();
+    let answered = bridge.json()["result"].clone();
     assert_eq!(answered["capabilities"]["prompts"], json!({"x": 1}));
     assert_eq!(answered["capabilities"]["logging"], json!({}));
     assert_eq!(answered["instructions"], "read me");
@@ -298,14 +291,14 @@ fn unknown_members_pass_unchanged() {
     let asked = editor.hear();
     assert_eq!(asked["params"]["_meta"], json!({"odd": 1, "progressToken": asked["id"]}));
     editor.say(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1,"total":2}}}}"#, asked["id"]));
-    assert_eq!(next(&mut bridge)["params"], json!({"progressToken": "tok", "progress": 1.0, "total": 2.0}));
+    assert_eq!(bridge.json()["params"], json!({"progressToken": "tok", "progress": 1.0, "total": 2.0}));
     editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"odd" : [1.0]}}}}"#, asked["id"]));
     assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","id":"a","result":{"odd" : [1.0]}}"#);
 
     // Requests of the editor, with progress: one is answered, one fails, one is cancelled.
     for (id, end) in [("1", "answer"), ("\"two\"", "error"), ("3", "cancel")] {
         editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"_meta":{{"progressToken":"p"}}}}}}"#));
-        let asked = next(&mut bridge);
+        let asked = bridge.json();
         let token = &asked["params"]["_meta"]["progressToken"];
         bridge.tell(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 3}}).to_string());
         assert_eq!(editor.hear()["params"], json!({"progressToken": "p", "progress": 3.0}));
@@ -321,7 +314,7 @@ fn unknown_members_pass_unchanged() {
             }
             _ => {
                 editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"r"}}"#);
-                let cancelled = next(&mut bridge);
+                let cancelled = bridge.json();
                 assert_eq!(cancelled["params"], json!({"requestId": asked["id"], "reason": "r"}));
             }
         }

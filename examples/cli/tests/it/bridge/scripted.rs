@@ -1,28 +1,9 @@
 //! An editor whose messages the test writes and reads.
 
-use crate::support::Place;
-use serde_json::{Value, json};
-use std::fs;
+use serde_json::Value;
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Message, WebSocket};
-
-/// Binds a listener and writes its lock file. The listener answers nothing by itself.
-pub fn silent(place: &Place) -> TcpListener {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    publish(place, listener.local_addr().unwrap().port());
-    listener
-}
-
-/// Writes a lock file for this port, whether a listener exists or not, and returns its path.
-pub fn publish(place: &Place, port: u16) -> PathBuf {
-    fs::create_dir_all(place.lock_dir()).unwrap();
-    let file = json!({"pid": std::process::id(), "workspaceFolders": [place.project()], "ideName": "scripted", "transport": "ws", "authToken": "t"});
-    let lock = place.lock_dir().join(format!("{port}.lock"));
-    fs::write(&lock, file.to_string()).unwrap();
-    lock
-}
 
 /// An editor whose messages the test writes and reads.
 pub struct Scripted(pub WebSocket<TcpStream>);

@@ -1,7 +1,7 @@
 //! Clients that do not read.
 
 use super::client::{INITIALIZE, INITIALIZED};
-use super::scripted::{Scripted, silent};
+use super::scripted::Scripted;
 use crate::support::Place;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -15,17 +15,13 @@ use tungstenite::Message;
 /// Starts a bridge whose client has read nothing yet, and attaches it to a scripted editor. One
 /// request is open, and the editor has received it.
 fn unread(place: &Place) -> (Child, BufReader<ChildStdout>, Scripted) {
-    let listener = silent(place);
+    let listener = place.listener().0;
     let mut command = place.command("bridge", &[]);
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = pipes.spawn().unwrap();
     let open = r#"{"jsonrpc":"2.0","id":"open","method":"x/open"}"#;
-    child
-        .stdin
-        .as_mut()
-        .unwrap()
-        .write_all(format!("{INITIALIZE}\n{INITIALIZED}\n{open}\n").as_bytes())
-        .unwrap();
+    let input = format!("{INITIALIZE}\n{INITIALIZED}\n{open}\n");
+    child.stdin.as_mut().unwrap().write_all(input.as_bytes()).unwrap();
     let mut editor = Scripted::accept(&listener);
     editor.0.get_ref().set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let greeting = editor.hear();

@@ -129,7 +129,6 @@ fn verdict_comes_first_then_worst_finding() {
 fn real_editor_is_healthy_without_ide_connected() {
     let setup = Setup::new();
     let mut editor = setup.place.editor(&[]);
-    editor.event("listening");
     assert_eq!(setup.found(&[]), (BTreeSet::new(), Some(0)));
     let project = setup.place.project();
     assert_eq!(setup.found(&["--cwd", project.to_str().unwrap()]), (BTreeSet::new(), Some(0)));
@@ -155,7 +154,7 @@ fn wrong_command_line_is_status_2() {
         );
     }
     let mut doctor = setup.doctor(&["--json", "--cwd", "missing"]);
-    let said: Vec<Value> = doctor.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said = doctor.rest_of_json();
     assert_eq!((said.len(), &said[0]["event"], &said[0]["status"]), (1, &json!("error"), &json!(2)));
     let mut help = setup.doctor(&["--help"]);
     assert!(help.rest().len() > 10);

@@ -89,8 +89,7 @@ impl Setup {
     /// Runs the doctor, and returns the ids of all findings other than "ok", and the exit status.
     pub(crate) fn found(&self, arguments: &[&str]) -> (BTreeSet<String>, Option<i32>) {
         let mut doctor = self.doctor(&[&["--json"], arguments].concat());
-        let lines: Vec<Value> =
-            doctor.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines = doctor.rest_of_json();
         let (status, said) = doctor.end();
         assert_eq!(said, "");
         assert!(!format!("{lines:?}").contains("QZQZ"), "the token is shown: {lines:?}");

@@ -5,4 +5,4 @@ mod process;
 pub mod stranger;
 pub mod tmux;
 
-pub use process::{Place, Process, dead};
+pub use process::{Editor, Place, Process, dead, ended, rewrite};

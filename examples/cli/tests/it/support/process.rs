@@ -1,12 +1,13 @@
 //! Processes of the programs, with a home directory of the test, and with a timeout for each line
 //! that the test reads.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -92,11 +93,34 @@ impl Place {
         port
     }
 
-    pub fn editor(&self, arguments: &[&str]) -> Process {
+    /// Starts an editor without a screen, and waits until it listens.
+    pub fn editor(&self, arguments: &[&str]) -> Editor {
         let project = self.project();
         let arguments: Vec<&str> =
             ["--headless"].into_iter().chain(arguments.iter().copied()).chain(project.to_str()).collect();
-        self.start("editor", &arguments)
+        Editor::at(self.start("editor", &arguments))
+    }
+
+    /// Binds a listener and writes its lock file. The listener answers nothing by itself.
+    pub fn listener(&self) -> (TcpListener, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        self.publish(port, &json!({}));
+        (listener, port.to_string())
+    }
+
+    /// Writes a lock file for this port, whether a listener exists or not. It is that of an editor
+    /// that has the project open in this process, with these members changed.
+    pub fn publish(&self, port: u16, changes: &Value) -> PathBuf {
+        fs::create_dir_all(self.lock_dir()).unwrap();
+        let mut file = json!({
+            "pid": std::process::id(), "workspaceFolders": [self.project()], "ideName": "scripted",
+            "transport": "ws", "authToken": "t",
+        });
+        set(&mut file, changes);
+        let lock = self.lock_dir().join(format!("{port}.lock"));
+        fs::write(&lock, file.to_string()).unwrap();
+        lock
     }
 
     pub fn agent(&self, arguments: &[&str]) -> Process {
@@ -131,6 +155,57 @@ impl Drop for Place {
     }
 }
 
+/// Changes these members of an object; null removes a member.
+fn set(object: &mut Value, changes: &Value) {
+    let object = object.as_object_mut().unwrap();
+    object.extend(changes.as_object().unwrap().clone());
+    object.retain(|_, value| !value.is_null());
+}
+
+/// Changes these members of a lock file; null removes a member.
+pub fn rewrite(lock: impl AsRef<Path>, changes: &Value) {
+    let mut file: Value = serde_json::from_str(&fs::read_to_string(&lock).unwrap()).unwrap();
+    set(&mut file, changes);
+    fs::write(lock, file.to_string()).unwrap();
+}
+
+/// Waits for the end, and returns the exit status and the standard error.
+pub fn ended(mut child: Child) -> (Option<i32>, String) {
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (child.wait().unwrap().code(), said)
+}
+
+/// A running editor, and the announcement of its lock file.
+pub struct Editor {
+    process: Process,
+    pub port: String,
+    pub lock: PathBuf,
+}
+
+impl Editor {
+    /// Waits until the editor listens.
+    pub fn at(mut process: Process) -> Self {
+        let event = process.event("listening");
+        let (port, lock) = (event["port"].to_string(), event["lock"].as_str().unwrap().into());
+        Self { process, port, lock }
+    }
+}
+
+impl Deref for Editor {
+    type Target = Process;
+
+    fn deref(&self) -> &Process {
+        &self.process
+    }
+}
+
+impl DerefMut for Editor {
+    fn deref_mut(&mut self) -> &mut Process {
+        &mut self.process
+    }
+}
+
 /// Returns the id of a process that has ended.
 pub fn dead() -> u32 {
     let mut child = Command::new("true").spawn().unwrap();
@@ -148,12 +223,12 @@ pub struct Process {
 
 impl Process {
     pub fn spawn(name: &str, command: &mut Command) -> Self {
-        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = pipes.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (mut process, out) = Self::spawn_unread(name, command);
         let (sender, lines) = mpsc::channel();
-        let out = BufReader::new(child.stdout.take().unwrap());
+        let out = BufReader::new(out);
         thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { name: name.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }
+        process.lines = lines;
+        process
     }
 
     /// Starts a process, and returns its standard output, which the caller can read or leave unread.
@@ -175,11 +250,16 @@ impl Process {
         }
     }
 
+    /// Returns the next line, which is JSON.
+    pub fn json(&mut self) -> Value {
+        let line = self.line();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
     /// Returns the next event, and checks its name.
     pub fn event(&mut self, expected: &str) -> Value {
-        let line = self.line();
-        let event: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        assert_eq!(event["event"], expected, "{line}");
+        let event = self.json();
+        assert_eq!(event["event"], expected, "{event}");
         event
     }
 
@@ -196,8 +276,7 @@ impl Process {
     /// Returns the next event of this name, and skips others.
     pub fn until(&mut self, expected: &str) -> Value {
         loop {
-            let line = self.line();
-            let event: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            let event = self.json();
             if event["event"] == expected {
                 return event;
             }
@@ -207,6 +286,17 @@ impl Process {
     /// Returns all remaining lines, to the end of standard output.
     pub fn rest(&mut self) -> Vec<String> {
         self.lines.iter().collect()
+    }
+
+    /// Returns all remaining lines, each of which is JSON.
+    pub fn rest_of_json(&mut self) -> Vec<Value> {
+        self.rest().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Makes `ide-mcp agent calls` propose a change of a file.
+    pub fn propose(&mut self, tab: &str, contents: &str) {
+        let diff = json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": tab});
+        self.tell(&format!("openDiff {diff}"));
     }
 
     /// Writes a line to standard input.
@@ -256,6 +346,18 @@ impl Process {
             thread::sleep(Duration::from_millis(2));
         }
         self.end()
+    }
+
+    /// Waits for the end of the process, and checks the exit status and the parts of the standard
+    /// error, which it returns.
+    #[track_caller]
+    pub fn fails(&mut self, expected: i32, parts: &[&str]) -> String {
+        let (status, said) = self.end();
+        assert!(
+            status == Some(expected) && parts.iter().all(|part| said.contains(part)),
+            "{status:?} {said}"
+        );
+        said
     }
 
     /// Waits for the end of the process, and returns the exit status and the standard error.

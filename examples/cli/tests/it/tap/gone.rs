@@ -1,10 +1,11 @@
 //! An editor that has gone and had an ephemeral port: the system can give the port to a client
 //! socket.
 
+use super::HEAD;
 use super::programs::Tap;
-use super::{HEAD, publish};
 use crate::support::Place;
 use rustix::net::{Shutdown, shutdown};
+use serde_json::json;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
@@ -44,7 +45,7 @@ fn tap_does_not_connect_to_itself() {
     let place = Place::new("tap-itself");
     let mut listener = even_listener();
     let port = listener.local_addr().unwrap().port();
-    publish(&place, port);
+    place.publish(port, &json!({}));
     let mut tap = Tap::start(&place, &port.to_string(), "t.jsonl");
     // Without the check, a tap connects to itself in one round of five.
     for round in 0..12 {

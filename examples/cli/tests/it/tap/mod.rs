@@ -10,7 +10,7 @@ use programs::{Tap, editor, replay};
 use serde_json::json;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,10 +21,7 @@ fn e07_tokens_in_messages_are_redacted() {
     let mut tap = Tap::start(&place, &port, "t.jsonl");
     let mut agent = tap.agent(&place, &["calls"]);
     let contents = format!("{token} and {}", tap.token);
-    agent.tell(&format!(
-        "openDiff {}",
-        json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": "t"})
-    ));
+    agent.propose("t", &contents);
     assert_eq!(editor.until("diff")["contents"], contents.as_str(), "the editor gets the message unchanged");
     editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
     let outcome = agent.event("outcome");
@@ -130,8 +127,7 @@ fn signal_or_kill_leaves_replayable_transcript() {
     let mut agent = tap.agent(&place, &["watch"]);
     editor.until("ide_connected");
     tap.stop();
-    let (status, said) = agent.end();
-    assert!(status == Some(1) && said.contains("1001"), "{said}");
+    agent.fails(1, &["1001"]);
     assert!(editor.until("closed")["why"].as_str().unwrap().contains("1001"));
     let (status, said) = replay(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
@@ -154,7 +150,7 @@ fn signal_or_kill_leaves_replayable_transcript() {
 #[test]
 fn lock_file_is_restored_between_connections() {
     let place = Place::new("tap-vanished");
-    let (_listener, port) = bare_editor(&place);
+    let (_listener, port) = place.listener();
     let mut tap = Tap::start(&place, &port, "t.jsonl");
     fs::remove_file(&tap.lock).unwrap();
     let begin = Instant::now();
@@ -189,33 +185,17 @@ fn full_transcript_ends_with_a_complaint() {
     let mut tap = Tap::of(place.start("tap", &arguments), &place, &port);
     let mut agent = tap.agent(&place, &["calls"]);
     let contents = "x".repeat(100_000);
-    let arguments = json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": "t"});
-    agent.tell(&format!("openDiff {arguments}"));
+    agent.propose("t", &contents);
     assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
     editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
     agent.event("outcome");
     agent.hang_up();
     assert_eq!(agent.end().0, Some(0));
     tap.process.terminate();
-    let (status, said) = tap.process.end();
-    assert!(status == Some(1) && said.contains("--max-bytes 5000"), "{said}");
+    tap.process.fails(1, &["--max-bytes 5000"]);
     assert!(place.read("t.jsonl").len() <= 5000);
     let (status, said) = replay(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
-}
-
-/// Binds a listener as an editor without a protocol, and writes its lock file.
-pub(crate) fn bare_editor(place: &Place) -> (TcpListener, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    publish(place, port);
-    (listener, port.to_string())
-}
-
-pub(crate) fn publish(place: &Place, port: u16) {
-    fs::create_dir_all(place.lock_dir()).unwrap();
-    let file = json!({"pid": std::process::id(), "workspaceFolders": [], "ideName": "bare", "transport": "ws", "authToken": "t"});
-    fs::write(place.lock_dir().join(format!("{port}.lock")), file.to_string()).unwrap();
 }
 
 pub(crate) const HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
@@ -224,7 +204,7 @@ pub(crate) const SWITCHING: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
 #[test]
 fn bytes_and_ends_pass_unchanged() {
     let place = Place::new("tap-bytes");
-    let (listener, port) = bare_editor(&place);
+    let (listener, port) = place.listener();
     let mut tap = Tap::start(&place, &port, "t.jsonl");
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
     let (mut editor, _) = listener.accept().unwrap();
@@ -249,7 +229,7 @@ fn bytes_and_ends_pass_unchanged() {
     // If no process listens on the port of the editor, the agent gets status 502.
     let place = Place::new("tap-nobody");
     let port = place.closed_port();
-    publish(&place, port);
+    place.publish(port, &json!({}));
     let mut tap = Tap::start(&place, &port.to_string(), "t.jsonl");
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
     agent.write_all(HEAD).unwrap();
@@ -263,7 +243,7 @@ fn bytes_and_ends_pass_unchanged() {
 fn backpressure_passes_through_the_tap() {
     const ALL: usize = 48 << 20;
     let place = Place::new("tap-slow");
-    let (listener, port) = bare_editor(&place);
+    let (listener, port) = place.listener();
     let mut tap = Tap::start(&place, &port, "t.jsonl");
     assert!(tap.lock.exists());
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
@@ -294,12 +274,10 @@ fn backpressure_passes_through_the_tap() {
 #[test]
 fn failed_start_names_the_remedy() {
     let place = Place::new("tap-wrongly");
-    let (status, said) = place.start("tap", &["--to", "1"]).end();
-    assert!(status == Some(2) && said.contains("1.lock"), "{said}");
+    place.start("tap", &["--to", "1"]).fails(2, &["1.lock"]);
     let (_editor, port, _) = editor(&place, &[]);
     place.write("there.jsonl", "mine");
-    let (status, said) = place.start("tap", &["--to", &port, "--out", "there.jsonl"]).end();
-    assert!(status == Some(2) && said.contains("--force"), "{said}");
+    place.start("tap", &["--to", &port, "--out", "there.jsonl"]).fails(2, &["--force"]);
     assert_eq!(place.read("there.jsonl"), "mine");
     assert_eq!(place.in_lock_dir().len(), 1, "a lock file without a tap");
     let mut help = place.start("tap", &["--help"]);

@@ -1,6 +1,6 @@
 //! The tap, the editor behind it, and the replay of the transcript, as processes.
 
-use crate::support::{Place, Process};
+use crate::support::{Editor, Place, Process};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -40,12 +40,12 @@ impl Tap {
     }
 }
 
-pub(crate) fn editor(place: &Place, arguments: &[&str]) -> (Process, String, String) {
-    let mut editor = place.editor(arguments);
-    let event = editor.event("listening");
-    let lock = fs::read_to_string(event["lock"].as_str().unwrap()).unwrap();
-    let token = serde_json::from_str::<Value>(&lock).unwrap()["authToken"].as_str().unwrap().to_owned();
-    (editor, event["port"].to_string(), token)
+/// Starts an editor. Returns it, its port and its token.
+pub(crate) fn editor(place: &Place, arguments: &[&str]) -> (Editor, String, String) {
+    let editor = place.editor(arguments);
+    let lock: Value = serde_json::from_str(&fs::read_to_string(&editor.lock).unwrap()).unwrap();
+    let (port, token) = (editor.port.clone(), lock["authToken"].as_str().unwrap().to_owned());
+    (editor, port, token)
 }
 
 /// Runs a replay, and returns the exit status and the output.

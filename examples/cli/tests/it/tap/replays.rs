@@ -43,9 +43,7 @@ fn session(place: &Place) {
 
     let mut calls = tap.agent(place, &["calls"]);
     for tab in ["one", "two", "three"] {
-        let arguments =
-            json!({"old_file_path": "/x", "new_file_contents": "y".repeat(70_000), "tab_name": tab});
-        calls.tell(&format!("openDiff {arguments}"));
+        calls.propose(tab, &"y".repeat(70_000));
         editor.until("diff");
     }
     for (call, answers) in [
@@ -74,8 +72,7 @@ fn session(place: &Place) {
     // The editor ends first, so its close handshake passes the tap.
     editor.tell(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
-    let (status, said) = watching.end();
-    assert!(status == Some(1) && said.contains("1001"), "{said}");
+    watching.fails(1, &["1001"]);
     let (own, path) = (tap.token.clone(), place.project().join("t.jsonl"));
     tap.stop();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

@@ -1,9 +1,9 @@
 //! A transcript on standard output that nobody reads.
 
 use super::programs::{Tap, editor, replay};
-use super::{HEAD, SWITCHING, bare_editor};
+use super::{HEAD, SWITCHING};
 use crate::support::{Place, Process};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::ChildStdout;
@@ -19,10 +19,7 @@ fn unread(place: &Place, port: &str) -> (Tap, ChildStdout) {
 fn diff(place: &Place, tap: &Tap, editor: &mut Process) {
     let mut agent = tap.agent(place, &["calls"]);
     let contents = "x".repeat(400_000);
-    agent.tell(&format!(
-        "openDiff {}",
-        json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": "t"})
-    ));
+    agent.propose("t", &contents);
     assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
     editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
     agent.event("outcome");
@@ -37,8 +34,7 @@ fn unread_transcript_delays_no_message() {
     let (mut tap, out) = unread(&place, &port);
     diff(&place, &tap, &mut editor);
     tap.process.terminate();
-    let (status, said) = tap.process.end();
-    assert!(status == Some(1) && said.contains("the transcript ends here: nobody reads it"), "{said}");
+    tap.process.fails(1, &["the transcript ends here: nobody reads it"]);
     assert!(!tap.lock.exists(), "the lock file is left behind");
     drop(out);
 }
@@ -83,7 +79,7 @@ fn overfull_transcript_ends_with_whole_line() {
     // The limit in examples/cli/src/support/writer.rs. A pipe holds some more.
     const MOST: usize = 16 << 20;
     let place = Place::new("tap-full");
-    let (listener, port) = bare_editor(&place);
+    let (listener, port) = place.listener();
     let (mut tap, out) = unread(&place, &port);
     let sockets = flood(&tap, &listener, MOST + (4 << 20));
     let reader = thread::spawn(move || {
@@ -97,9 +93,8 @@ fn overfull_transcript_ends_with_whole_line() {
     });
     drop(sockets);
     tap.process.terminate();
-    let (status, said) = tap.process.end();
-    assert!(status == Some(1) && said.contains("the transcript ends here: nobody reads it"), "{said}");
-    assert!(said.contains("what is said goes on, unwritten"), "{said}");
+    let ends = "the transcript ends here: nobody reads it";
+    tap.process.fails(1, &[ends, "what is said goes on, unwritten"]);
     let len = reader.join().unwrap();
     assert!((MOST..MOST + (1 << 20)).contains(&len), "{len}");
 }
@@ -107,7 +102,7 @@ fn overfull_transcript_ends_with_whole_line() {
 #[test]
 fn second_signal_ends_at_once() {
     let place = Place::new("tap-twice");
-    let (listener, port) = bare_editor(&place);
+    let (listener, port) = place.listener();
     let (mut tap, out) = unread(&place, &port);
     let sockets = flood(&tap, &listener, 1 << 20);
     tap.process.terminate();
@@ -117,7 +112,6 @@ fn second_signal_ends_at_once() {
     // After one signal the tap waits for the end of both sockets, and then for a reader of the
     // transcript.
     tap.process.terminate();
-    let (status, said) = tap.process.end();
-    assert!(status == Some(1) && said.contains("the transcript ends here: it was given up"), "{said}");
+    tap.process.fails(1, &["the transcript ends here: it was given up"]);
     drop((sockets, out));
 }
