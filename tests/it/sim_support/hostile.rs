@@ -19,7 +19,7 @@ use threats::{Due, INSIDERS, STRANGERS, Script};
 pub use threats::names;
 
 /// A hostile peer with its socket.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Hostile {
     pub name: &'static str,
     pub standing: Standing,
@@ -84,23 +84,7 @@ impl Hostile {
             Due::Unauthorized => Due::Status(401),
             due => due,
         };
-        Self {
-            name,
-            standing,
-            due,
-            sends,
-            meanings,
-            reads,
-            leaves,
-            out: Vec::new(),
-            sent: 0,
-            room: vec![0; 4096],
-            heard: Tap::new(false),
-            status: None,
-            code: None,
-            has_ended: false,
-            is_over: false,
-        }
+        Self { name, standing, due, sends, meanings, reads, leaves, room: vec![0; 4096], ..Self::default() }
     }
 
     /// Returns true if the peer sends more than is sensible byte by byte.

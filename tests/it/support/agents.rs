@@ -44,6 +44,8 @@ fn accepted() -> Vec<u8> {
 impl Subject for IdeClient {
     type Machine = Client;
     type App = Agent;
+    const MARK: usize = MARK;
+    const ROOM: usize = MESSAGE + MARK;
 
     fn name(&self) -> String {
         "ide::Client".into()
@@ -152,14 +154,6 @@ impl Subject for IdeClient {
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":"same","method":"ping","params":{{"padding":"{padding}"}}}}"#);
         plain(TEXT, text.as_bytes())
-    }
-
-    fn mark(&self) -> usize {
-        MARK
-    }
-
-    fn room(&self) -> usize {
-        MESSAGE + MARK
     }
 
     fn refuse(&self, app: &Agent, machine: &mut Client, refusals: &mut Refusals) {

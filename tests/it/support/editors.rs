@@ -297,6 +297,8 @@ impl IdeServer {
 impl Subject for IdeServer {
     type Machine = Server;
     type App = Editor;
+    const MARK: usize = MARK;
+    const ROOM: usize = MESSAGE + MARK;
 
     fn name(&self) -> String {
         "ide::Server".into()
@@ -391,14 +393,6 @@ impl Subject for IdeServer {
     fn message(&self, len: usize) -> Vec<u8> {
         let arguments = format!(r#"{{"padding":"{}"}}"#, "p".repeat(len.saturating_sub(100)));
         text(&format!(r#"{{"jsonrpc":"2.0","id":"same","method":"ping","params":{arguments}}}"#))
-    }
-
-    fn mark(&self) -> usize {
-        MARK
-    }
-
-    fn room(&self) -> usize {
-        MESSAGE + MARK
     }
 
     fn refuse(&self, app: &Editor, machine: &mut Server, refusals: &mut Refusals) {

@@ -195,6 +195,8 @@ impl Machine for OneOfHost {
 impl Subject for IdeHost {
     type Machine = OneOfHost;
     type App = Editor;
+    const MARK: usize = MARK;
+    const ROOM: usize = MESSAGE + MARK;
 
     fn name(&self) -> String {
         "ide::Host".into()
@@ -243,14 +245,6 @@ impl Subject for IdeHost {
 
     fn message(&self, len: usize) -> Vec<u8> {
         self.0.message(len)
-    }
-
-    fn mark(&self) -> usize {
-        MARK
-    }
-
-    fn room(&self) -> usize {
-        MESSAGE + MARK
     }
 
     fn refuse(&self, app: &Editor, machine: &mut OneOfHost, refusals: &mut Refusals) {

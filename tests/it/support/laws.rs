@@ -171,7 +171,7 @@ fn time<S: Subject>(subject: &S) {
 /// against `wants_input`.
 fn bounded<S: Subject>(subject: &S) {
     let name = subject.name();
-    let limit = subject.mark() + subject.slack();
+    let limit = S::MARK + subject.slack();
     let message = subject.message(200);
 
     // The caller never writes.
@@ -194,7 +194,7 @@ fn bounded<S: Subject>(subject: &S) {
         }
     });
     // A buffer can be twice as large as its content, and the receive buffer has its own 256 KiB.
-    let most = u64::try_from(3 * (limit + subject.room()) + 512 * 1024).unwrap();
+    let most = u64::try_from(3 * (limit + S::ROOM) + 512 * 1024).unwrap();
     if cost.peak > most {
         broken(Law::Bounded, format_args!("{name} held {} bytes, {most} allowed", cost.peak));
     }
@@ -300,7 +300,7 @@ fn refusals<S: Subject>(subject: &S) {
     let mut run = Run::new(subject, 0, 0);
     open(&mut run);
     let message = subject.message(200);
-    while run.wants_input() && run.outgoing().len() <= subject.mark() + subject.slack() {
+    while run.wants_input() && run.outgoing().len() <= S::MARK + subject.slack() {
         refuse(&mut run);
         run.feed(run.now(), &message);
         run.settle();
@@ -348,18 +348,18 @@ fn rest<S: Subject>(subject: &S) {
     let mut run = Run::new(subject, 0, 0);
     open(&mut run);
     let message = subject.message(200);
-    while run.outgoing().len() < subject.mark() {
+    while run.outgoing().len() < S::MARK {
         run.forget();
         run.feed(run.now(), &message);
         run.settle();
     }
     let mut taken = 0;
     for piece in std::iter::repeat(&message).flat_map(|message| message.chunks(70)) {
-        if taken >= subject.room() {
+        if taken >= S::ROOM {
             break;
         }
         if !run.wants_input() {
-            let room = subject.room();
+            let room = S::ROOM;
             broken(Law::Rest, format_args!("{name} stops reading at {taken} of {room} bytes above the mark"));
         }
         taken += run.read(run.now(), piece);

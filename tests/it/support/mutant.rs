@@ -270,6 +270,8 @@ impl<M: Wire + Machine<Event: Debug>> Machine for Mutant<M> {
 impl<S: Subject> Subject for MutantSubject<S> {
     type Machine = Mutant<S::Machine>;
     type App = S::App;
+    const MARK: usize = S::MARK;
+    const ROOM: usize = S::ROOM;
 
     fn name(&self) -> String {
         format!("{} with {:?}", self.inner.name(), self.bug)
@@ -288,7 +290,7 @@ impl<S: Subject> Subject for MutantSubject<S> {
             kept: Vec::new(),
             room: [b' '; 64],
             feeds: 0,
-            mark: self.inner.mark(),
+            mark: S::MARK,
             drop_next: false,
             eof: false,
             refused: false,
@@ -332,14 +334,6 @@ impl<S: Subject> Subject for MutantSubject<S> {
 
     fn message(&self, len: usize) -> Vec<u8> {
         self.inner.message(len)
-    }
-
-    fn mark(&self) -> usize {
-        self.inner.mark()
-    }
-
-    fn room(&self) -> usize {
-        self.inner.room()
     }
 
     fn refuse(&self, app: &S::App, machine: &mut Mutant<S::Machine>, refusals: &mut Refusals) {

@@ -84,6 +84,8 @@ fn conversation(key: Option<[u8; 4]>) -> Vec<Vec<u8>> {
 impl Subject for WsServer {
     type Machine = ws::Server;
     type App = Echo;
+    const MARK: usize = MARK;
+    const ROOM: usize = MESSAGE + MARK;
 
     fn name(&self) -> String {
         "ws::Server".into()
@@ -136,14 +138,6 @@ impl Subject for WsServer {
         masked(0x81, &vec![b'm'; len])
     }
 
-    fn mark(&self) -> usize {
-        MARK
-    }
-
-    fn room(&self) -> usize {
-        MESSAGE + MARK
-    }
-
     fn refuse(&self, _app: &Echo, machine: &mut ws::Server, refusals: &mut Refusals) {
         let (open, full) = (machine.is_open(), machine.outgoing().len() >= MARK);
         refuse(open, full, machine.sender(), refusals);
@@ -180,6 +174,8 @@ fn refuse(open: bool, full: bool, mut sender: Sender<'_>, refusals: &mut Refusal
 impl Subject for WsClient {
     type Machine = ws::Client;
     type App = Echo;
+    const MARK: usize = MARK;
+    const ROOM: usize = MESSAGE + MARK;
 
     fn name(&self) -> String {
         "ws::Client".into()
@@ -228,14 +224,6 @@ impl Subject for WsClient {
 
     fn message(&self, len: usize) -> Vec<u8> {
         frame(0x81, None, &vec![b'm'; len])
-    }
-
-    fn mark(&self) -> usize {
-        MARK
-    }
-
-    fn room(&self) -> usize {
-        MESSAGE + MARK
     }
 
     fn refuse(&self, _app: &Echo, machine: &mut ws::Client, refusals: &mut Refusals) {

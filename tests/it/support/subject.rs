@@ -12,6 +12,14 @@ pub trait Subject {
     /// The application: its state between events.
     type App;
 
+    /// The high-water mark of the machine, as `make` made it: the size of the output above which the
+    /// machine stops delivering. A large mark makes the test slow.
+    const MARK: usize;
+
+    /// The number of bytes that the machine, as `make` made it, takes above the mark without delivering
+    /// any of them: one message and the mark.
+    const ROOM: usize;
+
     /// Returns the name of the subject for failures.
     fn name(&self) -> String;
 
@@ -39,14 +47,6 @@ pub trait Subject {
     /// Returns a valid message of about `len` bytes. It can be repeated without end. Each
     /// repetition makes the machine, or the application of seed 0, send at least one byte.
     fn message(&self, len: usize) -> Vec<u8>;
-
-    /// Returns the high-water mark of the machine, as `make` made it: the size of the output above
-    /// which the machine stops delivering. A large mark makes the test slow.
-    fn mark(&self) -> usize;
-
-    /// Returns the number of bytes that the machine, as `make` made it, takes above the mark
-    /// without delivering any of them: one message and the mark.
-    fn room(&self) -> usize;
 
     /// Returns the number of bytes by which the output can exceed the mark: the answers to messages
     /// that were parsed below the mark.

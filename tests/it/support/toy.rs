@@ -233,6 +233,8 @@ pub struct ToyApp {
 impl Subject for ToySubject {
     type Machine = Toy;
     type App = ToyApp;
+    const MARK: usize = MARK;
+    const ROOM: usize = LONGEST_LINE + MARK;
 
     fn name(&self) -> String {
         "the toy".into()
@@ -287,14 +289,6 @@ impl Subject for ToySubject {
 
     fn message(&self, len: usize) -> Vec<u8> {
         [&vec![b'm'; len][..], b"\n"].concat()
-    }
-
-    fn mark(&self) -> usize {
-        MARK
-    }
-
-    fn room(&self) -> usize {
-        LONGEST_LINE + MARK
     }
 
     fn refuse(&self, _app: &ToyApp, machine: &mut Toy, refusals: &mut Refusals) {

@@ -16,7 +16,7 @@ use crate::sim_support::{
 pub type Row = (&'static str, Due, fn(&mut Script<'_>));
 
 /// The answer to a behavior.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Due {
     /// The peer gets this status, or no answer if the host needed the room for other peers.
     Status(u16),
@@ -25,6 +25,7 @@ pub enum Due {
     /// The peer is let in, and gets this close code when it breaks the rule.
     Close(u16),
     /// The peer is let in, and stays connected until a timeout ends its silence.
+    #[default]
     Stays,
 }
 

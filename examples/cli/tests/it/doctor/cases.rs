@@ -3,7 +3,7 @@
 use super::fake::{Behaves, fake};
 use super::setup::{Setup, mode};
 use crate::support::dead;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
@@ -133,11 +133,7 @@ const CASES: &[Case] = &[
     (
         "a dead process",
         |s| {
-            let lock = {
-                let mut lock = s.lock();
-                lock["pid"] = dead().into();
-                lock
-            };
+            let lock = s.lock_with(&json!({"pid": dead()}));
             s.publish(s.place.closed_port(), &lock);
         },
         &["lock-left-over", "no-editor-for-directory"],
@@ -146,11 +142,7 @@ const CASES: &[Case] = &[
     (
         "a dead process beside a living one",
         |s| {
-            let lock = {
-                let mut lock = s.lock();
-                lock["pid"] = dead().into();
-                lock
-            };
+            let lock = s.lock_with(&json!({"pid": dead()}));
             s.publish(s.place.closed_port(), &lock);
             s.editor(Behaves::Well);
         },
@@ -173,11 +165,7 @@ const CASES: &[Case] = &[
     (
         "no token",
         |s| {
-            let lock = {
-                let mut lock = s.lock();
-                lock["authToken"] = Value::Null;
-                lock
-            };
+            let lock = s.lock_with(&json!({"authToken": null}));
             s.publish(fake(Behaves::WithoutToken), &lock);
         },
         &["lock-without-token", "lets-in-with-origin"],
@@ -242,22 +230,11 @@ const CASES: &[Case] = &[
     ),
     (
         "a stale port",
-        |s| {
-            s.editor(Behaves::Well);
-            s.set("CLAUDE_CODE_SSE_PORT", "1");
-        },
+        |s| s.editor_and(&[("CLAUDE_CODE_SSE_PORT", "1")]),
         &["port-variable-stale", "opencode-without-token"],
         1,
     ),
-    (
-        "no port",
-        |s| {
-            s.editor(Behaves::Well);
-            s.set("CLAUDE_CODE_SSE_PORT", "none");
-        },
-        &["port-variable-invalid"],
-        1,
-    ),
+    ("no port", |s| s.editor_and(&[("CLAUDE_CODE_SSE_PORT", "none")]), &["port-variable-invalid"], 1),
     (
         "a port of another folder",
         |s| {
@@ -269,20 +246,18 @@ const CASES: &[Case] = &[
     ),
     (
         "a proxy",
-        |s| {
-            s.editor(Behaves::Well);
-            s.set("http_proxy", "http://user:QZQZ@127.0.0.1:1");
-        },
+        |s| s.editor_and(&[("http_proxy", "http://user:QZQZ@127.0.0.1:1")]),
         &["proxy-takes-loopback"],
         1,
     ),
     (
         "half a no_proxy",
         |s| {
-            s.editor(Behaves::Well);
-            s.set("ALL_PROXY", "http://127.0.0.1:1");
-            s.set("no_proxy", "127.0.0.1");
-            s.set("NO_PROXY", "localhost");
+            s.editor_and(&[
+                ("ALL_PROXY", "http://127.0.0.1:1"),
+                ("no_proxy", "127.0.0.1"),
+                ("NO_PROXY", "localhost"),
+            ])
         },
         &["no-proxy-differs"],
         1,
@@ -290,31 +265,25 @@ const CASES: &[Case] = &[
     (
         "a whole no_proxy",
         |s| {
-            s.editor(Behaves::Well);
-            s.set("ALL_PROXY", "http://127.0.0.1:1");
-            s.set("no_proxy", "localhost,127.0.0.1");
-            s.set("NO_PROXY", "localhost,127.0.0.1");
+            s.editor_and(&[
+                ("ALL_PROXY", "http://127.0.0.1:1"),
+                ("no_proxy", "localhost,127.0.0.1"),
+                ("NO_PROXY", "localhost,127.0.0.1"),
+            ])
         },
         &[],
         0,
     ),
     (
         "one no_proxy of two",
-        |s| {
-            s.editor(Behaves::Well);
-            s.set("ALL_PROXY", "http://127.0.0.1:1");
-            s.set("NO_PROXY", "localhost,127.0.0.1");
-        },
+        |s| s.editor_and(&[("ALL_PROXY", "http://127.0.0.1:1"), ("NO_PROXY", "localhost,127.0.0.1")]),
         &["no-proxy-differs"],
         1,
     ),
     (
         "another host",
-        |s| {
-            s.editor(Behaves::Well);
-            // Every system connects to itself at this address, which is not a loopback address.
-            s.set("CLAUDE_CODE_IDE_HOST_OVERRIDE", "0.0.0.0");
-        },
+        // Every system connects to itself at this address, which is not a loopback address.
+        |s| s.editor_and(&[("CLAUDE_CODE_IDE_HOST_OVERRIDE", "0.0.0.0")]),
         &["host-override"],
         1,
     ),
@@ -332,10 +301,7 @@ const CASES: &[Case] = &[
     ("the folder of the agent", |s| drop(s.editor_with(&json!({"workspaceFolders": ["."]}))), &[], 0),
     (
         "an agent that is told not to attach",
-        |s| {
-            s.editor(Behaves::Well);
-            s.set("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
-        },
+        |s| s.editor_and(&[("CLAUDE_CODE_AUTO_CONNECT_IDE", "false")]),
         &["auto-connect-off"],
         1,
     ),

@@ -8,7 +8,7 @@ mod setup;
 use crate::support::dead;
 use fake::{Behaves, TOKEN};
 use rustix::process::geteuid;
-use serde_json::{Value, json};
+use serde_json::json;
 use setup::{Setup, mode};
 use std::collections::BTreeSet;
 use std::fs;
@@ -65,21 +65,14 @@ fn forty_silent_ports_are_probed_in_time() {
 #[test]
 fn doctor_changes_nothing_without_option() {
     let setup = Setup::new();
-    let changed = |changes: &Value| {
-        let mut lock = setup.lock();
-        for (name, value) in changes.as_object().unwrap() {
-            lock[name] = value.clone();
-        }
-        lock
-    };
     let left_over =
-        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": dead(), "ideName": "One"})));
+        setup.publish(setup.place.closed_port(), &setup.lock_with(&json!({"pid": dead(), "ideName": "One"})));
     let another =
-        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": dead(), "ideName": "Two"})));
+        setup.publish(setup.place.closed_port(), &setup.lock_with(&json!({"pid": dead(), "ideName": "Two"})));
     let kept = [
         setup.editor(Behaves::Well),
         setup.editor_with(&json!({"pid": dead()})),
-        setup.publish(setup.place.closed_port(), &changed(&json!({"pid": null, "ideName": "One"}))),
+        setup.publish(setup.place.closed_port(), &setup.lock_with(&json!({"pid": null, "ideName": "One"}))),
         setup.put(setup.place.closed_port(), "no lock file"),
     ];
     mode(&setup.place.lock_dir(), 0o755);

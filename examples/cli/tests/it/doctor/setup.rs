@@ -32,6 +32,13 @@ impl Setup {
         })
     }
 
+    /// Returns that lock file with changed members; null counts as missing.
+    pub(crate) fn lock_with(&self, changes: &Value) -> Value {
+        let mut lock = self.lock();
+        lock.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        lock
+    }
+
     pub(crate) fn publish(&self, port: u16, lock: &Value) -> PathBuf {
         self.put(port, &lock.to_string())
     }
@@ -54,11 +61,15 @@ impl Setup {
 
     /// Starts an editor and changes members of its lock file; null counts as missing.
     pub(crate) fn editor_with(&self, changes: &Value) -> PathBuf {
-        let mut lock = self.lock();
-        for (name, value) in changes.as_object().unwrap() {
-            lock[name] = value.clone();
+        self.publish(fake(Behaves::Well), &self.lock_with(changes))
+    }
+
+    /// Starts an editor that has the project open, and sets variables.
+    pub(crate) fn editor_and(&mut self, variables: &[(&'static str, &str)]) {
+        self.editor(Behaves::Well);
+        for (name, value) in variables {
+            self.set(name, *value);
         }
-        self.publish(fake(Behaves::Well), &lock)
     }
 
     pub(crate) fn set(&mut self, name: &'static str, value: impl Into<String>) {
