@@ -1,15 +1,15 @@
-//! The editor as a process, with its own directory.
+//! The editor as a process, and its home.
 
+use crate::support::Place;
 use ide_mcp::ide::{AuthToken, LockFile};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
-use std::{env, fs, io, process, thread};
+use std::{fs, io, thread};
 
 /// The timeout for the editor to listen, which takes milliseconds.
 const START: Duration = Duration::from_secs(10);
@@ -18,62 +18,21 @@ const START: Duration = Duration::from_secs(10);
 pub(super) const LINES: &str = "lines.txt";
 pub(super) const MANY_LINES: u32 = 1000;
 
-/// A directory with a project and a directory of lock files, removed on drop.
-#[derive(Debug)]
-pub(super) struct Home(PathBuf);
-
-impl Home {
-    pub(super) fn new() -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
-        let home = Self(env::temp_dir().join(format!("ide-mcp-soak-{}-{unique}", process::id())));
-        fs::create_dir_all(home.project())?;
-        let lines: String = (0..MANY_LINES).map(|line| format!("line {line} of many\n")).collect();
-        let files = [
-            (LINES, lines.as_str()),
-            ("good.json", "{\"a\": [1, 2]}\n"),
-            ("bad.json", "{\"a\": x}\n"),
-            ("bad.toml", "a = \n"),
-            ("wide.txt", "\u{1f980} ünï ✻\r\nsecond\n"),
-        ];
-        for (name, text) in files {
-            fs::write(home.project().join(name), text)?;
-        }
-        Ok(home)
-    }
-
-    pub(super) fn project(&self) -> PathBuf {
-        self.0.join("project")
-    }
-
-    /// Returns the directory of lock files.
-    fn lock_dir(&self) -> PathBuf {
-        self.0.join("ide")
-    }
-
-    /// Checks that an ended editor has left no lock file, neither its own nor another.
-    pub(super) fn is_tidy(&self, editor: &Editor) -> Result<(), String> {
-        let (dir, own) = (self.lock_dir(), &editor.lock);
-        let unknown = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-        let files = fs::read_dir(&dir).map_err(|error| unknown(&dir, error))?;
-        let files: io::Result<Vec<PathBuf>> = files.map(|file| Ok(file?.path())).collect();
-        match files.map_err(|error| unknown(&dir, error))?.as_slice() {
-            [] => {}
-            left => return Err(format!("these lock files were left: {left:?}")),
-        }
-        // The list alone does not show a lock file that has been moved with its directory.
-        match own.try_exists().map_err(|error| unknown(own, error))? {
-            false => Ok(()),
-            true => Err(format!("the lock file was left: {}", own.display())),
-        }
-    }
+/// Creates a home with a project.
+pub(super) fn home() -> Place {
+    let place = Place::new("soak");
+    fs::create_dir(config_dir(&place)).unwrap();
+    let lines: String = (0..MANY_LINES).map(|line| format!("line {line} of many\n")).collect();
+    place.write(LINES, &lines);
+    place.write("good.json", "{\"a\": [1, 2]}\n");
+    place.write("bad.json", "{\"a\": x}\n");
+    place.write("bad.toml", "a = \n");
+    place.write("wide.txt", "\u{1f980} ünï ✻\r\nsecond\n");
+    place
 }
 
-impl Drop for Home {
-    fn drop(&mut self) {
-        // An error leaves files in the directory for temporary files, which is harmless.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn config_dir(home: &Place) -> PathBuf {
+    home.home().join(".claude")
 }
 
 /// A process that is killed on drop.
@@ -109,12 +68,12 @@ pub(super) struct Editor {
 
 impl Editor {
     /// Starts the editor and waits until it listens. The caller has to read the returned output.
-    pub(super) fn start(program: &Path, home: &Home) -> Result<(Self, BufReader<ChildStdout>), String> {
+    pub(super) fn start(program: &Path, home: &Place) -> Result<(Self, BufReader<ChildStdout>), String> {
         let mut child = Command::new(program)
             .arg("editor")
             .arg("--headless")
             .arg(home.project())
-            .env("CLAUDE_CONFIG_DIR", &home.0)
+            .env("CLAUDE_CONFIG_DIR", config_dir(home))
             .env_remove("CLAUDE_CODE_SSE_PORT")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -180,6 +139,23 @@ impl Editor {
 
     pub(super) fn kill(&self) {
         self.process.kill();
+    }
+
+    /// Checks that the ended editor has left no lock file, neither its own nor another.
+    pub(super) fn is_tidy(&self, home: &Place) -> Result<(), String> {
+        let unknown = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+        let dir = home.lock_dir();
+        let files = fs::read_dir(&dir).map_err(|error| unknown(&dir, error))?;
+        let files: io::Result<Vec<PathBuf>> = files.map(|file| Ok(file?.path())).collect();
+        match files.map_err(|error| unknown(&dir, error))?.as_slice() {
+            [] => {}
+            left => return Err(format!("these lock files were left: {left:?}")),
+        }
+        // The list alone does not show a lock file that has been moved with its directory.
+        match self.lock.try_exists().map_err(|error| unknown(&self.lock, error))? {
+            false => Ok(()),
+            true => Err(format!("the lock file was left: {}", self.lock.display())),
+        }
     }
 }
 

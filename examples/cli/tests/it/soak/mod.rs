@@ -37,7 +37,7 @@ mod shared;
 mod totals;
 
 use crate::support::Place;
-use editor::{Editor, Home};
+use editor::Editor;
 use rustix::process::{Pid, test_kill_process};
 use std::fmt::Debug;
 use std::os::unix::fs::PermissionsExt as _;
@@ -54,7 +54,7 @@ struct Options {
 
 /// Runs a soak of this program. Returns the totals, or the first fault.
 fn soak(program: &Path, options: &Options) -> Result<String, String> {
-    let home = Home::new().unwrap();
+    let home = editor::home();
     let (editor, output) = Editor::start(program, &home)?;
     run::run(options, &home, &editor, output)
 }

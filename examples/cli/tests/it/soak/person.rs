@@ -85,10 +85,11 @@ impl<'a> Person<'a> {
         // The editor reports an error for this line, so by then it has obeyed all lines before.
         self.say("{\"cmd\":\"answer\",\"tab\":\"of nobody\",\"verdict\":\"reject\"}\n")?;
         let fence = self.lines;
-        self.wait("the editor obeys", |person| person.desk.has_reached(fence))?;
+        self.soak.wait(PATIENCE, "the editor obeys", || self.desk.has_reached(fence))?;
         let last = self.last;
         let heard = |seen: &Seen| !seen.is_attached || seen.line == Some(last);
-        let arrived = self.wait("the last selection arrives", |person| person.soak.seen().iter().all(heard));
+        let arrives = || self.soak.seen().iter().all(heard);
+        let arrived = self.soak.wait(PATIENCE, "the last selection arrives", arrives);
         let after = self.soak.seen();
         if self.soak.phase() == Phase::Failed {
             return Ok(());
@@ -158,17 +159,5 @@ impl<'a> Person<'a> {
     fn say(&mut self, lines: &str) -> Result<(), String> {
         self.lines += u64::try_from(lines.lines().count()).unwrap_or(0);
         self.soak.editor.tell(lines)
-    }
-
-    /// Waits until the condition is true, also in the settling phase.
-    fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), String> {
-        let begin = self.soak.now();
-        while !is_so(self) && self.soak.phase() < Phase::Failed {
-            if self.soak.now().saturating_since(begin) > PATIENCE {
-                return Err(format!("waited {} s in vain until {what}", PATIENCE.as_secs()));
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
-        Ok(())
     }
 }

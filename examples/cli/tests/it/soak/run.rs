@@ -2,12 +2,13 @@
 
 use super::Options;
 use super::desk::Desk;
-use super::editor::{Editor, Home};
+use super::editor::Editor;
 use super::memory::Memory;
 use super::person::Person;
 use super::shared::Client;
 use super::shared::{Phase, Soak};
 use super::totals::Of;
+use crate::support::Place;
 use ide_mcp::Time;
 use ide_mcp::testing::Random;
 use std::io::BufRead;
@@ -35,7 +36,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Runs the soak to the end. Returns the totals, or the first fault.
 pub(super) fn run(
     options: &Options,
-    home: &Home,
+    home: &Place,
     editor: &Editor,
     output: impl BufRead + Send,
 ) -> Result<String, String> {
@@ -65,7 +66,7 @@ pub(super) fn run(
     });
     let counted = soak.totals.line();
     let crashed = crashed.map(|status| format!("the editor ended with {status}"));
-    let kept = || home.is_tidy(editor).and_then(|()| judge(&soak, options.length)).err();
+    let kept = || editor.is_tidy(home).and_then(|()| judge(&soak, options.length)).err();
     let found = crashed.or_else(|| soak.found()).or_else(kept);
     match (found, memory.verdict(options.length)) {
         (None, Ok(memory)) => Ok(format!("{counted}; {memory}")),
@@ -108,14 +109,14 @@ fn progress(soak: &Soak<'_>, now: Time) {
 /// Waits until the person rests, all clients are attached, only proposals are open, and all other
 /// sockets are closed.
 fn settle(soak: &Soak<'_>, idle: Option<usize>, rests: impl Fn() -> bool) -> Result<(), String> {
-    wait(soak, rests).map_err(|late| format!("{late} until the person rests"))?;
-    wait(soak, || soak.seen().iter().all(|seen| seen.is_settled))
-        .map_err(|late| format!("{late} until all is answered: {:?}", soak.seen()))?;
+    soak.wait(PATIENCE, "the person rests", rests)?;
+    soak.wait(PATIENCE, "all is answered", || soak.seen().iter().all(|seen| seen.is_settled))
+        .map_err(|late| format!("{late}: {:?}", soak.seen()))?;
     let Some(idle) = idle else { return Ok(()) };
     let most = idle.saturating_add(soak.seen().len());
-    wait(soak, || soak.editor.descriptors().is_none_or(|many| many <= most)).map_err(|late| {
-        format!("{late} until no more than {most} files are open, but {:?}", soak.editor.descriptors())
-    })
+    let few = || soak.editor.descriptors().is_none_or(|many| many <= most);
+    soak.wait(PATIENCE, "few files are open", few)
+        .map_err(|late| format!("{late}: {:?} and not {most}", soak.editor.descriptors()))
 }
 
 /// Ends the editor while proposals are open.
@@ -130,17 +131,6 @@ fn end(soak: &Soak<'_>) -> Result<(), String> {
         Some(status) => Err(format!("SIGTERM ended the editor with {status}")),
         None => Err(format!("SIGTERM does not end the editor within {} s", PATIENCE.as_secs())),
     }
-}
-
-fn wait(soak: &Soak<'_>, is_so: impl Fn() -> bool) -> Result<(), String> {
-    let begin = soak.now();
-    while !is_so() && soak.phase() < Phase::Failed {
-        if soak.now().saturating_since(begin) > PATIENCE {
-            return Err(format!("waited {} s in vain", PATIENCE.as_secs()));
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    Ok(())
 }
 
 /// Checks that the required events have happened.

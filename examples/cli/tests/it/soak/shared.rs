@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 /// The timeout of an attempt to connect, and of the end of a connection.
@@ -102,6 +103,18 @@ impl<'a> Soak<'a> {
     /// Returns the first fault.
     pub(super) fn found(&self) -> Option<String> {
         lock(&self.found).clone()
+    }
+
+    /// Waits until the condition is true, or until a rule did not hold.
+    pub(super) fn wait(&self, at_most: Duration, what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
+        let begin = self.now();
+        while !is_so() && self.phase() < Phase::Failed {
+            if self.now().saturating_since(begin) > at_most {
+                return Err(format!("waited {} s in vain until {what}", at_most.as_secs()));
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        Ok(())
     }
 
     pub(super) fn is_calm(&self) -> bool {
