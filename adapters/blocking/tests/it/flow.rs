@@ -1,21 +1,10 @@
 //! Two ends that both send more than the high-water mark.
 
-use getrandom::SysRng;
-use ide_mcp::{Machine, Time, Wire, ws};
+use crate::sockets::{accept, client};
+use ide_mcp::{Machine, Wire, ws};
 use ide_mcp_blocking::Conn;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::thread;
-
-fn accept(listener: &TcpListener) -> Conn<ws::Server> {
-    let (stream, _) = listener.accept().unwrap();
-    Conn::from_stream(stream, ws::Server::new(ws::Limits::default(), Time::ZERO)).unwrap()
-}
-
-fn client(addr: SocketAddr) -> Conn<ws::Client> {
-    let ask = ws::ClientRequest::new(addr.to_string());
-    let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
-    Conn::connect(addr, machine).unwrap()
-}
 
 /// Runs a connection to its end. Returns the lengths of the received binary messages, and how the
 /// connection ended.
@@ -47,7 +36,7 @@ fn both_ends_send_more_than_the_mark() {
         let addr = listener.local_addr().unwrap();
         let server = thread::spawn(move || {
             exchange(
-                accept(&listener),
+                accept(&listener, ws::Limits::default()),
                 |server| {
                     server.accept(None).unwrap();
                     server.sender().binary(&vec![1; len]).unwrap();

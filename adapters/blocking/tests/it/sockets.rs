@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-fn accept(listener: &TcpListener, limits: ws::Limits) -> Conn<ws::Server> {
+pub(crate) fn accept(listener: &TcpListener, limits: ws::Limits) -> Conn<ws::Server> {
     let (stream, _) = listener.accept().unwrap();
     Conn::from_stream(stream, ws::Server::new(limits, Time::ZERO)).unwrap()
 }
@@ -36,7 +36,7 @@ fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
     (addr, server)
 }
 
-fn client(addr: SocketAddr) -> Conn<ws::Client> {
+pub(crate) fn client(addr: SocketAddr) -> Conn<ws::Client> {
     let ask = ws::ClientRequest::new(addr.to_string());
     let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(addr, machine).unwrap()
@@ -50,7 +50,7 @@ fn plain(addr: SocketAddr) -> TcpStream {
 }
 
 /// Returns a plain peer that has sent the opening handshake, and the connection that accepted it.
-fn opened(limits: ws::Limits) -> (TcpStream, Conn<ws::Server>) {
+pub(crate) fn opened(limits: ws::Limits) -> (TcpStream, Conn<ws::Server>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = plain(listener.local_addr().unwrap());
     stream.write_all(HEAD).unwrap();

@@ -1,10 +1,9 @@
 //! A connection does not wake its thread while the peer does not read.
 
-use crate::plain::{HEAD, PATIENCE};
+use crate::plain::PATIENCE;
+use crate::sockets::opened;
 use ide_mcp::{Clock, Time, ws};
-use ide_mcp_blocking::Conn;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::Read as _;
 use std::thread;
 use std::time::Duration;
 
@@ -17,11 +16,7 @@ fn waits() -> u64 {
 
 #[test]
 fn peer_that_never_reads_causes_no_wakes() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    stream.write_all(HEAD).unwrap();
-    let accepted = listener.accept().unwrap().0;
-    let mut conn = Conn::from_stream(accepted, ws::Server::new(ws::Limits::default(), Time::ZERO)).unwrap();
+    let (mut stream, mut conn) = opened(ws::Limits::default());
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
     conn.machine_mut().accept(None).unwrap();
     for size in [6 << 20, 16 << 20] {
