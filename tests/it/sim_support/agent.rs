@@ -9,7 +9,7 @@ use ide_mcp::{
         Backoff, Client, ClientEvent, CloseAllDiffTabs, CloseTab, DirectRequest, GaveUp, GetDiagnostics,
         OpenDiff, OpenFile, OtherTool, Push, ReadFile, Reconnect,
     },
-    mcp::{Outcome, ProtocolVersion, Timeout},
+    mcp::{GetPrompt, Outcome, ProtocolVersion, ReadResource, Timeout},
     rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
     testing::Random,
     ws::{Closed, ResponseError},
@@ -404,6 +404,16 @@ impl Agent {
             15 => {
                 let method = ["ping", "resources/list", "prompts/list", "server/discover", "x/unknown"];
                 (client.request(method[self.random.below(5)], None::<&()>, Timeout::Default), default)
+            }
+            16 if self.random.one_in(3) => {
+                oracle.hit("agent gets prompt");
+                let prompt = GetPrompt::new("prompt").argument("mark", &*mark);
+                (client.get_prompt(&prompt).map(|asked| asked.id()), default)
+            }
+            16 if self.random.one_in(2) => {
+                oracle.hit("agent reads resource");
+                let resource = ReadResource::new(format!("mark:{mark}"));
+                (client.read_resource(&resource).map(|asked| asked.id()), default)
             }
             16 => (client.ask_direct(&DirectRequest::ReadFile(ReadFile::new(format!("/w/{mark}")))), default),
             17 => {

@@ -50,8 +50,8 @@ impl Expected {
             ("initialize", Some(version)) => Self::Containing(format!(r#""protocolVersion":{version}"#)),
             ("ping", _) => Self::Exactly("{}"),
             ("tools/list", _) => Self::Containing("openDiff".into()),
-            ("resources/list" | "prompts/list", _) => Self::Containing("[]".into()),
-            ("server/discover" | "resources/read" | "x/unknown", _) => Self::Error(METHOD_NOT_FOUND),
+            ("resources/list", _) => Self::Containing(r#""uri":"ide://diagnostics""#.into()),
+            ("server/discover" | "resources/subscribe" | "x/unknown", _) => Self::Error(METHOD_NOT_FOUND),
             _ => Self::Any,
         }
     }

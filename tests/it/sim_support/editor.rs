@@ -150,6 +150,16 @@ impl Editor {
                     oracle,
                 );
             }
+            ServerEvent::GetPrompt { call, prompt } => {
+                let nonce = prompt.arguments.get("mark").and_then(|mark| nonce_in(mark)).map(str::to_owned);
+                let terms = (nonce, What::Prompt, Some(self.call_deadline), LONGEST);
+                self.take((now, time), (call, conn), terms, subject, book, oracle);
+            }
+            ServerEvent::ReadResource { call, resource } => {
+                let nonce = nonce_in(&resource.uri).map(str::to_owned);
+                let terms = (nonce, What::Resource(resource.uri), Some(self.call_deadline), LONGEST);
+                self.take((now, time), (call, conn), terms, subject, book, oracle);
+            }
             ServerEvent::CallEnded { call, reason: how } => {
                 self.call_ended(time, call, &how, subject, book, oracle)
             }

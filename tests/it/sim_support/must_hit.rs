@@ -8,6 +8,8 @@ pub const SEEDS: u64 = 300;
 
 /// Every hit except the behaviors of hostile peers.
 const MUST_HIT: &[&str] = &[
+    "agent gets prompt",
+    "agent reads resource",
     "a batch is answered as one",
     "a loop that is always late",
     "agent answers",

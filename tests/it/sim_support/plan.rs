@@ -5,7 +5,7 @@ use std::time::Duration;
 use ide_mcp::Keepalive;
 use ide_mcp::{
     ide::{AuthFailure, AuthToken, ClientConfig, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet},
-    mcp::{Forward, Implementation, ProtocolVersion},
+    mcp::{Context, Forward, Implementation, PromptArgument, PromptSpec, ProtocolVersion, ResourceTemplate},
     testing::Random,
 };
 
@@ -121,8 +121,10 @@ impl Plan {
         policy.auth_failure = self.auth_failure;
         let mut server = ServerConfig::new(Implementation::new("editor", "1"), policy, self.tools(0))
             .with_dialect(self.dialect);
-        // The oracle expects a session without resources.
-        server.tool_resources = false;
+        server.mcp.context = Context::new()
+            .prompt(PromptSpec::new("prompt", "").argument(PromptArgument::required("mark", "")))
+            .template(ResourceTemplate::new("mark:{mark}", "mark", "", ""))
+            .into();
         server.ws.message = MESSAGE;
         server.ws.outgoing = self.mark;
         server.mcp.call_deadline = self.call_deadline;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ide_mcp::{
     Time,
     ide::{Call, ConnId, DiffEnd, DiffOutcome, FileDiagnostics, OpenDiff, ToolCall},
-    mcp::{CallEnd, Progress, ToolResult},
+    mcp::{CallEnd, Progress, PromptResult, ResourceResult, ToolResult},
     rpc::{CallId, NotOpen, RespondError},
 };
 
@@ -43,6 +43,9 @@ pub(super) enum What {
     Diagnostics,
     File,
     Tool,
+    Prompt,
+    /// The field is the URI.
+    Resource(String),
     Raw,
 }
 
@@ -136,10 +139,7 @@ impl Editor {
         let filler = if self.big && self.random.one_in(4) { 30_000 } else { 5 };
         let text = format!("{nonce}{}", "y".repeat(filler));
         let respond = |subject: &mut Subject, result: &ToolResult<'_>| {
-            subject.host.call(call).respond(result).map_err(|error| match error {
-                RespondError::NotOpen(gone) => gone,
-                other => panic!("{result:?} was refused: {other}"),
-            })
+            subject.host.call(call).respond(result).map_err(gone)
         };
         let done = match open.map(|open| &mut open.what) {
             _ if !well => subject.host.call(call).fail(-7, &nonce),
@@ -157,13 +157,17 @@ impl Editor {
                 respond(subject, &ToolResult::diagnostics(&[FileDiagnostics::new(text, Vec::new())]))
             }
             Some(What::File) => respond(subject, &ToolResult::text(format!("Opened file: {text}"))),
+            Some(What::Prompt) => {
+                subject.host.call(call).respond_prompt(&PromptResult::text(text)).map_err(gone)
+            }
+            Some(What::Resource(uri)) => {
+                let result = ResourceResult::text(uri.as_str(), "", text);
+                subject.host.call(call).respond_resource(&result).map_err(gone)
+            }
             Some(What::Raw) => {
                 let result =
                     serde_json::value::to_raw_value(&serde_json::json!({ "content": text })).unwrap();
-                subject.host.call(call).respond_raw(&result).map_err(|error| match error {
-                    RespondError::NotOpen(gone) => gone,
-                    other => panic!("an object was refused: {other}"),
-                })
+                subject.host.call(call).respond_raw(&result).map_err(gone)
             }
             Some(What::Tool) | None => respond(subject, &ToolResult::text(text)),
         };
@@ -327,4 +331,12 @@ pub(super) fn asked(call: ToolCall) -> (Option<String>, What) {
         other => (format!("{other:?}"), What::Tool),
     };
     (nonce_in(&text).map(str::to_owned), what)
+}
+
+/// Returns the end of a call whose answer was refused. No answer here has the form of another call.
+fn gone(error: RespondError) -> NotOpen {
+    match error {
+        RespondError::NotOpen(gone) => gone,
+        other => panic!("an answer was refused: {other}"),
+    }
 }

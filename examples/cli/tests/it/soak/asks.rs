@@ -42,7 +42,7 @@ impl Ask {
             0..=3 => Self::Standard("ping"),
             4 => Self::Standard("tools/list"),
             5 => Self::Standard(["resources/list", "prompts/list"][random.below(2)]),
-            6 => Self::Standard(["server/discover", "resources/read", "x/unknown"][random.below(3)]),
+            6 => Self::Standard(["server/discover", "resources/subscribe", "x/unknown"][random.below(3)]),
             7..=12 => Self::Diagnostics(Some(file(random))),
             13 => Self::Diagnostics(None),
             14 => Self::Outside(["getDiagnostics", "openFile"][random.below(2)]),
