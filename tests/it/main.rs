@@ -35,8 +35,6 @@ mod flow;
 #[cfg(feature = "ide")]
 mod host_pressure;
 #[cfg(feature = "ide")]
-mod host_scripts;
-#[cfg(feature = "ide")]
 mod host_sending;
 #[cfg(feature = "ide")]
 mod host_strangers;
@@ -48,8 +46,6 @@ mod ide_context;
 mod ide_host;
 #[cfg(feature = "ide")]
 mod ide_pair;
-#[cfg(feature = "ide")]
-mod ide_pushes;
 #[cfg(feature = "ide")]
 mod ide_refusals;
 #[cfg(feature = "ide")]

@@ -47,7 +47,7 @@ pub const ROWS: &[Row] = &[
     row(
         "session 5",
         "no message marks the moment from which pushes are accepted: it is up to 500 ms after the answer to `tools/list`, so the selection is sent again, and mentions wait, until 1.6 s after it",
-        Test("tests/it/ide_pushes.rs", "selections_and_mentions_reach_a_slow_client"),
+        Test(EDITOR, "mention_waits_for_a_late_list"),
     ),
     row(
         "session 6",
