@@ -500,17 +500,6 @@ fn i11_control_traffic_never_waits_for_the_application() {
 #[test]
 fn i12_forgotten_call_is_answered_at_its_deadline() {
     scripts(&[Call, Wait, Answer, Progress], &["call ended Expired", "refused Expired"]);
-    for (tool, due) in [("plain", Some(30_000)), ("soon", Some(400)), ("never", None)] {
-        let mut watch = watched(config(), "2025-11-25");
-        watch.hear(&call_text("7", tool, None), &Meaning::ask("7"));
-        assert_eq!(watch.peer.deadline(), due.map(Time::from_millis), "{tool}");
-        let call = watch.live_calls()[0];
-        let Some(due) = due else { continue };
-        watch.at(Time::from_millis(due - 1));
-        assert_eq!(watch.live_calls(), [call], "{tool}");
-        watch.at(Time::from_millis(due));
-        assert_eq!(watch.answer(call, true), Err(NotOpen::Expired), "{tool}");
-    }
     // Progress extends the deadline, but not beyond the limit; the application can set another
     // timeout.
     let mut config = config();
@@ -907,22 +896,18 @@ fn i33_closed_session_reports_it_at_once() {
 
 #[test]
 fn i34_one_ping_with_its_own_deadline() {
-    fn pinging() -> Bench {
-        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
-        config.keepalive = Some(Keepalive::JSON_RPC);
-        let mut bench = Bench::with(config);
-        bench.hear(INITIALIZE);
-        assert_eq!(bench.server.deadline(), None, "not before the session is open");
-        bench.hear(INITIALIZED);
-        bench.events();
-        assert_eq!(bench.server.deadline(), Some(Time::from_millis(5_000)));
-        bench
-    }
     const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let nothing = || (Vec::<String>::new(), Vec::<String>::new());
     let due = |bench: &Bench| bench.server.deadline().unwrap().since_start().as_millis();
 
-    let mut bench = pinging();
+    let mut config = config();
+    config.keepalive = Some(Keepalive::JSON_RPC);
+    let mut bench = Bench::with(config);
+    bench.hear(INITIALIZE);
+    assert_eq!(bench.server.deadline(), None, "not before the session is open");
+
+    let mut bench = Bench::pinging();
+    assert_eq!(due(&bench), 5_000);
     assert_eq!(bench.at(4_999), nothing());
     assert_eq!(bench.at(5_000), (vec![], vec![PING.to_owned()]));
     assert_eq!((due(&bench), bench.server.open_requests()), (8_000, 1));
@@ -932,20 +917,20 @@ fn i34_one_ping_with_its_own_deadline() {
     assert_eq!(bench.events(), [""; 0]);
     assert_eq!((due(&bench), bench.server.open_requests()), (12_999, 0));
 
-    let mut bench = pinging();
+    let mut bench = Bench::pinging();
     bench.at(5_000);
     assert_eq!(bench.at(7_999), nothing());
     assert_eq!(bench.at(8_000), (vec!["unresponsive".to_owned()], vec![]));
     assert_eq!((bench.server.deadline(), bench.server.open_requests()), (None, 0), "said once");
 
     // After a sleep the side pings again before it gives up.
-    let mut bench = pinging();
+    let mut bench = Bench::pinging();
     bench.at(5_000);
     assert_eq!(bench.at(3_600_000), (vec![], vec![PING.replace(":1,", ":2,")]));
     assert_eq!((due(&bench), bench.server.open_requests()), (3_603_000, 1));
 
     // Any message counts as an answer.
-    let mut bench = pinging();
+    let mut bench = Bench::pinging();
     bench.at(5_000);
     bench.now = Time::from_millis(6_000);
     bench.ask("9", "ping");
@@ -959,7 +944,7 @@ fn i34_one_ping_with_its_own_deadline() {
     assert_eq!(bench.server.open_requests(), 1);
 
     // Without room in the send buffer there is no ping; the next one follows later.
-    let mut bench = pinging();
+    let mut bench = Bench::pinging();
     bench.out.full = true;
     assert_eq!(bench.at(5_000), nothing());
     assert_eq!(due(&bench), 10_000);

@@ -6,10 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED};
 use ide_mcp::{
     Time,
-    mcp::{
-        CallEnd, Event, Implementation, LogLevel, Outcome, PeerFault, Progress, ServerConfig, Timeout,
-        ToolResult,
-    },
+    mcp::{CallEnd, Event, Implementation, LogLevel, Progress, ServerConfig, Timeout, ToolResult},
     rpc::{self, NotOpen, NotSent, RespondError},
 };
 
@@ -205,15 +202,6 @@ fn invalid_call_is_refused_under_its_id() {
 }
 
 #[test]
-fn refusal_does_not_repeat_a_long_name() {
-    let mut bench = Bench::ready();
-    let name = "x".repeat(100_000);
-    let sent = bench
-        .hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"{name}"}}}}"#));
-    assert!(sent[0].len() < 5_000, "{} bytes", sent[0].len());
-}
-
-#[test]
 fn arguments_may_be_absent_or_null() {
     for params in [
         r#"{"name":"plain"}"#,
@@ -231,80 +219,6 @@ fn arguments_may_be_absent_or_null() {
 /// The races of an answer with a cancellation.
 mod cancellation {
     use super::*;
-
-    #[test]
-    fn then_answer() {
-        let mut bench = Bench::ready();
-        let call = bench.call("7", "plain");
-        assert_eq!(bench.cancel("7"), [""; 0]);
-        assert_eq!(bench.events(), ["ended Cancelled why"]);
-        assert_eq!(
-            bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
-            Err(NotOpen::Cancelled)
-        );
-        assert_eq!(bench.server.fail(call, -1, "late", &mut bench.out), Err(NotOpen::Cancelled));
-        assert_eq!(bench.at(60_000), (vec![], vec![]), "the deadline has ended with the call");
-    }
-
-    #[test]
-    fn after_the_answer() {
-        let mut bench = Bench::ready();
-        let call = bench.call("7", "plain");
-        bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
-        assert_eq!(bench.cancel("7").len(), 1, "the answer stays");
-        assert_eq!(bench.events(), [""; 0]);
-        assert_eq!(
-            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out),
-            Err(NotOpen::Answered)
-        );
-    }
-
-    #[test]
-    fn twice() {
-        let mut bench = Bench::ready();
-        bench.call("7", "plain");
-        bench.cancel("7");
-        bench.cancel("7");
-        assert_eq!(bench.events(), ["ended Cancelled why"]);
-    }
-
-    #[test]
-    fn then_the_same_id_again() {
-        let mut bench = Bench::ready();
-        let old = bench.call("7", "plain");
-        bench.cancel("7");
-        bench.events();
-        let new = bench.call("7", "plain");
-        assert_eq!(
-            bench.server.respond(old, &ToolResult::text("old"), &mut bench.out),
-            Err(NotOpen::Cancelled)
-        );
-        assert_eq!(bench.server.respond(new, &ToolResult::text("new"), &mut bench.out), Ok(()));
-        let new = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"new"}]}}"#;
-        assert_eq!(bench.out.take(), [new]);
-    }
-
-    #[test]
-    fn of_initialize() {
-        let mut bench = Bench::new();
-        assert_eq!(bench.hear(INITIALIZE).len(), 1);
-        assert_eq!(bench.cancel("0"), [""; 0]);
-        bench.hear(INITIALIZED);
-        assert_eq!(bench.events(), ["ready"]);
-    }
-
-    #[test]
-    fn then_close() {
-        let mut bench = Bench::ready();
-        let call = bench.call("7", "plain");
-        bench.cancel("7");
-        bench.server.close();
-        assert_eq!(bench.events(), ["ended Cancelled why"]);
-        assert_eq!(
-            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out),
-            Err(NotOpen::Cancelled)
-        );
-    }
 
     #[test]
     fn is_exact_in_type_and_value() {
@@ -376,42 +290,6 @@ mod cancellation {
             assert_eq!(bench.events(), ["ended Cancelled -"], "{reason}");
         }
     }
-}
-
-#[test]
-fn open_id_is_refused_to_other_requests() {
-    let mut bench = Bench::ready();
-    let call = bench.call("7", "plain");
-    let refusal =
-        [r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"a request with this id is open"}}"#];
-    for method in ["tools/call", "ping", "tools/list"] {
-        assert_eq!(bench.ask("7", method), refusal, "{method}");
-    }
-    assert_eq!(bench.ask("\"7\"", "ping").len(), 1, "a string is another id");
-    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Ok(()));
-}
-
-#[test]
-fn only_calls_above_the_limit_are_refused() {
-    let mut bench = Bench::ready();
-    let calls: Vec<_> = (1..=256).map(|id| bench.call(&id.to_string(), "never")).collect();
-    let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"tools/call","params":{"name":"never"}}"#;
-    assert_eq!(
-        bench.hear(one_more),
-        [
-            r#"{"jsonrpc":"2.0","id":"more","error":{"code":-32603,"message":"busy: too many calls are open"}}"#
-        ]
-    );
-    assert_eq!(bench.ask("\"p\"", "ping"), [r#"{"jsonrpc":"2.0","id":"p","result":{}}"#]);
-    assert_eq!(bench.ask("\"l\"", "prompts/list").len(), 1);
-    bench.server.respond(calls[0], &ToolResult::text("x"), &mut bench.out).unwrap();
-    bench.out.take();
-    assert_eq!(bench.hear(one_more), [""; 0]);
-    assert_eq!(bench.server.open_calls(), 256);
-
-    bench.server.close();
-    assert_eq!(bench.events().iter().filter(|event| *event == "ended Closed").count(), 256);
-    assert_eq!(bench.server.respond(calls[1], &ToolResult::text("x"), &mut bench.out), Err(NotOpen::Closed));
 }
 
 #[test]
@@ -521,18 +399,6 @@ fn non_object_result_leaves_the_call_open() {
     assert_eq!(server.respond_with(call, &BTreeMap::from([("a", 1)]), out), Ok(()));
     assert_eq!(out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#]);
     assert_eq!(server.respond_with(call, "x", out), Err(RespondError::NotOpen(NotOpen::Answered)));
-}
-
-#[test]
-fn unserializable_messages_are_not_sent() {
-    let unserializable = BTreeMap::from([((1, 2), 3)]);
-    let mut bench = Bench::ready();
-    let notified = bench.server.notify("n", Some(&unserializable), &mut bench.out);
-    assert_eq!(notified, Err(NotSent::Unserializable));
-    let asked = bench.server.request("r", Some(&unserializable), Timeout::Default, &mut bench.out);
-    assert_eq!(asked, Err(NotSent::Unserializable));
-    assert_eq!(bench.out.take(), [""; 0]);
-    assert_eq!(bench.server.deadline(), None, "no timer was started");
 }
 
 /// The checks have an order: the declaration, the state, the need for a message, the room in the
@@ -739,30 +605,6 @@ mod requests {
     }
 
     #[test]
-    fn are_cancelled_once() {
-        let mut bench = Bench::ready();
-        let request = bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
-        bench.out.take();
-        assert!(bench.server.cancel(request, None, &mut bench.out));
-        assert!(!bench.server.cancel(request, None, &mut bench.out));
-        assert_eq!(
-            bench.out.take(),
-            [r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#]
-        );
-        assert_eq!(bench.events(), ["outcome Cancelled"]);
-    }
-
-    #[test]
-    fn are_not_cancelled_by_the_peer() {
-        let mut bench = Bench::ready();
-        bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
-        bench.cancel("1");
-        assert_eq!(bench.events(), [""; 0]);
-        bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-        assert_eq!(bench.events(), ["result {}"]);
-    }
-
-    #[test]
     fn are_limited() {
         let mut bench = Bench::ready();
         for _ in 0..256 {
@@ -775,97 +617,6 @@ mod requests {
         bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
         assert!(bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).is_ok());
         assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":257,"method":"r"}"#]);
-    }
-}
-
-#[test]
-fn closing_ends_everything_once() {
-    let mut bench = Bench::ready();
-    let call = bench.call("7", "plain");
-    let request = bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
-    bench.hear("garbage");
-    bench.out.take();
-    bench.server.close();
-    bench.server.close();
-    let mut ended = Vec::new();
-    while let Some(event) = bench.poll() {
-        match event {
-            Event::PeerFault(violation) => {
-                assert_eq!(violation, PeerFault::Message(rpc::InvalidMessage::NotJson))
-            }
-            Event::CallEnded { call: id, reason: how } => {
-                assert_eq!((id, &how), (call, &CallEnd::Closed));
-                ended.push("call");
-            }
-            Event::Outcome { request: id, outcome: Outcome::Closed } => {
-                assert_eq!(id, request);
-                ended.push("request");
-            }
-            other => unreachable!("{other:?}"),
-        }
-    }
-    assert_eq!(ended, ["call", "request"]);
-    assert_eq!(bench.server.deadline(), None);
-    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Err(NotOpen::Closed));
-    assert!(!bench.server.cancel(request, None, &mut bench.out));
-    for text in [INITIALIZE, INITIALIZED, "garbage", r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#] {
-        assert_eq!(bench.hear(text), [""; 0], "{text}");
-    }
-    assert_eq!(bench.at(100_000), (vec![], vec![]));
-}
-
-#[test]
-fn draining_server_answers_open_calls() {
-    let mut bench = Bench::ready();
-    let call = bench.call("7", "plain");
-    bench.server.drain();
-    assert_eq!(bench.server.respond(call, &ToolResult::text("x"), &mut bench.out), Ok(()));
-    let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"x"}]}}"#;
-    assert_eq!(bench.out.take(), [answer]);
-}
-
-#[test]
-fn handle_of_another_session_answers_nothing() {
-    let mut one = Bench::ready();
-    let call = one.call("7", "plain");
-    let config = ServerConfig::new(Implementation::new("other", "1"));
-    let mut other =
-        ide_mcp::mcp::Server::new(config, crate::mcp_support::TestTools::default(), rpc::SessionId::new(2));
-    let mut out = crate::mcp_support::Messages::default();
-    for text in [
-        INITIALIZE,
-        INITIALIZED,
-        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"plain"}}"#,
-    ] {
-        other.receive(Time::ZERO, text, &mut out);
-    }
-    out.take();
-    assert_eq!(other.open_calls(), 1);
-    assert_eq!(other.respond(call, &ToolResult::text("x"), &mut out), Err(NotOpen::Unknown));
-    assert_eq!(out.take(), [""; 0]);
-}
-
-#[test]
-fn always_late_loop_finds_a_dead_peer() {
-    let mut bench = Bench::pinging();
-    let mut at = |seconds: u64| {
-        let (events, sent) = bench.at(seconds * 1000);
-        (events.concat(), sent.len())
-    };
-    assert_eq!(at(10), (String::new(), 1), "a ping");
-    assert_eq!(at(20), (String::new(), 1), "another, since this side was away");
-    assert_eq!(at(30), ("unresponsive".to_owned(), 0));
-    assert_eq!(at(40), (String::new(), 0));
-}
-
-#[test]
-fn each_late_tick_after_activity_pings_again() {
-    let mut bench = Bench::pinging();
-    for hour in 1..5 {
-        assert_eq!(bench.at(hour * 3_600_000).1.len(), 1, "hour {hour}: a ping");
-        assert_eq!(bench.at(hour * 3_600_000 + 20_000).1.len(), 1, "hour {hour}: another");
-        bench.hear(r#"{"jsonrpc":"2.0","method":"notifications/unknown"}"#);
-        bench.events();
     }
 }
 
