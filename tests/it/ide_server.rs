@@ -447,17 +447,6 @@ fn calls_expire_after_their_default_timeouts() {
 }
 
 #[test]
-fn answered_call_does_not_expire() {
-    let mut editor = Editor::attached(config());
-    let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
-    editor.at(399);
-    assert_eq!(editor.server.call(problems).respond(&ToolResult::diagnostics(&[])), Ok(()));
-    assert_eq!(editor.texts(), [answer(2, &["[]"])]);
-    assert_eq!(shown(&editor.at(100_000)), NOTHING);
-    assert_eq!(editor.texts(), NOTHING);
-}
-
-#[test]
 fn calls_of_unavailable_tools_are_refused() {
     let mut config = config();
     config.tools = ToolSet::new().handle(Tool::GetDiagnostics).into();
@@ -899,45 +888,6 @@ fn close_frame_names_the_broken_rule() {
     );
     assert_eq!(read(&editor.written()), [closed(ProtocolError::TooManyMalformedMessages)]);
     assert_eq!(ProtocolError::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
-}
-
-/// Checks a whole conversation in random pieces: the events and the output depend on the bytes alone.
-#[test]
-fn i26_cuts_do_not_matter() {
-    let said = [
-        request(1, "tools/list"),
-        call(2, "countLines", "{}"),
-        open_diff(3, "t"),
-        "garbage".to_owned(),
-        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#.to_owned(),
-        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
-        close_tab(4, "t"),
-        request("\"5\"", "ping"),
-    ];
-    let bytes: Vec<u8> = said.iter().flat_map(|said| text(said)).collect();
-    let run = |cuts: &[usize]| {
-        let mut editor = Editor::attached(config());
-        editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
-        let mut events = Vec::new();
-        let mut from = 0;
-        for to in cuts.iter().copied().chain([bytes.len()]) {
-            events.extend(editor.feed(&bytes[from..to]));
-            from = to;
-        }
-        (shown(&events), editor.texts())
-    };
-    let whole = run(&[]);
-    assert_eq!((whole.0.len(), whole.1.len()), (6, 5), "{whole:?}");
-    arbtest::arbtest(|u| {
-        let mut cuts = Vec::new();
-        for _ in 0..u.int_in_range(0..=12)? {
-            cuts.push(u.int_in_range(0..=bytes.len())?);
-        }
-        cuts.sort_unstable();
-        assert_eq!(run(&cuts), whole, "{cuts:?}");
-        Ok(())
-    })
-    .budget_ms(500);
 }
 
 /// Checks JSON-RPC pings, as another dialect has them: a ping every 5 s, and after 3 s without an

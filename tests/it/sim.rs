@@ -66,7 +66,7 @@ fn finds(seed: u64, bug: Bug) -> Option<Invariant> {
 }
 
 #[test]
-fn cuts_do_not_matter() {
+fn i26_cuts_do_not_matter() {
     let mut different = Vec::new();
     for seed in 0..60 {
         let of = |cuts| {

@@ -634,17 +634,3 @@ fn nothing_goes_out_behind_our_close_frame() {
     }
     assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat());
 }
-
-#[test]
-fn each_sleep_is_followed_by_a_ping() {
-    let mut server = opened(ws::Limits::default(), Time::ZERO);
-    for hours in 1..4 {
-        let now = Time::from_millis(hours * 3_600_000);
-        server.tick(now);
-        assert_eq!(server.poll_event(), None, "sleep {hours}");
-        assert_eq!(server.outgoing(), plain(0x89, b""), "sleep {hours}");
-        server.sent(usize::MAX);
-        server.feed(now, &masked(0x8a, b""));
-        assert!(matches!(server.poll_event(), Some(OwnedEvent::Pong(_))));
-    }
-}

@@ -142,25 +142,6 @@ fn head_has_five_seconds_despite_new_bytes() {
 }
 
 #[test]
-fn head_completed_at_the_deadline_counts() {
-    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-    server.feed(Time::from_millis(5000), HEAD.as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
-}
-
-#[test]
-fn frames_wait_for_a_late_decision() {
-    let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-    server.feed(Time::ZERO, HEAD.as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
-    server.feed(Time::ZERO, &masked(0x81, b"Hi"));
-    server.tick(Time::from_millis(60_000));
-    assert_eq!(server.poll_event(), None);
-    server.accept(None).unwrap();
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("Hi".into())));
-}
-
-#[test]
 fn bytes_behind_a_refused_head_are_dropped() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, &[HEAD.as_bytes(), &masked(0x81, b"Hi")].concat());
@@ -185,27 +166,24 @@ fn h10_second_head_is_a_protocol_error() {
     ));
 }
 
+/// Checks the choice of the application. The spellings of an offer are tested in
+/// `h04_subprotocol_is_chosen_and_never_echoed`.
 #[test]
 fn only_offered_subprotocols_are_accepted() {
-    let offer = |fields: &str| HEAD.replace("Host", &format!("{fields}Host"));
     let cases: &[(&str, &str, bool)] = &[
         ("alone", "Sec-WebSocket-Protocol: mcp\r\n", true),
         ("in a list", "Sec-WebSocket-Protocol: foo,  mcp\r\n", true),
-        ("in a second field", "Sec-WebSocket-Protocol: foo\r\nSec-WebSocket-Protocol: mcp\r\n", true),
-        ("other case", "Sec-WebSocket-Protocol: MCP\r\n", false),
         ("a longer one", "Sec-WebSocket-Protocol: mcpx\r\n", false),
         ("not at all", "", false),
-        ("among spaces", &format!("Sec-WebSocket-Protocol: b{}x\r\n", " ".repeat(7000)), false),
-        ("not ASCII", "Sec-WebSocket-Protocol: \u{ff}\u{fe}\r\n", false),
     ];
     for (name, fields, offered) in cases {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-        server.feed(Time::ZERO, offer(fields).as_bytes());
+        server.feed(Time::ZERO, HEAD.replace("Host", &format!("{fields}Host")).as_bytes());
         assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))), "{name}");
         let accepted = server.accept(Some("mcp"));
         assert_eq!(accepted, if *offered { Ok(()) } else { Err(AcceptError::NotOffered) }, "{name}");
-        let chosen =
-            server.outgoing().windows(29).filter(|w| w == b"Sec-WebSocket-Protocol: mcp\r\n").count();
+        let answer = String::from_utf8_lossy(server.outgoing());
+        let chosen = answer.matches("Sec-WebSocket-Protocol: mcp\r\n").count();
         assert_eq!(chosen, usize::from(*offered), "{name}");
     }
 }
@@ -387,10 +365,12 @@ fn server_that_decides_late_has_no_deadline() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, HEAD.as_bytes());
     assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.feed(Time::ZERO, &masked(0x81, b"Hi"));
     let late = Time::from_millis(60_000);
     server.tick(late);
     assert_eq!((server.poll_event(), server.deadline()), (None, None));
     server.accept(None).unwrap();
+    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("Hi".into())), "the frame has waited");
     assert_eq!(server.poll_event(), None);
     assert!(server.is_open() && server.deadline() > Some(late));
 }
