@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::support::ide::{HEAD, PORT, config, masked, token};
+use crate::support::ide::{PORT, config, masked, save, token};
 use crate::support::joined;
 use ide_mcp::{
     Machine, Time, Wire,
@@ -20,13 +20,7 @@ const MIB: usize = 1 << 20;
 fn small_server() -> ws::Server {
     let mut limits = ws::Limits::default();
     limits.outgoing = 1000;
-    let mut server = ws::Server::new(limits, Time::ZERO);
-    server.feed(Time::ZERO, HEAD.as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
-    server.accept(None).unwrap();
-    server.sent(usize::MAX);
-    assert_eq!(server.poll_event(), None);
-    server
+    joined::server(limits, Time::ZERO)
 }
 
 fn binary_lens(events: &[OwnedEvent]) -> Vec<usize> {
@@ -192,10 +186,7 @@ fn verdict_before_eof_is_reported_above_mark() {
     let first = open_diff(&mut pair, "new".into(), "first");
     pair.settle();
     let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
-    pair.server
-        .call(call)
-        .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "saved".into() }))
-        .unwrap();
+    save(&mut pair.server, call, "saved").unwrap();
     pair.server.shutdown();
     let now = pair.now;
     pair.client.feed(now, pair.server.outgoing());

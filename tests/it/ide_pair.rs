@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::support::ide::{ACCEPTED, PORT, at, config, drain, selection, show, token, written};
+use crate::support::ide::{ACCEPTED, PORT, at, called, config, drain, save, selection, show, token, written};
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
@@ -41,20 +41,28 @@ impl Pair {
     fn joined(token: Option<AuthToken>, config: ServerConfig) -> Self {
         let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, token);
         client.pid = Some(4711);
+        Self::of(client, config)
+    }
+
+    fn of(client: ClientConfig, server: ServerConfig) -> Self {
         Self(testing::Pair::new(
-            Server::new(config, SessionId::new(1), Time::ZERO),
+            Server::new(server, SessionId::new(1), Time::ZERO),
             Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
             Time::ZERO,
         ))
     }
 
     fn attached() -> Self {
-        let mut pair = Self::joined(Some(token()), config());
-        pair.settle();
-        assert!(pair.client.is_ready() && pair.server.accepts_pushes());
-        pair.client_events.clear();
-        pair.server_events.clear();
-        pair
+        Self::joined(Some(token()), config()).settled()
+    }
+
+    /// Lets both sides attach, and drops the events so far.
+    fn settled(mut self) -> Self {
+        self.settle();
+        assert!(self.client.is_ready() && self.server.accepts_pushes());
+        self.client_events.clear();
+        self.server_events.clear();
+        self
     }
 
     /// Advances the clock to this time.
@@ -90,8 +98,21 @@ impl Pair {
     fn diff(&mut self, tab: &str) -> (RequestId, ide_mcp::rpc::CallId) {
         let asked = self.client.call(&OpenDiff::new("/w/a", "new", tab)).unwrap().id();
         self.settle();
-        (asked, crate::support::ide::called(&std::mem::take(&mut self.server_events)))
+        (asked, called(&std::mem::take(&mut self.server_events)))
     }
+}
+
+fn agent() -> ClientConfig {
+    ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()))
+}
+
+/// Returns an agent, and a bare WebSocket server that has read its request.
+fn asking() -> (Client, ws::Server) {
+    let mut client = Client::new(agent(), Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut server = ws::Server::new(ws::Limits::default(), at(0));
+    server.feed(at(0), &written(&mut client));
+    assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
+    (client, server)
 }
 
 #[test]
@@ -138,7 +159,7 @@ fn tools_are_listed_and_called() {
 
     let asked = pair.client.call(&GetDiagnostics::new(None)).unwrap().id();
     pair.settle();
-    let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
+    let call = called(&std::mem::take(&mut pair.server_events));
     pair.server.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
     pair.settle();
     assert_eq!(pair.result(asked), ["[]"]);
@@ -192,10 +213,7 @@ fn diff_decided_in_terminal_ends_with_tab() {
         })
         .collect();
     assert_eq!(ended, [asked, closed]);
-    assert_eq!(
-        pair.server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
-        Err(NotOpen::Answered.into())
-    );
+    assert_eq!(save(&mut pair.server, call, "x"), Err(NotOpen::Answered.into()));
 }
 
 #[test]
@@ -207,18 +225,12 @@ fn cancelled_call_ends_once_on_both_sides() {
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Cancelled));
     assert_eq!(pair.heard(), ["diff t Cancelled"]);
-    assert_eq!(
-        pair.server.call(call).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
-        Err(NotOpen::Cancelled.into())
-    );
+    assert_eq!(save(&mut pair.server, call, "x"), Err(NotOpen::Cancelled.into()));
 
     // The answer crosses the cancellation.
     let (asked, call) = pair.diff("u");
     pair.client.cancel(asked, None);
-    pair.server
-        .call(call)
-        .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() }))
-        .unwrap();
+    save(&mut pair.server, call, "x").unwrap();
     pair.settle();
     let said = pair.said();
     assert!(said[0].contains("Cancelled") && said[1] == "PeerFault(LateResponse)", "{said:?}");
@@ -300,16 +312,9 @@ fn raw_requests_go_both_ways() {
     let everything = Timeout::Progress { idle: Duration::from_secs(9), total: Duration::from_secs(99) };
     let mut config = config();
     config.mcp.forward = Forward::Everything;
-    let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    let mut client = agent();
     client.mcp.forward = Forward::Methods(vec!["roots/list".into()]);
-    let mut pair = Pair(testing::Pair::new(
-        Server::new(config, SessionId::new(1), Time::ZERO),
-        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
-        Time::ZERO,
-    ));
-    pair.settle();
-    pair.client_events.clear();
-    pair.server_events.clear();
+    let mut pair = Pair::of(client, config).settled();
 
     let asked = pair.client.request("x/raw", Some(&raw(r#"{"a":1}"#)), everything).unwrap();
     pair.settle();
@@ -366,14 +371,7 @@ fn bridge_receives_and_answers_raw() {
     let mut client = ClientConfig::new(Implementation::new("bridge", "1"), PORT, Some(token()));
     client.mcp.forward = Forward::All;
     client.raw_notifications = true;
-    let mut pair = Pair(testing::Pair::new(
-        Server::new(config(), SessionId::new(1), Time::ZERO),
-        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
-        Time::ZERO,
-    ));
-    pair.settle();
-    pair.client_events.clear();
-    pair.server_events.clear();
+    let mut pair = Pair::of(client, config()).settled();
 
     let odd = serde_json::value::RawValue::from_string(r#"{"text":"t", "odd":1}"#.to_owned()).unwrap();
     for said in ["selection_changed", "notifications/tools/list_changed"] {
@@ -438,11 +436,7 @@ fn refused_client_reads_the_status() {
 
 #[test]
 fn client_leaves_editor_without_mcp_subprotocol() {
-    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
-    let mut server = ws::Server::new(ws::Limits::default(), at(0));
-    server.feed(at(0), &written(&mut client));
-    assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
+    let (mut client, mut server) = asking();
     server.accept(None).unwrap();
     client.feed(at(0), &written(&mut server));
     let events = drain(&mut client);
@@ -470,11 +464,7 @@ fn ide_connected_waits_for_send_buffer_room() {
     client.pid = Some(7);
     // The messages before `ide_connected` fill the send buffer.
     client.ws.outgoing = 20;
-    let mut pair = testing::Pair::new(
-        Server::new(server, SessionId::new(1), at(0)),
-        Client::new(client, Random::new(1), SessionId::new(2), at(0)).unwrap(),
-        at(0),
-    );
+    let mut pair = Pair::of(client, server);
     pair.settle();
     let connected = |event: &&ServerEvent| matches!(event, ServerEvent::IdeConnected { pid: Some(7), .. });
     assert_eq!(pair.server_events.iter().filter(connected).count(), 1, "{:?}", pair.server_events);
@@ -488,11 +478,7 @@ fn client_leaves_editor_after_failed_initialize() {
         ("an unknown version", version, r#"Failed(UnknownVersion("1999-01-01"))"#),
         ("an error", error, "Failed(Refused(ErrorObject"),
     ] {
-        let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-        let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
-        let mut server = ws::Server::new(ws::Limits::default(), at(0));
-        server.feed(at(0), &written(&mut client));
-        drain(&mut server);
+        let (mut client, mut server) = asking();
         server.accept(Some("mcp")).unwrap();
         server.sender().text(answer).unwrap();
         let bytes = written(&mut server);
@@ -515,11 +501,7 @@ fn client_leaves_editor_after_failed_initialize() {
 /// Checks messages that the real client, as measured, reads or skips.
 #[test]
 fn binary_messages_batches_and_nonsense_are_tolerated() {
-    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
-    let mut server = ws::Server::new(ws::Limits::default(), at(0));
-    server.feed(at(0), &written(&mut client));
-    drain(&mut server);
+    let (mut client, mut server) = asking();
     server.accept(Some("mcp")).unwrap();
     let oldest = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"e","version":"1"}}}"#;
     server.sender().binary(oldest.as_bytes()).unwrap();
@@ -553,8 +535,7 @@ fn binary_messages_batches_and_nonsense_are_tolerated() {
 
 #[test]
 fn client_leaves_silent_editor_after_30_s() {
-    let config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut client = Client::new(config, Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut client = Client::new(agent(), Random::new(1), SessionId::new(2), at(0)).unwrap();
     written(&mut client);
     client.tick(at(29_999));
     assert!(drain(&mut client).is_empty());
@@ -655,7 +636,7 @@ fn call_ends_after_its_own_timeout() {
     let patient = Timeout::Progress { idle: second, total: Duration::from_secs(9) };
     let asked = pair.client.call_within(&diff, patient).unwrap().id();
     pair.settle();
-    let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
+    let call = called(&std::mem::take(&mut pair.server_events));
     pair.at(900);
     assert_eq!(pair.server.call(call).progress(&Progress::new(1.0)), Ok(true));
     pair.at(1_800);
@@ -762,7 +743,7 @@ fn limit_of_zero_is_an_error() {
         ("requests", |limits| limits.requests = 0),
     ];
     for (name, change) in cases {
-        let mut client = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+        let mut client = agent();
         change(&mut client.mcp.limits);
         let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO);
         assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::support::ide::{
     BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
-    close_tab, config, drain, frames::plain, masked, open_diff, read, request, selection, settling, shown,
-    text,
+    close_tab, config, drain, frames::plain, masked, open_diff, read, request, save, selection, settling,
+    shown, text,
 };
 use ide_mcp::Keepalive;
 use ide_mcp::{
@@ -95,13 +95,7 @@ fn i37_diff_ended_by_client_is_answered_once() {
     assert_eq!(editor.texts(), [rejected(5, "t"), tab_closed(6)]);
     assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the client always closes a tab twice");
     assert_eq!(editor.texts(), [tab_closed(7)]);
-    assert_eq!(
-        editor
-            .server
-            .call(diff)
-            .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "late".into() })),
-        Err(NotOpen::Answered.into())
-    );
+    assert_eq!(save(&mut editor.server, diff, "late"), Err(NotOpen::Answered.into()));
     assert_eq!(editor.texts(), NOTHING);
 
     let mut editor = attached();
@@ -231,10 +225,7 @@ fn cancelled_diff_is_reported_and_never_answered() {
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
     assert_eq!(shown(&editor.say(cancel)), ["diff t Cancelled"]);
     assert_eq!(shown(&editor.say(cancel)), NOTHING);
-    assert_eq!(
-        editor.server.call(diff).respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "x".into() })),
-        Err(NotOpen::Cancelled.into())
-    );
+    assert_eq!(save(&mut editor.server, diff, "x"), Err(NotOpen::Cancelled.into()));
     assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
     assert_eq!(editor.texts(), [tab_closed(6)], "the cancelled diff has no answer");
 }
@@ -283,13 +274,7 @@ fn diff_cancelled_in_batch_ends_as_cancelled() {
         let events = editor.say(&format!("[{said},{}]", cancelled(3)));
         assert_eq!(shown(&events), ["diff t Cancelled"], "{said}");
         assert_eq!(editor.texts(), [answer], "{said}");
-        assert_eq!(
-            editor
-                .server
-                .call(diff)
-                .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "".into() })),
-            Err(NotOpen::Cancelled.into())
-        );
+        assert_eq!(save(&mut editor.server, diff, ""), Err(NotOpen::Cancelled.into()));
     }
 }
 
@@ -436,13 +421,7 @@ fn calls_expire_after_their_default_timeouts() {
 
     // A diff has no timeout: a person can take days.
     assert_eq!(shown(&editor.at(1_000_000_000)), NOTHING);
-    assert_eq!(
-        editor
-            .server
-            .call(diff)
-            .respond(&ToolResult::diff(&DiffOutcome::Accepted { contents: "new".into() })),
-        Ok(())
-    );
+    assert_eq!(save(&mut editor.server, diff, "new"), Ok(()));
     assert_eq!(editor.texts(), [answer(1, &["FILE_SAVED", "new"])]);
 }
 

@@ -2,7 +2,7 @@
 //! that do not read.
 
 use crate::support::cuts;
-use crate::support::frames::{self, HEAD, masked, plain};
+use crate::support::frames::{self, masked, plain};
 use crate::support::joined;
 use ide_mcp::testing::Pair;
 use ide_mcp::testing::Random;
@@ -11,18 +11,8 @@ use ide_mcp::{Machine, Outbox as _, OutboxClosed, Time, To, Wire};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
 
-fn opened(limits: ws::Limits, now: Time) -> ws::Server {
-    let mut server = ws::Server::new(limits, now);
-    server.feed(now, HEAD.as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
-    server.accept(None).unwrap();
-    assert_eq!(server.poll_event(), None);
-    server.sent(usize::MAX);
-    server
-}
-
 fn server() -> ws::Server {
-    opened(ws::Limits::default(), Time::ZERO)
+    joined::server(ws::Limits::default(), Time::ZERO)
 }
 
 /// Returns both roles, open and quiet.
@@ -157,7 +147,7 @@ fn our_close_frame_ends_sending_and_delivery() {
 #[test]
 fn close_handshake_times_out_after_two_seconds() {
     assert_eq!(ws::Limits::default().close, Duration::from_secs(2));
-    let mut server = opened(ws::Limits::default(), Time::from_millis(500));
+    let mut server = joined::server(ws::Limits::default(), Time::from_millis(500));
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     server.sent(usize::MAX);
     // Further messages of the peer do not extend the timeout.
@@ -246,7 +236,7 @@ fn small() -> ws::Limits {
 
 #[test]
 fn above_the_mark_only_answers_are_sent() {
-    let mut server = opened(small(), Time::ZERO);
+    let mut server = joined::server(small(), Time::ZERO);
     server.sender().binary(&[0; 995]).unwrap();
     assert_eq!(server.outgoing().len(), 999);
     assert!(server.wants_input() && !server.sender().is_full());
@@ -273,7 +263,7 @@ fn above_the_mark_only_answers_are_sent() {
 fn peer_that_reads_nothing_has_thirty_seconds() {
     assert_eq!(ws::Limits::default().stalled, Duration::from_secs(30));
     assert_eq!(ws::Limits::default().outgoing, 8 * 1024 * 1024);
-    let mut server = opened(small(), Time::from_millis(100));
+    let mut server = joined::server(small(), Time::from_millis(100));
     server.sender().binary(&[0; 2000]).unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(30_100)));
     // Reading less than the mark is not enough.
@@ -288,7 +278,7 @@ fn peer_that_reads_nothing_has_thirty_seconds() {
 
 #[test]
 fn each_written_mark_buys_another_thirty_seconds() {
-    let mut server = opened(small(), Time::ZERO);
+    let mut server = joined::server(small(), Time::ZERO);
     server.sender().binary(&[0; 4000]).unwrap();
     let mut at = |millis: u64, n: usize| {
         server.tick(Time::from_millis(millis));
@@ -309,7 +299,7 @@ fn each_written_mark_buys_another_thirty_seconds() {
 fn read_slowly(queued: usize, pace: usize, closes: bool) -> (u64, usize, Option<OwnedEvent>) {
     let mut limits = ws::Limits::default();
     limits.keepalive = None;
-    let mut server = opened(limits, Time::ZERO);
+    let mut server = joined::server(limits, Time::ZERO);
     server.sender().binary(&vec![7; queued]).unwrap();
     if closes {
         server.sender().close(CloseCode::NORMAL, "").unwrap();
@@ -351,7 +341,7 @@ fn close_timeout_starts_with_the_written_frame() {
     const MIB: usize = 1 << 20;
     // The frame is written after 7 s; then the peer has 2 s to answer.
     assert_eq!(read_slowly(6 * MIB, MIB, true).2, None, "all is written");
-    let mut server = opened(ws::Limits::default(), Time::ZERO);
+    let mut server = joined::server(ws::Limits::default(), Time::ZERO);
     server.sender().binary(&vec![7; 6 * MIB]).unwrap();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     for second in 1..=6 {
@@ -375,7 +365,7 @@ fn close_timeout_starts_with_the_written_frame() {
 fn close_and_drain_have_separate_timeouts() {
     let mut limits = ws::Limits::default();
     (limits.close, limits.drain) = (Duration::from_secs(3), Duration::from_secs(5));
-    let mut server = opened(limits, Time::ZERO);
+    let mut server = joined::server(limits, Time::ZERO);
     server.sender().binary(&[7; 1000]).unwrap();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(3_000)));
@@ -389,22 +379,30 @@ fn close_and_drain_have_separate_timeouts() {
 }
 
 #[test]
-fn no_pong_follows_the_close_answer() {
-    let mut server = opened(ws::Limits::default(), Time::ZERO);
-    // Sixteen pings are answered at once, and one pong waits when the peer closes.
-    server.feed(Time::ZERO, &[masked(0x89, b"a").repeat(17), masked(0x88, b"\x03\xe8")].concat());
-    while server.poll_event().is_some() {}
-    let mut written = Vec::new();
-    while !server.outgoing().is_empty() {
-        written.extend_from_slice(server.outgoing());
-        server.sent(server.outgoing().len());
+fn nothing_goes_out_behind_a_close_frame() {
+    for (name, peer_closes) in [("our close frame", false), ("the answer to that of the peer", true)] {
+        let mut server = server();
+        // Sixteen pings are answered at once, and one pong waits.
+        server.feed(Time::ZERO, &masked(0x89, b"a").repeat(17));
+        while server.poll_event().is_some() {}
+        if peer_closes {
+            server.feed(Time::ZERO, &masked(0x88, b"\x03\xe8"));
+            assert_eq!(server.poll_event(), Some(by_peer(Some(1000), "")));
+        } else {
+            server.sender().close(CloseCode::NORMAL, "").unwrap();
+        }
+        let mut written = Vec::new();
+        while !server.outgoing().is_empty() {
+            written.extend_from_slice(server.outgoing());
+            server.sent(server.outgoing().len());
+        }
+        assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat(), "{name}");
     }
-    assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat());
 }
 
 #[test]
 fn stall_timeout_restarts_below_the_mark() {
-    let mut server = opened(small(), Time::ZERO);
+    let mut server = joined::server(small(), Time::ZERO);
     server.sender().binary(&[0; 2000]).unwrap();
     server.tick(Time::from_millis(20_000));
     server.sent(1500);
@@ -416,7 +414,7 @@ fn stall_timeout_restarts_below_the_mark() {
 
 #[test]
 fn unread_output_does_not_delay_a_close() {
-    let mut server = opened(small(), Time::ZERO);
+    let mut server = joined::server(small(), Time::ZERO);
     server.sender().binary(&[0; 2000]).unwrap();
     server.sender().close(CloseCode::GOING_AWAY, "").unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(2000)));
@@ -618,19 +616,4 @@ fn random_closing_order_ends_both_once() {
             assert!(matches!(events.last(), Some(OwnedEvent::Closed(_))), "seed {seed}");
         }
     }
-}
-
-#[test]
-fn nothing_goes_out_behind_our_close_frame() {
-    let mut server = opened(ws::Limits::default(), Time::ZERO);
-    // Sixteen pings are answered at once, and one pong waits.
-    server.feed(Time::ZERO, &masked(0x89, b"a").repeat(17));
-    while server.poll_event().is_some() {}
-    server.sender().close(CloseCode::NORMAL, "").unwrap();
-    let mut written = Vec::new();
-    while !server.outgoing().is_empty() {
-        written.extend_from_slice(server.outgoing());
-        server.sent(server.outgoing().len());
-    }
-    assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat());
 }

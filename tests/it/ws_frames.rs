@@ -4,19 +4,13 @@
 use crate::support::cost;
 use crate::support::cuts::{self, CutName};
 use crate::support::frames::{self, HEAD, head_len, masked, plain};
+use crate::support::joined;
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, Closed, OwnedEvent, ProtocolError, SendError};
 use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
 
-/// Returns an open server that has written its answer to the request.
 fn server(limits: ws::Limits) -> ws::Server {
-    let mut server = ws::Server::new(limits, Time::ZERO);
-    server.feed(Time::ZERO, HEAD.as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
-    server.accept(None).unwrap();
-    assert_eq!(server.poll_event(), None);
-    server.sent(usize::MAX);
-    server
+    joined::server(limits, Time::ZERO)
 }
 
 /// Returns an open client that has written its request.

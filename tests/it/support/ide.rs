@@ -12,9 +12,11 @@ use std::{fmt::Display, time::Duration};
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{Policy, Position, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet},
-    mcp::Implementation,
-    rpc::{CallId, SessionId},
+    ide::{
+        DiffOutcome, Policy, Position, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet,
+    },
+    mcp::{Implementation, ToolResult},
+    rpc::{CallId, RespondError, SessionId},
 };
 
 pub fn at(millis: u64) -> Time {
@@ -75,6 +77,12 @@ pub fn written(wire: &mut impl Wire) -> Vec<u8> {
 
 pub fn drain<M: Machine>(machine: &mut M) -> Vec<M::Event> {
     std::iter::from_fn(|| machine.poll_event()).collect()
+}
+
+/// Answers a diff as saved with these contents.
+pub fn save(server: &mut Server, diff: CallId, contents: &str) -> Result<(), RespondError> {
+    let saved = DiffOutcome::Accepted { contents: contents.into() };
+    server.call(diff).respond(&ToolResult::diff(&saved))
 }
 
 /// Returns the only call among these events.
