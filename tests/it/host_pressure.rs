@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crate::support::ide::{
-    CONNECTED, HEAD, INITIALIZE, INITIALIZED, at, call, config, drain, masked, request, selection, text,
-    texts, written,
+    CONNECTED, HEAD, INITIALIZE, INITIALIZED, at, call, cancelled, config, drain, masked, request, selection,
+    text, texts, written,
 };
 use allocation_counter::measure;
 use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent, ServerEvent};
@@ -235,10 +235,7 @@ fn e09_each_client_keeps_its_budget_share() {
     assert!(is_taken(modest, 1001, 700));
     assert!(!is_taken(modest, 1002, 301));
     assert!(is_taken(modest, 1003, 300));
-    host.wire(greedy).unwrap().feed(
-        at(2),
-        &text(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1001}}"#),
-    );
+    host.wire(greedy).unwrap().feed(at(2), &text(&cancelled(1001)));
     drain(&mut host);
     let mut is_taken = |id: usize, size: usize| {
         host.wire(modest).unwrap().feed(at(3), &largest_diff(id, size));

@@ -2,8 +2,8 @@
 //! application's own tools.
 
 use crate::support::ide::{
-    CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, at, call, called, config, open_diff, selection, text,
-    texts,
+    CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, at, call, called, cancelled, config, open_diff,
+    selection, text, texts,
 };
 use ide_mcp::{
     Machine, Wire,
@@ -261,15 +261,7 @@ fn ended_call_has_no_tool() {
     type End = fn(&mut Editor, CallId);
     let rows: [(&str, End, NotOpen); 7] = [
         ("answered", |editor, call| editor.server.call(call).fail(-1, "").unwrap(), NotOpen::Answered),
-        (
-            "cancelled",
-            |editor, _| {
-                let cancelled =
-                    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-                drop(editor.say(cancelled));
-            },
-            NotOpen::Cancelled,
-        ),
+        ("cancelled", |editor, _| drop(editor.say(&cancelled(1))), NotOpen::Cancelled),
         (
             "expired",
             |editor, call| {

@@ -51,13 +51,17 @@ impl Editors {
     /// Attaches a client that accepts pushes.
     fn attach(&mut self) -> ConnId {
         let conn = self.open();
-        for said in [INITIALIZE, INITIALIZED, CONNECTED] {
-            self.feed(conn, &text(said));
-        }
-        self.poll();
+        self.hello(conn);
         self.written(conn);
         self.named();
         conn
+    }
+
+    /// Sends the messages of a client that accepts pushes, and drops the events.
+    fn hello(&mut self, conn: ConnId) {
+        for said in [INITIALIZE, INITIALIZED, CONNECTED] {
+            self.say(conn, said);
+        }
     }
 
     fn feed(&mut self, conn: ConnId, bytes: &[u8]) {
@@ -269,14 +273,10 @@ fn i30_resting_selection_reaches_all_clients() {
     editors.host.select(editors.now, selection("abc"));
     editors.at(10_000);
     assert_eq!(editors.named(), []);
-    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
-        editors.say(deaf, said);
-    }
+    editors.hello(deaf);
     assert_eq!(editors.selections(deaf), ["abc"]);
     let late = editors.open();
-    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
-        editors.say(late, said);
-    }
+    editors.hello(late);
     assert_eq!(editors.selections(late), ["abc"]);
 }
 
@@ -429,9 +429,7 @@ fn queued_mentions_up_to_256_arrive() {
     }
     assert_eq!(editors.host.mention(editors.now, mention("256"), None), Err(MentionError::TooMany));
     let conn = editors.open();
-    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
-        editors.say(conn, said);
-    }
+    editors.hello(conn);
     // The last mention is sent 25.5 s after the first: within the 30 s for which a mention waits.
     let mentions = editors.mentions_until(30_000, &[conn]);
     let expected: Vec<_> = (0..256).map(|index| (100 * index, conn, format!("{index}"))).collect();
@@ -598,10 +596,7 @@ fn connection_is_removed_in_any_state() {
 
 fn attach(editors: &mut Editors, conn: ConnId) {
     editors.feed(conn, HEAD.as_bytes());
-    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
-        editors.feed(conn, &text(said));
-    }
-    editors.poll();
+    editors.hello(conn);
     editors.named();
 }
 

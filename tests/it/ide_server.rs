@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::support::ide::{
     BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
-    close_tab, config, drain, frames::plain, masked, open_diff, read, request, save, selection, settling,
-    shown, text,
+    cancelled, close_tab, config, drain, frames::plain, masked, open_diff, read, request, save, selection,
+    settling, shown, text,
 };
 use ide_mcp::Keepalive;
 use ide_mcp::{
@@ -222,9 +222,8 @@ fn error_message_obeys_the_reason_limit() {
 fn cancelled_diff_is_reported_and_never_answered() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");
-    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
-    assert_eq!(shown(&editor.say(cancel)), ["diff t Cancelled"]);
-    assert_eq!(shown(&editor.say(cancel)), NOTHING);
+    assert_eq!(shown(&editor.say(&cancelled(5))), ["diff t Cancelled"]);
+    assert_eq!(shown(&editor.say(&cancelled(5))), NOTHING);
     assert_eq!(save(&mut editor.server, diff, "x"), Err(NotOpen::Cancelled.into()));
     assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
     assert_eq!(editor.texts(), [tab_closed(6)], "the cancelled diff has no answer");
@@ -238,10 +237,6 @@ fn batching() -> Editor {
     }
     editor.written();
     editor
-}
-
-fn cancelled(id: u32) -> String {
-    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
 }
 
 #[test]
@@ -908,10 +903,7 @@ fn pings_between_fragments_are_answered() {
 fn unpolled_input_precedes_timers() {
     let mut editor = Editor::attached(config());
     let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
-    editor.server.feed(
-        at(1),
-        &text(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#),
-    );
+    editor.server.feed(at(1), &text(&cancelled(2)));
     editor.server.tick(at(10_000));
     assert_eq!(shown(&drain(&mut editor.server)), ["ended Cancelled { reason: None }"]);
     assert_eq!(

@@ -5,7 +5,7 @@ pub use super::frames;
 pub use super::frames::{frame, masked, read};
 pub use super::said::{
     ACCEPTED, BINARY, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, PORT, TEXT, TOKEN, call,
-    close_tab, open_diff, request, text, token,
+    cancelled, close_tab, open_diff, request, text, token,
 };
 
 use std::{fmt::Display, time::Duration};

@@ -42,6 +42,10 @@ pub fn call(id: impl Display, name: &str, arguments: &str) -> String {
     )
 }
 
+pub fn cancelled(id: impl Display) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+}
+
 /// Returns an `openDiff` that proposes its own id as the new text.
 pub fn open_diff(id: impl Display, tab: &str) -> String {
     let contents = serde_json::to_string(&id.to_string()).unwrap();
