@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use crate::support::ide::{
-    ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, answer, at, call, close_tab, config, drain,
-    masked, open_diff, read, request, selection, settling, show, text, texts, written,
+    ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, answer, at, call, close_tab, config, masked,
+    open_diff, read, request, selection, settling, show, text, texts, written,
 };
+use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
@@ -73,8 +74,15 @@ impl Editors {
         self.poll()
     }
 
+    /// Returns all events. Checks law 5: each event is due before it is polled.
     fn events(&mut self) -> Vec<HostEvent> {
-        drain(&mut self.host)
+        let mut events = Vec::new();
+        loop {
+            let due = self.host.deadline();
+            let Some(event) = self.host.poll_event() else { return events };
+            assert!(due.is_some_and(|due| due <= self.now), "law 5 at {:?}: {event:?}", self.now);
+            events.push(event);
+        }
     }
 
     fn poll(&mut self) -> Vec<String> {
@@ -389,10 +397,20 @@ fn mentions_expire_by_time_or_with_addressee() {
     assert_eq!(editors.at(31_000), ["expired nobody", "expired deaf"]);
     assert_eq!(editors.at(31_001), ["expired later"]);
 
-    editors.host.mention(editors.now, mention("gone"), Some(deaf.into())).unwrap();
+    for path in ["gone", "gone too"] {
+        editors.host.mention(editors.now, mention(path), Some(deaf.into())).unwrap();
+    }
     editors.feed(deaf, &masked(CLOSE, &[0x03, 0xe8]));
     let closed = r#"1: Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#;
-    assert_eq!(editors.poll(), [closed, "expired gone"], "though the transport of the client is still there");
+    // The transport of the client is still there. With every connection named, the end of its
+    // addressee alone makes the second mention due.
+    for expected in [closed, "expired gone", "expired gone too"] {
+        editors.named();
+        assert!(editors.host.deadline().is_some_and(|due| due <= editors.now), "law 5: {expected}");
+        let event = editors.host.poll_event().map(|event| shown(&event));
+        assert_eq!(event.as_deref(), Some(expected));
+    }
+    assert_eq!(editors.poll(), NOTHING);
     assert_eq!(
         editors.host.mention(editors.now, mention("ended"), Some(deaf.into())),
         Err(MentionError::NoSuchAgent)
@@ -772,6 +790,139 @@ fn tools_change_is_announced_to_ready_clients() {
         editors.say(conn, &request(1, "tools/list"));
         let texts = editors.texts(conn);
         assert!(texts[0].contains("getDiagnostics") && !texts[0].contains("openDiff"), "{texts:?}");
+    }
+}
+
+/// The ended connections and the open calls, by the events so far.
+#[derive(Default)]
+struct Told {
+    closed: Vec<ConnId>,
+    open: Vec<CallId>,
+}
+
+impl Told {
+    /// Takes an event. Checks laws 3 and 7: no event comes after `Closed`, and a call that ends was
+    /// open.
+    fn hear(&mut self, event: HostEvent) {
+        let HostEvent::Agent { agent, event } = event else { return };
+        let conn = agent.conn().unwrap();
+        assert!(!self.closed.contains(&conn), "law 3: {event:?}");
+        match event {
+            ServerEvent::Call(call) => self.open.push(call.id()),
+            ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => self.end(call),
+            ServerEvent::Closed(_) => {
+                assert!(
+                    !self.open.iter().any(|call| AgentId::of_call(*call) == agent),
+                    "law 7: a call is open"
+                );
+                self.closed.push(conn);
+            }
+            _ => {}
+        }
+    }
+
+    /// Removes an open call. Panics if the call is not open.
+    fn end(&mut self, call: CallId) {
+        let at = self.open.iter().position(|open| *open == call);
+        self.open.swap_remove(at.unwrap());
+    }
+}
+
+/// Checks laws 3, 4, 5 and 7 for a host, with random acts of clients, application, sockets and clock.
+#[test]
+fn host_holds_the_laws_in_random_runs() {
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let mut config = HostConfig::new(config());
+        config.max_clients = 3;
+        config.max_pending_connections = 2;
+        let mut editors = Editors::with(config);
+        let mut conns: Vec<ConnId> = Vec::new();
+        let mut told = Told::default();
+        for step in 0..200_u32 {
+            let conn = conns.get(random.below(conns.len())).copied();
+            let wired = conn.filter(|conn| editors.host.wire(*conn).is_some());
+            match (random.below(14), wired) {
+                (0 | 1, _) => conns.push(editors.connect()),
+                (2, Some(conn)) => editors.host.remove(editors.now, conn),
+                (3, Some(conn)) => editors.host.wire(conn).unwrap().feed_eof(editors.now),
+                (4, _) => {
+                    editors.host.select(editors.now, selection(&format!("{step}")));
+                }
+                (5, _) => {
+                    let to = conn.filter(|_| random.one_in(2));
+                    let _ = editors.host.mention(editors.now, mention("m"), to.map(AgentId::from));
+                }
+                (6, _) if !told.open.is_empty() => {
+                    let call = told.open[random.below(told.open.len())];
+                    if editors.host.call(call).respond(&ToolResult::text("done")) == Ok(()) {
+                        told.end(call);
+                        assert_eq!(
+                            editors.host.call(call).respond(&ToolResult::text("again")),
+                            Err(NotOpen::Answered.into())
+                        );
+                    }
+                }
+                (7, Some(conn)) => {
+                    let mut wire = editors.host.wire(conn).unwrap();
+                    let some = random.below(wire.outgoing().len() + 1);
+                    wire.sent(some);
+                }
+                (8, _) => {
+                    let soon = editors.now.saturating_add(Duration::from_millis(random.number() % 3_000));
+                    let due = editors.host.deadline().filter(|_| random.one_in(2));
+                    editors.now = due.unwrap_or(soon).max(editors.now);
+                    editors.host.tick(editors.now);
+                }
+                (_, Some(conn)) => {
+                    let said = match random.below(10) {
+                        0..4 => HEAD.into(),
+                        4 => text(INITIALIZE),
+                        5 => text(INITIALIZED),
+                        6 => text(CONNECTED),
+                        7 => text(&open_diff(step, "t")),
+                        8 => text(&call(step, "getDiagnostics", "{}")),
+                        _ => text(&close_tab(step, "t")),
+                    };
+                    if editors.host.wire(conn).is_some_and(|wire| wire.wants_input()) {
+                        editors.feed(conn, &said);
+                    }
+                }
+                _ => {}
+            }
+            if step == 190 && random.one_in(2) {
+                editors.host.shutdown(editors.now);
+            }
+            // Polls a part of the events. One time in eight polls all of them, and nothing is due then.
+            while random.one_in(2) {
+                let due = editors.host.deadline();
+                let Some(event) = editors.host.poll_event() else { break };
+                assert!(due.is_some_and(|due| due <= editors.now), "law 5, seed {seed}: {event:?}");
+                told.hear(event);
+            }
+            if random.one_in(3) {
+                let due = editors.host.deadline();
+                let named = editors.host.poll_transmit().is_some();
+                assert!(
+                    !named || due.is_some_and(|due| due <= editors.now),
+                    "law 5, seed {seed}, step {step}"
+                );
+            }
+            if random.one_in(8) {
+                editors.host.tick(editors.now);
+                editors.events().into_iter().for_each(|event| told.hear(event));
+                editors.settled();
+            }
+        }
+        for conn in &conns {
+            editors.host.remove(editors.now, *conn);
+        }
+        editors.events().into_iter().for_each(|event| told.hear(event));
+        // Each connection ended once: with an event, or with a count if it was pending.
+        let counted = usize::try_from(editors.host.unauthenticated().total()).unwrap();
+        assert!(told.closed.iter().all(|conn| conns.contains(conn)), "seed {seed}");
+        assert_eq!((told.closed.len() + counted, told.open), (conns.len(), vec![]), "seed {seed}");
+        assert_eq!(editors.host.connections().count(), 0, "seed {seed}");
     }
 }
 
