@@ -1,5 +1,6 @@
 //! The bodies of the fuzz targets, apart from libFuzzer. `tests/it/corpora.rs` of the root package
 //! includes [`targets`] as well, and replays the corpora with every `cargo test`.
 
+pub mod sessions;
 pub mod support;
 pub mod targets;

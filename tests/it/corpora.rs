@@ -3,6 +3,9 @@
 #[path = "../../fuzz/src/targets/mod.rs"]
 mod targets;
 
+use crate::mcp_scripts::{Situations, judge, play};
+use crate::sessions::Hits;
+use ide_mcp::testing::Random;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -21,6 +24,39 @@ fn replay(name: &str, target: fn(&[u8])) {
     }
     assert!(replayed > 10, "{name} has a corpus of {replayed}");
     assert!(failed.is_empty(), "{name} fails on {failed:#?}");
+}
+
+/// Runs the targets whose expectations follow from the way in which an input is generated, on a
+/// random input.
+fn random_input(random: &mut Random) -> Hits {
+    let len = 16 + random.below(700);
+    let bytes = random.bytes(len);
+    if random.one_in(8) {
+        targets::pair(&bytes);
+        targets::ide_server_script(&bytes);
+    }
+    targets::rpc_script_hits(&bytes)
+}
+
+/// The expectations that random inputs have to reach, each with the codes of its answers.
+const MUST_HIT: Situations<'_> = &[
+    ("Error", "-32600 -32601 -32602"),
+    ("Having", "null"),
+    ("OrBusy", "-32603"),
+    ("Raw", "-1 -32603 null"),
+    ("Result", "null"),
+    ("Tool", "-1 null"),
+];
+
+#[test]
+fn some_thousand_inputs() {
+    judge(&play(0..2_000, random_input), MUST_HIT);
+}
+
+#[test]
+#[ignore = "a minute; .ci/full runs it"]
+fn hundred_thousand_inputs() {
+    judge(&play(1_000_000..1_100_000, random_input), MUST_HIT);
 }
 
 macro_rules! corpora {

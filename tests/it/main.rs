@@ -64,9 +64,11 @@ mod mcp_invariants;
 #[cfg(feature = "mcp")]
 mod mcp_outbox;
 #[cfg(feature = "mcp")]
-mod mcp_server;
+mod mcp_scripts;
 #[cfg(feature = "ide")]
 mod mcp_sim;
+#[cfg(feature = "mcp")]
+mod mcp_server;
 #[cfg(feature = "mcp")]
 mod mcp_support;
 #[cfg(feature = "ide")]
@@ -76,6 +78,9 @@ mod mcp_vectors;
 mod prose;
 #[cfg(feature = "ide")]
 mod replay;
+#[cfg(feature = "mcp")]
+#[path = "../../fuzz/src/sessions/mod.rs"]
+mod sessions;
 #[cfg(feature = "ide")]
 mod sim;
 #[cfg(feature = "ide")]

@@ -1,36 +1,29 @@
 //! The targets. Each target takes any bytes and panics if a property does not hold;
 //! [`Run`](crate::support::run::Run) checks the laws for every single step.
 
-mod acts;
 mod answers;
-mod books;
 mod calls;
 mod differential;
 mod discovery;
 mod frames;
 mod handshake;
 mod ide_server;
-mod ledger;
-mod mcp_client;
-mod mcp_server;
 mod owed;
 mod pair;
 mod rpc;
 mod rpc_script;
 mod script;
-mod session;
 mod speech;
 
+pub use crate::sessions::{mcp_client_script, mcp_server_script};
 pub use differential::against_tungstenite;
 pub use discovery::{lockfile, paths};
 pub use frames::frames;
 pub use handshake::{handshake_client, handshake_server};
 pub use ide_server::ide_server_script;
-pub use mcp_client::mcp_client_script;
-pub use mcp_server::mcp_server_script;
 pub use pair::pair;
 pub use rpc::rpc_text;
-pub use rpc_script::rpc_script;
+pub use rpc_script::{rpc_script, rpc_script_hits};
 pub use script::{ws_client_script, ws_server_script};
 
 use crate::support::laws::{EventOf, Subject};

@@ -3,6 +3,7 @@
 
 use super::answers::{Expected, Serves, Upon};
 use super::speech::{Asked, Id, Speech, Wants};
+use crate::sessions::{Hits, name_of};
 use ide_mcp::rpc::code;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,6 +27,8 @@ pub struct Owed {
     forgiven: BTreeMap<String, usize>,
     /// True if the agreed version has batches.
     batches: bool,
+    /// The count of each expectation with the code of its answer.
+    hits: Hits,
 }
 
 impl Owed {
@@ -38,6 +41,7 @@ impl Owed {
             open: Vec::new(),
             forgiven: BTreeMap::new(),
             batches: version == Some(WITH_BATCHES),
+            hits: Hits::new(),
         }
     }
 
@@ -121,15 +125,17 @@ impl Owed {
             let expected: Vec<_> = self.open.iter().filter(asked).map(|(_, expected)| expected).collect();
             panic!("upon {upon:?} {text} answers what wants {expected:?}");
         };
-        self.open.remove(at);
+        let (_, expected) = self.open.remove(at);
+        *self.hits.entry(format!("{} {}", name_of(&expected), answer["error"]["code"])).or_default() += 1;
         if let Some(version) = answer.pointer("/result/protocolVersion") {
             self.awaiting = false;
             self.batches = version == WITH_BATCHES;
         }
     }
 
-    /// Checks that all requests have been answered, except for the cancelled ones.
-    pub fn settle(mut self) {
+    /// Checks that all requests have been answered, except for the cancelled ones. Returns the
+    /// counts of the answers.
+    pub fn settle(mut self) -> Hits {
         for (id, expected) in self.open {
             let forgiven = id.meaning.as_ref().and_then(|meaning| self.forgiven.get_mut(meaning));
             match forgiven {
@@ -137,5 +143,6 @@ impl Owed {
                 _ => panic!("{} was never answered, with {expected:?}", id.token),
             }
         }
+        self.hits
     }
 }

@@ -1,8 +1,6 @@
 //! Any text as a message, compared with the result of serde_json.
 
-use super::acts::OPENED;
-use super::ledger::{Ledger, answered, token};
-use super::session::told;
+use crate::sessions::{Ledger, OPENED, answered, token, told};
 use ide_mcp::Time;
 use ide_mcp::mcp::{Event, Implementation, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
 use ide_mcp::rpc::{Id, InvalidMessage, Message, SessionId, SessionLimits, classify};
@@ -81,7 +79,7 @@ fn called(text: &str, limits: &SessionLimits) {
         if let Event::Call { call, tool } = event {
             assert!(&*tool.name == "t" && tool.arguments.get().starts_with('{'), "{tool:?}");
             server.respond_with(call, &*tool.arguments, &mut out).expect("it is open");
-            let [id] = &answered(&out.sent.concat())[..] else { panic!("one answer: {:?}", out.sent) };
+            let [(id, _)] = &answered(&out.sent.concat())[..] else { panic!("one answer: {:?}", out.sent) };
             open.swap_remove(open.iter().position(|open| open == id).expect("it was asked"));
             ledger.said(&out.take());
         }

@@ -4,6 +4,7 @@
 use super::answers::{Serves, Upon};
 use super::owed::{OPEN_CALLS, Owed, WITH_BATCHES};
 use super::speech::Speech;
+use crate::sessions::Hits;
 use crate::support::editors::server_config;
 use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
@@ -72,14 +73,19 @@ impl Setup {
 /// Checks that each request is answered once, regardless of the text around it, that nothing else
 /// is answered, and that all output is JSON-RPC.
 pub fn rpc_script(data: &[u8]) {
+    rpc_script_hits(data);
+}
+
+/// Plays a script and returns the counts of the answers.
+pub fn rpc_script_hits(data: &[u8]) -> Hits {
     let mut script = Unstructured::new(data);
     let setup = Setup::arbitrary(&mut script).unwrap_or_default();
     if setup.is_agent {
         let owed = Owed::by(Serves::Agent { forwards: setup.forwards }, Some(setup.version()));
-        play(Agent::new(&setup), owed, script);
+        play(Agent::new(&setup), owed, script)
     } else {
         let owed = Owed::by(setup.serves(), (!setup.is_closed).then(|| setup.version()));
-        play(Editor::new(&setup), owed, script);
+        play(Editor::new(&setup), owed, script)
     }
 }
 
@@ -104,7 +110,7 @@ trait Side {
     fn shutdown(&mut self) -> Vec<String>;
 }
 
-fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) {
+fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) -> Hits {
     let mut now = Time::ZERO;
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
         let (said, upon) = match act {
@@ -127,7 +133,7 @@ fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) {
         owed.said(&said, &upon);
     }
     owed.said(&side.shutdown(), &Upon::Nothing);
-    owed.settle();
+    owed.settle()
 }
 
 /// The error code of the answers with which the application fails.

@@ -2,6 +2,7 @@
 //! else.
 
 use ide_mcp::rpc::{Id, Message, SessionLimits, classify};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -19,7 +20,11 @@ pub struct Ledger {
 pub struct Heard {
     /// The ids of the requests in the text that were not answered at once, in order.
     pub open: Vec<String>,
+    pub answers: Vec<Answer>,
 }
+
+/// The id of an answer, and the code if the answer is an error.
+pub type Answer = (String, Option<i64>);
 
 impl Ledger {
     /// Records a received text and `sent`, the messages that the session sent at once. Checks that
@@ -27,11 +32,11 @@ impl Ledger {
     /// if the version of MCP has batches.
     pub fn heard(&mut self, text: &str, limits: &SessionLimits, batches: bool, sent: &[String]) -> Heard {
         let (mut requests, at_once) = asked(text, limits, batches);
-        let answers: Vec<String> = sent.iter().flat_map(|message| answered(message)).collect();
+        let answers: Vec<Answer> = sent.iter().flat_map(|message| answered(message)).collect();
         for id in &requests {
             *self.owed.entry(id.clone()).or_default() += 1;
         }
-        for id in &answers {
+        for (id, _) in &answers {
             self.settle(id, text);
             // The session refuses the second of two requests with one id while the first is open.
             let refused = sent.iter().any(|message| message.contains("a request with this id is open"));
@@ -41,13 +46,13 @@ impl Ledger {
             requests.remove(at);
         }
         assert!(!at_once || requests.is_empty(), "{text} was not answered: {requests:?}");
-        Heard { open: requests }
+        Heard { open: requests, answers }
     }
 
     /// Records messages that the session sent without a received text as their cause.
     pub fn said(&mut self, sent: &[String]) {
         for message in sent {
-            for id in answered(message) {
+            for (id, _) in answered(message) {
                 self.settle(&id, message);
             }
         }
@@ -74,36 +79,45 @@ impl Ledger {
 
 /// Returns the ids of the requests in a text, and true if they have to be answered at once.
 fn asked(text: &str, limits: &SessionLimits, batches: bool) -> (Vec<String>, bool) {
-    match classify(text, limits) {
-        Message::Request { id, .. } => (vec![token(&id)], false),
-        Message::Invalid { answer: Some((id, _)), .. } => (vec![token(&id)], true),
-        Message::Batch(batch) => {
-            let elements: Vec<&RawValue> = serde_json::from_str(batch.get()).unwrap();
-            let taken = if batches && elements.len() <= MOST { &elements[..] } else { &[] };
-            (taken.iter().flat_map(|element| asked_alone(element.get(), limits)).collect(), false)
-        }
-        _ => (Vec::new(), true),
-    }
-}
-
-fn asked_alone(text: &str, limits: &SessionLimits) -> Option<String> {
-    match classify(text, limits) {
+    let at_once = !matches!(classify(text, limits), Message::Request { .. } | Message::Batch(_));
+    let ids = messages(text, limits, batches).into_iter().filter_map(|one| match classify(one, limits) {
         Message::Request { id, .. } | Message::Invalid { answer: Some((id, _)), .. } => Some(token(&id)),
         _ => None,
+    });
+    (ids.collect(), at_once)
+}
+
+/// Returns the messages of a text that the session processes: those of a batch, or the text itself.
+pub fn messages<'t>(text: &'t str, limits: &SessionLimits, batches: bool) -> Vec<&'t str> {
+    match classify(text, limits) {
+        Message::Batch(batch) => {
+            let elements: Vec<&RawValue> = serde_json::from_str(batch.get()).unwrap();
+            let is_taken = batches && elements.len() <= MOST;
+            elements.into_iter().filter(|_| is_taken).map(RawValue::get).collect()
+        }
+        _ => vec![text],
     }
 }
 
-/// Returns true if two requests of a batch have the same id, so that an answer could belong to
-/// either.
-pub fn is_ambiguous(text: &str, limits: &SessionLimits) -> bool {
-    let (mut ids, _) = asked(text, limits, true);
-    ids.sort_unstable();
-    ids.windows(2).any(|two| two[0] == two[1])
+/// Returns the meaning of an id: equal texts for all spellings of one id.
+pub fn meaning(token: &str) -> String {
+    match serde_json::from_str::<Value>(token) {
+        Ok(Value::String(text)) => format!("{text:?}"),
+        Ok(Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
+            (Some(number), _) => number.to_string(),
+            (None, Some(number)) if number.fract() == 0.0 => format!("{number:.0}").replace("-0", "0"),
+            _ => token.into(),
+        },
+        _ => token.into(),
+    }
 }
 
 /// Returns the ids of the answers in a message that a session has sent, and checks the message.
-pub fn answered(message: &str) -> Vec<String> {
-    assert!(!message.contains('\n'), "{message}");
+pub fn answered(message: &str) -> Vec<Answer> {
+    assert!(!message.contains('\n') && message.contains(r#""jsonrpc":"2.0""#), "{message}");
+    for later in ["resultType", "ttlMs", "cacheScope", "io.modelcontextprotocol/"] {
+        assert!(!message.contains(later), "{later} belongs to a later version: {message}");
+    }
     match classify(message, &SessionLimits::default()) {
         Message::Response { id, .. } => {
             let members: BTreeMap<String, &RawValue> = serde_json::from_str(message).unwrap();
@@ -112,7 +126,13 @@ pub fn answered(message: &str) -> Vec<String> {
                 matches!(names[..], ["id", "jsonrpc", "result"] | ["error", "id", "jsonrpc"]),
                 "{message}"
             );
-            vec![token(&id)]
+            let code = members.get("error").map(|error| {
+                let error: Value = serde_json::from_str(error.get()).unwrap();
+                assert!(error["message"].is_string(), "{message}");
+                error["code"].as_i64().expect("a code is a number")
+            });
+            assert!(members.get("result").is_none_or(|result| result.get().starts_with('{')), "{message}");
+            vec![(token(&id), code)]
         }
         Message::Batch(batch) => {
             let elements: Vec<&RawValue> = serde_json::from_str(batch.get()).unwrap();

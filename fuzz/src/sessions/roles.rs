@@ -9,7 +9,6 @@ use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondErro
 use ide_mcp::testing::Messages;
 use serde::ser::{Error, Serialize, Serializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::fmt::Debug;
 
 /// An event, in either role.
@@ -18,9 +17,9 @@ pub enum Happened {
     Ready,
     Failed(Failure),
     ToolsListed,
-    /// A call of a tool, and true if it may wait forever.
-    Call(CallId, bool),
-    Request(CallId, Box<str>, Option<Box<RawValue>>),
+    /// A call of a tool, and its timeout.
+    Call(CallId, Timeout),
+    Request(CallId, Box<str>),
     CallEnded(CallId, CallEnd),
     Outcome(RequestId, Outcome),
     Progress(RequestId, Progress<'static>),
@@ -31,42 +30,23 @@ pub enum Happened {
     Notification,
 }
 
-/// A call of either layer.
-pub trait MayWait: Debug {
-    /// Returns true if the call may wait forever.
-    fn may_wait(&self) -> bool;
-}
-
-impl MayWait for Timeout {
-    fn may_wait(&self) -> bool {
-        *self == Self::Never
-    }
-}
-
-impl MayWait for std::convert::Infallible {
-    fn may_wait(&self) -> bool {
-        match *self {}
-    }
-}
-
-impl<C: MayWait> From<Event<C>> for Happened {
-    fn from(event: Event<C>) -> Self {
-        match event {
-            Event::Ready => Self::Ready,
-            Event::Failed(failure) => Self::Failed(failure),
-            Event::ToolsListed => Self::ToolsListed,
-            Event::Call { call, tool } => Self::Call(call, tool.may_wait()),
-            Event::Request { call, method, params } => Self::Request(call, method, params),
-            Event::CallEnded { call, reason } => Self::CallEnded(call, reason),
-            Event::Outcome { request, outcome } => Self::Outcome(request, outcome),
-            Event::Progress { request, progress } => Self::Progress(request, progress),
-            Event::PeerFault(fault) => Self::PeerFault(fault),
-            Event::PeerError(error) => Self::PeerError(error),
-            Event::TooManyFaults => Self::TooManyFaults,
-            Event::PingTimeout => Self::PingTimeout,
-            Event::Notification { .. } => Self::Notification,
-            other => panic!("{other:?} is new"),
-        }
+/// Returns an event of either role; `timeout` returns that of a call.
+fn happened<C: Debug>(event: Event<C>, timeout: impl Fn(C) -> Timeout) -> Happened {
+    match event {
+        Event::Ready => Happened::Ready,
+        Event::Failed(failure) => Happened::Failed(failure),
+        Event::ToolsListed => Happened::ToolsListed,
+        Event::Call { call, tool } => Happened::Call(call, timeout(tool)),
+        Event::Request { call, method, .. } => Happened::Request(call, method),
+        Event::CallEnded { call, reason } => Happened::CallEnded(call, reason),
+        Event::Outcome { request, outcome } => Happened::Outcome(request, outcome),
+        Event::Progress { request, progress } => Happened::Progress(request, progress),
+        Event::PeerFault(fault) => Happened::PeerFault(fault),
+        Event::PeerError(error) => Happened::PeerError(error),
+        Event::TooManyFaults => Happened::TooManyFaults,
+        Event::PingTimeout => Happened::PingTimeout,
+        Event::Notification { .. } => Happened::Notification,
+        other => panic!("{other:?} is new"),
     }
 }
 
@@ -74,21 +54,24 @@ impl<C: MayWait> From<Event<C>> for Happened {
 macro_rules! sessions {
     ($(fn $name:ident($($arg:ident: $kind:ty),*) $(-> $result:ty)?;)*) => {
         pub trait Session {
+            const IS_SERVER: bool;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)?;)*
             fn poll(&mut self, out: &mut Messages) -> Option<Happened>;
         }
 
         impl<T: Tools<Call = Timeout>> Session for Server<T> {
+            const IS_SERVER: bool = true;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Server::$name(self, $($arg),*) })*
             fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
-                self.poll_event(out).map(shown).map(Happened::from)
+                self.poll_event(out).map(|event| happened(shown(event), |timeout| timeout))
             }
         }
 
         impl Session for Client {
+            const IS_SERVER: bool = false;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Client::$name(self, $($arg),*) })*
             fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
-                self.poll_event(out).map(shown).map(Happened::from)
+                self.poll_event(out).map(|event| happened(shown(event), |never| match never {}))
             }
         }
     };

@@ -1,15 +1,15 @@
 //! Scripts for a server session: messages of a client, operations of the application, and steps of
 //! the clock, in any order.
 
-use super::acts::{Do, Habits, OPENED, Peer};
-use super::books::{self, Books};
-use super::session::{Any, told};
+use super::acts::{Do, Habits, OPENED, Peer, random_script};
+use super::books::{self, Books, Hits};
+use super::roles::{Any, told};
 use ide_mcp::mcp::{
     Implementation, LogLevel, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
 };
 use ide_mcp::rpc::{NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Said, Span};
+use ide_mcp::testing::{Random, Said, Span};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -65,13 +65,29 @@ enum End {
 
 /// Checks that every request ends once, that nothing else is answered, that nothing grows without
 /// limit, that the clock moves on, and that nothing is sent after the end.
-pub fn mcp_server_script(data: &[u8]) {
+pub fn server_script(data: &[u8]) -> Hits {
     let mut script = Unstructured::new(data);
     let mut run = Run::new(&Setup::default());
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
         run.play(act);
     }
     run.books.close();
+    run.books.hits
+}
+
+/// Returns a random script. Most scripts open the session first, and few end it early.
+pub fn random_server_script(random: &mut Random) -> Vec<u8> {
+    let steps = 10 + random.below(80);
+    let (is_set, is_open) = (random.one_in(2), !random.one_in(8));
+    random_script(random, steps, |act, step, random| match act {
+        _ if step == 0 && is_set => matches!(act, Act::With(_)),
+        _ if step < 2 && is_open => matches!(act, Act::Open | Act::OpenAs(_)),
+        Act::End(_) | Act::Full(true) | Act::Open | Act::OpenAs(_) | Act::With(_) => random.one_in(16),
+        Act::Do(act) => act.is_wanted(random),
+        Act::Wait(span) => span.duration() < Duration::from_secs(9) || random.one_in(8),
+        Act::Peer(act) => act.is_wanted(random),
+        _ => random.one_in(3),
+    })
 }
 
 struct Run {
@@ -87,7 +103,7 @@ impl Run {
         let mut config = ServerConfig::new(Implementation::new("s", "1"));
         // Small limits, which scripts reach.
         (config.limits.open_calls, config.limits.requests) = (4, 3);
-        config.limits.open_bytes = 256;
+        (config.limits.open_bytes, config.limits.faults) = (256, 3);
         config.tools_list_changed = !setup.fixed;
         config.logging = setup.logging.map(level);
         config.forward = setup.habits.forward();
@@ -101,6 +117,9 @@ impl Run {
             limits: config.limits.clone(),
             keepalive: config.keepalive,
             forward: config.forward.clone(),
+            call: (config.call_deadline, config.longest_call),
+            request: config.request_timeout,
+            pages: 0,
         };
         let server = Server::new(config, Timed::new(), SessionId::new(1));
         Self { books: Books::new(server, known), fresh: true, told: None }

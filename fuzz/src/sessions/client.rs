@@ -1,14 +1,15 @@
 //! Scripts for a client session: messages of a server, operations of the application, and steps of
 //! the clock, in any order.
 
-use super::acts::{Do, Habits, Pace, Peer, What};
-use super::books::{self, Books};
-use super::session::Any;
+use super::acts::{Do, Habits, Pace, Peer, What, random_script};
+use super::books::{self, Books, Hits};
+use super::roles::Any;
 use ide_mcp::mcp::{Client, ClientConfig, Implementation, List, ProtocolVersion, Timeout};
 use ide_mcp::rpc::{NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Said, Span};
+use ide_mcp::testing::{Random, Said, Span};
 use serde_json::json;
+use std::time::Duration;
 
 #[derive(Arbitrary, Debug)]
 enum Act {
@@ -59,13 +60,29 @@ enum Kind {
 /// Checks that every request of ours has one outcome and every request of the server one answer,
 /// that a request is cancelled at most once and the handshake never, that nothing grows without
 /// limit, and that nothing is sent after the end.
-pub fn mcp_client_script(data: &[u8]) {
+pub fn client_script(data: &[u8]) -> Hits {
     let mut script = Unstructured::new(data);
     let mut run = Run::new(&Setup::default());
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
         run.play(&act);
     }
     run.close();
+    run.books.hits
+}
+
+/// Returns a random script. Most scripts open the session first, and few end it early.
+pub fn random_client_script(random: &mut Random) -> Vec<u8> {
+    let steps = 10 + random.below(80);
+    let (is_set, is_open) = (random.one_in(2), !random.one_in(8));
+    random_script(random, steps, |act, step, random| match act {
+        _ if step == 0 && is_set => matches!(act, Act::With(_)),
+        _ if step < 2 && is_open => matches!(act, Act::Open | Act::OpenAs(_)),
+        Act::Close(_) | Act::Full(true) | Act::Open | Act::OpenAs(_) | Act::With(_) => random.one_in(16),
+        Act::Do(act) => act.is_wanted(random),
+        Act::Wait(span) => span.duration() < Duration::from_secs(9) || random.one_in(8),
+        Act::Peer(act) => act.is_wanted(random),
+        _ => random.one_in(3),
+    })
 }
 
 struct Run {
@@ -80,7 +97,7 @@ impl Run {
         let mut config = ClientConfig::new(Implementation::new("c", "1"));
         // Small limits, which scripts reach.
         config.limits.requests = 4;
-        config.limits.open_calls = 4;
+        (config.limits.open_calls, config.limits.faults) = (4, 3);
         (config.list_pages, config.list_bytes) = (3, 16);
         config.forward = setup.habits.forward();
         config.keepalive = setup.habits.keepalive();
@@ -91,6 +108,9 @@ impl Run {
             limits: config.limits.clone(),
             keepalive: config.keepalive,
             forward: config.forward.clone(),
+            call: (config.call_deadline, config.longest_call),
+            request: config.request_timeout,
+            pages: config.list_pages,
         };
         let client = Client::new(config, SessionId::new(1));
         Self { books: Books::new(client, known), fresh: true, started: false }
@@ -103,13 +123,13 @@ impl Run {
             Act::Open => self.open("2025-11-25"),
             Act::Start => self.start(),
             Act::Answer(id, kind) => {
-                let answer = match kind {
-                    Kind::Result => r#""result":{"tools":[]}"#,
-                    Kind::Text => r#""result":"x""#,
-                    Kind::Error => r#""error":{"code":1,"message":"m"}"#,
-                    Kind::Nothing => r#""result":{},"error":{"code":1,"message":"m"}"#,
+                let (answer, kind) = match kind {
+                    Kind::Result => (r#""result":{"tools":[]}"#, "Result"),
+                    Kind::Text => (r#""result":"x""#, "Result"),
+                    Kind::Error => (r#""error":{"code":1,"message":"m"}"#, "Error"),
+                    Kind::Nothing => (r#""result":{},"error":{"code":1,"message":"m"}"#, "Malformed"),
                 };
-                books.hear(&format!(r#"{{"jsonrpc":"2.0","id":{},{answer}}}"#, id % 16));
+                books.hear_answer((id % 16).into(), answer, kind);
             }
             Act::Wait(span) => books.tick(books.now.saturating_add(span.duration())),
             Act::Due => books.tick(books.session.deadline().unwrap_or(books.now)),

@@ -2,15 +2,15 @@
 //! have an effect on it.
 
 use super::books::{Books, WATCHED};
-use super::session::{Any, Session, told};
+use super::roles::{Any, Session, told};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
 use ide_mcp::mcp::{
     Event, Forward, Implementation, Progress, RawTools, Server, ServerConfig, Timeout, ToolResult, ToolSpec,
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, RequestId, RespondError, SessionId};
-use ide_mcp::testing::arbitrary::{self, Arbitrary};
-use ide_mcp::testing::{Messages, Said, Span};
+use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
+use ide_mcp::testing::{Messages, Random, Said, Span};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt::Debug;
@@ -106,6 +106,48 @@ impl Habits {
     }
 }
 
+/// Returns a random script of `steps` acts. `is_wanted` accepts or rejects each act, whose number
+/// it receives.
+pub fn random_script<A>(
+    random: &mut Random,
+    steps: usize,
+    is_wanted: impl Fn(&A, usize, &mut Random) -> bool,
+) -> Vec<u8>
+where
+    A: for<'a> Arbitrary<'a>,
+{
+    let (mut script, mut step) = (Vec::new(), 0);
+    while step < steps {
+        let bytes = random.bytes(96);
+        let mut rest = Unstructured::new(&bytes);
+        if A::arbitrary(&mut rest).is_ok_and(|act| is_wanted(&act, step, random)) {
+            script.extend(&bytes[..bytes.len() - rest.len()]);
+            step += 1;
+        }
+    }
+    script
+}
+
+impl Do {
+    /// Returns true if a random script has this operation: few scripts end early, and many report
+    /// progress.
+    pub fn is_wanted(&self, random: &mut Random) -> bool {
+        match self {
+            Self::End(_) => random.one_in(16),
+            Self::Progress(..) | Self::Request(_, Pace::Progress(..)) | Self::Wait(_, Pace::Progress(..)) => {
+                true
+            }
+            _ => random.one_in(2),
+        }
+    }
+}
+
+impl Peer {
+    pub fn is_wanted(&self, random: &mut Random) -> bool {
+        matches!(self, Self::Progress(..) | Self::Cancel(_) | Self::Call(..)) || random.one_in(2)
+    }
+}
+
 impl<S: Session + Debug> Books<S> {
     /// Performs an operation of the application.
     pub fn play(&mut self, act: &Do) {
@@ -193,29 +235,43 @@ impl<S: Session + Debug> Books<S> {
                 self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#));
             }
             Peer::List(id, is_cursor) => {
+                let id = id % 8;
                 let cursor = if *is_cursor { "\"c\"" } else { "null" };
                 self.hear(&format!(
                     r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{"cursor":{cursor}}}}}"#
                 ));
             }
             Peer::Call(id, is_bare) => {
+                let id = id % 4;
                 let arguments = if *is_bare { "" } else { r#","arguments" : {}"# };
                 self.hear(&format!(
                     r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"never"{arguments},"_meta":{{"progressToken":"w"}}}}}}"#
                 ));
             }
             Peer::Cancel(id) => {
-                let id = IDS[usize::from(*id) % IDS.len()];
+                let (is_used_again, open) = (id & 0xc0 == 0xc0, self.open_id(*id).filter(|_| id & 0x80 != 0));
+                let id = open.unwrap_or_else(|| IDS[usize::from(*id) % IDS.len()].into());
                 self.hear(&format!(
                     r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
                 ));
+                if is_used_again {
+                    let call = r#""method":"tools/call","params":{"name":"never"}"#;
+                    self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},{call}}}"#));
+                }
             }
-            Peer::Progress(back, to) => self.hear_progress(self.back(*back), *to),
+            Peer::Progress(back, to) => {
+                let watched = self.watched(*back).filter(|_| back & 0x80 != 0);
+                let id = watched.unwrap_or_else(|| self.back(*back));
+                for _ in 0..=to >> 7 {
+                    self.hear_progress(id, to % 4);
+                }
+            }
             Peer::Answer(back, is_error) => {
-                let answer =
-                    if *is_error { r#""error":{"code":7,"message":"","data":{}}"# } else { r#""result":{}"# };
-                let id = self.back(*back);
-                self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},{answer}}}"#));
+                let (answer, kind) = match is_error {
+                    true => (r#""error":{"code":7,"message":"","data":{}}"#, "Error"),
+                    false => (r#""result":{}"#, "Result"),
+                };
+                self.hear_answer(self.back(*back), answer, kind);
             }
             Peer::Error => {
                 self.hear(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#);
@@ -240,6 +296,7 @@ impl<S: Session + Debug> Books<S> {
         told(&NotOpen::Unknown);
         assert!(!session.is_open(call) && !session.cancel(request, None, out));
         assert!(out.take().is_empty());
+        self.hit("refused Unknown");
     }
 }
 

@@ -1,0 +1,1058 @@
+//! The books of a session of either role: the answers that it has to send, the answers that it
+//! awaits, and the other messages that it sends.
+
+use super::ledger::{Answer, Ledger, meaning, messages, token};
+use super::roles::{Any, Happened, Session, shown, told};
+use ide_mcp::Keepalive;
+use ide_mcp::Time;
+use ide_mcp::mcp::{CallEnd, Failure, Forward, Outcome, PeerFault, Progress, ProtocolVersion, Timeout};
+use ide_mcp::rpc::{
+    self, CallId, Message, NotOpen, NotSent, RequestId, RespondError, SessionLimits, classify, code,
+};
+use ide_mcp::testing::Messages;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Debug;
+use std::time::Duration;
+
+/// The count of each situation that scripts reach.
+pub type Hits = BTreeMap<String, usize>;
+
+/// The settings of a session.
+#[derive(Debug)]
+pub struct Setup {
+    pub limits: SessionLimits,
+    pub keepalive: Option<Keepalive>,
+    pub forward: Forward,
+    /// The default timeout of a call, and the longest wait to which progress extends it.
+    pub call: (Duration, Duration),
+    /// The default timeout of a request.
+    pub request: Duration,
+    /// The limit on the pages of a list.
+    pub pages: usize,
+}
+
+/// A wait for an answer.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    /// The longest time from one report of progress to the next.
+    idle: Duration,
+    latest: Time,
+    due: Time,
+}
+
+impl Wait {
+    /// Returns a wait that begins now; `None` if the wait has no end.
+    fn begin(timeout: Timeout, now: Time, default: (Duration, Duration)) -> Option<Self> {
+        let (idle, total) = match timeout {
+            Timeout::Never => return None,
+            Timeout::After(span) => (span, span),
+            Timeout::Progress { idle, total } => (idle, total),
+            _ => default,
+        };
+        let mut wait = Self { idle, latest: now.saturating_add(total), due: now };
+        wait.restart(now);
+        Some(wait)
+    }
+
+    fn restart(&mut self, now: Time) {
+        self.due = now.saturating_add(self.idle).min(self.latest);
+    }
+
+    fn is_over(self, now: Time) -> bool {
+        self.due <= now && self.due != Time::new(Duration::MAX)
+    }
+}
+
+/// A request of the peer as it was received.
+#[derive(Debug)]
+struct Taken {
+    id: String,
+    /// The token under which the peer asks for progress.
+    progress: Option<String>,
+    at: Time,
+    /// True if the peer has cancelled the request.
+    cancelled: bool,
+}
+
+/// A call of the peer.
+#[derive(Debug)]
+struct Call {
+    call: CallId,
+    taken: Taken,
+    end: Option<NotOpen>,
+    reached: f64,
+    wait: Option<Wait>,
+}
+
+/// A request of ours.
+#[derive(Debug)]
+struct Request {
+    timeout: Timeout,
+    wait: Option<Wait>,
+    outcomes: usize,
+    /// The kind of the outcome.
+    outcome: String,
+    /// The kind of the answer that arrived last.
+    answer: Option<&'static str>,
+    cancelled: bool,
+    /// The last progress that the peer reported, if the request asks for progress. The progress of
+    /// a list is that of its pages.
+    reached: Option<f64>,
+    /// The minimum number of items in the pages of a list so far; `None` if the request is no list.
+    items: Option<usize>,
+}
+
+/// A request that the session sent.
+#[derive(Debug)]
+struct Sent {
+    method: String,
+    cursor: Option<String>,
+    at: Time,
+    is_open: bool,
+    cancelled: usize,
+    known_as: Option<RequestId>,
+}
+
+/// A session and its books.
+#[derive(Debug)]
+pub struct Books<S> {
+    pub session: S,
+    pub out: Messages,
+    pub now: Time,
+    pub closed: bool,
+    /// The number of events for a successful handshake; `failed` counts those for a failed one.
+    pub ready: usize,
+    pub failed: usize,
+    pub lists: usize,
+    pub hits: Hits,
+    setup: Setup,
+    drained: bool,
+    ledger: Ledger,
+    /// The calls whose event has not been polled.
+    unpolled: VecDeque<Taken>,
+    /// All calls, open and ended.
+    calls: Vec<Call>,
+    requests: BTreeMap<RequestId, Request>,
+    sent: BTreeMap<u64, Sent>,
+    /// The number of progress events.
+    progressed: usize,
+    faults: usize,
+    /// The faults that are still to be reported, each with true if it counts against the limit.
+    expected: VecDeque<(String, bool)>,
+    /// The number of reported faults that count against the limit.
+    tolerated: usize,
+    /// The time of the last ping that the session itself sent.
+    pinged: Option<Time>,
+    /// The time of the last message that arrived.
+    heard: Time,
+    gave_up: bool,
+    /// The id of the peer's `initialize`.
+    opened_by: Option<String>,
+}
+
+/// A request of a received text.
+#[derive(Debug)]
+struct Asked {
+    taken: Taken,
+    /// True if a request with the same id is open.
+    is_twice: bool,
+    /// The required answer: a result, or an error with this code. `None` if the parameters or the
+    /// application decide.
+    required: Option<Option<i64>>,
+}
+
+impl<S: Session + Debug> Books<S> {
+    pub fn new(session: S, setup: Setup) -> Self {
+        Self {
+            session,
+            out: Messages::default(),
+            now: Time::ZERO,
+            closed: false,
+            ready: 0,
+            failed: 0,
+            lists: 0,
+            hits: Hits::new(),
+            setup,
+            drained: false,
+            ledger: Ledger::default(),
+            unpolled: VecDeque::new(),
+            calls: Vec::new(),
+            requests: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            progressed: 0,
+            faults: 0,
+            expected: VecDeque::new(),
+            tolerated: 0,
+            pinged: None,
+            heard: Time::ZERO,
+            gave_up: false,
+            opened_by: None,
+        }
+    }
+
+    pub fn hit(&mut self, what: impl Into<String>) {
+        *self.hits.entry(what.into()).or_default() += 1;
+    }
+
+    /// Delivers a text of the peer and returns the messages that the session sends at once:
+    /// answers, and the request for the next page of a list. Skips a text that the model cannot
+    /// follow.
+    pub fn hear(&mut self, text: &str) -> Vec<String> {
+        let batches = self.session.protocol_version() == Some(ProtocolVersion::V2025_03_26);
+        let limits = self.setup.limits.clone();
+        let elements = messages(text, &limits, batches);
+        // A session forgets the ends of its first calls after 256 others.
+        if self.is_ambiguous(&elements) || self.calls.len() > 200 {
+            return Vec::new();
+        }
+        self.heard = self.now;
+        if self.closed {
+            self.session.receive(self.now, text, &mut self.out);
+            assert!(self.out.sent.is_empty(), "after the end: {:?}", self.out.sent);
+            return Vec::new();
+        }
+        self.expects_faults(&elements);
+        let (calls, bytes, next) = (self.session.open_calls(), self.session.open_bytes(), self.next_id());
+        let is_full = calls >= limits.open_calls && elements.len() == 1;
+        let mut asked: Vec<Asked> = Vec::new();
+        let mut list = None;
+        for element in &elements {
+            match classify(element, &limits) {
+                Message::Request { id, method, params } => {
+                    let request = self.asks(token(&id), &method, params, is_full);
+                    if (S::IS_SERVER, &*method, request.required) == (true, "initialize", Some(None)) {
+                        self.opened_by = Some(request.taken.id.clone());
+                    }
+                    asked.push(request);
+                }
+                Message::Notification { method, params } if method == "notifications/cancelled" => {
+                    self.cancels(params, &mut asked);
+                }
+                Message::Response { id, answer } => {
+                    let answered = self.number(&token(&id)).and_then(|id| self.sent.get_mut(&id));
+                    let Some(sent) = answered.filter(|sent| sent.is_open) else { continue };
+                    sent.is_open = false;
+                    let request =
+                        sent.known_as.and_then(|request| Some((request, self.requests.get_mut(&request)?)));
+                    let Some((handle, request)) = request else { continue };
+                    request.answer = Some(match answer {
+                        rpc::Answer::Result(_) => "Result",
+                        rpc::Answer::Error(_) => "Error",
+                        _ => "Malformed",
+                    });
+                    list = request.items.is_some().then_some(handle).or(list);
+                }
+                _ => {}
+            }
+        }
+        self.session.receive(self.now, text, &mut self.out);
+        let sent = self.note();
+        assert!(batches || sent.iter().all(|sent| !sent.starts_with('[')), "a batch: {sent:?}");
+        let heard = self.ledger.heard(text, &limits, batches, &sent);
+        assert!(heard.open.is_empty() || !self.drained, "{text} is taken by a session that ends");
+        let may_be_full = calls >= limits.open_calls
+            || elements.len() > 1
+            || bytes > 0 && bytes + text.len() > limits.open_bytes;
+        for asked in asked {
+            let answer = heard.answers.iter().find(|(id, _)| *id == asked.taken.id);
+            self.answered_as_required(&asked, answer, may_be_full);
+            if answer.is_none() {
+                self.unpolled.push_back(asked.taken);
+            }
+        }
+        let mut asks_page = None;
+        for (_, page) in self.sent.range_mut(next..) {
+            // The request for the next page of the list that the text answers.
+            let handle = list.take().unwrap_or_else(|| panic!("{text} led to {page:?}"));
+            let request = self.requests.get_mut(&handle).expect("it was asked");
+            assert!(page.method.ends_with("/list") && request.answer == Some("Result"), "{page:?}");
+            assert!(!self.drained, "a session that ends requests {page:?}");
+            page.known_as = Some(handle);
+            asks_page = Some(handle);
+            request.answer = None;
+            request.wait = Wait::begin(request.timeout, self.now, (self.setup.request, self.setup.request));
+        }
+        if asks_page.is_some() {
+            let pages = || self.sent.values().filter(|sent| sent.known_as == asks_page);
+            let cursors: BTreeSet<_> = pages().map(|page| &page.cursor).collect();
+            assert!(pages().count() == cursors.len() && cursors.len() <= self.setup.pages, "{cursors:?}");
+        }
+        let (open, bytes) = (self.session.open_calls(), self.session.open_bytes());
+        assert!(open <= limits.open_calls && (open < 2 || bytes <= limits.open_bytes), "{bytes} in {open}");
+        assert_eq!(open == 0, bytes == 0);
+        let pings = usize::from(self.setup.keepalive.is_some());
+        assert!(self.session.open_requests() <= self.setup.limits.requests + pings);
+        sent
+    }
+
+    /// Returns true if an answer to these messages could belong to two requests, if two of them
+    /// answer a list, or if one of them could ask for progress twice.
+    fn is_ambiguous(&self, elements: &[&str]) -> bool {
+        let limits = &self.setup.limits;
+        let (mut ids, mut lists) = (Vec::new(), 0);
+        for element in elements {
+            match classify(element, limits) {
+                Message::Request { id, .. } | Message::Invalid { answer: Some((id, _)), .. } => {
+                    ids.push(meaning(&token(&id)));
+                }
+                Message::Response { id, .. } => {
+                    let sent = self.number(&token(&id)).and_then(|id| self.sent.get(&id));
+                    lists += usize::from(sent.is_some_and(|sent| sent.method.ends_with("/list")));
+                }
+                _ => {}
+            }
+        }
+        ids.sort_unstable();
+        let is_watched_twice =
+            |element: &&str| ["_meta", "progressToken"].iter().any(|name| element.matches(name).count() > 1);
+        lists > 1 || ids.windows(2).any(|two| two[0] == two[1]) || elements.iter().any(is_watched_twice)
+    }
+
+    /// Returns the number of the request that the id of a response names, if it was sent.
+    fn number(&self, token: &str) -> Option<u64> {
+        let meaning = meaning(token);
+        let digits = meaning.trim_matches('"');
+        let number = digits.parse().ok().filter(|_| !digits.starts_with(['0', '+']))?;
+        self.sent.contains_key(&number).then_some(number)
+    }
+
+    /// Records the faults of a text that the session has to report, in their order.
+    fn expects_faults(&mut self, elements: &[&str]) {
+        let limits = self.setup.limits.clone();
+        let has_batches = self.session.protocol_version() == Some(ProtocolVersion::V2025_03_26);
+        if elements.is_empty() {
+            self.expected.push_back((if has_batches { "BatchLength" } else { "Batch" }.into(), true));
+        }
+        let is_awaiting = !self.drained && self.session.protocol_version().is_none();
+        let mut answered = Vec::new();
+        for element in elements {
+            let fault = match classify(element, &limits) {
+                Message::Invalid { answer, error } => Some((format!("{error:?}"), answer.is_none())),
+                Message::Batch(_) => Some(("NestedBatch".into(), true)),
+                Message::PeerError(_) => Some(("PeerError".into(), false)),
+                Message::Notification { method, .. } if method == "notifications/initialized" => {
+                    (S::IS_SERVER && is_awaiting).then(|| ("Premature".into(), false))
+                }
+                Message::Notification { method, .. } if ["ping", "tools/call"].contains(&&*method) => {
+                    Some(("RequestWithoutId".into(), false))
+                }
+                Message::Response { id, answer } => {
+                    let number = self.number(&token(&id));
+                    let is_open = number.is_some_and(|id| self.sent[&id].is_open && !answered.contains(&id));
+                    answered.extend(number);
+                    match (number, answer) {
+                        (None, _) => Some(("UnknownResponse".into(), false)),
+                        _ if !is_open => Some(("LateResponse".into(), false)),
+                        (_, rpc::Answer::Malformed(fault)) => Some((format!("{fault:?}"), false)),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            self.expected.extend(fault);
+        }
+    }
+
+    fn asks(&mut self, id: String, method: &str, params: Option<&RawValue>, is_full: bool) -> Asked {
+        let is_opened = match S::IS_SERVER {
+            true => self.session.protocol_version().is_some(),
+            false => self.session.is_ready(),
+        };
+        let may_be_taken = match &self.setup.forward {
+            Forward::Nothing => false,
+            Forward::Methods(methods) => methods.iter().any(|name| *name == method),
+            _ => true,
+        };
+        let is_served = method.ends_with("/list") || ["tools/call", "logging/setLevel"].contains(&method);
+        let required = match method {
+            "ping" => Some(None),
+            "server/discover" => Some(Some(code::METHOD_NOT_FOUND)),
+            _ if self.drained => Some(Some(code::INVALID_REQUEST)),
+            "initialize" if S::IS_SERVER && !is_opened => Some(None),
+            _ if !is_opened => Some(Some(code::INVALID_REQUEST)),
+            "initialize" if S::IS_SERVER => Some(Some(code::INVALID_REQUEST)),
+            "initialize" => Some(Some(code::METHOD_NOT_FOUND)),
+            "tools/call" if S::IS_SERVER && is_full => Some(Some(code::INTERNAL_ERROR)),
+            _ if may_be_taken || S::IS_SERVER && is_served => None,
+            _ => Some(Some(code::METHOD_NOT_FOUND)),
+        };
+        let progress = member(params, "_meta").and_then(|meta| member(Some(meta), "progressToken"));
+        let progress = progress.map(RawValue::get).filter(|token| is_id(token)).map(Into::into);
+        let is_twice = self.calls.iter().any(|call| call.end.is_none() && call.taken.is(&id))
+            || self.unpolled.iter().any(|taken| taken.is(&id));
+        Asked { taken: Taken { id, progress, at: self.now, cancelled: false }, is_twice, required }
+    }
+
+    /// Checks the answer that a request got at once, if it got one.
+    fn answered_as_required(&mut self, asked: &Asked, answer: Option<&Answer>, may_be_full: bool) {
+        let answer = answer.map(|(_, code)| *code);
+        if let Some(code) = answer {
+            self.hit(code.map_or_else(|| "answer result".into(), |code| format!("answer {code}")));
+        }
+        match answer {
+            _ if asked.is_twice => assert_eq!(answer, Some(Some(code::INVALID_REQUEST)), "{asked:?}"),
+            _ if asked.required.is_some() => assert_eq!(answer, asked.required, "{asked:?}"),
+            Some(Some(code::INTERNAL_ERROR)) => assert!(may_be_full, "{asked:?} is refused"),
+            _ => {}
+        }
+    }
+
+    /// Notes the cancellation of a call, which can be one of the same text.
+    fn cancels(&mut self, params: Option<&RawValue>, asked: &mut [Asked]) {
+        let Some(id) = member(params, "requestId").map(RawValue::get).filter(|id| is_id(id)) else { return };
+        let open = self.calls.iter_mut().filter(|call| call.end.is_none()).map(|call| &mut call.taken);
+        let asked = asked.iter_mut().map(|asked| &mut asked.taken);
+        if let Some(taken) = open.chain(&mut self.unpolled).chain(asked).find(|taken| taken.is(id)) {
+            taken.cancelled = true;
+            return;
+        }
+        let ended = self.calls.iter().rev().find(|call| meaning(&call.taken.id) == meaning(id));
+        self.hit(match ended.map(|call| call.end) {
+            _ if self.opened_by.as_ref().is_some_and(|opened| meaning(opened) == meaning(id)) => {
+                "race: cancelled_initialize"
+            }
+            Some(Some(NotOpen::Cancelled)) => "race: cancelled_twice",
+            Some(_) => "race: answered_then_cancelled",
+            None => "race: cancelled_unknown_id",
+        });
+    }
+
+    pub fn tick(&mut self, at: Time) {
+        self.now = self.now.max(at);
+        self.session.tick(self.now);
+        self.settle();
+        let deadline = self.session.deadline();
+        let is_last = self.now == Time::new(Duration::MAX);
+        assert!(deadline.is_none_or(|due| due > self.now) || is_last, "{deadline:?}");
+    }
+
+    pub fn settle(&mut self) {
+        loop {
+            let before = self.next_id();
+            let due = self.session.deadline();
+            let event = self.session.poll(&mut self.out);
+            assert!(event.is_none() || due.is_some_and(|due| due <= self.now), "{event:?} at {due:?}");
+            self.said();
+            for sent in self.sent.range(before..).map(|(_, sent)| sent) {
+                // Polling sends no requests other than pings.
+                assert!(sent.method == "ping" && self.setup.keepalive.is_some(), "{sent:?}");
+                self.pinged = Some(self.now);
+            }
+            if before < self.next_id() {
+                // A ping replaces the one before it.
+                self.own_ping_ended(before);
+            }
+            match event {
+                Some(event) => self.on(event),
+                None => break,
+            }
+        }
+        assert!(self.unpolled.is_empty(), "neither answered nor handed over: {:?}", self.unpolled);
+        assert!(self.expected.is_empty(), "not reported: {:?}", self.expected);
+        let open = || self.calls.iter().filter(|call| call.end.is_none());
+        assert_eq!(open().count(), self.session.open_calls(), "{:?}", self.calls);
+        assert!(open().all(|call| !call.taken.cancelled), "{:?}", self.calls);
+        let sent = || self.sent.values().filter(|sent| sent.is_open);
+        assert_eq!(sent().count(), self.session.open_requests(), "{:?}", self.sent);
+        let waits = sent().filter_map(|sent| match sent.known_as {
+            Some(request) => {
+                self.requests[&request].wait.filter(|_| !self.requests[&request].is_paced_list())
+            }
+            None if sent.method == "initialize" => Wait::begin(HANDSHAKE, sent.at, Default::default()),
+            None => None,
+        });
+        let waits = waits.chain(open().filter_map(|call| call.wait)).map(|wait| wait.due);
+        let due = waits.filter(|due| *due != Time::new(Duration::MAX)).min();
+        let is_met = |due| due > self.now && self.session.deadline().is_some_and(|next| next <= due);
+        assert!(due.is_none_or(is_met), "{due:?} is missed: {self:?}");
+    }
+
+    /// Notes the end of the keepalive's own pings with a lower number than `before`.
+    fn own_ping_ended(&mut self, before: u64) {
+        for (_, sent) in self.sent.range_mut(..before) {
+            sent.is_open &= sent.method != "ping" || sent.known_as.is_some();
+        }
+    }
+
+    fn on(&mut self, event: Happened) {
+        match event {
+            Happened::Call(call, timeout) => self.opened(call, timeout),
+            Happened::Request(call, method) => {
+                // The client has asked for the list, also if the application answers the request.
+                self.lists += usize::from(&*method == "tools/list");
+                assert!(
+                    match &self.setup.forward {
+                        Forward::Methods(methods) => methods.iter().any(|name| *name == *method),
+                        forward => *forward == Forward::Everything,
+                    },
+                    "{method} is not forwarded"
+                );
+                self.opened(call, Timeout::Default);
+            }
+            Happened::CallEnded(call, how) => {
+                assert!(!self.session.is_open(call));
+                let open = self.calls.iter_mut().find(|open| open.call == call).expect("it began");
+                assert_eq!(open.end, None, "a call ends once");
+                let is_over = open.wait.is_some_and(|wait| wait.is_over(self.now));
+                let (end, may_end) = match how {
+                    CallEnd::Cancelled { .. } => (NotOpen::Cancelled, open.taken.cancelled),
+                    CallEnd::Expired => (NotOpen::Expired, is_over),
+                    CallEnd::ShutDown => (NotOpen::Answered, self.drained),
+                    _ => (NotOpen::Closed, self.closed),
+                };
+                assert!(may_end, "{how:?}: {open:?}");
+                open.end = Some(end);
+                if matches!(end, NotOpen::Cancelled | NotOpen::Closed) {
+                    self.ledger.forgiven(&open.taken.id);
+                }
+                self.hit(format!("call ended {}", name_of(&how)));
+            }
+            Happened::Outcome(request, outcome) => {
+                let known = self.requests.get_mut(&request).expect("we asked that");
+                known.outcomes += 1;
+                assert_eq!(known.outcomes, 1, "{outcome:?}");
+                let kind = name_of(&outcome);
+                let may_end = match &*kind {
+                    "TimedOut" => {
+                        known.wait.is_some_and(|wait| wait.is_over(self.now) || known.is_paced_list())
+                    }
+                    "Cancelled" => known.cancelled,
+                    "Closed" => self.closed || self.drained && known.items.is_some(),
+                    // A list with a result can have a page that cannot be read.
+                    _ => known.answer.is_some_and(|answer| {
+                        answer == kind || known.items.is_some() && answer == "Result" && kind == "Malformed"
+                    }),
+                };
+                assert!(may_end, "{outcome:?}: {known:?}");
+                if let (Some(items), Outcome::Result(whole)) = (known.items, &outcome) {
+                    let whole: BTreeMap<String, &RawValue> = serde_json::from_str(whole.get()).unwrap();
+                    let list =
+                        |raw: &&RawValue| Some(serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok()?.len());
+                    let lists = whole.values().filter_map(list);
+                    let most = lists.max().expect("a list has items");
+                    assert!(most >= items, "of {items} items came {most}");
+                }
+                known.outcome.clone_from(&kind);
+                for sent in self.sent.values_mut().filter(|sent| sent.known_as == Some(request)) {
+                    let is_given_up = sent.is_open && ["TimedOut", "Cancelled"].contains(&&*kind);
+                    assert_eq!(sent.cancelled, usize::from(is_given_up), "{kind}: {sent:?}");
+                    sent.is_open = false;
+                }
+                self.hit(format!("outcome {kind}"));
+            }
+            Happened::Progress(request, said) => {
+                let known = self.requests.get_mut(&request).expect("we asked that");
+                assert_eq!(known.outcomes, 0, "progress of what has ended");
+                let reached = known.reached.as_mut().expect("its progress was asked for");
+                assert!(said.progress > *reached, "{said:?} after {reached}");
+                *reached = said.progress;
+                known.wait.iter_mut().for_each(|wait| wait.restart(self.heard));
+                self.progressed += 1;
+                self.hit("progress received");
+            }
+            Happened::PeerFault(violation) => {
+                told(&violation);
+                if let PeerFault::Message(broken) = violation {
+                    assert!(matches!(broken.code(), code::INVALID_REQUEST | code::INVALID_PARAMS));
+                }
+                let name = match violation {
+                    PeerFault::Message(broken) => name_of(&broken),
+                    other => name_of(&other),
+                };
+                if self.expected.front().is_some_and(|(expected, _)| *expected == name) {
+                    self.tolerated += self.expected.pop_front().map_or(0, |(_, counts)| usize::from(counts));
+                } else {
+                    assert!(UNFORESEEN.contains(&&*name), "{name} before {:?}", self.expected);
+                }
+                self.faults += 1;
+                self.hit(format!("violation {name}"));
+            }
+            Happened::PeerError(error) => {
+                assert!(!error.to_string().is_empty());
+                assert_eq!(self.expected.pop_front(), Some(("PeerError".into(), false)));
+                self.hit("error without_id");
+            }
+            Happened::TooManyFaults => {
+                assert_eq!(self.tolerated, self.setup.limits.faults + 1);
+                self.hit("session too_many_faults");
+            }
+            Happened::PingTimeout => {
+                let timeout = self.setup.keepalive.expect("pings are on").timeout;
+                let pinged = self.pinged.filter(|at| *at >= self.heard).expect("a ping in this silence");
+                assert!(!self.gave_up && pinged.saturating_add(timeout) <= self.now);
+                self.gave_up = true;
+                self.own_ping_ended(self.next_id());
+                self.hit("session unresponsive");
+            }
+            Happened::Ready => {
+                self.ready += 1;
+                assert_eq!(self.ready, 1, "a session is ready once");
+            }
+            Happened::Failed(failure) => {
+                told(&failure);
+                for sent in self.sent.values_mut().filter(|sent| sent.method == "initialize") {
+                    sent.is_open = false;
+                }
+                self.hit(format!("failed {}", name_of(&failure)));
+                assert!(self.closed || self.drained || !matches!(failure, Failure::Closed));
+                self.failed += 1;
+            }
+            Happened::ToolsListed => self.lists += 1,
+            Happened::Notification => {}
+        }
+    }
+
+    fn opened(&mut self, call: CallId, timeout: Timeout) {
+        let taken = self.unpolled.pop_front().expect("a call that nobody made");
+        assert!(self.calls.iter().all(|other| other.call != call), "a handle comes once");
+        let wait = Wait::begin(timeout, taken.at, self.call_waits());
+        self.calls.push(Call { call, taken, end: None, reached: f64::NEG_INFINITY, wait });
+    }
+
+    fn call_waits(&self) -> (Duration, Duration) {
+        (self.setup.call.0, self.setup.call.0.max(self.setup.call.1))
+    }
+
+    /// Returns the position of a call; numbers above 127 select among the open calls.
+    fn which(&self, which: u8) -> usize {
+        let open: Vec<usize> = (0..self.calls.len()).filter(|at| self.calls[*at].end.is_none()).collect();
+        match which {
+            0..=127 => usize::from(which) % self.calls.len().max(1),
+            _ => open.get(usize::from(which) % open.len().max(1)).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Answers any call, open or ended, by calling `answer`; `fails` is true if the answer is an
+    /// error.
+    pub fn answer(
+        &mut self,
+        which: u8,
+        fails: bool,
+        answer: impl FnOnce(&mut S, CallId, &mut Messages) -> Result<(), NotOpen>,
+    ) {
+        // The ends of other calls are events, which have to be polled first.
+        self.settle();
+        let which = self.which(which);
+        self.hit_race(which, "race: cancelled_then_answered");
+        let Some(open) = self.calls.get_mut(which) else { return };
+        assert_eq!(self.session.is_open(open.call), open.end.is_none());
+        let answered = answer(&mut self.session, open.call, &mut self.out);
+        open.refused(answered.err());
+        assert!(!self.session.is_open(open.call));
+        if answered.is_ok() {
+            open.end = Some(NotOpen::Answered);
+            *self.hits.entry("call answered".into()).or_default() += 1;
+            let [text] = &self.out.sent[..] else { panic!("one answer: {:?}", self.out.sent) };
+            let written: BTreeMap<&str, &RawValue> = serde_json::from_str(text).unwrap();
+            assert_eq!(
+                (written["id"].get(), written.contains_key("error")),
+                (&*open.taken.id, fails),
+                "{text}"
+            );
+        }
+        assert_eq!(self.said(), usize::from(answered.is_ok()));
+        if let Err(how) = answered {
+            self.hit(format!("refused {how:?}"));
+        }
+    }
+
+    /// Counts an operation on a call that the peer has cancelled.
+    fn hit_race(&mut self, which: usize, what: &str) {
+        let Some(call) = self.calls.get(which).filter(|call| call.end == Some(NotOpen::Cancelled)) else {
+            return;
+        };
+        let is_open = |other: &Call| other.end.is_none() && other.taken.is(&call.taken.id);
+        if self.calls.iter().any(is_open) {
+            self.hit("race: cancelled_then_id_again_then_answered");
+        }
+        self.hit(what);
+    }
+
+    /// Answers a call with an object; any other result leaves the call as it was.
+    pub fn respond(&mut self, which: u8, result: &Any<'_>) {
+        if result.is_object() {
+            return self.answer(which, false, |session, call, out| {
+                session.respond_with(call, result, out).map_err(|error| match error {
+                    RespondError::NotOpen(how) => how,
+                    other => panic!("{other:?} for {result:?}"),
+                })
+            });
+        }
+        self.settle();
+        let which = self.which(which);
+        let Some(open) = self.calls.get_mut(which) else { return };
+        let was_open = self.session.is_open(open.call);
+        match self.session.respond_with(open.call, result, &mut self.out) {
+            Err(RespondError::NotOpen(how)) => open.refused(Some(how)),
+            refused => assert_eq!((refused, was_open), (Err(RespondError::Unserializable), true)),
+        }
+        assert_eq!(self.session.is_open(open.call), was_open);
+        assert_eq!(self.said(), 0);
+    }
+
+    /// Reports the progress of a call, in sixteenths; the highest number stands for NaN.
+    pub fn progress(&mut self, which: u8, halves: u8) {
+        self.settle();
+        let version = self.session.protocol_version();
+        let which = self.which(which);
+        self.hit_race(which, "race: cancelled_then_progress");
+        let Some(open) = self.calls.get_mut(which) else { return };
+        let value = if halves == u8::MAX { f64::NAN } else { f64::from(halves >> 3 & 7) / 2.0 };
+        let mut said = Progress::new(value);
+        if halves & 1 != 0 {
+            said = said.of(if halves & 2 != 0 { f64::INFINITY } else { 128.0 });
+        }
+        if halves & 4 != 0 {
+            said = said.saying("on it");
+        }
+        let grows = value > open.reached;
+        let told = self.session.progress(open.call, &said, &mut self.out);
+        let sent = self.out.take();
+        open.refused(told.err());
+        let is_told = told == Ok(true);
+        assert_eq!((sent.len(), told.is_ok()), (usize::from(is_told), open.end.is_none()));
+        if told.is_ok() {
+            assert_eq!(
+                is_told,
+                open.taken.progress.is_some() && grows && !self.out.full,
+                "{said:?} after {}",
+                open.reached
+            );
+        }
+        if told.is_ok() && grows {
+            open.reached = value;
+            open.wait.iter_mut().for_each(|wait| wait.restart(self.now));
+        }
+        let token = open.taken.progress.clone();
+        if is_told {
+            self.hit("progress sent");
+        }
+        for text in sent {
+            let mut written: Value = serde_json::from_str(&text).unwrap();
+            written["params"].as_object_mut().unwrap().remove("progressToken");
+            let named = format!(r#"{{"progressToken":{},"#, token.as_deref().unwrap_or_default());
+            assert!(text.contains(&named), "{text} for {named}");
+            let mut params = json!({"progress": value});
+            if let Some(total) = said.total.filter(|total| total.is_finite()) {
+                params["total"] = total.into();
+            }
+            if said.message.is_some() && version > Some(ProtocolVersion::V2024_11_05) {
+                params["message"] = "on it".into();
+            }
+            assert_eq!(
+                written,
+                json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+            );
+        }
+    }
+
+    /// Sets the timeout of a call, which starts now.
+    pub fn set_call_timeout(&mut self, which: u8, timeout: Timeout) {
+        self.settle();
+        let (which, default) = (self.which(which), self.call_waits());
+        let Some(open) = self.calls.get_mut(which) else { return };
+        let waits = self.session.set_call_timeout(open.call, timeout);
+        open.refused(waits.err());
+        open.wait = Wait::begin(timeout, self.now, default);
+    }
+
+    /// Sends a request by calling `ask`.
+    pub fn ask(
+        &mut self,
+        timeout: Timeout,
+        is_list: bool,
+        ask: impl FnOnce(&mut S, Timeout, &mut Messages) -> Result<RequestId, NotSent>,
+    ) {
+        let next = self.next_id();
+        let asked = ask(&mut self.session, timeout, &mut self.out);
+        let watches = matches!(timeout, Timeout::Progress { .. });
+        if let Some(text) = self.out.sent.last() {
+            let written: Value = serde_json::from_str(text).unwrap();
+            let token = &written["params"]["_meta"]["progressToken"];
+            assert_eq!(*token, if watches { next.into() } else { Value::Null }, "{text}");
+        }
+        assert_eq!(self.said(), usize::from(asked.is_ok()), "{asked:?}");
+        match asked {
+            Ok(request) => {
+                assert!(!self.drained && !self.closed);
+                self.sent.get_mut(&next).expect("ids go up one by one").known_as = Some(request);
+                let known = Request {
+                    timeout,
+                    wait: Wait::begin(timeout, self.now, (self.setup.request, self.setup.request)),
+                    outcomes: 0,
+                    outcome: String::new(),
+                    answer: None,
+                    cancelled: false,
+                    reached: watches.then_some(f64::NEG_INFINITY),
+                    items: is_list.then_some(0),
+                };
+                assert!(self.requests.insert(request, known).is_none(), "a handle comes once");
+            }
+            Err(error) => {
+                told(&error);
+                assert!(match error {
+                    NotSent::TooManyInFlight => {
+                        let ours =
+                            |sent: &&Sent| sent.is_open && (sent.method != "ping" || sent.known_as.is_some());
+                        self.sent.values().filter(ours).count() >= self.setup.limits.requests
+                    }
+                    NotSent::Unserializable => true,
+                    _ => self.out.full || !self.session.is_ready(),
+                });
+            }
+        }
+    }
+
+    pub fn request(&mut self, method: &str, params: Option<&Any<'_>>, timeout: Timeout) {
+        let before = self.requests.len();
+        self.ask(timeout, false, |session, timeout, out| session.request(method, params, timeout, out));
+        assert!(self.requests.len() == before || params.is_none_or(Any::is_object), "{params:?}");
+    }
+
+    /// Delivers progress of the request with this number. The session reports the progress if the
+    /// request is open, asks for progress, and the number has grown.
+    pub fn hear_progress(&mut self, id: u64, to: u8) {
+        self.settle();
+        let (before, faults) = (self.progressed, self.faults);
+        let known = self.sent.get(&id).and_then(|sent| Some((self.requests.get(&sent.known_as?)?, sent)));
+        let expected = known.filter(|(request, _)| request.items.is_none()).map(|(request, _)| {
+            request.outcomes == 0 && request.reached.is_some_and(|reached| f64::from(to) > reached)
+        });
+        // The progress of each page starts anew; progress that does not exceed that of earlier
+        // pages is not reported.
+        let is_old_of_list = known.is_some_and(|(request, _)| {
+            request.items.is_some() && request.reached.is_some_and(|reached| f64::from(to) <= reached)
+        });
+        self.hear(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{id},"progress":{to},"total":9,"message":"so"}}}}"#
+        ));
+        self.settle();
+        let is_heard = !self.closed && self.session.protocol_version().is_some();
+        if let (Some(expected), true) = (expected, is_heard) {
+            assert_eq!(self.progressed - before, usize::from(expected), "progress of {id} to {to}");
+        }
+        let reported = (self.progressed - before) + (self.faults - faults);
+        assert!(reported == 1 || !is_heard || is_old_of_list, "neither taken nor reported");
+    }
+
+    /// Delivers an answer of this kind to the request with this number.
+    pub fn hear_answer(&mut self, id: u64, answer: &str, kind: &str) {
+        self.settle();
+        let known_as = self.sent.get(&id).filter(|sent| sent.is_open).and_then(|sent| sent.known_as);
+        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},{answer}}}"#));
+        self.settle();
+        if let Some(known) =
+            known_as.map(|request| &self.requests[&request]).filter(|known| known.items.is_none())
+        {
+            assert_eq!(known.outcome, kind, "{answer} to {id}");
+        }
+    }
+
+    /// Delivers an answer to the request with this number: a page of `items` items.
+    pub fn hear_page(&mut self, id: u64, items: usize, next: &str) {
+        self.settle();
+        let known_as = self.sent.get(&id).and_then(|sent| sent.known_as);
+        let is_last = |known_as| {
+            self.sent.iter().rfind(|(_, sent)| sent.known_as == known_as).is_some_and(|(last, _)| *last == id)
+        };
+        if let Some(request) =
+            known_as.filter(|_| is_last(known_as)).and_then(|request| self.requests.get_mut(&request))
+        {
+            if let (0, Some(before)) = (request.outcomes, &mut request.items) {
+                *before += items;
+            }
+        }
+        let list = vec!["1"; items].join(",");
+        let lists = ["tools", "resources", "resourceTemplates", "prompts"];
+        let members = lists.map(|name| format!(r#""{name}":[{list}],"#)).concat();
+        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{members}"nextCursor":{next}}}}}"#));
+    }
+
+    /// Returns the id of an open call.
+    pub fn open_id(&self, which: u8) -> Option<String> {
+        let mut open = self.calls.iter().filter(|call| call.end.is_none()).map(|call| &call.taken.id);
+        open.nth(usize::from(which % 4)).cloned()
+    }
+
+    /// Returns the number of an open request that asks for progress.
+    pub fn watched(&self, which: u8) -> Option<u64> {
+        let is_watched = |request| self.requests[&request].reached.is_some();
+        let watched = |sent: &Sent| sent.is_open && sent.known_as.is_some_and(is_watched);
+        let mut ids = self.sent.iter().filter(|(_, sent)| watched(sent)).map(|(id, _)| *id);
+        ids.nth(usize::from(which % 4))
+    }
+
+    /// Returns the number of one of our requests, counted back from the last one.
+    pub fn back(&self, back: u8) -> u64 {
+        self.next_id().saturating_sub(1 + u64::from(back % 4))
+    }
+
+    pub fn notify(&mut self, params: &Any<'_>) {
+        let notified = self.session.notify("x/said", Some(params), &mut self.out);
+        assert_eq!(self.said(), usize::from(notified.is_ok()));
+        assert!(notified.is_err() || self.session.is_ready() && !self.out.full && params.is_object());
+    }
+
+    pub fn cancel(&mut self, which: u8, reason: Option<&str>) {
+        self.settle();
+        let which = usize::from(which) % self.requests.len().max(1);
+        let Some((request, known)) = self.requests.iter_mut().nth(which) else { return };
+        let (request, waits) = (*request, known.outcomes == 0);
+        known.cancelled |= waits;
+        assert_eq!(self.session.cancel(request, reason, &mut self.out), waits, "{known:?}");
+        assert_eq!(self.said(), usize::from(waits), "a request is cancelled once, and the peer told");
+        self.settle();
+    }
+
+    pub fn drain(&mut self) {
+        self.session.drain();
+        self.drained = true;
+        assert!(!self.session.is_ready());
+    }
+
+    pub fn shutdown(&mut self) {
+        self.settle();
+        let open = self.session.open_calls();
+        self.session.shutdown("over", &mut self.out);
+        self.drained = true;
+        assert_eq!(self.said(), open, "every call is answered");
+        assert_eq!(self.session.open_calls(), 0);
+        self.settle();
+    }
+
+    pub fn end(&mut self) {
+        self.settle();
+        if !self.closed && self.calls.iter().any(|call| call.end == Some(NotOpen::Cancelled)) {
+            self.hit("race: cancelled_then_closed");
+        }
+        if !self.closed && !self.drained && self.session.is_ready() && self.session.deadline().is_none() {
+            self.hit("closed in_order");
+        }
+        self.session.close();
+        self.closed = true;
+        self.sent.values_mut().for_each(|sent| sent.is_open = false);
+        assert!(self.session.is_closed() && self.session.deadline().is_none_or(|due| due <= self.now));
+    }
+
+    /// Closes the session and checks that everything has ended and that nothing begins any more.
+    pub fn close(&mut self) {
+        self.end();
+        shown(&self.session);
+        self.settle();
+        self.ledger.is_settled();
+        assert!(self.calls.iter().all(|call| call.end.is_some()), "{:?}", self.calls);
+        assert!(self.requests.values().all(|request| request.outcomes == 1), "{:?}", self.requests);
+        self.hear(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        self.tick(self.now.saturating_add(Duration::from_secs(3600)));
+        self.respond(0, &Any::Value(json!({})));
+        self.request("x/ask", None, Timeout::Default);
+        assert_eq!(self.session.deadline(), None);
+        assert_eq!((self.session.open_calls(), self.session.open_requests()), (0, 0));
+    }
+
+    /// Records the messages that the session sent without a received text as their cause, and
+    /// returns their number.
+    pub fn said(&mut self) -> usize {
+        let sent = self.note();
+        self.ledger.said(&sent);
+        sent.len()
+    }
+
+    /// Records the requests and cancellations among the messages that the session sent, and returns
+    /// the messages.
+    fn note(&mut self) -> Vec<String> {
+        let sent = self.out.take();
+        for message in &sent {
+            match classify(message, &SessionLimits::default()) {
+                Message::Request { id, method, params } => {
+                    let cursor = member(params, "cursor").map(|cursor| cursor.get().into());
+                    let id = token(&id).parse().expect("ours are numbers");
+                    assert_eq!(id, self.next_id(), "ids go up one by one: {message}");
+                    let sent = Sent {
+                        method: method.into(),
+                        cursor,
+                        at: self.now,
+                        is_open: true,
+                        cancelled: 0,
+                        known_as: None,
+                    };
+                    self.sent.insert(id, sent);
+                }
+                Message::Notification { method, params } if method == "notifications/cancelled" => {
+                    let params: Value = serde_json::from_str(params.unwrap().get()).unwrap();
+                    let named = params["requestId"].as_u64().and_then(|id| self.sent.get_mut(&id));
+                    let sent = named.unwrap_or_else(|| panic!("{message} names nothing"));
+                    sent.cancelled += 1;
+                    assert!(sent.method != "initialize" && sent.cancelled == 1, "{message}");
+                    self.hit("cancelled sent");
+                }
+                Message::Notification { method, .. } => {
+                    assert_ne!(method, "notifications/progress", "nobody reported {message}");
+                }
+                _ => {}
+            }
+        }
+        sent
+    }
+
+    fn next_id(&self) -> u64 {
+        self.sent.last_key_value().map_or(1, |(last, _)| last + 1)
+    }
+}
+
+impl Taken {
+    /// Returns true if the request has this id, in any spelling, and is not cancelled.
+    fn is(&self, id: &str) -> bool {
+        !self.cancelled && meaning(&self.id) == meaning(id)
+    }
+}
+
+impl Call {
+    /// Checks that the outcome of an operation matches the state of the call.
+    fn refused(&self, gone: Option<NotOpen>) {
+        if let Some(gone) = gone {
+            told(&gone);
+        }
+        assert_eq!(gone, self.end, "{self:?}");
+    }
+}
+
+impl Request {
+    /// Returns true if the wait depends on progress that the session does not report.
+    fn is_paced_list(&self) -> bool {
+        self.items.is_some() && self.reached.is_some()
+    }
+}
+
+/// The timeout of `initialize`.
+const HANDSHAKE: Timeout = Timeout::After(Duration::from_secs(30));
+
+/// The faults that the model does not foresee in every case.
+const UNFORESEEN: [&str; 6] =
+    ["RequestWithoutId", "Premature", "UnknownProgress", "StaleProgress", "UnreadableList", "EndlessList"];
+
+/// Returns the name of a variant.
+pub fn name_of(what: &impl Debug) -> String {
+    let shown = format!("{what:?}");
+    shown.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default().into()
+}
+
+/// Returns a member of an object.
+fn member<'a>(object: Option<&'a RawValue>, name: &str) -> Option<&'a RawValue> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(object?.get()).ok()?;
+    members.get(name).copied()
+}
+
+/// Returns true if a token is a string or an integer.
+fn is_id(token: &str) -> bool {
+    match serde_json::from_str(token) {
+        Ok(Value::String(_)) => true,
+        Ok(Value::Number(number)) => number.as_f64().is_some_and(|number| number.fract() == 0.0),
+        _ => false,
+    }
+}
+
+/// Parameters that ask for progress.
+pub const WATCHED: &str = r#"{"_meta":{"progressToken":"w"}}"#;
