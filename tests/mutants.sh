@@ -22,8 +22,8 @@ id          rpc/id.rs                      mcp  lib    rpc::
 depth       rpc/depth.rs                   mcp  lib    rpc::depth
 single_pass rpc/single_pass.rs,rpc/name.rs mcp  lib    rpc::
 table       mcp/table.rs,mcp/sorted.rs     mcp  lib    mcp::
-incoming    mcp/incoming/*.rs              mcp  lib,it mcp::incoming mcp_invariants
-outgoing    mcp/outgoing.rs                mcp  lib,it mcp::outgoing mcp_invariants mcp_client
+incoming    mcp/incoming/*.rs              mcp  lib,it mcp::incoming mcp_invariants mcp_scripts
+outgoing    mcp/outgoing.rs                mcp  lib,it mcp::outgoing mcp_invariants mcp_scripts mcp_client
 batch       mcp/batch.rs                   mcp  lib,it batch mcp_server
 arguments   ide/tool/arguments.rs          ide  lib    ide::
 open_calls  ide/server/open_calls.rs       ide  lib,it open_calls ide_server

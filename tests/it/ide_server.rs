@@ -864,6 +864,67 @@ fn close_frame_names_the_broken_rule() {
     assert_eq!(ProtocolError::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
 }
 
+/// Checks a whole conversation in random pieces: the events and the output depend on the bytes alone.
+#[test]
+fn binary_message_ends_every_call_once() {
+    let whole = masked(BINARY, INITIALIZED.as_bytes());
+    let fragments = [masked(BINARY & 0x7f, b"{"), masked(0x80, b"")].concat();
+    for message in [whole, fragments] {
+        for piece in 1..=message.len() + 1 {
+            let mut editor = Editor::attached(config());
+            for (id, tab) in [(1, "a"), (2, "b"), (3, "c")] {
+                open(&mut editor, id, tab);
+            }
+            assert_eq!(shown(&editor.say(&close_tab(4, "b"))), ["diff b TabClosed"]);
+            // The connection ignores the call behind the message.
+            let bytes = [&message[..], &text(&call(5, "closeAllDiffTabs", "{}"))].concat();
+            let events: Vec<_> = bytes.chunks(piece).flat_map(|piece| editor.feed(piece)).collect();
+            let ends =
+                ["diff a Disconnected", "diff c Disconnected", "Closed(ProtocolError(UnexpectedBinary))"];
+            assert_eq!(shown(&events), ends, "in pieces of {piece}");
+            assert_eq!(shown(&editor.eof()), NOTHING);
+        }
+    }
+}
+
+#[test]
+fn i26_cuts_do_not_matter() {
+    let said = [
+        request(1, "tools/list"),
+        call(2, "countLines", "{}"),
+        open_diff(3, "t"),
+        "garbage".to_owned(),
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
+        close_tab(4, "t"),
+        request("\"5\"", "ping"),
+    ];
+    let bytes: Vec<u8> = said.iter().flat_map(|said| text(said)).collect();
+    let run = |cuts: &[usize]| {
+        let mut editor = Editor::attached(config());
+        editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        let mut events = Vec::new();
+        let mut from = 0;
+        for to in cuts.iter().copied().chain([bytes.len()]) {
+            events.extend(editor.feed(&bytes[from..to]));
+            from = to;
+        }
+        (shown(&events), editor.texts())
+    };
+    let whole = run(&[]);
+    assert_eq!((whole.0.len(), whole.1.len()), (6, 5), "{whole:?}");
+    arbtest::arbtest(|u| {
+        let mut cuts = Vec::new();
+        for _ in 0..u.int_in_range(0..=12)? {
+            cuts.push(u.int_in_range(0..=bytes.len())?);
+        }
+        cuts.sort_unstable();
+        assert_eq!(run(&cuts), whole, "{cuts:?}");
+        Ok(())
+    })
+    .budget_ms(500);
+}
+
 /// Checks JSON-RPC pings, as another dialect has them: a ping every 5 s, and after 3 s without an
 /// answer the editor closes.
 #[test]

@@ -65,8 +65,6 @@ mod mcp_invariants;
 mod mcp_outbox;
 #[cfg(feature = "mcp")]
 mod mcp_scripts;
-#[cfg(feature = "ide")]
-mod mcp_sim;
 #[cfg(feature = "mcp")]
 mod mcp_server;
 #[cfg(feature = "mcp")]

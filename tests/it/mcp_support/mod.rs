@@ -1,12 +1,6 @@
 //! The common parts of the session tests: an outbox that keeps lines, tools with each kind of
 //! timeout, and a server.
 
-pub mod peer;
-pub mod rules;
-#[cfg(feature = "ide")]
-pub mod sim;
-pub mod watch;
-
 use std::time::Duration;
 
 use ide_mcp::Keepalive;
@@ -229,6 +223,7 @@ pub fn describe(event: &Event<TestCall>) -> String {
         Event::TooManyFaults => "too many faults".into(),
         Event::PingTimeout => "unresponsive".into(),
         Event::Request { method, .. } => format!("request {method}"),
+        Event::Progress { progress, .. } => format!("progress {}", progress.progress),
         other => panic!("unknown event {other:?}"),
     }
 }
