@@ -156,7 +156,7 @@ pub use dialect::Dialect;
 pub use discovery::*;
 pub use host::{
     AgentId, AttachedClient, ConnId, Filter, Host, HostConfig, HostEvent, HostWire, LockFileEvent,
-    MentionError, Selected, Unauthenticated,
+    MentionError, Selected, Unauthenticated, secret_reason,
 };
 pub use paths::display::{display_safe, display_safe_lines, is_display_unsafe};
 pub use push::*;

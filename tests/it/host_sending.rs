@@ -137,6 +137,10 @@ fn file_is_hidden_under_every_name() {
     let filters = [
         Filter::new().hide(|path| path.ends_with(".env")),
         Filter::new().hide(|path| path.starts_with("/w/secret/")),
+        Filter::secrets(),
+        // Each of two filters counts, in either order.
+        Filter::secrets().hide(|path| path.ends_with(".txt")),
+        Filter::new().hide(|path| path.ends_with(".env")).hide(|path| path.ends_with(".txt")),
     ];
     for (at, filter) in filters.into_iter().enumerate() {
         let mut config = HostConfig::new(config());

@@ -1,6 +1,7 @@
 //! The filter for pushes. An agent puts the selection and mentions into a prompt, and sends the prompt
 //! to a service, without asking the person again.
 
+use super::secrets::secret_reason;
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
 use crate::ide::{ContentLimits, DiagnosticsChanged, Selection};
 use alloc::sync::Arc;
@@ -24,15 +25,31 @@ impl Filter {
         Self { hides: None, most: usize::MAX }
     }
 
-    /// Hides each file for whose path `hides` returns true: secrets, ignored files, buffers that are no
-    /// files.
+    /// Hides the files that usually contain secrets, as [`secret_reason`] decides: `.env`, private keys,
+    /// stores of passwords, the files of `.ssh` and `.aws`, and others. Other files can be hidden in
+    /// addition.
+    ///
+    /// ```
+    /// use ide_mcp::ide::Filter;
+    /// let filter = Filter::secrets().hide(|path| path.ends_with(".private")).max_text(10_000);
+    /// ```
+    #[must_use]
+    pub fn secrets() -> Self {
+        Self::new().hide(|path| secret_reason(path).is_some())
+    }
+
+    /// Hides each file for whose path `hides` returns true, in addition to the files that are hidden
+    /// already: ignored files, buffers that are no files.
     ///
     /// The filter calls `hides` for every selection, so `hides` needs to be quick. It calls `hides`
     /// with every path that a text can be read as, among them the text itself and the decoded path of a
     /// URI. One path for which `hides` returns true is enough.
     #[must_use]
     pub fn hide(mut self, hides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.hides = Some(Arc::new(hides));
+        self.hides = Some(match self.hides.take() {
+            Some(earlier) => Arc::new(move |path: &str| earlier(path) || hides(path)),
+            None => Arc::new(hides),
+        });
         self
     }
 

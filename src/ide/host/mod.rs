@@ -8,6 +8,7 @@ mod debounce;
 mod filter;
 mod handle;
 mod mentions;
+mod secrets;
 mod unauthenticated;
 mod wire;
 
@@ -16,6 +17,7 @@ pub use config::{HostConfig, HostEvent, LockFileEvent};
 pub use filter::{Filter, Selected};
 pub use handle::{AgentId, ConnId};
 pub use mentions::MentionError;
+pub use secrets::secret_reason;
 pub use unauthenticated::Unauthenticated;
 pub use wire::HostWire;
 
