@@ -54,19 +54,29 @@ impl Tools for OfEditor {
 /// The error message for the client while there is no editor.
 pub(crate) const AWAY: &str = "the editor is away; it is tried to reach it again";
 
-/// The maximum number of notifications of the editor that the bridge keeps until the client is
-/// ready. An editor has time for only a few.
+/// The maximum number of notifications and requests of the editor that the bridge keeps until the
+/// client is ready. An editor has time for only a few.
 const HELD: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     down: BTreeMap<RequestId, CallId>,
     up: BTreeMap<RequestId, CallId>,
-    /// The notifications of the editor that arrived before the client was ready.
-    held: VecDeque<(Box<str>, Option<Box<RawValue>>)>,
+    /// The messages of the editor that arrived before the client was ready.
+    held: VecDeque<Held>,
     /// The number of notifications of the client that arrived while there was no editor, and the
     /// method of the first.
     unheard: Option<(usize, Box<str>)>,
+}
+
+/// A message of the editor that waits for the client. The editor sends requests as soon as it has
+/// `initialized`, which the bridge sends before its client can.
+#[derive(Debug)]
+struct Held {
+    /// The call, if the message is a request.
+    call: Option<CallId>,
+    method: Box<str>,
+    params: Option<Box<RawValue>>,
 }
 
 impl Routes {
@@ -80,8 +90,15 @@ impl Routes {
     ) {
         match event {
             Event::Ready => {
-                for (method, params) in std::mem::take(&mut self.held) {
-                    tell(below.notify(&method, params.as_deref(), out), &method, "client");
+                for Held { call, method, params } in std::mem::take(&mut self.held) {
+                    match (call, above.as_deref_mut()) {
+                        (None, _) => tell(below.notify(&method, params.as_deref(), out), &method, "client"),
+                        (Some(call), Some(above)) => {
+                            self.ask_client(call, &method, params.as_deref(), below, above, out);
+                        }
+                        // The editor has gone, and waits for no answer.
+                        (Some(_), None) => {}
+                    }
                 }
             }
             Event::Request { call, method, params } => {
@@ -153,25 +170,23 @@ impl Routes {
         out: &mut impl Outbox,
     ) {
         match event {
-            ClientEvent::Request { call, method, params } => {
-                let timeout = patience(params.as_deref());
-                let asked = match below {
-                    Some(below) => below.request(&method, params.as_deref(), timeout, out),
-                    None => Err(NotSent::NotReady),
-                };
-                let _ = match asked {
-                    Ok(request) => {
-                        self.up.insert(request, call);
-                        above.set_call_timeout(call, Timeout::Never)
-                    }
-                    Err(error) => above.fail(call, code::INTERNAL_ERROR, &format!("the client: {error}")),
-                };
-            }
+            ClientEvent::Request { call, method, params } => match below {
+                Some(below) if below.is_ready() => {
+                    self.ask_client(call, &method, params.as_deref(), below, above, out);
+                }
+                _ if self.held.len() < HELD => {
+                    // A call that the session has just opened accepts a timeout.
+                    let _ = above.set_call_timeout(call, Timeout::Never);
+                    self.held.push_back(Held { call: Some(call), method, params });
+                }
+                _ => drop(above.fail(call, code::INTERNAL_ERROR, "the client is not ready")),
+            },
             ClientEvent::CallEnded { call, reason: how } => {
                 let reason = match how {
                     CallEnd::Cancelled { reason } => reason,
                     _ => Some("the editor has gone".into()),
                 };
+                self.held.retain(|held| held.call != Some(call));
                 let asked = self.up.iter().find(|(_, waiting)| **waiting == call);
                 if let (Some((request, _)), Some(below)) = (asked, below) {
                     below.cancel(*request, reason.as_deref(), out);
@@ -181,7 +196,7 @@ impl Routes {
                 Some(below) if below.is_ready() => {
                     tell(below.notify(&method, params.as_deref(), out), &method, "client");
                 }
-                _ if self.held.len() < HELD => self.held.push_back((method, params)),
+                _ if self.held.len() < HELD => self.held.push_back(Held { call: None, method, params }),
                 _ => tell(Err(NotSent::Full), &method, "client"),
             },
             ClientEvent::Outcome { request, outcome } => {
@@ -201,6 +216,34 @@ impl Routes {
             ClientEvent::PeerError(error) => complain("bridge", &format!("the editor reports {error}")),
             ClientEvent::PeerFault(violation) => complain("bridge", &format!("the editor: {violation}")),
             _ => {}
+        }
+    }
+
+    /// Sends a request of the editor to the client, which is ready.
+    fn ask_client(
+        &mut self,
+        call: CallId,
+        method: &str,
+        params: Option<&RawValue>,
+        below: &mut Below,
+        above: &mut Above,
+        out: &mut impl Outbox,
+    ) {
+        // A call that is still open accepts a timeout and an answer.
+        let _ = match below.request(method, params, patience(params), out) {
+            Ok(request) => {
+                self.up.insert(request, call);
+                above.set_call_timeout(call, Timeout::Never)
+            }
+            Err(error) => above.fail(call, code::INTERNAL_ERROR, &format!("the client: {error}")),
+        };
+    }
+
+    /// Answers the requests of the editor that still wait for a client that will never be ready.
+    pub(crate) fn fail_held(&mut self, above: Option<&mut Above>) {
+        let Some(above) = above else { return };
+        for call in std::mem::take(&mut self.held).into_iter().filter_map(|held| held.call) {
+            let _ = above.fail(call, code::INTERNAL_ERROR, "the client has gone before it was ready");
         }
     }
 

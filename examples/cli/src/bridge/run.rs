@@ -280,6 +280,7 @@ impl Bridge {
             self.below.shutdown("the bridge ends", &mut Roomy(&mut self.out));
             self.work(now);
             self.routes.end_absence();
+            self.routes.fail_held(self.attachment.client());
             self.attachment.leave();
             self.stage = Stage::Leaving { until: now.saturating_add(DRAIN) };
         }

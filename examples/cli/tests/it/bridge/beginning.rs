@@ -142,3 +142,65 @@ fn whole_session_can_arrive_at_once() {
     assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 5);
     assert_eq!(bridge.end(), (Some(0), String::new()));
 }
+
+/// Lets the scripted editor answer `initialize` and read the begin of the session.
+fn admit(editor: &mut Scripted) {
+    let greeting = editor.hear();
+    editor.say(&format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{}},"serverInfo":{{"name":"s","version":"1"}}}}}}"#,
+        greeting["id"]
+    ));
+    assert_eq!(editor.hear()["method"], "notifications/initialized");
+    assert_eq!(editor.hear()["method"], "ide_connected");
+}
+
+#[test]
+fn early_editor_request_waits_for_client() {
+    let place = Place::new("bridge-early");
+    let listener = silent(&place);
+    let mut bridge = place.start("bridge", &[]);
+    bridge.tell(INITIALIZE);
+    let mut editor = Scripted::accept(&listener);
+    admit(&mut editor);
+    // The client has not sent `initialized` yet. One request is cancelled meanwhile.
+    editor.say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+    editor.say(r#"{"jsonrpc":"2.0","id":2,"method":"never/forwarded"}"#);
+    editor.say(r#"{"jsonrpc":"2.0","method":"early"}"#);
+    editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
+    assert_eq!(next(&mut bridge)["id"], "i");
+    // The editor answers after its messages, so the bridge has read them.
+    ask(&mut bridge, &json!(0), "x/first", &json!({}));
+    let asked = editor.hear();
+    assert_eq!(asked["method"], "x/first");
+    editor.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).to_string());
+    assert_eq!(next(&mut bridge)["id"], 0);
+    bridge.tell(INITIALIZED);
+    let asked = next(&mut bridge);
+    assert_eq!(asked["method"], "roots/list");
+    assert_eq!(next(&mut bridge)["method"], "early");
+    bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": []}}).to_string());
+    assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}));
+    bridge.hang_up();
+    assert_eq!(bridge.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn end_before_initialized_fails_editor_requests() {
+    let place = Place::new("bridge-early-end");
+    let listener = silent(&place);
+    let mut bridge = place.start("bridge", &[]);
+    bridge.tell(INITIALIZE);
+    let mut editor = Scripted::accept(&listener);
+    admit(&mut editor);
+    editor.say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+    assert_eq!(next(&mut bridge)["id"], "i");
+    ask(&mut bridge, &json!(0), "x/first", &json!({}));
+    let asked = editor.hear();
+    assert_eq!(asked["method"], "x/first");
+    editor.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).to_string());
+    assert_eq!(next(&mut bridge)["id"], 0);
+    bridge.hang_up();
+    let answer = editor.hear();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32603)), "{answer}");
+    assert_eq!(bridge.end(), (Some(0), String::new()));
+}
