@@ -331,6 +331,9 @@ fn editor_uris_convert_in_both_directions() {
         assert_eq!(Unencoded(path).to_string(), uri);
         assert_eq!(as_written(uri), back);
     }
+    for relative in ["src/main.ts", "./a", "C:w", "\\w", ""] {
+        assert_eq!(Unencoded(relative).to_string(), "", "{relative:?} has no URI");
+    }
     for path in ["/w", "C:\\w", "untitled:x", "", "/c:w"] {
         assert_eq!(as_written(path), path);
     }

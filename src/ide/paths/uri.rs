@@ -10,7 +10,7 @@
 //! file.
 
 use super::Suspicion;
-use super::lexical::{is_separator, is_windows};
+use super::lexical::{is_absolute, is_separator, is_windows};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -112,12 +112,16 @@ pub(super) fn of(path: &[u8], windows: bool) -> String {
     uri
 }
 
-/// The URI of an absolute path in either form, as VS Code writes it: nothing is percent-encoded.
+/// The URI of an absolute path in either form, as VS Code writes it: nothing is percent-encoded. Any
+/// other path has no URI, and nothing is written: in `file://src/main.ts`, `src` would be a host.
 pub(in crate::ide) struct Unencoded<'a>(pub(in crate::ide) &'a str);
 
 impl fmt::Display for Unencoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.0;
+        if !is_absolute(path) {
+            return Ok(());
+        }
         if !is_windows(path) {
             return write!(f, "file://{path}");
         }

@@ -26,7 +26,8 @@ pub struct Selection {
     pub text: String,
     /// The absolute path of the file; empty if no file has the focus.
     pub file_path: String,
-    /// The file as a `file:` URI. If it is `None`, the URI is made from the path.
+    /// The file as a `file:` URI. If it is `None`, the URI is made from the path; it is empty if the
+    /// path is not absolute.
     pub file_url: Option<String>,
     /// The range of the selection.
     pub range: Range,
@@ -75,7 +76,6 @@ impl Serialize for InDialect<'_, Selection> {
                 params.serialize_entry("filePath", file_path)?;
                 match file_url {
                     Some(url) => params.serialize_entry("fileUrl", url)?,
-                    None if file_path.is_empty() => params.serialize_entry("fileUrl", "")?,
                     None => params.serialize_entry("fileUrl", &format_args!("{}", Unencoded(file_path)))?,
                 }
                 params.serialize_entry("selection", &RangeOut::from(*range))?;
@@ -160,6 +160,12 @@ mod tests {
     fn windows_selection_has_a_valid_url() {
         let written = serde_json::to_string(&Selection::new(r"C:\w\a", Range::default(), "")).unwrap();
         assert!(written.contains(r#""fileUrl":"file:///C:/w/a""#), "{written}");
+    }
+
+    #[test]
+    fn relative_path_has_no_url() {
+        let written = serde_json::to_string(&Selection::new("src/main.ts", Range::default(), "")).unwrap();
+        assert!(written.contains(r#""filePath":"src/main.ts","fileUrl":"""#), "{written}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::agent::session::{Heard, Session};
 use ide_mcp::ide::{ClientEvent, Dialect};
 use ide_mcp::mcp::{Outcome, ToolResult};
+use ide_mcp::rpc::ErrorObject;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -58,7 +59,12 @@ impl Link {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum End {
     Result(Box<RawValue>),
-    Error { code: i64, message: String },
+    Error {
+        code: i64,
+        message: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<Box<RawValue>>,
+    },
     Ended(&'static str),
 }
 
@@ -66,7 +72,7 @@ impl End {
     pub(crate) fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Result(raw) => Self::Result(raw),
-            Outcome::Error(error) => Self::Error { code: error.code, message: error.message },
+            Outcome::Error(ErrorObject { code, message, data, .. }) => Self::Error { code, message, data },
             Outcome::TimedOut => Self::Ended("no answer in time"),
             Outcome::Closed => Self::Ended("the connection ended first"),
             Outcome::Cancelled => Self::Ended("cancelled"),
@@ -111,5 +117,23 @@ impl Said {
             }
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{json, to_value};
+
+    #[test]
+    fn errors_keep_their_data() {
+        let with_data = |data: Option<&str>| {
+            let mut error = ErrorObject::new(-7, "no");
+            error.data = data.map(|data| serde_json::from_str(data).unwrap());
+            to_value(End::of(Outcome::Error(error))).unwrap()
+        };
+        assert_eq!(with_data(None), json!({"error": {"code": -7, "message": "no"}}));
+        let data = json!({"code": -7, "message": "no", "data": {"path": "/x"}});
+        assert_eq!(with_data(Some(r#"{"path":"/x"}"#)), json!({ "error": data }));
     }
 }

@@ -49,8 +49,9 @@ An array in an expected event is compared element by element, and may be shorter
 
 Lines of JSON, and the events of a script, by their member \"event\", with their other members:
   tool                name, description, inputSchema: from tools
-  outcome             line (in calls and scripts), tool, outcome: {\"result\":…}, {\"error\":{\"code\",\"message\"}} or
-                      {\"ended\":\"why\"}; line and error if the input line itself is wrong
+  outcome             line (in calls and scripts), tool, outcome: {\"result\":…},
+                      {\"error\":{\"code\",\"message\",\"data\"}} (data if the editor sent any) or {\"ended\":\"why\"};
+                      line and error if the input line itself is wrong
   selection_changed   params: from watch; likewise every other notification, by its name
   lost, attached      why; port, name: with --reconnect
   closed              why: the end of the connection, in a script
