@@ -73,6 +73,7 @@ mod mcp_support;
 mod mcp_unread;
 #[cfg(feature = "mcp")]
 mod mcp_vectors;
+mod presets;
 mod prose;
 #[cfg(feature = "ide")]
 mod replay;

@@ -13,6 +13,10 @@ use core::time::Duration;
 pub struct ClientConfig {
     /// The host and port, as in the `Host` field: `127.0.0.1:41111`.
     pub host: String,
+    /// The request target of the opening handshake: a path, with a query if there is one. It is valid if
+    /// it begins with `/` and consists of visible ASCII without `#`. Default `/`, for which the real client
+    /// asks (measured).
+    pub target: String,
     /// The token of the lock file; `None` if the lock file has none.
     pub token: Option<AuthToken>,
     /// Further header fields of the opening handshake: name and value. A test of an editor can add an
@@ -42,6 +46,7 @@ impl ClientConfig {
         let limits = ws::Limits { handshake: Duration::from_secs(30), ..ws::Limits::default() };
         Self {
             host: authority(LOOPBACK, port),
+            target: "/".into(),
             token,
             fields: Vec::new(),
             pid: None,

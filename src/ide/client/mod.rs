@@ -51,8 +51,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`InvalidClientRequest`] if the host, a [field](ClientConfig::fields) or the `User-Agent` is not
-    /// valid in an opening handshake, or if a limit is 0. The `User-Agent` is the name and version of
+    /// [`InvalidClientRequest`] if the host, the [target](ClientConfig::target), a
+    /// [field](ClientConfig::fields) or the `User-Agent` is not valid in an opening handshake, or if a
+    /// limit is 0. The `User-Agent` is the name and version of
     /// the agent.
     pub fn new(
         config: ClientConfig,
@@ -63,7 +64,7 @@ impl Client {
         if let Some(limit) = config.mcp.limits.first_zero() {
             return Err(InvalidClientRequest::ZeroLimit(limit));
         }
-        let mut ask = ClientRequest::new(config.host).subprotocol(SUBPROTOCOL);
+        let mut ask = ClientRequest::new(config.host).target(config.target).subprotocol(SUBPROTOCOL);
         if let Some(token) = &config.token {
             ask = ask.field(TOKEN_FIELD, token.as_str());
         }

@@ -43,6 +43,11 @@ pub const ROWS: &[Row] = &[
         Test("src/ide/discovery/launch_env.rs", "l12_variables_of_outer_editor_are_replaced"),
     ),
     row(
+        "discovery 11",
+        "an agent asks for the request target `/`, or for that of its settings",
+        Test("tests/it/presets.rs", "agent_asks_for_its_target"),
+    ),
+    row(
         "spelling",
         "a folder is published in every spelling of its system: none but its own on Linux and macOS",
         Test(SPELLING, "folder_has_its_spellings_on_each_system"),
