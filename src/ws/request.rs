@@ -13,7 +13,8 @@ use core::fmt;
 use core::mem::MaybeUninit;
 use sha1::{Digest as _, Sha1};
 
-/// A request to open a WebSocket that obeys the protocol: origin-form target, version 13, one valid key.
+/// A request to open a WebSocket that obeys the protocol: a target in origin-form or absolute-form,
+/// version 13, one valid key.
 #[derive(Clone, Copy)]
 pub struct Request<'a>(Fields<'a>);
 
@@ -23,12 +24,31 @@ impl<'a> Request<'a> {
         Self(Fields(head))
     }
 
-    /// Returns the request target: a path, with a query if there is one, in visible ASCII. It begins
-    /// with `/`.
+    /// Returns the path of the request target, with the query if there is one, in visible ASCII. It
+    /// begins with `/`. For a target in absolute-form (`http://127.0.0.1:41111/mcp`), that is the part
+    /// behind the authority.
     #[must_use]
     pub fn target(&self) -> &'a str {
-        let line = self.0.first_line().split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-        core::str::from_utf8(line).unwrap_or_default()
+        let target = self.whole_target();
+        Target::of(target).map_or(target, |target| target.path)
+    }
+
+    /// Returns the host and port that the request names. That is the value of the `Host` field. With a
+    /// target in absolute-form it is the authority of the target, and the value of the field is ignored
+    /// (RFC 9112 section 3.2.2); without exactly one such field the request is invalid all the same
+    /// (section 3.2).
+    #[must_use]
+    pub fn host(&self) -> HeaderField<'a> {
+        let authority = Target::of(self.whole_target()).and_then(|target| target.authority);
+        match (self.single("host"), authority) {
+            (HeaderField::One(_), Some(authority)) => HeaderField::One(authority.as_bytes()),
+            (field, _) => field,
+        }
+    }
+
+    fn whole_target(&self) -> &'a str {
+        let target = self.0.first_line().split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+        core::str::from_utf8(target).unwrap_or_default()
     }
 
     /// Returns name and value of each header field, in order. A value can contain any byte except
@@ -67,6 +87,37 @@ impl fmt::Debug for Request<'_> {
     /// Shows the target alone: a field can contain a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").field("target", &self.target()).finish_non_exhaustive()
+    }
+}
+
+/// The parts of a request target in origin-form or in absolute-form (RFC 9112 section 3.2).
+struct Target<'a> {
+    /// The host and port of a target in absolute-form.
+    authority: Option<&'a str>,
+    /// The path and the query.
+    path: &'a str,
+}
+
+impl<'a> Target<'a> {
+    /// Returns the parts; `None` for another form. The scheme of a WebSocket without TLS is `http` here
+    /// (RFC 6455 section 4.1). User information is an error (RFC 9110 section 4.2.4).
+    fn of(target: &'a str) -> Option<Self> {
+        const SCHEME: &str = "http://";
+        if !target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
+            return None;
+        }
+        if target.starts_with('/') {
+            return Some(Self { authority: None, path: target });
+        }
+        let (scheme, rest) = target.split_at_checked(SCHEME.len())?;
+        let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        let is_valid = scheme.eq_ignore_ascii_case(SCHEME)
+            && !authority.is_empty()
+            && !authority.starts_with(':')
+            && !authority.contains('@')
+            && !path.starts_with('?');
+        is_valid
+            .then_some(Self { authority: Some(authority), path: if path.is_empty() { "/" } else { path } })
     }
 }
 
@@ -124,10 +175,8 @@ pub(crate) fn check(head: &[u8]) -> Result<Key, Refusal> {
     if request.method != Some("GET") {
         return Err(bad("the method must be GET"));
     }
-    if !request.path.is_some_and(|target| {
-        target.starts_with('/') && target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#')
-    }) {
-        return Err(bad("the request target must be a path"));
+    if request.path.and_then(Target::of).is_none() {
+        return Err(bad("the request target must be a path or an http URI"));
     }
     if request.version != Some(1) {
         return Err(WRONG_HTTP_VERSION);
@@ -281,7 +330,16 @@ mod tests {
             ("a value with bytes above ASCII", GET, "", &["X: \u{fc}"], 101),
             ("POST", "POST / HTTP/1.1", "", &[], 400),
             ("lower-case get", "get / HTTP/1.1", "", &[], 400),
-            ("absolute form", "GET http://evil/ HTTP/1.1", "", &[], 400),
+            ("absolute form", "GET http://evil/ HTTP/1.1", "", &[], 101),
+            ("absolute form without a path", "GET HTTP://evil:1 HTTP/1.1", "", &[], 101),
+            ("absolute form, a query without a path", "GET http://evil?a HTTP/1.1", "", &[], 400),
+            ("absolute form without a host", "GET http:///a HTTP/1.1", "", &[], 400),
+            ("absolute form with a port alone", "GET http://:1/a HTTP/1.1", "", &[], 400),
+            ("absolute form with a user", "GET http://a@evil/ HTTP/1.1", "", &[], 400),
+            ("absolute form with a fragment", "GET http://evil/#a HTTP/1.1", "", &[], 400),
+            ("absolute form with TLS", "GET https://evil/ HTTP/1.1", "", &[], 400),
+            ("the scheme of WebSocket", "GET ws://evil/ HTTP/1.1", "", &[], 400),
+            ("a scheme without slashes", "GET http:evil/ HTTP/1.1", "", &[], 400),
             ("authority form", "GET evil:80 HTTP/1.1", "", &[], 400),
             ("asterisk form", "GET * HTTP/1.1", "", &[], 400),
             ("fragment in the target", "GET /#a HTTP/1.1", "", &[], 400),
@@ -342,6 +400,26 @@ mod tests {
             assert_eq!(found.map_or_else(|refusal| refusal.status.code(), |_| 101), *expected, "{name}");
         }
         assert!(check((head(GET, "", &[]) + "x").as_bytes()).is_err(), "bytes behind it");
+    }
+
+    #[test]
+    fn absolute_target_names_the_host() {
+        let cases: &[(&str, &str, &[u8])] = &[
+            ("/a?b", "/a?b", b"127.0.0.1:1"),
+            ("http://h:2/a?b", "/a?b", b"h:2"),
+            ("hTTp://[::1]:2", "/", b"[::1]:2"),
+            ("http://h//a", "//a", b"h"),
+        ];
+        for (target, path, host) in cases {
+            let head = head(&format!("GET {target} HTTP/1.1"), "", &[]);
+            let request = Request::new(head.as_bytes());
+            assert!(check(head.as_bytes()).is_ok(), "{target}");
+            assert_eq!((request.target(), request.host()), (*path, HeaderField::One(host)), "{target}");
+        }
+        let two = head("GET http://h/ HTTP/1.1", "", &["Host: h"]);
+        assert_eq!(Request::new(two.as_bytes()).host(), HeaderField::Many);
+        let none = head("GET http://h/ HTTP/1.1", "Host", &[]);
+        assert_eq!(Request::new(none.as_bytes()).host(), HeaderField::Absent);
     }
 
     #[test]

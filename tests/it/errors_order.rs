@@ -29,7 +29,12 @@ const ROWS: &[(&str, &str, &str, Fault)] = &[
     ("431*", "the request has more than 64 header fields", "count", Add("a: b", 60)),
     ("400*", "the request is not HTTP/1.1", "grammar", Add("X : y", 1)),
     ("400", "the method must be GET", "method", Change("GET ", "POST ")),
-    ("400", "the request target must be a path", "target", Change(" / ", " http://evil/ ")),
+    (
+        "400",
+        "the request target must be a path or an http URI",
+        "target",
+        Change(" / ", " https://127.0.0.1/ "),
+    ),
     ("505", "the HTTP version must be 1.1", "HTTP version", Change("HTTP/1.1\r\n", "HTTP/1.0\r\n")),
     ("400*", "Expect is not accepted", "expect", Add("Expect: 100-continue", 1)),
     (

@@ -24,7 +24,7 @@ const NOT_HTTP: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
 const NOT_GET: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 23\r\n\r\nthe method must be GET\n";
 const NOT_A_PATH: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
-    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 34\r\n\r\nthe request target must be a path\n";
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 49\r\n\r\nthe request target must be a path or an http URI\n";
 const HTTP_VERSION: &str = "HTTP/1.1 505 HTTP Version Not Supported\r\nConnection: close\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 29\r\n\r\nthe HTTP version must be 1.1\n";
 const WS_VERSION: &str = "HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n\
@@ -122,7 +122,8 @@ fn first_fault_decides_the_refusal() {
 #[test]
 fn n03_malformed_heads_are_refused() {
     let cases: &[(&str, Vec<u8>, &str)] = &[
-        ("N3: absolute form", head(&[("GET /", "GET http://evil/")]), NOT_A_PATH),
+        ("N3: absolute form of a stranger", head(&[("GET /", "GET http://evil/")]), HOST),
+        ("N3: absolute form with TLS", head(&[("GET /", "GET https://127.0.0.1:41111/")]), NOT_A_PATH),
         ("N3: authority form", head(&[("GET /", "GET evil:80")]), NOT_A_PATH),
         ("space before the colon", with("X : y"), NOT_HTTP),
         ("lower-case method", head(&[("GET", "get")]), NOT_GET),
@@ -293,6 +294,31 @@ fn n02_foreign_hosts_are_refused() {
         (OURS, ACCEPTED),
     ] {
         assert_eq!(answer_of(config.clone(), &head(&[(OURS, field)])), expected, "{field:?}");
+    }
+}
+
+#[test]
+fn n02_absolute_target_replaces_host_field() {
+    const OURS: &str = "Host: 127.0.0.1:41111\r\n";
+    let cases = [
+        ("http://127.0.0.1:41111/", OURS, ACCEPTED),
+        ("http://LocalHost:41111/mcp", OURS, ACCEPTED),
+        ("http://[::1]:41111", OURS, ACCEPTED),
+        ("http://127.0.0.1:41111/", "Host: evil.example\r\n", ACCEPTED),
+        ("http://evil.example:41111/", OURS, HOST),
+        ("http://127.0.0.1.evil.example:41111/", OURS, HOST),
+        ("http://127.0.0.1:41112/", OURS, HOST),
+        ("http://127.0.0.1/", OURS, HOST),
+        ("http://evil.example/", "Host: evil.example\r\n", HOST),
+        ("http://127.0.0.1:41111/", "", HOST),
+        ("http://127.0.0.1:41111/", "Host: 127.0.0.1:41111\r\nHost: 127.0.0.1:41111\r\n", HOST),
+        ("http://a@127.0.0.1:41111/", OURS, NOT_A_PATH),
+        ("http://127.0.0.1:41111/elsewhere", OURS, PATH),
+        ("http://127.0.0.1:41111/mcp?x", OURS, PATH),
+    ];
+    for (target, field, expected) in cases {
+        let head = head(&[("GET / ", &format!("GET {target} ")), (OURS, field)]);
+        assert_eq!(answer_of(strict(), &head), expected, "{target} {field:?}");
     }
 }
 

@@ -7,7 +7,7 @@
 //! | finding | answer |
 //! | --- | --- |
 //! | the request breaks HTTP or RFC 6455 (decided by [`ws`](crate::ws)) | 408 431 400 505 426 |
-//! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts) | 403 |
+//! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts); the authority of a target in absolute-form takes the place of `Host` (RFC 9112 3.2.2) | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
 //! | a path that is not in the list, if there is one | 404 |
 //! | token missing, doubled or wrong; the three answers are byte-identical and take the same work | 401, or by [`AuthFailure`] 101 and 1008 |
@@ -88,8 +88,8 @@ pub struct Policy {
     /// Origins of pages that can attach, compared byte for byte. Default none: the real client sends no
     /// `Origin`, and every browser does.
     pub allowed_origins: Vec<String>,
-    /// The accepted request targets, compared byte for byte. Default empty: any target. The real client
-    /// asks for `/`.
+    /// The accepted request targets, path and query, compared byte for byte. Default empty: any target.
+    /// The real client asks for `/`.
     pub paths: Vec<String>,
     /// True if a client has to offer the sub-protocol `mcp`. Default false.
     pub subprotocol_required: bool,
@@ -151,7 +151,7 @@ impl Policy {
     }
 
     fn check(&self, request: &Request<'_>, full: bool) -> Result<(), Refusal> {
-        if !matches!(request.single("host"), HeaderField::One(host) if self.is_ours(host)) {
+        if !matches!(request.host(), HeaderField::One(host) if self.is_ours(host)) {
             return Err(FOREIGN_HOST);
         }
         let origin = request.single("origin");

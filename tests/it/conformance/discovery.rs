@@ -48,6 +48,11 @@ pub const ROWS: &[Row] = &[
         Test("tests/it/presets.rs", "agent_asks_for_its_target"),
     ),
     row(
+        "discovery 12",
+        "a target in absolute-form is accepted, and its authority is judged in place of the `Host` field (RFC 9112 3.2.2)",
+        Test("tests/it/ide_refusals.rs", "n02_absolute_target_replaces_host_field"),
+    ),
+    row(
         "spelling",
         "a folder is published in every spelling of its system: none but its own on Linux and macOS",
         Test(SPELLING, "folder_has_its_spellings_on_each_system"),

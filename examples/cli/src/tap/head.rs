@@ -45,7 +45,7 @@ impl Ends {
     pub(crate) fn rewrite(&self, head: &[u8]) -> Rewritten {
         let mut out = Rewritten::default();
         let mut lines = head.split_inclusive(|byte| *byte == b'\n');
-        let mut is_secret = out.request_line(lines.next().unwrap_or_default());
+        let mut is_secret = out.request_line(&self.target(lines.next().unwrap_or_default()));
         for line in lines {
             // A folded line belongs to the field before it.
             if is_secret && matches!(line.first(), Some(b' ' | b'\t')) {
@@ -77,6 +77,22 @@ impl Ends {
             }
         }
         out
+    }
+
+    /// Replaces our port by that of the editor in a target in absolute-form, whose authority counts in
+    /// place of the `Host` field.
+    fn target(&self, line: &[u8]) -> Vec<u8> {
+        let mut parts = line.splitn(4, |byte| *byte == b'/');
+        let parts: [_; 4] = std::array::from_fn(|_| parts.next());
+        let [Some(scheme), Some(b""), Some(authority), path] = parts else { return line.to_vec() };
+        if !scheme.to_ascii_lowercase().ends_with(b" http:") {
+            return line.to_vec();
+        }
+        // Without a path, the version or the line feed follows the authority.
+        let end = authority.iter().position(|byte| *byte == b' ').unwrap_or(authority.len());
+        let (authority, behind) = authority.split_at(end);
+        let path = path.map(|path| [b"/", path].concat()).unwrap_or_default();
+        [scheme, b"//", &self.host(authority), behind, &path].concat()
     }
 
     /// Replaces our port by that of the editor. The editor judges any other value.
@@ -202,6 +218,27 @@ mod tests {
             let got = ends(token).rewrite(head(fields).as_bytes());
             assert_eq!(String::from_utf8(got.sent).unwrap(), head(sent), "{name}");
             assert_eq!(String::from_utf8(got.recorded).unwrap(), head(recorded.unwrap_or(sent)), "{name}");
+        }
+    }
+
+    #[test]
+    fn port_in_target_is_replaced() {
+        let cases = [
+            ("GET http://127.0.0.1:5000/mcp?a=http://x:5000/ HTTP/1.1", Some(":41111/mcp?a=http://x:5000/ ")),
+            ("GET HTTP://localhost:5000 HTTP/1.1", Some("localhost:41111 HTTP/1.1")),
+            ("GET http://127.0.0.1:50001/ HTTP/1.1", None),
+            ("GET /http://127.0.0.1:5000/ HTTP/1.1", None),
+            ("GET https://127.0.0.1:5000/ HTTP/1.1", None),
+            ("GET / HTTP/1.1", None),
+            ("http://127.0.0.1:5000", None),
+        ];
+        for (line, changed) in cases {
+            let head = format!("{line}\r\nA: b\r\n\r\n");
+            let sent = String::from_utf8(ends(None).rewrite(head.as_bytes()).sent).unwrap();
+            match changed {
+                Some(part) => assert!(sent.contains(part) && sent.ends_with("\r\nA: b\r\n\r\n"), "{sent}"),
+                None => assert_eq!(sent, head),
+            }
         }
     }
 

@@ -80,10 +80,10 @@ const fn version_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// Replaces a byte of the request line by a minus sign, unless it is invalid in every target: an
-/// editor judges the line by such bytes.
+/// Replaces a byte of the request line by a minus sign, unless it is invalid in every target, or in
+/// the authority of a target: an editor judges the line by such bytes.
 const fn star(byte: &mut u8) {
-    if byte.is_ascii_graphic() && *byte != b'#' {
+    if byte.is_ascii_graphic() && !matches!(*byte, b'#' | b'@') {
         *byte = b'-';
     }
 }
@@ -148,7 +148,7 @@ mod tests {
         (
             "before the host",
             b"GET http://token:secret@a/ HTTP/1.1\r\n",
-            b"GET http://token:--------- HTTP/1.1\r\n",
+            b"GET http://token:------@-- HTTP/1.1\r\n",
         ),
         ("a space in the token", b"GET /?token=sec ret HTTP/1.1\r\n", b"GET /?--------- --- --------\r\n"),
         ("something behind the version", b"GET /?a=b HTTP/1.1 secret\r\n", b"GET /?--- HTTP/1.1 ------\r\n"),
@@ -200,8 +200,19 @@ mod tests {
             String::from_utf8_lossy(server.outgoing()).into_owned()
         };
         let methods = ["GET", "get", "GE:T", "GET\t/", "X-Token=a", "\u{e9}", ""];
-        let targets =
-            ["/", "/?token=secret", "/?secret", "/?a#token=b", "token=a", "/token=\u{e9}", "/?a\u{7f}", ""];
+        let targets = [
+            "/",
+            "/?token=secret",
+            "/?secret",
+            "/?a#token=b",
+            "token=a",
+            "/token=\u{e9}",
+            "/?a\u{7f}",
+            "",
+            "http://127.0.0.1:41111/?token=secret",
+            "http://127.0.0.1:41111/token=secret",
+            "http://token=secret@127.0.0.1:41111/",
+        ];
         let ends_of_line =
             ["HTTP/1.1\r\n", "HTTP/1.0\r\n", "HTTP/1.1 x\r\n", "HTTP/2.0\r\n", "b HTTP/1.1\r\n", "H\r\n"];
         let built = methods.iter().flat_map(|method| {
