@@ -1,4 +1,4 @@
-//! The smallest editor that an agent can attach to: it finds no problems and accepts every proposal.
+//! The smallest editor that an agent can attach to: it accepts every proposal.
 //!
 //! `cargo run --example minimal_server`, then `cargo run -- agent tools` in the same folder. Enter
 //! ends it. Ctrl-C would leave its lock file behind; `mio_loop` shows how to handle signals.
@@ -10,7 +10,7 @@
 )]
 
 use ide_mcp_mio::Clock;
-use ide_mcp_mio::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy};
+use ide_mcp_mio::ide::{HostConfig, HostEvent, LockFile, Policy};
 use ide_mcp_mio::ide::{ServerConfig, ServerEvent, Tool, ToolCall, ToolSet};
 use ide_mcp_mio::lockfile::{LockDir, new_token, workspace_folders};
 use ide_mcp_mio::mcp::Implementation;
@@ -23,7 +23,9 @@ use std::{io, process, thread};
 fn main() -> Result<(), Box<dyn Error>> {
     // The tools for agents, and the policy: an agent attaches with the token from the lock file.
     let token = new_token()?;
-    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    // Add `Tool::GetDiagnostics` if the editor has diagnostics: an agent takes an empty list for "no
+    // problems".
+    let tools = ToolSet::new().handle(Tool::OpenDiff);
     let name = Implementation::new("minimal", "1.0");
     let config = HostConfig::new(ServerConfig::new(name, Policy::new(0, token.clone()), tools));
 
@@ -68,8 +70,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             // An error means that the agent has gone or has cancelled the call, so nobody waits for
             // the answer.
             let _ = match call {
-                // Put your diagnostics here: the agent takes an empty list for "no problems".
-                ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
                 // The agent writes the file. If the editor writes it as well, the next edit of the
                 // agent fails.
                 ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),

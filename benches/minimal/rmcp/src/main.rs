@@ -51,7 +51,6 @@ impl ServerHandler for Editor {
         let of_diff = schema(&["old_file_path", "new_file_path", "new_file_contents", "tab_name"]);
         Ok(ListToolsResult::with_all_items(vec![
             Tool::new("openDiff", "Shows a proposed change", of_diff),
-            Tool::new("getDiagnostics", "Tells the problems", schema(&["uri"])),
         ]))
     }
 
@@ -62,7 +61,6 @@ impl ServerHandler for Editor {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let blocks = match request.name.as_ref() {
-            "getDiagnostics" => vec![ContentBlock::text("[]")],
             "openDiff" => {
                 let contents = arguments.get("new_file_contents").and_then(Value::as_str).unwrap_or_default();
                 vec![ContentBlock::text("FILE_SAVED"), ContentBlock::text(contents)]

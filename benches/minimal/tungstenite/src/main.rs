@@ -64,7 +64,6 @@ fn answer(method: &str, params: &Value) -> Value {
         "tools/list" => json!({ "result": { "tools": [
             { "name": "openDiff", "description": "Shows a proposed change", "inputSchema": schema(
                 &["old_file_path", "new_file_path", "new_file_contents", "tab_name"]) },
-            { "name": "getDiagnostics", "description": "Tells the problems", "inputSchema": schema(&["uri"]) },
         ] } }),
         "tools/call" => call(params),
         _ => json!({ "error": { "code": -32601, "message": "there is no such method" } }),
@@ -80,7 +79,6 @@ fn schema(names: &[&str]) -> Value {
 fn call(params: &Value) -> Value {
     let text = |text: &str| json!({ "type": "text", "text": text });
     match params["name"].as_str() {
-        Some("getDiagnostics") => json!({ "result": { "content": [text("[]")] } }),
         Some("openDiff") => {
             let contents = params["arguments"]["new_file_contents"].as_str().unwrap_or_default();
             json!({ "result": { "content": [text("FILE_SAVED"), text(contents)] } })

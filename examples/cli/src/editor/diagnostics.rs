@@ -5,14 +5,27 @@ use serde::de::IgnoredAny;
 use std::path::Path;
 
 /// Returns the problems of a file with this name and this text. Both parsers stop at the first
-/// problem.
+/// problem. A file of another kind has no known problems, see [`checks`].
 pub(crate) fn check(path: &Path, text: &str) -> Vec<Diagnostic> {
-    let problem = match path.extension().and_then(|extension| extension.to_str()) {
+    let problem = match extension(path) {
         Some("json") => json(text),
         Some("toml") => toml(text),
         _ => None,
     };
     problem.into_iter().collect()
+}
+
+/// Returns an error for a file of a kind that is not checked. An agent takes an empty list for "no
+/// problems", so the list is sent only for a file that was checked.
+pub(crate) fn checks(path: &Path) -> Result<(), String> {
+    match extension(path) {
+        Some("json" | "toml") => Ok(()),
+        _ => Err(format!("the problems of {} are unknown: only JSON and TOML are checked", path.display())),
+    }
+}
+
+fn extension(path: &Path) -> Option<&str> {
+    path.extension().and_then(|extension| extension.to_str())
 }
 
 fn json(text: &str) -> Option<Diagnostic> {

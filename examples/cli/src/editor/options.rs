@@ -1,7 +1,7 @@
 //! The command line of the editor.
 
 use crate::support::parse_port;
-use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp::ide::{AuthToken, Dialect, LockFile};
 use lexopt::prelude::*;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use std::{env, fs};
 pub(crate) const USAGE: &str = "\
 An editor that coding agents attach to.
 
-usage: ide-mcp editor [--headless] [--port N] [--token-of FILE | --no-token] [--name NAME] [--on-diff HOW] [DIR…]
+usage: ide-mcp editor [--headless] [--port N] [--token-of FILE | --no-token] [--name NAME] [--dialect D]
+                      [--on-diff HOW] [DIR…]
 
 At a terminal, the editor has a screen, and F1 shows its keys. If standard output is not a terminal, or with --headless,
 the editor writes events to standard output and reads commands from standard input, each as a line of JSON.
@@ -22,6 +23,7 @@ the editor writes events to standard output and reads commands from standard inp
                   to other users
   --no-token      accept every program that reaches the port, for clients that cannot send a token
   --name NAME     the name of the editor for agents (default: ide-mcp editor)
+  --dialect D     the names and message shapes: vs-code (default), jetbrains, snake-case or obsidian
   --on-diff HOW   how a proposed change is decided: ask (default) the person at the screen or the program that sends the
                   commands, accept or reject it at once, or hold it open
   DIR…            the open folders (default: the working directory); the editor reads no file outside of them
@@ -40,8 +42,7 @@ commands, without a screen:
   {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn are optional
   {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject; if only one diff is open
   {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: the proposal as you changed it
-  {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               offer only these tools from now on (at the start all:
-                                                                openDiff, getDiagnostics, openFile)
+  {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               offer only these tools from now on (at the start all)
   {\"cmd\":\"quit\"}
 If two agents have the same tab, \"conn\" selects the agent that is answered.
 
@@ -55,6 +56,7 @@ pub(crate) struct Options {
     /// True if clients have to send the token.
     pub(crate) asks_for_token: bool,
     pub(crate) name: String,
+    pub(crate) dialect: Dialect,
     pub(crate) on_diff: OnDiff,
     pub(crate) folders: Vec<PathBuf>,
 }
@@ -77,6 +79,7 @@ impl Options {
             token: None,
             asks_for_token: true,
             name: "ide-mcp editor".into(),
+            dialect: Dialect::VsCode,
             on_diff: OnDiff::Ask,
             folders: Vec::new(),
         };
@@ -88,6 +91,7 @@ impl Options {
                 Long("token-of") => options.token = Some(token_of(&PathBuf::from(parser.value()?))?),
                 Long("no-token") => options.asks_for_token = false,
                 Long("name") => options.name = parser.value()?.string()?,
+                Long("dialect") => options.dialect = parser.value()?.parse_with(dialect)?,
                 Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
                 Value(folder) => options.folders.push(folder.into()),
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
@@ -139,6 +143,16 @@ fn token_of(path: &Path) -> Result<AuthToken, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("--token-of {path:?}: {error}"))?;
     let file = LockFile::parse(&text).map_err(|error| format!("--token-of {path:?}: {error}"))?;
     file.auth_token.ok_or_else(|| format!("--token-of {path:?}: the lock file has no token"))
+}
+
+fn dialect(text: &str) -> Result<Dialect, &'static str> {
+    match text {
+        "vs-code" => Ok(Dialect::VsCode),
+        "jetbrains" => Ok(Dialect::JetBrains),
+        "snake-case" => Ok(Dialect::SnakeCase),
+        "obsidian" => Ok(Dialect::Obsidian),
+        _ => Err("--dialect takes vs-code, jetbrains, snake-case or obsidian"),
+    }
 }
 
 impl OnDiff {

@@ -1,10 +1,11 @@
 //! The open files, as they are on disk. Only files in the open folders are read.
 
-use crate::editor::diagnostics::check;
+use crate::editor::diagnostics::{check, checks};
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
 use ide_mcp::ide::{
-    Diagnostic, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position, Range, Selection,
+    Diagnostic, EditorTab, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position, Range,
+    Selection, WorkspaceFolder, WorkspaceFolders,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ pub(crate) struct Workspace {
     folders: Folders,
     /// The opened files by their real paths: a file with several names is in the map once.
     open: BTreeMap<PathBuf, PathBuf>,
+    /// The files whose problems an agent has requested, in the same form. The agent writes such a file
+    /// and then requests the problems of all files.
+    asked: BTreeMap<PathBuf, PathBuf>,
 }
 
 /// A file that was opened at the request of an agent.
@@ -28,7 +32,7 @@ pub(crate) struct Opened {
 
 impl Workspace {
     pub(crate) fn new(folders: Folders) -> Self {
-        Self { folders, open: BTreeMap::new() }
+        Self { folders, open: BTreeMap::new(), asked: BTreeMap::new() }
     }
 
     /// Returns the selection of a range of a file, and opens the file.
@@ -64,19 +68,71 @@ impl Workspace {
         self.folders.find(path).is_err()
     }
 
-    /// Returns the problems of one file, in the spelling of the request, or of all open files.
+    /// Returns the problems of one file, in the spelling of the request, or of all files that are open or
+    /// were asked about before. Files whose problems are unknown are left out; if there are no others,
+    /// the result is an error.
     pub(crate) fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
         self.forget_removed();
-        Ok(match uri {
-            Some(uri) => vec![FileDiagnostics::new(uri, on_disk(&self.folders.find(uri)?.real))],
-            None => {
-                let open = self.open.iter();
-                open.map(|(real, shown)| {
-                    FileDiagnostics::new(format!("file://{}", shown.display()), on_disk(real))
-                })
-                .collect()
+        if let Some(uri) = uri {
+            let Inside { shown, real } = self.folders.find(uri)?;
+            let found = on_disk(&real)?;
+            self.asked.insert(real, shown);
+            return Ok(vec![FileDiagnostics::new(uri, found)]);
+        }
+        let (mut known, mut unknown) = (Vec::new(), None);
+        let only_asked = self.asked.iter().filter(|(real, _)| !self.open.contains_key(*real));
+        for (real, shown) in self.open.iter().chain(only_asked) {
+            match on_disk(real) {
+                Ok(found) => known.push(FileDiagnostics::new(format!("file://{}", shown.display()), found)),
+                Err(why) => unknown = Some(why),
             }
-        })
+        }
+        unknown.filter(|_| known.is_empty()).map_or(Ok(known), Err)
+    }
+
+    pub(crate) const fn folders(&self) -> &Folders {
+        &self.folders
+    }
+
+    /// Returns the text of a file.
+    pub(crate) fn text(&self, path: &str) -> Result<String, String> {
+        read(&self.folders.find(path)?.real)
+    }
+
+    /// Opens files for an agent. Returns the paths of those that could be opened.
+    pub(crate) fn open_files(&mut self, paths: &[String]) -> Vec<String> {
+        let opened = paths.iter().filter_map(|path| unicode(&self.open(path).ok()?.0).ok());
+        opened.collect()
+    }
+
+    /// Returns the path of a file as it is shown, if the file is open.
+    pub(crate) fn shown(&mut self, path: &str) -> Option<String> {
+        self.forget_removed();
+        unicode(self.open.get(&self.folders.find(path).ok()?.real)?).ok()
+    }
+
+    /// Returns the paths of the open files.
+    pub(crate) fn paths(&mut self) -> Vec<String> {
+        self.forget_removed();
+        self.open.values().filter_map(|shown| unicode(shown).ok()).collect()
+    }
+
+    /// Returns the paths of the open files below their folders.
+    pub(crate) fn labels(&mut self) -> Vec<String> {
+        self.forget_removed();
+        self.open.values().map(|shown| self.folders.label(shown)).collect()
+    }
+
+    /// Returns the open files as tabs; `active` is the path of the file that has the focus.
+    pub(crate) fn tabs(&mut self, active: Option<&str>) -> Vec<EditorTab> {
+        let tab = |path: String| {
+            let label = path.rsplit('/').next().unwrap_or(&path);
+            let mut tab = EditorTab::new(format!("file://{path}"), label, "plaintext");
+            tab.is_active = active == Some(path.as_str());
+            tab.file_name = Some(path);
+            tab
+        };
+        self.paths().into_iter().map(tab).collect()
     }
 
     /// Reads a file and remembers it as open.
@@ -92,7 +148,9 @@ impl Workspace {
     }
 
     fn forget_removed(&mut self) {
-        self.open.retain(|real, _| real.is_file());
+        for files in [&mut self.open, &mut self.asked] {
+            files.retain(|real, _| real.is_file());
+        }
     }
 }
 
@@ -101,10 +159,23 @@ pub(crate) fn missing_note(missing: Option<MissingText>) -> Option<String> {
     missing.map(|text| format!("{} is not in it", text.argument()))
 }
 
-/// Returns the problems of a file as it is on disk. A file that does not exist or is not text has
-/// none.
-pub(crate) fn on_disk(path: &Path) -> Vec<Diagnostic> {
-    read(path).map(|text| check(path, &text)).unwrap_or_default()
+/// Returns the problems of a file as it is on disk. A file that does not exist has none.
+///
+/// # Errors
+/// The reason for which the problems are unknown.
+pub(crate) fn on_disk(path: &Path) -> Result<Vec<Diagnostic>, String> {
+    checks(path)?;
+    match read(path) {
+        Ok(text) => Ok(check(path, &text)),
+        Err(_) if !path.exists() => Ok(Vec::new()),
+        Err(why) => Err(why),
+    }
+}
+
+/// Returns the open folders as an answer.
+pub(crate) fn folder_list(folders: &Folders) -> Result<WorkspaceFolders, String> {
+    let folders = folders.given().iter().map(|path| unicode(path).map(WorkspaceFolder::new));
+    folders.collect::<Result<_, _>>().map(WorkspaceFolders::new)
 }
 
 fn selection(path: &Path, text: &str, range: Range) -> Result<Selection, String> {
@@ -135,14 +206,50 @@ mod tests {
         for path in ["a.json", "./a.json", "sub/../a.json", "b.txt"] {
             workspace.open(path).unwrap();
         }
-        let all = workspace.diagnostics(None).unwrap();
-        assert_eq!(all.iter().map(|file| file.diagnostics.len()).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(workspace.paths().len(), 2);
         fs::remove_file(root.join("a.json")).unwrap();
-        assert_eq!(workspace.diagnostics(None).unwrap().len(), 1);
+        assert_eq!(workspace.paths().len(), 1);
         fs::write(root.join("c.txt"), "c").unwrap();
         fs::remove_file(root.join("b.txt")).unwrap();
         workspace.open("c.txt").unwrap();
         assert_eq!(workspace.open.len(), 1);
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn empty_list_means_checked_files() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-known-{}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        for (name, text) in [("good.json", "1"), ("bad.json", "{"), ("a.txt", "a")] {
+            fs::write(root.join(name), text).unwrap();
+        }
+        fs::write(root.join("bytes.json"), b"\xff").unwrap();
+        let new = || Workspace::new(Folders::open(std::slice::from_ref(&root)).unwrap());
+        let cases = [
+            ("a checked file without problems", "good.json", Some(0)),
+            ("one with a problem", "bad.json", Some(1)),
+            ("one that does not exist yet", "new.json", Some(0)),
+            ("an unchecked kind", "a.txt", None),
+            ("one that does not exist yet, of this kind", "new.txt", None),
+            ("no text", "bytes.json", None),
+        ];
+        for (name, uri, expected) in cases {
+            let found = new().diagnostics(Some(uri));
+            assert_eq!(found.ok().map(|files| files[0].diagnostics.len()), expected, "{name}");
+        }
+        let of_all = |workspace: &mut Workspace| {
+            let files = workspace.diagnostics(None)?;
+            Ok::<_, String>(files.iter().map(|file| file.diagnostics.len()).collect::<Vec<_>>())
+        };
+        let mut workspace = new();
+        assert_eq!(of_all(&mut workspace), Ok(vec![]), "no file is open");
+        workspace.open("a.txt").unwrap();
+        assert!(of_all(&mut workspace).unwrap_err().contains("a.txt"), "nothing is known");
+        workspace.diagnostics(Some("new.json")).unwrap();
+        fs::write(root.join("new.json"), "[").unwrap();
+        assert_eq!(of_all(&mut workspace), Ok(vec![1]), "the agent has written the file");
+        workspace.open("new.json").unwrap();
+        assert_eq!(of_all(&mut workspace), Ok(vec![1]), "once");
         fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -26,9 +26,29 @@ fn agent_lists_tools_of_found_editor() {
     let lock = lock.to_str().unwrap();
     for arguments in [&["tools"][..], &["--port", &port, "tools"], &["--lock", lock, "tools"]] {
         let mut agent = place.agent(arguments);
-        let tools: Vec<String> = (0..5).map(|_| agent.line()).collect();
+        let tools = agent.rest();
         let names: Vec<&str> = tools.iter().filter_map(|line| line.split_whitespace().next()).collect();
-        assert_eq!(names, ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile"]);
+        assert_eq!(
+            names,
+            [
+                "openDiff",
+                "close_tab",
+                "closeAllDiffTabs",
+                "getDiagnostics",
+                "openFile",
+                "getOpenEditors",
+                "getWorkspaceFolders",
+                "getCurrentSelection",
+                "getLatestSelection",
+                "checkDocumentDirty",
+                "saveDocument",
+                "open_files",
+                "get_all_opened_file_paths",
+                "get_cursor_position",
+                "set_cursor_position",
+                "set_selection",
+            ]
+        );
         assert_eq!(agent.end().0, Some(0));
         let connected = editor.event("connected");
         assert_eq!(connected["client"], "ide-mcp-agent");
@@ -185,6 +205,72 @@ fn watching_agent_gets_selections_and_mentions() {
     editor.tell(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
     agent.fails(1, &["1001"]);
+}
+
+#[test]
+fn headless_editor_serves_every_offered_tool() {
+    let place = Place::new("every-tool");
+    let path = place.write("a.txt", "one\ntwo\n");
+    place.write("b.txt", "b\n");
+    let mut editor = place.editor(&[]);
+    listening(&mut editor);
+    let mut agent = place.agent(&["calls"]);
+    editor.until("ide_connected");
+    let file = json!({ "filePath": "a.txt" });
+    let ends = |start: [u32; 2], end: [u32; 2]| json!({"start": {"line": start[0], "character": start[1]}, "end": {"line": end[0], "character": end[1]}});
+    let uri = format!("file://{path}");
+    // Each call, and texts of its answer. A call that fails is marked with `isError`.
+    let cases = [
+        ("getCurrentSelection", json!({}), vec![r#""success":false"#]),
+        ("getCursorPosition", json!({}), vec!["no file has the focus"]),
+        ("checkDocumentDirty", file.clone(), vec!["not open"]),
+        ("saveDocument", file.clone(), vec!["not open"]),
+        ("getDiagnostics", json!({ "uri": uri }), vec!["only JSON and TOML are checked"]),
+        ("openFiles", json!({"file_paths": ["a.txt", "b.txt", "no.txt"]}), vec!["a.txt", "b.txt\"]"]),
+        ("checkDocumentDirty", file.clone(), vec![r#""isDirty":false"#]),
+        ("saveDocument", file.clone(), vec![r#""saved":true"#]),
+        ("getDiagnostics", json!({}), vec!["only JSON and TOML are checked"]),
+        ("set_selection", json!({"filePath": "a.txt", "range": ends([1, 0], [1, 3])}), vec![]),
+        ("getCurrentSelection", json!({}), vec![r#""text":"two""#, &path]),
+        ("getCursorPosition", json!({}), vec![r#""line":1,"column":3"#]),
+        ("set_cursor_position", json!({"line": 0, "column": 1}), vec![]),
+        ("getLatestSelection", json!({}), vec![r#""isEmpty":true"#, r#""character":1"#]),
+        ("getOpenEditors", json!({}), vec![r#""isActive":true"#, "b.txt", &uri]),
+        ("get_all_opened_file_paths", json!({}), vec![&path, "b.txt"]),
+        ("getWorkspaceFolders", json!({}), vec![r#""folders":[{"#]),
+        ("getDiagnostics", json!({"uri": "new.json"}), vec![r#""diagnostics":[]"#]),
+        ("reformat_file", file, vec!["-32602"]),
+    ];
+    for (name, arguments, expected) in cases {
+        agent.tell(&format!("{name} {arguments}"));
+        let outcome = agent.event("outcome").to_string().replace("\\\"", "\"");
+        for text in expected {
+            assert!(outcome.contains(text), "{name} {arguments}: {text} is not in {outcome}");
+        }
+    }
+}
+
+#[test]
+fn dialect_option_changes_names_and_shapes() {
+    let cases = [
+        ("vs-code", "openFile", "Opened file: "),
+        ("jetbrains", "openFile", "OK"),
+        ("snake-case", "open_file", "OK"),
+        ("obsidian", "openFile", "Opened file: "),
+    ];
+    for (dialect, name, opened) in cases {
+        let place = Place::new(&format!("dialect-{dialect}"));
+        place.write("a.txt", "x\n");
+        let mut editor = place.editor(&["--dialect", dialect]);
+        listening(&mut editor);
+        let tools = place.agent(&["tools"]).rest();
+        assert!(tools.iter().any(|tool| tool.starts_with(&format!("{name} "))), "{dialect}: {tools:?}");
+        let said = place.agent(&["call", name, r#"{"filePath":"a.txt"}"#]).rest();
+        assert!(said.concat().starts_with(opened), "{dialect}: {said:?}");
+    }
+    let place = Place::new("no-dialect");
+    let (status, said) = place.editor(&["--dialect", "emacs"]).end();
+    assert!(status == Some(2) && said.contains("--dialect takes"), "{said}");
 }
 
 #[test]

@@ -6,14 +6,14 @@
 
 use super::command::{Command, range};
 use super::report::{Event, Report};
+use super::tools::tool_set;
 use crate::editor::diffs::{Diffs, Proposal, Verdict, diff_end};
 use crate::editor::options::OnDiff;
-use crate::editor::worker::{Worker, answer, not_served};
-use crate::editor::workspace::{Opened, Workspace, missing_note};
+use crate::editor::worker::Worker;
+use crate::editor::workspace::Workspace;
 use ide_mcp::Time;
 use ide_mcp::ide::{
-    AgentId, Diagnostics, Dialect, Host, HostEvent, LockFileEvent, OpenFile, OpenedFile, Range, Selected,
-    Selection, ServerEvent, Tool, ToolCall, ToolSet,
+    AgentId, Host, HostEvent, LockFileEvent, Range, Selected, Selection, ServerEvent, ToolCall,
 };
 use std::io;
 use std::time::Duration;
@@ -23,7 +23,11 @@ const FOR_COMMANDS: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(crate) struct Headless {
-    disk: Worker<Workspace, Self>,
+    pub(super) disk: Worker<Workspace, Self>,
+    /// The latest selection in a file, or the cursor in it.
+    pub(super) latest: Option<Selection>,
+    /// True if the file of the latest selection has the focus: the selection was not cleared.
+    pub(super) has_focus: bool,
     on_diff: OnDiff,
     diffs: Diffs,
     report: Report,
@@ -51,7 +55,8 @@ impl Headless {
         wake: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
         let disk = Worker::new(workspace, wake)?;
-        Ok(Self { disk, on_diff, diffs: Diffs::default(), report, ending: None })
+        let diffs = Diffs::default();
+        Ok(Self { disk, latest: None, has_focus: false, on_diff, diffs, report, ending: None })
     }
 
     pub(crate) const fn report(&mut self) -> &mut Report {
@@ -204,6 +209,10 @@ impl Headless {
                 self.report.tell(&Event::Call { conn, tool: call.name(), arguments: &call });
                 self.called(host, call);
             }
+            ServerEvent::Direct { call, request } => {
+                self.report.tell(&Event::Request { conn, method: request.method(), params: &request });
+                self.asked(call, request);
+            }
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, tab_name, reason: why } => {
                 self.disk.cancel(call);
@@ -215,36 +224,6 @@ impl Headless {
             }
             ServerEvent::Closed(why) => self.report.tell(&Event::Closed { conn, why: why.to_string() }),
             _ => {}
-        }
-    }
-
-    fn called(&mut self, host: &mut Host, call: ToolCall) {
-        match call {
-            ToolCall::GetDiagnostics(call, asked) => self.disk.run(
-                Some(call.id()),
-                move |workspace| workspace.diagnostics(asked.uri.as_deref()),
-                move |_, host, _, found| answer(host, call, found.map(Diagnostics::new)),
-            ),
-            ToolCall::OpenFile(call, file) => self.disk.run(
-                Some(call.id()),
-                move |workspace| workspace.open_file(&file).map(|opened| (file, opened)),
-                move |app, host, now, opened| {
-                    let opened = opened.map(|(file, opened)| app.opened(host, now, &file, opened));
-                    answer(host, call, opened);
-                },
-            ),
-            other => not_served(host, other),
-        }
-    }
-
-    /// Returns the answer to `openFile`. Selects the passage only if the file comes to the front:
-    /// agents also open files in the background while the person works elsewhere.
-    fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
-        if file.make_frontmost {
-            self.select(host, now, opened.selection);
-            OpenedFile::focused(opened.path, missing_note(opened.missing))
-        } else {
-            OpenedFile::unfocused(opened.path, "plaintext", opened.lines)
         }
     }
 
@@ -273,7 +252,11 @@ impl Headless {
         }
     }
 
-    fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
+    pub(super) fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
+        self.has_focus = !selection.file_path.is_empty();
+        if self.has_focus {
+            self.latest = Some(selection.clone());
+        }
         if host.select(now, selection) == Selected::Truncated {
             self.report.error("the selected text is longer than 256 KiB and was cut");
         }
@@ -287,25 +270,6 @@ impl Headless {
             Err(gone) => self.report.error(&format!("the verdict about {tab:?} came too late: {gone}")),
         }
     }
-}
-
-/// The tools that this editor serves, in the order in which it offers them.
-const TOOLS: [Tool; 3] = [Tool::OpenDiff, Tool::GetDiagnostics, Tool::OpenFile];
-
-/// Returns all tools of this editor.
-pub(crate) fn all_tools() -> ToolSet {
-    TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle)
-}
-
-/// Returns the tools with these names.
-fn tool_set(names: &[String]) -> Result<ToolSet, String> {
-    names.iter().try_fold(ToolSet::new(), |tools, name| {
-        let tool = TOOLS.into_iter().find(|tool| tool.name(Dialect::VsCode) == name);
-        tool.map(|tool| tools.handle(tool)).ok_or_else(|| {
-            let known = TOOLS.map(|tool| tool.name(Dialect::VsCode)).join(", ");
-            format!("{name:?} is not a tool of this editor; its tools are {known}")
-        })
-    })
 }
 
 /// Returns the recipient of a mention: the agent with this number. Without a number, returns `None` for
@@ -329,6 +293,7 @@ fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<AgentId>, String> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::tools::all_tools;
     use super::*;
     use crate::editor::folders::Folders;
     use ide_mcp::ide::{HostConfig, Policy, ServerConfig};

@@ -5,13 +5,14 @@ mod app;
 mod command;
 mod input;
 mod report;
+mod tools;
 mod unauthenticated;
 
 use crate::editor::folders::Folders;
 use crate::editor::listen::listen;
 use crate::editor::options::Options;
 use crate::editor::workspace::Workspace;
-use app::{Headless, all_tools};
+use app::Headless;
 use ide_mcp::ide::Unauthenticated;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
@@ -20,6 +21,7 @@ use mio::{Events, Poll, Token};
 use report::{Event, Report};
 use std::error::Error;
 use std::io::ErrorKind;
+use tools::all_tools;
 use unauthenticated::Reported;
 
 /// The tokens in the `Poll`; the server owns the range after its own token.

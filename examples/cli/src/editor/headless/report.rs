@@ -2,7 +2,7 @@
 //! not read them delays the agents by 2 s at most, and ends the editor.
 
 use crate::support::{MOST_WAITING, Writer, json_line};
-use ide_mcp::ide::ToolCall;
+use ide_mcp::ide::{DirectRequest, ToolCall};
 use serde::Serialize;
 use std::io;
 use std::time::Duration;
@@ -36,6 +36,12 @@ pub(crate) enum Event<'a> {
         conn: u64,
         tool: &'a str,
         arguments: &'a ToolCall,
+    },
+    /// A request of the Obsidian dialect.
+    Request {
+        conn: u64,
+        method: &'a str,
+        params: &'a DirectRequest,
     },
     Diff {
         conn: u64,

@@ -5,17 +5,17 @@ use super::disk::{self, Disk, Problems};
 use super::model::document::Document;
 use super::model::proposal::Proposed;
 use super::model::{Agent, Tone};
+use crate::editor::diagnostics::checks;
 use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
 use crate::editor::worker::{answer, not_served};
-use crate::editor::workspace::{missing_note, unicode};
+use crate::editor::workspace::{folder_list, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
     AgentId, Call, CheckDocumentDirty, CurrentSelection, Diagnostics, DiffEnd, DocumentSaved, DocumentState,
     EditorTab, FileDiagnostics, GetDiagnostics, Host, HostEvent, LatestSelection, LockFileEvent, OpenEditors,
-    OpenFile, OpenedFile, SaveDocument, ServerEvent, Tool, ToolCall, ToolSet, WorkspaceFolder,
-    WorkspaceFolders, display_safe,
+    OpenFile, OpenedFile, SaveDocument, ServerEvent, Tool, ToolCall, ToolSet, display_safe,
 };
 use ide_mcp::rpc::CallId;
 use std::path::Path;
@@ -160,7 +160,7 @@ impl App {
             ToolCall::GetDiagnostics(call, GetDiagnostics { uri, .. }) => {
                 let read = |folders: &Folders| uri.map(|uri| disk::problems(folders, uri)).transpose();
                 return self.read_for(call.id(), read, move |app, host, read| {
-                    answer(host, call, read.map(|read| Diagnostics::new(app.diagnostics(read))));
+                    answer(host, call, read.and_then(|read| app.diagnostics(read)).map(Diagnostics::new));
                 });
             }
             ToolCall::OpenFile(call, file) => {
@@ -185,11 +185,7 @@ impl App {
                 });
             }
             ToolCall::GetOpenEditors(call, _) => answer(host, call, Ok(self.open_editors())),
-            ToolCall::GetWorkspaceFolders(call, _) => {
-                let folders = self.folders.given().iter().map(|path| unicode(path));
-                let folders: Result<_, _> = folders.map(|folder| folder.map(WorkspaceFolder::new)).collect();
-                answer(host, call, folders.map(WorkspaceFolders::new));
-            }
+            ToolCall::GetWorkspaceFolders(call, _) => answer(host, call, folder_list(&self.folders)),
             ToolCall::GetCurrentSelection(call, _) => {
                 let selection = self.model.document().map(|document| document.selection());
                 answer(host, call, Ok(CurrentSelection(selection)));
@@ -223,23 +219,31 @@ impl App {
     }
 
     /// Returns the problems of one file, or of all open files. For an open file the text in the
-    /// editor counts, otherwise the text on disk.
-    fn diagnostics(&mut self, of: Option<Problems>) -> Vec<FileDiagnostics> {
+    /// editor counts, otherwise the text on disk. Files of a kind that is not checked are left out; if
+    /// there are no others, the result is an error.
+    fn diagnostics(&mut self, of: Option<Problems>) -> Result<Vec<FileDiagnostics>, String> {
         for document in &mut self.model.documents {
             document.check();
         }
         let mut documents = self.model.documents.iter();
-        match of {
-            Some(Problems { uri, real, on_disk }) => {
-                let open = documents.find(|document| document.real == real);
-                vec![FileDiagnostics::new(uri, open.map_or(on_disk, |document| document.diagnostics.clone()))]
-            }
-            None => documents
-                .map(|document| {
-                    FileDiagnostics::new(format!("file://{}", document.path), document.diagnostics.clone())
-                })
-                .collect(),
+        if let Some(Problems { uri, real, on_disk }) = of {
+            let found = match documents.find(|document| document.real == real) {
+                Some(open) => checks(&real).map(|()| open.diagnostics.clone()),
+                None => on_disk,
+            };
+            return Ok(vec![FileDiagnostics::new(uri, found?)]);
         }
+        let (mut known, mut unknown) = (Vec::new(), None);
+        for document in documents {
+            match checks(&document.real) {
+                Ok(()) => {
+                    let uri = format!("file://{}", document.path);
+                    known.push(FileDiagnostics::new(uri, document.diagnostics.clone()));
+                }
+                Err(why) => unknown = Some(why),
+            }
+        }
+        unknown.filter(|_| known.is_empty()).map_or(Ok(known), Err)
     }
 
     fn open_file(&mut self, asked: &OpenFile, document: Document) -> Result<OpenedFile, String> {

@@ -57,7 +57,8 @@ pub(crate) struct Problems {
     /// The file, in the spelling of the request.
     pub(crate) uri: String,
     pub(crate) real: PathBuf,
-    pub(crate) on_disk: Vec<Diagnostic>,
+    /// The reason for which they are unknown, if they are.
+    pub(crate) on_disk: Result<Vec<Diagnostic>, String>,
 }
 
 /// The differences between the disk and [`Seen`].

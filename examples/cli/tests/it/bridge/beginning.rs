@@ -139,7 +139,7 @@ fn whole_session_can_arrive_at_once() {
     bridge.hang_up();
     assert_eq!(bridge.json()["id"], "i");
     let answer = bridge.rest_of_json().into_iter().find(|line| line["id"] == 1).unwrap();
-    assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 16);
     assert_eq!(bridge.end(), (Some(0), String::new()));
 }
 

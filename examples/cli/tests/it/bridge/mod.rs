@@ -30,7 +30,7 @@ fn mcp_client_gets_tools_of_editor() {
     answers.sort_by_key(|answer| answer["id"].as_u64());
     let tools = answers[0]["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile"]);
+    assert_eq!(names[..5], ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile"]);
     assert!(texts(&answers[1])[0].contains("bad.json"));
     assert_eq!(answers[2]["error"]["code"], -32602);
     bridge.hang_up();
@@ -125,7 +125,7 @@ fn bridge_reconnects_to_returning_editor() {
     let _third = place.editor(&[]);
     assert_eq!(bridge.json()["method"], "notifications/tools/list_changed");
     ask(&mut bridge, &json!(4), "tools/list", &json!({}));
-    assert_eq!(bridge.json()["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(bridge.json()["result"]["tools"].as_array().unwrap().len(), 16);
     bridge.terminate();
     bridge.fails(0, &["is lost", "the editor is back", "the editor did not hear x/unheard"]);
 }

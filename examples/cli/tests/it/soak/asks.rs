@@ -86,7 +86,11 @@ pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
                 Some(file) => json!({"uri": format!("file://{}/{file}", project())}),
                 None => json!({}),
             };
-            call(life, "getDiagnostics", &arguments, Expected::Result);
+            // The editor checks JSON and TOML alone.
+            let is_checked =
+                file.as_ref().is_some_and(|file| file.ends_with("json") || file.ends_with("toml"));
+            let expected = if is_checked { Expected::Result } else { Expected::Answered };
+            call(life, "getDiagnostics", &arguments, expected);
         }
         Ask::Outside(tool) => {
             call(

@@ -116,6 +116,8 @@ mod tests {
             ("an error for a result", Expected::Result, error(-1), false),
             ("a failure", Expected::Failed, failed(), true),
             ("a result for a failure", Expected::Failed, result(), false),
+            ("any result", Expected::Answered, failed(), true),
+            ("an error for any result", Expected::Answered, error(-1), false),
             ("the error", Expected::Error(-1), error(-1), true),
             ("another error", Expected::Error(-1), error(-2), false),
             ("accepted", proposal(), verdict(&["FILE_SAVED", "p"]), true),

@@ -1,0 +1,207 @@
+//! The tools of the headless editor, and the answers to their calls.
+//!
+//! The editor has no text of its own: its open files are as they are on disk, and never have unsaved
+//! changes.
+
+use super::app::Headless;
+use crate::editor::worker::{answer, not_served};
+use crate::editor::workspace::{Opened, Workspace, folder_list, missing_note};
+use ide_mcp::Time;
+use ide_mcp::ide::{
+    CurrentSelection, CursorPosition, Diagnostics, Dialect, DirectAnswer, DirectRequest, DocumentSaved,
+    DocumentState, Done, FilePaths, Host, LatestSelection, OpenEditors, OpenFile, OpenedFile, OpenedFiles,
+    Range, Selection, Tool, ToolCall, ToolSet,
+};
+use ide_mcp::rpc::{CallId, code};
+
+/// The tools that this editor serves, in the order in which it offers them. The others are
+/// `reformat_file`, since the editor writes no file, and `executeCode`.
+const TOOLS: [Tool; 14] = [
+    Tool::OpenDiff,
+    Tool::GetDiagnostics,
+    Tool::OpenFile,
+    Tool::GetOpenEditors,
+    Tool::GetWorkspaceFolders,
+    Tool::GetCurrentSelection,
+    Tool::GetLatestSelection,
+    Tool::CheckDocumentDirty,
+    Tool::SaveDocument,
+    Tool::OpenFiles,
+    Tool::GetAllOpenedFilePaths,
+    Tool::GetCursorPosition,
+    Tool::SetCursorPosition,
+    Tool::SetSelection,
+];
+
+/// Returns all tools of this editor.
+pub(crate) fn all_tools() -> ToolSet {
+    TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle)
+}
+
+/// Returns the tools with these names, in the spelling of any dialect.
+pub(super) fn tool_set(names: &[String]) -> Result<ToolSet, String> {
+    names.iter().try_fold(ToolSet::new(), |tools, name| {
+        let tool = Tool::from_name(name).filter(|tool| TOOLS.contains(tool));
+        tool.map(|tool| tools.handle(tool)).ok_or_else(|| {
+            let known = TOOLS.map(|tool| tool.name(Dialect::VsCode)).join(", ");
+            format!("{name:?} is not a tool of this editor; its tools are {known}")
+        })
+    })
+}
+
+const NO_FILE: &str = "no file has the focus";
+
+impl Headless {
+    /// Answers a call, after the disk was read if the answer needs it.
+    pub(super) fn called(&mut self, host: &mut Host, call: ToolCall) {
+        match call {
+            ToolCall::GetDiagnostics(call, asked) => self.read(
+                call.id(),
+                move |workspace| workspace.diagnostics(asked.uri.as_deref()),
+                move |_, host, _, found| answer(host, call, found.map(Diagnostics::new)),
+            ),
+            ToolCall::OpenFile(call, file) => self.read(
+                call.id(),
+                move |workspace| workspace.open_file(&file).map(|opened| (file, opened)),
+                move |app, host, now, opened| {
+                    let opened = opened.map(|(file, opened)| app.opened(host, now, &file, opened));
+                    answer(host, call, opened);
+                },
+            ),
+            ToolCall::OpenFiles(call, asked) => self.read(
+                call.id(),
+                move |workspace| workspace.open_files(&asked.file_paths),
+                move |_, host, _, opened| answer(host, call, Ok(OpenedFiles::new(opened))),
+            ),
+            ToolCall::GetOpenEditors(call, _) => {
+                let active = self.focus().map(|selection| selection.file_path.clone());
+                self.read(
+                    call.id(),
+                    move |workspace| workspace.tabs(active.as_deref()),
+                    move |_, host, _, tabs| answer(host, call, Ok(OpenEditors::new(tabs))),
+                );
+            }
+            ToolCall::GetAllOpenedFilePaths(call, _) => self.read(
+                call.id(),
+                |workspace| workspace.paths(),
+                move |_, host, _, paths| answer(host, call, Ok(FilePaths::new(paths))),
+            ),
+            ToolCall::GetWorkspaceFolders(call, _) => self.read(
+                call.id(),
+                |workspace| folder_list(workspace.folders()),
+                move |_, host, _, folders| answer(host, call, folders),
+            ),
+            ToolCall::GetCurrentSelection(call, _) => {
+                answer(host, call, Ok(CurrentSelection(self.focus().cloned())));
+            }
+            ToolCall::GetLatestSelection(call, _) => {
+                answer(host, call, Ok(LatestSelection(self.latest.clone())));
+            }
+            ToolCall::CheckDocumentDirty(call, asked) => {
+                let state = move |workspace: &mut Workspace| match workspace.shown(&asked.file_path) {
+                    Some(file_path) => DocumentState::Open { file_path, is_dirty: false, is_untitled: false },
+                    None => DocumentState::NotOpen { file_path: asked.file_path },
+                };
+                self.read(call.id(), state, move |_, host, _, state| answer(host, call, Ok(state)));
+            }
+            ToolCall::SaveDocument(call, asked) => {
+                let saved = move |workspace: &mut Workspace| match workspace.shown(&asked.file_path) {
+                    Some(file_path) => {
+                        let message = "nothing was left to save".into();
+                        DocumentSaved::Open { file_path, saved: true, message }
+                    }
+                    None => DocumentSaved::NotOpen { file_path: asked.file_path },
+                };
+                self.read(call.id(), saved, move |_, host, _, saved| answer(host, call, Ok(saved)));
+            }
+            ToolCall::GetCursorPosition(call, _) => {
+                let cursor = self.focus().map(|at| CursorPosition::new(at.file_path.as_str(), at.range.end));
+                answer(host, call, cursor.ok_or_else(|| NO_FILE.into()));
+            }
+            ToolCall::SetCursorPosition(call, asked) => {
+                let range = Range::new(asked.position(), asked.position());
+                let select = self.selects(asked.file_path, range);
+                self.read(call.id(), select, move |app, host, now, selection| {
+                    let moved = app.moved(host, now, selection);
+                    answer(host, call, moved);
+                });
+            }
+            ToolCall::SetSelection(call, asked) => {
+                let select = self.selects(asked.file_path, asked.range);
+                self.read(call.id(), select, move |app, host, now, selection| {
+                    let moved = app.moved(host, now, selection);
+                    answer(host, call, moved);
+                });
+            }
+            other => not_served(host, other),
+        }
+    }
+
+    /// Answers a request of the Obsidian dialect.
+    pub(super) fn asked(&mut self, call: CallId, request: DirectRequest) {
+        let read = move |workspace: &mut Workspace| match request {
+            DirectRequest::ReadFile(asked) => {
+                let text = workspace.text(&asked.path).map(DirectAnswer::Contents);
+                text.map_err(|problem| (code::INTERNAL_ERROR, format!("failed to read file: {problem}")))
+            }
+            DirectRequest::GetOpenFiles => Ok(DirectAnswer::Files(workspace.labels())),
+            other => {
+                Err((code::METHOD_NOT_FOUND, format!("{} is not served by this editor", other.method())))
+            }
+        };
+        self.read(call, read, move |_, host, _, read| {
+            // An error means that the agent has gone, so nobody waits for the answer.
+            let _ = match read {
+                Ok(answer) => host.call(call).respond_direct(&answer).map_err(drop),
+                Err((code, problem)) => host.call(call).fail(code, &problem).map_err(drop),
+            };
+        });
+    }
+
+    fn read<R: Send + 'static>(
+        &mut self,
+        call: CallId,
+        job: impl FnOnce(&mut Workspace) -> R + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Host, Time, R) + Send + 'static,
+    ) {
+        self.disk.run(Some(call), job, then);
+    }
+
+    /// Returns the selection, if a file has the focus.
+    fn focus(&self) -> Option<&Selection> {
+        self.latest.as_ref().filter(|_| self.has_focus)
+    }
+
+    /// Returns the answer to `openFile`. Selects the passage only if the file comes to the front:
+    /// agents also open files in the background while the person works elsewhere.
+    fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
+        if file.make_frontmost {
+            self.select(host, now, opened.selection);
+            OpenedFile::focused(opened.path, missing_note(opened.missing))
+        } else {
+            OpenedFile::unfocused(opened.path, "plaintext", opened.lines)
+        }
+    }
+
+    /// Returns the job that selects a range of a file; without a path, of the file with the focus.
+    fn selects(
+        &self,
+        path: Option<String>,
+        range: Range,
+    ) -> impl FnOnce(&mut Workspace) -> Result<Selection, String> + Send + use<> {
+        let path = path.or_else(|| self.focus().map(|at| at.file_path.clone()));
+        move |workspace| workspace.select(&path.ok_or(NO_FILE)?, range)
+    }
+
+    fn moved(
+        &mut self,
+        host: &mut Host,
+        now: Time,
+        selection: Result<Selection, String>,
+    ) -> Result<Done, String> {
+        selection.map(|selection| {
+            self.select(host, now, selection);
+            Done
+        })
+    }
+}
