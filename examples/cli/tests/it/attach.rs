@@ -213,7 +213,6 @@ fn headless_editor_serves_every_offered_tool() {
     let path = place.write("a.txt", "one\ntwo\n");
     place.write("b.txt", "b\n");
     let mut editor = place.editor(&[]);
-    listening(&mut editor);
     let mut agent = place.agent(&["calls"]);
     editor.until("ide_connected");
     let file = json!({ "filePath": "a.txt" });
@@ -261,16 +260,14 @@ fn dialect_option_changes_names_and_shapes() {
     for (dialect, name, opened) in cases {
         let place = Place::new(&format!("dialect-{dialect}"));
         place.write("a.txt", "x\n");
-        let mut editor = place.editor(&["--dialect", dialect]);
-        listening(&mut editor);
+        let _editor = place.editor(&["--dialect", dialect]);
         let tools = place.agent(&["tools"]).rest();
         assert!(tools.iter().any(|tool| tool.starts_with(&format!("{name} "))), "{dialect}: {tools:?}");
         let said = place.agent(&["call", name, r#"{"filePath":"a.txt"}"#]).rest();
         assert!(said.concat().starts_with(opened), "{dialect}: {said:?}");
     }
     let place = Place::new("no-dialect");
-    let (status, said) = place.editor(&["--dialect", "emacs"]).end();
-    assert!(status == Some(2) && said.contains("--dialect takes"), "{said}");
+    place.start("editor", &["--headless", "--dialect", "emacs"]).fails(2, &["--dialect takes"]);
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub const STRANGERS: &[Row] = &[
         s.head(&[("Host: 127.0.0.1", "Host: 127.0.0.1.evil.example")])
     }),
     ("stranger: another port", Due::Status(403), |s| s.head(&[("127.0.0.1:41111", "127.0.0.1:41112")])),
-    ("stranger: absolute target", Due::Status(400), |s| s.head(&[("GET / ", "GET http://evil/ ")])),
+    ("stranger: absolute target", Due::Status(403), |s| s.head(&[("GET / ", "GET http://evil/ ")])),
     ("stranger: another method", Due::Status(400), |s| s.head(&[("GET ", "POST ")])),
     ("stranger: another version of HTTP", Due::Status(505), |s| s.head(&[("HTTP/1.1", "HTTP/1.0")])),
     ("stranger: another version of WebSocket", Due::Status(426), |s| {

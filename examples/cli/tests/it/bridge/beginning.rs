@@ -157,7 +157,7 @@ fn admit(editor: &mut Scripted) {
 #[test]
 fn early_editor_request_waits_for_client() {
     let place = Place::new("bridge-early");
-    let listener = silent(&place);
+    let listener = place.listener().0;
     let mut bridge = place.start("bridge", &[]);
     bridge.tell(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
@@ -167,17 +167,17 @@ fn early_editor_request_waits_for_client() {
     editor.say(r#"{"jsonrpc":"2.0","id":2,"method":"never/forwarded"}"#);
     editor.say(r#"{"jsonrpc":"2.0","method":"early"}"#);
     editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
-    assert_eq!(next(&mut bridge)["id"], "i");
+    assert_eq!(bridge.json()["id"], "i");
     // The editor answers after its messages, so the bridge has read them.
     ask(&mut bridge, &json!(0), "x/first", &json!({}));
     let asked = editor.hear();
     assert_eq!(asked["method"], "x/first");
     editor.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).to_string());
-    assert_eq!(next(&mut bridge)["id"], 0);
+    assert_eq!(bridge.json()["id"], 0);
     bridge.tell(INITIALIZED);
-    let asked = next(&mut bridge);
+    let asked = bridge.json();
     assert_eq!(asked["method"], "roots/list");
-    assert_eq!(next(&mut bridge)["method"], "early");
+    assert_eq!(bridge.json()["method"], "early");
     bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": []}}).to_string());
     assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}));
     bridge.hang_up();
@@ -187,18 +187,18 @@ fn early_editor_request_waits_for_client() {
 #[test]
 fn end_before_initialized_fails_editor_requests() {
     let place = Place::new("bridge-early-end");
-    let listener = silent(&place);
+    let listener = place.listener().0;
     let mut bridge = place.start("bridge", &[]);
     bridge.tell(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
     admit(&mut editor);
     editor.say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
-    assert_eq!(next(&mut bridge)["id"], "i");
+    assert_eq!(bridge.json()["id"], "i");
     ask(&mut bridge, &json!(0), "x/first", &json!({}));
     let asked = editor.hear();
     assert_eq!(asked["method"], "x/first");
     editor.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).to_string());
-    assert_eq!(next(&mut bridge)["id"], 0);
+    assert_eq!(bridge.json()["id"], 0);
     bridge.hang_up();
     let answer = editor.hear();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32603)), "{answer}");
