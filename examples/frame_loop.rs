@@ -3,8 +3,8 @@
 //!
 //! Each frame calls the turn that the README shows (`src/ide/host/turn.rs`: copy it along with this
 //! file). This file adds the listener, the lock file and the clock. A frame without traffic costs a
-//! system call for each connection and one for the listener. `cargo run --example frame_loop`; Ctrl-C
-//! ends it.
+//! system call for each connection, one for the listener and, on Linux and Android, one for the guard
+//! of the lock file. `cargo run --example frame_loop`; Ctrl-C ends it.
 
 #![allow(
     clippy::print_stdout,

@@ -3,7 +3,8 @@
 
 use crate::tally::Tally;
 
-/// The approximate size of a cycle of frames, as much as a socket returns at once.
+/// The greatest size of the bytes that a [`Source`] repeats, unless one frame is larger. A socket
+/// returns about as many bytes in one read.
 pub const CYCLE: usize = 64 * 1024;
 
 /// The characters of the texts.
@@ -73,8 +74,8 @@ pub fn push_frame(wire: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) -> std::ops:
     start..wire.len()
 }
 
-/// A source that repeats the same bytes without end. No read crosses the end of a cycle or is
-/// longer than the limit.
+/// A source that repeats the same bytes without end. No read goes beyond the last of these bytes,
+/// or is longer than the limit.
 pub struct Source {
     wire: &'static [u8],
     at: usize,

@@ -3,9 +3,11 @@
 use alloc::{borrow::Cow, vec::Vec};
 
 /// The choice of the requests of the peer that go to the application, as method and raw parameters.
-/// All other requests that the session does not model are answered by the session itself, without
-/// delay. A server answers a request for the resources, the resource templates or the prompts with
-/// an empty list, and every other request with -32601. A client answers all of them with -32601.
+///
+/// A server has an implementation of its own for `tools/list`, `tools/call` and, with logging,
+/// `logging/setLevel`: the modelled requests. The session answers every other request that is not
+/// forwarded at once. A server answers a request for the resources, the resource templates or the
+/// prompts with an empty list, and any other with -32601. A client answers all of them with -32601.
 ///
 /// `initialize`, `ping` and `server/discover` are never forwarded. The capability of a forwarded
 /// request should also be declared.
@@ -15,7 +17,8 @@ pub enum Forward {
     /// No requests.
     #[default]
     Nothing,
-    /// The requests with these methods, modelled or not: `tools/list` too, if it is in the list.
+    /// The requests with these methods, modelled or not. `tools/list` is forwarded too if it is in
+    /// this list.
     Methods(Vec<Cow<'static, str>>),
     /// All requests that are not modelled, and the lists of resources and prompts. For an
     /// application that serves these requests itself.
@@ -26,8 +29,8 @@ pub enum Forward {
 }
 
 impl Forward {
-    /// Returns true if this method goes to the application. `modelled` is true if the session would
-    /// serve the method otherwise.
+    /// Returns true if this method goes to the application. `modelled` is true if the session has
+    /// its own implementation of the method, and not only a default answer.
     pub(super) fn takes(&self, method: &str, modelled: bool) -> bool {
         match self {
             Self::Nothing => false,

@@ -5,7 +5,7 @@ use core::fmt;
 use super::batch;
 use crate::rpc;
 
-/// A rule that a message of the peer broke. The session goes on; the owner can log the fault.
+/// A rule that a message of the peer broke. The session goes on; the application can log the fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeerFault {
@@ -29,8 +29,8 @@ pub enum PeerFault {
     RequestWithoutId,
     /// A notification before the session was opened. The session drops it.
     Premature,
-    /// Progress that names no open request of ours with a progress token. The report crossed our
-    /// cancellation, or its token is made up.
+    /// Progress without a number, or with a token that belongs to no open request of ours. The
+    /// request has ended, was sent without a token, or never existed.
     UnknownProgress,
     /// Progress that is not greater than the progress reported before. The session drops it.
     StaleProgress,
@@ -57,9 +57,11 @@ impl fmt::Display for PeerFault {
             Self::NestedBatch => f.write_str(
                 "a batch within a batch: put its messages into the outer one, or send them one by one",
             ),
-            Self::BatchLength => {
-                write!(f, "a batch of no messages, or of more than {}: split it, or send none", batch::MOST)
-            }
+            Self::BatchLength => write!(
+                f,
+                "a batch that is empty or has more than {} messages: split a long batch, and do not send an empty one",
+                batch::MOST
+            ),
             Self::LateResponse => f.write_str("a response to a request that has ended"),
             Self::UnknownResponse => f.write_str("a response to a request that was never sent"),
             Self::RequestWithoutId => f.write_str("a request without an id"),

@@ -1,7 +1,7 @@
 //! The invariants of a session, I1 to I38, each with a test that has the number in its name. The
 //! invariants of the dialect (I26, I30, I35, I37, I38) are tested with the dialect. The last test
-//! here checks that each invariant has a test, and each of the rows J1 to J13 of the acceptance
-//! table.
+//! here checks that each invariant has a test, and that each of the JSON rows J1 to J13 has one too
+//! (`mcp_vectors.rs`).
 //!
 //! Many of them are checked by the random scripts of `crate::mcp_scripts`, whose model stops at the
 //! first broken invariant. Their tests here assert that the scripts reach the situations of the
@@ -338,8 +338,8 @@ fn i12_forgotten_call_is_answered_at_its_deadline() {
     wait(&mut bench, Timeout::Default);
     assert_eq!(due(&bench), Some(92_000));
 
-    // After any sequence of timeouts, the call is answered at its deadline with the answer of its
-    // tool.
+    // Changes of the timeout do not change the answer to a late call: it is the answer that its tool
+    // has for that case.
     let mut bench = Bench::ready();
     let call = bench.call("7", "soon");
     for timeout in [Timeout::Never, Timeout::After(Duration::from_millis(7))] {
@@ -758,7 +758,8 @@ fn i34_one_ping_with_its_own_deadline() {
     bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     assert_eq!(ask(&mut bench), Err(NotSent::TooManyInFlight), "the end of the ping frees no place");
 
-    // Polling ends at the end of time, and with no time between two pings.
+    // A poll to `None` terminates even at the last time that the clock can show, and even if the
+    // interval of the pings is zero.
     for every in [Duration::ZERO, Duration::from_secs(5)] {
         let mut config = ServerConfig::new(Implementation::new("editor", "1"));
         config.keepalive = Some(Keepalive::new(every, Duration::ZERO));

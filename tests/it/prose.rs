@@ -1,4 +1,5 @@
-//! The language of the comments, counted in each crate. The counts guard against a relapse; they do not replace a reader.
+//! Bounds on the wording of the comments, checked in each folder of [`FOLDERS`]. The counts guard against a relapse;
+//! they do not replace a reader.
 
 use crate::support::source::rust_files;
 use std::fs;
@@ -123,7 +124,8 @@ fn paragraphs(text: &str) -> Vec<String> {
 fn comment<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let is_whole = line.trim_start().starts_with(mark);
     let (before, text) = line.split_once(mark)?;
-    // Within a line of code, behind a space: an address is no comment.
+    // In a line of code the mark counts only with a space before and after it, since the `//` of an address begins no
+    // comment.
     (is_whole || mark == "//" && before.ends_with(' ') && text.starts_with(' ')).then(|| text.trim())
 }
 

@@ -18,20 +18,22 @@
 //!
 //! Invariants:
 //!
-//! - The uid decides, and nothing else. The lock file of a sidecar names the process of its editor,
-//!   so a process id is shown to a person ([`listening_process`]) and is never a reason to refuse.
+//! - The uid decides, and nothing else. A helper process can listen for an editor, and its lock file
+//!   names the process of the editor. So a process id is only shown to a person
+//!   ([`listening_process`]), and is never a reason to refuse.
 //! - Before it is accepted, the other end belongs to no process, and the listener decides. Closing the
 //!   listener would end the connection, so the other end can only go to a process that holds the
 //!   listener at the time of the look-up.
 //! - An end that was accepted and closed has no inode either. Then the listener decides as well, and
 //!   the bytes that are sent reach nobody.
 //! - A connection within this machine is refused if its other end is in no table
-//!   ([`Unknown::NotFound`]): a listener whose queue is full can delay the appearance of the other end
-//!   until the first byte.
+//!   ([`Unknown::NotFound`]). Another user who listens could keep the queue of the listener full, so
+//!   that the other end appears only after the first byte, and the token, have been sent. Under WSL
+//!   the other end can be in Windows, and the result is [`Unknown::OtherMachine`].
 //!
-//! Linux answers, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system reports
-//! owners by a safe interface, so the result there is [`Unknown::Unsupported`], which a program shows to
-//! the person.
+//! Linux reports owners, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system
+//! reports them by an interface that Rust can call without `unsafe`. The result there is
+//! [`Unknown::Unsupported`], which a program shows to the person.
 
 use std::net::SocketAddr;
 
@@ -98,8 +100,8 @@ pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknow
     }
 }
 
-/// Returns true if this system reports the owners of the clients of this listener: the table of
-/// sockets has the listener, as a socket of ours.
+/// Returns true if this system can be expected to report the owners of the clients of this
+/// listener. The listener itself is the test: the table of sockets has to contain it, with our uid.
 #[must_use]
 pub fn can_tell_clients(listener: SocketAddr) -> bool {
     let row = Sockets::new().listener(canonical(listener));

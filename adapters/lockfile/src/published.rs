@@ -61,8 +61,8 @@ impl Published {
     }
 
     /// Publishes `file` in place of the previous one, after folders were opened or closed. A reader
-    /// finds either file, whole. The token and the scope of the previous file stay, because the server
-    /// still requires the previous token.
+    /// finds either file, whole. The token of the previous file stays, because the server still requires
+    /// it. The scope ([`LockFile::scope`]) stays too, because the process is still the same.
     ///
     /// # Errors
     /// The errors of [`LockDir::publish`]; the old file is then still published.
@@ -80,7 +80,7 @@ impl Published {
     /// this only when it is due.
     ///
     /// # Errors
-    /// The errors of [`LockDir::create`] and [`LockDir::publish`]; a later step can succeed.
+    /// The errors of [`LockDir::create`] and [`LockDir::publish`]; a later call can succeed.
     pub fn republish_if_missing(&mut self) -> Result<Watch, Error> {
         // The directory is opened again by its path, as a client opens it: the directory behind our
         // handle can have been moved.

@@ -7,9 +7,9 @@
 //! - [`Waker`] notifies a task from another thread that a queue of the application has an entry.
 //!
 //! Everything happens within `next_event`, on the task that awaits it. No task is spawned, and only
-//! the set of wake-ups is behind a lock. Each socket has a waker of its own, so a turn for one
-//! connection makes no system call for the others. While nothing happens, the reactor sleeps until
-//! the next timer of the protocol is due.
+//! the set of wake-ups is behind a lock. Each socket has a [`std::task::Waker`] of its own, so the
+//! server learns which socket is ready, and a turn for one connection makes no system call for the
+//! others. While nothing happens, the reactor sleeps until the next timer of the protocol is due.
 //!
 //! This crate is the one dependency of an editor: it re-exports the modules of [`ide_mcp`], and
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.

@@ -80,7 +80,8 @@ pub(crate) fn l06_a_lock_file_that_vanishes_comes_back<A: Adapter>() {
     assert!(world.editor.lock_path().unwrap().starts_with(&elsewhere.0));
 }
 
-/// Checks that an admitted client receives the reason, and that no client delays the shutdown.
+/// Checks that an admitted client that has not sent a close frame receives the close code 1001
+/// (going away), and that no client delays the shutdown.
 pub(crate) fn shutting_down_ends_every_state<A: Adapter>() {
     for upto in Upto::ALL {
         let mut world = World::<A>::new();

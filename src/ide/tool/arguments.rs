@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn argument_without_description_has_none() {
+    fn only_described_argument_has_description() {
         let described = Sample::ARGUMENTS.iter().map(|argument| (argument.name, argument.description));
         assert!(described.eq([("file", Some("The file.")), ("text", None), ("front", None)]));
     }

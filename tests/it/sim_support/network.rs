@@ -30,7 +30,8 @@ pub struct Cable {
     pub peer: Peer,
     pub up: Link,
     pub down: Link,
-    /// True if the host has named the connection, and not all of the output has been taken since.
+    /// True if `poll_transmit` has returned the connection, and not all of the output has been taken
+    /// since.
     pub is_named: bool,
     /// True if the end of the transport came while the receiver slept.
     pub missed_by_host: bool,
@@ -117,7 +118,7 @@ impl<'a> End<'a> {
         Self { wire, time, active, missed: None, overheard, has_ended: false }
     }
 
-    /// Records in `missed` an end of the transport that comes while this end is asleep.
+    /// Sets `missed` if the transport closes while this end is asleep.
     pub fn noting(mut self, missed: &'a mut bool) -> Self {
         self.missed = Some(missed);
         self
@@ -231,8 +232,8 @@ impl Clock {
         shown
     }
 
-    /// Returns the time that the clock shows, or sometimes an earlier one, which a machine has to
-    /// count as the latest.
+    /// Returns the time that the clock shows, or sometimes an earlier one. A machine that gets an
+    /// earlier time has to go on from the latest time that it got before.
     pub fn read(&mut self, now: Time) -> Time {
         let shown = now.saturating_add(self.ahead);
         if self.shaky && self.random.one_in(6) {

@@ -1,5 +1,5 @@
-//! The one operation besides [`Read`](std::io::Read) and [`Write`](std::io::Write) that a link needs
-//! from a socket.
+//! The one operation besides [`Read`](std::io::Read) and [`Write`](std::io::Write) that a
+//! [`Link`](crate::Link), the driver's handle of one socket, needs from its socket.
 
 use std::io;
 use std::net;

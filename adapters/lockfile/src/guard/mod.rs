@@ -1,11 +1,10 @@
 //! The guard of a published lock file: it detects that the file is gone, and restores it.
 //!
 //! ```text
-//!             notification, or the interval has passed
-//!  Resting ───────────────────────────────────────────▶ Due ──look──▶ Resting          in place, or taken by another
-//!     ▲                                                  ▲    │
-//!     │ a look succeeds                                  │    └─────▶ Failing           it cannot be brought back
-//!     └──────────────────────────────────────────────────┴── 5 s ──────┘
+//!  Resting ──notification, or the interval has passed──▶ Due
+//!  Due ──look──▶ Resting      the file is in place, restored, or taken by another program
+//!  Due ──look──▶ Failing      the file cannot be restored
+//!  Failing ──5 s, the interval, or a notification──▶ Due
 //! ```
 //!
 //! A look checks whether the file is in place, and restores it if it is gone. A loop calls
@@ -189,8 +188,9 @@ impl<K: Keep> Guard<K> {
     /// one to report.
     pub fn tick(&mut self, now: Time) -> Option<LockFileEvent> {
         if std::mem::take(&mut self.is_lost) {
-            // Report `Lost` now. The next look that finds the file in place, or restores it, reports
-            // `Restored`, even if an earlier look has already restored the file.
+            // Report `Lost` now. The next look that finds the file in place or restores it reports
+            // `Restored`. That holds also if a look restored the file before this notification was
+            // read: each `Lost` gets its `Restored`.
             self.trouble = Some(LockFileEvent::Lost);
             return self.trouble.clone();
         }

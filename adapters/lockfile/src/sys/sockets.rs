@@ -11,7 +11,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unknown {
-    /// A system without a safe interface for the owners of sockets.
+    /// A system that reports the owners of sockets by no interface that Rust can call without
+    /// `unsafe`.
     Unsupported,
     /// A system that did not answer, or a process without a uid of its own in its user namespace.
     Unreadable,
@@ -131,7 +132,7 @@ pub(crate) use linux::{Sockets, process_with, us};
 #[cfg(target_os = "linux")]
 mod linux;
 
-/// The sockets of a system without a safe interface.
+/// The sockets of a system that reports no owners, as [`Unknown::Unsupported`] describes.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug)]
 pub(crate) struct Sockets;

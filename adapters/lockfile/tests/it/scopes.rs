@@ -1,6 +1,7 @@
 //! Two editors in pid namespaces of their own share a home, as in two containers.
 //!
-//! Needs root and `unshare`; skipped with a notice otherwise.
+//! The test with the namespaces needs root and `unshare`, and is skipped with a notice otherwise. The
+//! test of the leftover lock files needs neither.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -182,7 +182,8 @@ mod tests {
         }
     }
 
-    /// Otherwise a replay would not get the answer that the editor gave.
+    /// Checks that an editor judges the recorded line like the sent one. Otherwise a replay would not
+    /// get the answer that the editor gave.
     #[test]
     fn recorded_line_is_judged_like_sent_line() {
         const FIELDS: &[u8] = b"Host: 127.0.0.1:41111\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\

@@ -205,7 +205,7 @@ mod tests {
                 let other = sockets.other_end(local, peer).unwrap().map(seen);
                 (other, sockets.listener(peer).unwrap().map(seen))
             };
-            assert!(matches!(Sockets::new(), Sockets::Diag(_)), "the kernel of a test has it");
+            assert!(matches!(Sockets::new(), Sockets::Diag(_)), "the kernel under a test has sock_diag");
             let waiting = look(Sockets::new());
             assert_eq!(waiting, look(Sockets::Table), "{listen}, not accepted");
             let accepted = listener.accept().unwrap();

@@ -148,7 +148,8 @@ fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a
     let (locks, listed): (Vec<&Lock>, Vec<_>) =
         facts.locks.iter().filter(|lock| lock.used).filter_map(|lock| Some((lock, lock.listed()?))).unzip();
     let any_folder = facts.variables.client().skips_folder_check();
-    // The real client has only the path of its directory without symbolic links.
+    // The real client compares one form of its directory. So `cwd` is the form in question, and
+    // `canonical` adds no second one.
     let mut matching =
         choose(&listed, &AgentContext { cwd, canonical: None, port, any_folder, system: facts.system });
     let mut spelled = Vec::new();
@@ -201,8 +202,8 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, says)]
 }
 
-/// Returns the editors that had this directory open and have left their lock file behind. If a port
-/// answers, its process can be alive but not visible.
+/// Returns the editors that had this directory open and have left their lock file behind. An editor
+/// whose port answers is not among them: its process can be alive but not visible.
 fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open | Probe::Asked { .. }));
     let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks

@@ -63,7 +63,7 @@ fn proposal_is_accepted_rejected_and_edited() {
 }
 
 #[test]
-fn keys_count_after_proposal_is_seen() {
+fn keys_decide_only_after_proposal_is_seen() {
     let mut desk = Desk::new(&[("a.txt", OLD), ("b.txt", "b")]);
     let agent = desk.attach("agent");
     let first = desk.call(agent, &diff(&desk, "a.txt", "new\n"));
@@ -76,11 +76,12 @@ fn keys_count_after_proposal_is_seen() {
     desk.wait(500);
     desk.keys("aa");
     assert!(desk.result(first).is_some());
-    assert_eq!(desk.result(second), None, "nor the next one");
+    assert_eq!(desk.result(second), None, "the next proposal has just come in front too");
     desk.wait(500);
     desk.keys("r");
     assert_eq!(desk.result(second).unwrap()[0], "DIFF_REJECTED");
-    // No proposal is left in front: the next key is not typed into a file.
+    // The second `a` comes when the last proposal has just gone: it is not typed into the file that
+    // was behind the proposal.
     desk.open("a.txt");
     let third = desk.call(agent, &diff(&desk, "b.txt", "new\n"));
     desk.wait(500);
@@ -111,7 +112,7 @@ fn typing_person_is_not_interrupted() {
     desk.keys("\x1bOR");
     desk.shows("proposes b.txt");
     desk.keys("a");
-    assert!(desk.result(asked).is_some(), "who asks for it has seen it");
+    assert!(desk.result(asked).is_some(), "a person who opens the proposal has seen it: no wait is needed");
     desk.shows("xarone");
     desk.wait(3000);
     assert_eq!(desk.ask(agent, &file), format!("Opened file: {}", desk.path("b.txt")));
