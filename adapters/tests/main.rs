@@ -2,8 +2,9 @@
 //!
 //! A row of the table below is one case, with its topic. It becomes three tests, `mio::…`,
 //! `smol::…` and `blocking::…`. The tests use real loopback sockets, real directories and real
-//! time. The crowd needs some 3,300 file descriptors: both ends of a thousand sockets belong to
-//! this process, three times at once. The test raises the limit as far as it can.
+//! time. Three tests with a thousand strangers can run at once, and the sockets of the strangers
+//! belong to this process. So these tests need some 3,300 file descriptors, and raise the limit as
+//! far as they can.
 
 #![allow(
     clippy::unwrap_used,

@@ -63,7 +63,7 @@ fn drive<M: Wire + Machine>(
         for event in &events {
             assert!(conn.handle(event));
         }
-        // A turn takes its events in this way, one by one.
+        // One turn: `next_event` returns its events one by one, and `None` at its end.
         let now = clock.now();
         while let Some(event) = conn.next_event(now) {
             on(conn.machine_mut(), event);

@@ -88,7 +88,7 @@ pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Reads all bytes until the end, which can be in order or a reset.
+/// Reads until the stream ends, by a clean close or by a reset.
 pub(crate) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
     let (mut all, mut space) = (Vec::new(), [0; 4096]);
     while let Ok(n @ 1..) = stream.read(&mut space) {

@@ -108,8 +108,8 @@ impl<M: Wire + Machine> Conn<M> {
         self.inner.link().socket()
     }
 
-    /// Waits for the next event. Returns `None` once the last event was delivered and the connection has
-    /// ended in order. The end takes at most the timeout for writing the last bytes, plus one second.
+    /// Waits for the next event. Returns `None` once the last event was delivered and nothing is left to do.
+    /// The end takes at most the timeout for writing the last bytes, plus one second.
     pub fn next_event(&mut self) -> Option<M::Event> {
         loop {
             let event = self.poll(LONGEST);
@@ -145,7 +145,7 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Writes the send buffer, for at most about `at_most`. Reads input meanwhile, as far as the machine has
-    /// room; its events follow later. Returns true if the send buffer is empty.
+    /// room; the events of this input follow later. Returns true if the send buffer is empty.
     pub fn flush(&mut self, at_most: Duration) -> bool {
         let until = self.now().saturating_add(at_most);
         loop {
@@ -224,8 +224,8 @@ impl<M: Wire + Machine> Conn<M> {
         let is_ending = link.is_ending();
         let waits_for_room = !is_ending && link.error().is_none() && !machine.outgoing().is_empty();
         let wait = if cfg!(not(unix)) && waits_for_room {
-            // The socket had no room for all output. Input waits for a moment; most often the socket has room
-            // sooner.
+            // The socket had no room for all output. The wait is for room alone, so input waits meanwhile. Most
+            // often the socket has room sooner.
             SHORTEST
         } else {
             self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).saturating_since(now)
@@ -238,8 +238,8 @@ impl<M: Wire + Machine> Conn<M> {
             return self.wait_for_room(hears, wait);
         }
         if !self.set_blocking(true) || !self.set_read_timeout(wait) {
-            // The socket cannot wait. This pause prevents a busy loop until a read or a write reports the
-            // error.
+            // The socket refuses the blocking mode or the timeout. This pause prevents a busy loop until a read
+            // or a write reports the error.
             return thread::park_timeout(SHORTEST);
         }
         let (machine, link) = self.inner.parts_mut();
@@ -280,8 +280,8 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Sets the read timeout to about `wait`. Successive waits are nearly equal, so the previous timeout
-    /// stays if it is close enough: the wait can end early, and it ends late by less than a timer of the
-    /// system. Returns false if the system refuses the timeout.
+    /// stays if it is close enough: the wait can end early, or [`SHORTEST`] too late. Returns false if the
+    /// system refuses the timeout.
     fn set_read_timeout(&mut self, wait: Duration) -> bool {
         let wait = wait.clamp(SHORTEST, LONGEST);
         if self.read_timeout < wait / 2 || self.read_timeout > wait.saturating_add(SHORTEST) {

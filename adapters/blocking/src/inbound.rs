@@ -11,9 +11,9 @@ use std::task::Waker;
 /// The number of buffered bytes at which the thread stops reading, which holds up the peer.
 const ROOM: usize = 64 * 1024;
 
-/// The number of buffered bytes at which the thread reads on. A turn takes one piece from each
-/// connection under load; waking the thread for each piece costs 4 % of the throughput of 15 clients
-/// that flood.
+/// The number of buffered bytes at which the thread reads on. Under load a turn takes one piece from
+/// each connection. If each piece woke the thread, 15 clients that flood would lose 4 % of their
+/// throughput.
 const LOW: usize = ROOM / 4;
 
 /// The size of a read.
@@ -113,8 +113,8 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// Fills the buffer twice: the thread reads on at [`LOW`] and not before, and no byte is lost or
-    /// moved.
+    /// Fills the buffer twice. Checks that the thread reads on at [`LOW`] and not before, and that all
+    /// bytes arrive, in order.
     #[test]
     fn full_buffer_refills_when_low() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -153,6 +153,6 @@ mod tests {
         wait_until_stuck();
         let held = lock(&inbound.state).bytes.len();
         take(held);
-        assert!(sent.starts_with(&got) && got.len() > 2 * ROOM, "{} bytes came, or others", got.len());
+        assert!(sent.starts_with(&got) && got.len() > 2 * ROOM, "{} bytes, or different ones", got.len());
     }
 }

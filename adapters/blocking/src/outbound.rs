@@ -15,8 +15,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The most bytes that the buffer holds. The thread can hold another 64 KiB, which it is writing. The
-/// application keeps the other bytes.
+/// The greatest number of bytes that the buffer holds. The thread can hold another 64 KiB, which it is
+/// writing. Further bytes stay in the send buffer of the machine.
 const ROOM: usize = 64 * 1024;
 
 /// The time for which the thread writes the remaining bytes after the application has dropped the
@@ -119,7 +119,7 @@ impl Outbound {
             }
             if let Err(error) = self.write(stream, &piece) {
                 lock(&self.state).failed = Some(error.kind());
-                // Otherwise the reading thread would continue as if nothing had happened.
+                // This ends the reading thread, which does not get the error of a write.
                 let _ = stream.shutdown(Shutdown::Both);
                 wakes.wake_by_ref();
                 break;

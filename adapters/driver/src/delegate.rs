@@ -23,7 +23,7 @@ macro_rules! delegate_conn {
             self.inner.link().error()
         }
 
-        /// Returns true if the last event was delivered and the connection has ended in order.
+        /// Returns true if the last event was delivered and nothing is left to do.
         #[must_use]
         pub fn is_over(&self) -> bool {
             self.inner.is_over()
@@ -56,8 +56,8 @@ macro_rules! delegate_server {
         }
 
         /// Returns the token that clients have to present, for an editor that keeps the token for its
-        /// next run. The token is a fresh one if the token of the configuration outlived its process
-        /// and the system does not report the owners of sockets
+        /// next run. The token is a fresh one if the token of the configuration is from an earlier
+        /// process and the system does not report the owners of sockets
         /// ([`Bind::Resume`](crate::Bind::Resume)).
         #[must_use]
         pub const fn token(&self) -> ::core::option::Option<&$crate::AuthToken> {

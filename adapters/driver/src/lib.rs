@@ -26,8 +26,8 @@
 //! | connections | 1,022 | as many as there are file descriptors | half the thread limit of the process (two threads each) |
 //! | the same in all | `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
-//! The events are those of the host, and the options are its
-//! [`HostConfig`](ide_mcp::ide::HostConfig), in all three.
+//! All three return the events of the host ([`HostEvent`](ide_mcp::ide::HostEvent)), and take its
+//! options ([`HostConfig`](ide_mcp::ide::HostConfig)).
 //!
 //! # Another adapter
 //! A new adapter implements [`Transport`] and calls [`Server::turn`]. An adapter that learns of

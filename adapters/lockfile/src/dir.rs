@@ -19,9 +19,9 @@ pub struct LockDir {
 }
 
 impl LockDir {
-    /// Opens the directory in which agents look for lock files, as the variables of this process
-    /// determine it: `ide` in `CLAUDE_CONFIG_DIR`, or in `.claude` at home. Makes the directory if it is
-    /// missing.
+    /// Opens the directory in which agents look for lock files, as the environment variables of this
+    /// process determine it: `ide` in `CLAUDE_CONFIG_DIR`, or in `.claude` at home. Makes the directory
+    /// if it is missing.
     ///
     /// # Errors
     /// The errors of [`from_environment`] and [`create`](Self::create).
@@ -46,8 +46,8 @@ impl LockDir {
         Ok(Self { path, handle: Arc::new(handle) })
     }
 
-    /// Opens a directory after making it. Also makes the missing directories above it, all with mode
-    /// 0700. Existing directories above it are left alone.
+    /// Makes a directory and the missing directories above it, all with mode 0700, and opens it.
+    /// Existing directories above it are left alone.
     ///
     /// # Errors
     /// The errors of [`open`](Self::open).
@@ -77,7 +77,7 @@ impl LockDir {
     ///
     /// # Errors
     /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than
-    /// [`LockFile::MAX_LEN`] bytes, [`Error::Entropy`], and [`Error::Io`]; nothing is left behind
+    /// [`LockFile::MAX_LEN`] bytes, [`Error::Entropy`], and [`Error::Io`]; no file is left behind
     /// then.
     pub fn publish(&self, port: u16, file: &LockFile) -> Result<Published, Error> {
         self.publish_as(LockForm::Lock, port, file)

@@ -11,8 +11,8 @@ use ide_mcp::ide::{LockFile, LockForm, NotStaleReason, is_left_over};
 use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
 
-/// The timeout of a connection to the port. A closed port of this machine refuses at once; a port
-/// that does not answer at all can still have a listener.
+/// The timeout of a connection to the port. A closed port of this machine refuses at once. A port
+/// that does not answer at all can still have a listener, so its file stays.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The outcome for one lock file.
@@ -134,7 +134,7 @@ mod tests {
         assert!(path.exists());
         let found = look();
         fs::remove_file(&path).unwrap();
-        assert!(dir.remove_leftover(&found, "me").is_ok(), "somebody else was faster");
+        assert!(dir.remove_leftover(&found, "me").is_ok(), "another program has removed it already");
         assert!(dir.remove_leftover(&look(), "me").is_ok() && !path.exists());
     }
 }

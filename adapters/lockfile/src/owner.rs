@@ -21,9 +21,9 @@
 //! - The uid decides, and nothing else. A helper process can listen for an editor, and its lock file
 //!   names the process of the editor. So a process id is only shown to a person
 //!   ([`listening_process`]), and is never a reason to refuse.
-//! - Before it is accepted, the other end belongs to no process, and the listener decides. Closing the
-//!   listener would end the connection, so the other end can only go to a process that holds the
-//!   listener at the time of the look-up.
+//! - Until a process accepts the connection, its other end belongs to no process, and the listener
+//!   decides. Closing the listener would end the connection, so the other end can only go to a process
+//!   that holds the listener at the time of the look-up.
 //! - An end that was accepted and closed has no inode either. Then the listener decides as well, and
 //!   the bytes that are sent reach nobody.
 //! - A connection within this machine is refused if its other end is in no table

@@ -14,7 +14,8 @@ use crate::{Error, sys};
 /// `given`, and open it at once, before someone can make a link there.
 ///
 /// # Errors
-/// The errors of [`resolve`], for the path; a folder that cannot be resolved contains nothing.
+/// The errors of [`resolve`], for the path. A folder that cannot be resolved is no error: no path
+/// lies in it.
 pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> {
     let path = match LocalPath::parse(given, Platform::native()) {
         Ok(path) => resolve(&path)?,

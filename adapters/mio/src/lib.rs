@@ -6,9 +6,9 @@
 //! - [`Waker`] notifies the loop from another thread that a queue of the application has an entry.
 //!
 //! No type of this crate polls or reads a clock. The application waits in its `Poll` until the earliest
-//! `deadline` at the latest, passes the events to `handle`, and then takes a `turn` of each. Readiness
-//! is edge-triggered. Work that the budget of a turn leaves over is remembered, and makes the next
-//! `deadline` now.
+//! `deadline` at the latest, passes the events to `handle`, and then takes a `turn` of each connection or
+//! server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next `deadline` is
+//! `now`.
 //!
 //! This crate is the one dependency of an editor: it re-exports [`mio`], the modules of [`ide_mcp`],
 //! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.

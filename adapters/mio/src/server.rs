@@ -79,7 +79,7 @@ pub struct Server {
 impl Server {
     /// The number of tokens that a server owns, counted from its base: 1,024. The first is for the
     /// listener, the last for the guard of the lock file, and the others are for connections. The
-    /// application's own tokens lie below the base.
+    /// application uses tokens outside of this range for its own sources.
     pub const TOKENS: usize = TOKENS;
 
     /// Binds the listener, and registers in the `Poll` of this registry under tokens from `base` on.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// Put something into the queue first, and wake second. The loop, once woken, drains the queue until it
 /// is empty. Several wakes can become one, and a wake can come for a queue that is already empty. So the
 /// loop reads the queue to learn what there is to do; the wake is only a hint. Keep one waker for as
-/// long as the loop waits, and give clones to threads: if the last waker is dropped, its wake-up is
-/// lost.
+/// long as the loop waits, and give clones to threads: if the last waker is dropped, a wake-up that the
+/// loop has not received yet is lost.
 ///
 /// ```
 /// use ide_mcp_mio::Waker;

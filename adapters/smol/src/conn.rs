@@ -95,7 +95,7 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the connection [is
-    /// over](Conn::is_over): the last event was delivered, and the connection has ended in order.
+    /// over](Conn::is_over): the last event was delivered, and nothing is left to do.
     ///
     /// The future is cancel-safe: it has no state of its own, and dropping it at any time loses nothing.
     /// It yields to the other tasks of its executor at the end of every turn, and after 128 events in a

@@ -64,8 +64,9 @@ impl Waiting {
             // There is more work. The other tasks of this executor get a turn before it.
             return context.waker().wake_by_ref();
         }
-        // A timer that goes off early costs one look at the clock. Most timers are set anew before
-        // they go off, and moving each to a later time would cost more.
+        // The timer is never moved to a later time. If it goes off too early, that costs one look at
+        // the clock. Most deadlines move before they are reached, and moving the timer with each of
+        // them would cost more.
         if self.set_to.is_none_or(|set_to| until < set_to || set_to <= now) {
             self.timer.set_after(until.saturating_since(now));
             self.set_to = Some(until);

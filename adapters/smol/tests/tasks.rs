@@ -46,8 +46,8 @@ fn once<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Drops every wait of both sides after one poll, thousands of times. Nothing is lost, and nothing comes
-/// twice.
+/// Drops every wait of both sides after one poll, thousands of times. Checks that nothing is lost, and
+/// that nothing comes twice.
 #[test]
 fn a_wait_that_is_dropped_loses_nothing() {
     let World { editor: mut server, token, .. } = World::<Smol>::new();
@@ -121,7 +121,7 @@ fn unfinished_wait_costs_no_polls() {
             }
         }
     }
-    assert!(polls <= 6, "{polls} polls for a connection that says nothing");
+    assert!(polls <= 6, "{polls} polls for a connection that sends nothing");
     drop(peer);
 }
 
@@ -171,7 +171,8 @@ fn a_flood_leaves_room_for_other_tasks() {
     assert!(turns_of_the_other >= 20_000 / 128, "{turns_of_the_other} turns beside {heard} events");
 }
 
-/// Checks that an executor with threads can run them.
+/// Checks that servers, connections and their futures are `Send`, so that an executor with threads can
+/// run them.
 #[test]
 fn servers_connections_and_their_waits_are_send() {
     fn is_send<T: Send>(_: &T) {}
@@ -194,7 +195,7 @@ fn waker_ends_the_wait_of_a_connection() {
     let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
     let waker = conn.waker();
     let other = thread::spawn(move || {
-        // By then the task most likely waits. The result is the same if it does not.
+        // After this pause the task most likely waits. The result is the same if it does not.
         thread::sleep(Duration::from_millis(50));
         waker.wake();
     });

@@ -100,5 +100,5 @@ pub(crate) fn n06_two_that_start_at_once_never_collide<A: Adapter>() {
         (one.join().unwrap(), other.join().unwrap())
     });
     assert!(one.iter().zip(&other).all(|(one, other)| one != other));
-    assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 0, "each removed its own");
+    assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 0, "each server has removed its own lock file");
 }

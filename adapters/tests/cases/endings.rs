@@ -88,7 +88,7 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
         assert!(as_expected, "{name}, {said} B: {closed:?}");
     }
     // Our side closes. In one case the peer answers, in the other it does not.
-    for (name, answers) in [("it answers", true), ("it does not", false)] {
+    for (name, answers) in [("the peer answers", true), ("the peer does not answer", false)] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
         let (open, bye) = (script(&token, addr.port(), Upto::Open), frame(0x88, &[0x03, 0xe8]));
@@ -166,7 +166,7 @@ pub(crate) fn server_survives_every_ending_in_every_state<A: Adapter>() {
                 _ => closed == Some(&ws::Closed::Abnormal),
             };
             assert!(expected, "a peer that {name} after {upto:?}: {closed:?}");
-            assert!(world.seen.open.is_empty(), "a diff stays open after a peer {name}");
+            assert!(world.seen.open.is_empty(), "a diff stays open after a peer that {name}");
         }
     }
 }

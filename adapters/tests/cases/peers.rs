@@ -54,8 +54,8 @@ pub(crate) fn n05_a_thousand_strangers_keep_nobody_out<A: Adapter>() {
     }
 }
 
-/// Raises the limit of file descriptors: both ends of every socket belong to this process, which can
-/// run three of these tests at once.
+/// Raises the limit of file descriptors. The sockets of the strangers belong to this process, which
+/// can run three of these tests at once.
 fn raise_the_limit(needed: u64) {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|current| current < needed) {

@@ -27,10 +27,10 @@ pub enum Bind {
     /// While no editor listened, every user of the machine could listen on the port, and agents
     /// offered the token to that user. So the server treats the token as known to others. It admits a
     /// client that has the token only if the socket of the client belongs to our own user. It refuses
-    /// all others as it refuses a wrong token: clients of root, of another user in a container, and
-    /// of another machine. Only Linux reports the owner of a socket. On other systems the server
-    /// requires a fresh token, which agents read from the lock file. The real client then finds the
-    /// editor by `/ide` and not by itself.
+    /// every other client as it refuses a wrong token, also a client of root, of another user in a
+    /// container, or of another machine. Only Linux reports the owner of a socket. On other systems the
+    /// server requires a fresh token, which agents read from the lock file. The real client then finds
+    /// the editor by `/ide` and not by itself.
     Resume(u16),
     /// Any address. **Other machines can reach it.** It is for a client in a container or in WSL, and
     /// requires a token.

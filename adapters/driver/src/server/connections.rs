@@ -16,13 +16,13 @@ use std::mem;
 /// holds only a file descriptor.
 const LINGERING: usize = 16;
 
-/// The most bytes that a turn reads. All requests among them are handled before the first answer is
-/// written. Small requests of this size take 1 to 2 ms, while 256 KiB of each of 15 flooding clients
-/// took 16 ms.
+/// The greatest number of bytes that a turn reads. All requests among them are handled before the first
+/// answer is written. 256 KiB of small requests take 1 to 2 ms. Without this limit on the sum, a turn
+/// with 256 KiB from each of 15 flooding clients took 16 ms.
 const TURN: usize = 256 * 1024;
 
-/// The least number of bytes that a connection can read in a turn, beside any number of others. Most
-/// messages fit.
+/// The least share of [`TURN`] for a connection, even if so many are busy that the turn does not reach
+/// all of them. Most messages fit into it.
 const SHARE: usize = 16 * 1024;
 
 #[derive(Debug)]
@@ -34,8 +34,8 @@ pub(crate) struct Connections<S> {
     /// The places whose link needs a step at a later time without input or output, to free memory. Each
     /// is listed at most once, with that time, the earliest first.
     resting: VecDeque<(Time, usize)>,
-    /// The links whose connection is over, with their numbers. They discard the input that still
-    /// arrives.
+    /// The links whose connection is over, with the index that the connection had. They discard the
+    /// input that still arrives.
     lingering: VecDeque<(usize, Link<S>)>,
 }
 
@@ -45,8 +45,8 @@ struct Place<S> {
     link: Link<S>,
     is_busy: bool,
     is_resting: bool,
-    /// True if the connection has reported its end. Its place is freed soon, or as soon as the
-    /// application removes the connection.
+    /// True if the connection has reported its end. The place stays busy until the machine is done or
+    /// the application removes the connection, and is freed then.
     is_ending: bool,
 }
 
@@ -110,7 +110,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Notes the sockets whose connection the host no longer has.
+    /// Marks the places as busy whose connection the host no longer has.
     pub(crate) fn touch_removed(&mut self, host: &mut Host) {
         for index in 0..self.places.len() {
             let id = self.places.get(index).and_then(Option::as_ref).map(|place| place.id);
@@ -143,7 +143,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Notes the places whose links are due to free memory.
+    /// Marks the places as busy whose links are due to free memory.
     fn touch_due(&mut self, now: Time) {
         while self.resting.front().is_some_and(|(at, _)| *at <= now) {
             let Some((_, index)) = self.resting.pop_front() else { return };
@@ -180,8 +180,8 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         while let Some(id) = host.poll_transmit() {
             self.write_to(host, now, id.index());
         }
-        // The host names a connection once, when there is new output for it. A link whose socket had no
-        // room for earlier output, or that is due to free memory, is in `busy`.
+        // `poll_transmit` returns a connection once, when there is new output for it. A link whose socket
+        // had no room for earlier output, or that is due to free memory, is in `busy`.
         self.touch_due(now);
         for index in mem::take(&mut self.busy) {
             if let Some(Some(place)) = self.places.get_mut(index) {
@@ -210,7 +210,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
                 return;
             }
         }
-        // The connection is done, or the application removed it. The socket ends with it.
+        // The connection is done, or the application removed it. Its socket lingers from now on.
         host.remove(now, *id);
         self.retire(index);
     }

@@ -4,9 +4,9 @@ use super::transport::{RETRY, Transport};
 use ide_mcp::Time;
 use std::io::ErrorKind;
 
-/// The number of connections that are accepted before the sockets are read. At the limit, a new pending
-/// connection ends an older one. Because a turn accepts so few, the older one had a chance to authenticate
-/// before.
+/// The number of connections that are accepted before the sockets are read. At the limit of pending
+/// connections, a new one ends an older one. A turn accepts so few that the older one had a chance to
+/// authenticate before.
 pub(crate) const ACCEPTED_A_TURN: usize = 4;
 
 #[derive(Debug)]

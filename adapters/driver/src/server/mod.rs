@@ -28,7 +28,7 @@ use std::path::Path;
 /// The server of an editor over any [`Transport`].
 #[derive(Debug)]
 pub struct Server<T: Transport> {
-    // The fields are dropped in this order: a lock file never names a port where nobody listens.
+    // The fields are dropped in this order, so a lock file never names a port where nobody listens.
     lock: Option<Lock>,
     listener: Listener<T>,
     host: Host,
@@ -192,9 +192,9 @@ impl<T: Transport> Server<T> {
         event
     }
 
-    /// Takes a step and returns its outcome, for a loop that waits by a [`WakeSet`](crate::WakeSet): register
-    /// first, then pass the readiness. A turn can begin before all events of the previous turn were taken. No
-    /// event is lost.
+    /// Takes a step and returns its outcome, for a loop that waits by a [`WakeSet`](crate::WakeSet). `ready` is
+    /// the result of [`register`](crate::WakeSet::register), just before. A turn can begin before all events of
+    /// the previous turn were taken. No event is lost.
     pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<HostEvent> {
         if ready.listener {
             self.acceptable();
@@ -219,8 +219,8 @@ impl<T: Transport> Server<T> {
         [connections, lock, self.listener.deadline(now), self.host.deadline()].into_iter().flatten().min()
     }
 
-    /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue until
-    /// [`is_over`](Server::is_over): a few seconds at most.
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue to take
+    /// turns until [`is_over`](Server::is_over), a few seconds at most.
     pub fn shutdown(&mut self, now: Time) {
         if let Some(lock) = self.lock.take() {
             self.listener.transport.unwatch();

@@ -42,17 +42,17 @@ mod tests {
         let name = |auth: &Auth| match auth {
             Auth::Token(token) if *token == kept => "kept",
             Auth::Token(_) => "fresh",
-            Auth::Resumed(token) if *token == kept => "kept, and the owner is asked",
+            Auth::Resumed(token) if *token == kept => "kept, with a check of the owner",
             Auth::Disabled => "none",
             other => panic!("{other:?}"),
         };
         let rows = [
             ("new", token(), false, true, "kept"),
-            ("new, where nothing is told", token(), false, false, "kept"),
-            ("resumed port", token(), true, true, "kept, and the owner is asked"),
-            ("resumed port, where nothing is told", token(), true, false, "fresh"),
-            ("resumed token", resumed(), false, true, "kept, and the owner is asked"),
-            ("resumed token, where nothing is told", resumed(), false, false, "fresh"),
+            ("new, owners not reported", token(), false, false, "kept"),
+            ("resumed port", token(), true, true, "kept, with a check of the owner"),
+            ("resumed port, owners not reported", token(), true, false, "fresh"),
+            ("resumed token", resumed(), false, true, "kept, with a check of the owner"),
+            ("resumed token, owners not reported", resumed(), false, false, "fresh"),
             ("no token", Auth::Disabled, true, false, "none"),
         ];
         for (row, configured, is_resumed, can_tell, expected) in rows {

@@ -110,7 +110,8 @@ impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
     }
 
     /// Takes a step and returns its outcome, for a loop that waits by a [`WakeSet`](crate::WakeSet) of
-    /// this connection alone. Register first, then pass the readiness.
+    /// this connection alone. `ready` is the result of [`register`](crate::WakeSet::register), just
+    /// before.
     pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<M::Event> {
         if !ready.sockets.is_empty() {
             self.ready();

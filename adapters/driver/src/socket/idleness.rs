@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// The time from the first moved byte until the wire frees memory, even if bytes still move. A
 /// shorter time would free and fill the same buffer between two messages of one exchange. Freeing
-/// memory once a second costs nothing. A peer that sends a little now and then cannot keep memory
-/// allocated.
+/// memory once a second costs nothing. Since the time runs from the first byte and not from the last,
+/// a peer that sends a little now and then cannot keep memory allocated.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The number of moved bytes up to which the wire frees memory as soon as nothing waits in either

@@ -27,17 +27,17 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// One socket, non-blocking or with timeouts.
 ///
 /// A turn has three steps: [`read`](Link::read), poll the machine to `None`, [`write`](Link::write). Once the
-/// machine is done, the link ends the connection in order and needs the [`Wire`] no longer: call
+/// machine is done, the link ends the connection cleanly and needs the [`Wire`] no longer: call
 /// [`discard`](Link::discard) until [`is_over`](Link::is_over), then drop the link. [`is_due`](Link::is_due)
-/// and [`deadline`](Link::deadline) return when the steps are due.
+/// and [`deadline`](Link::deadline) report when the steps are due.
 ///
 /// A link counts as readable until a read would block, and as writable until a write would block. After that
 /// the caller reports by [`ready`](Link::ready) that the socket is worth another try. So a link suits
 /// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
-/// Every end of the transport, in order or by an error, is one [`Wire::feed_eof`]. After a failed write, the
-/// link first reads the bytes that have still arrived, and then reports the end. The machine reports the
-/// meaning of the end by its events.
+/// Every end of the transport, by the peer or by an error, is one [`Wire::feed_eof`]. After a failed write, the
+/// link first reads the bytes that have arrived before it, and then reports the end. The events of the machine
+/// report the meaning of the end.
 #[derive(Debug)]
 pub struct Link<S> {
     io: S,
@@ -275,7 +275,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
         self.stage = if left == 0 || until <= now { Stage::Over } else { Stage::Discarding { until, left } };
     }
 
-    /// Ends the transport after a failed write. First, the wire takes the input that had still arrived.
+    /// Ends the transport after a failed write. First, the wire takes the input that has arrived before it.
     fn broken(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, error: io::Error) {
         self.error = Some(error);
         self.readable = true;

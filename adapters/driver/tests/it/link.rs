@@ -9,15 +9,15 @@ const START: Time = Time::ZERO;
 
 #[test]
 fn read_continues_until_empty_or_ended() {
-    // A name and the results of the reads; the number of bytes and of ends that reach the wire, and true
-    // if the link is still due.
+    // A name and the results of the reads. Expected are the number of bytes and of ends that reach the
+    // wire, and true if the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("nothing", &[], (0, 0, false)),
         ("short reads", &[Ok(1), Ok(999), Ok(1000)], (2000, 0, false)),
         ("the end", &[Ok(5), Ok(0), Ok(9)], (5, 1, false)),
         ("a reset", &[Ok(5), Err(ErrorKind::ConnectionReset), Ok(9)], (5, 1, false)),
-        ("a death that is no timeout of ours", &[Err(ErrorKind::HostUnreachable)], (0, 1, false)),
+        ("an unreachable host", &[Err(ErrorKind::HostUnreachable)], (0, 1, false)),
         ("interrupted: stays due", &[Ok(5), Err(ErrorKind::Interrupted), Ok(9)], (5, 0, true)),
     ];
     for (name, script, expected) in cases {
@@ -68,8 +68,8 @@ fn unwanted_input_stays_in_the_socket() {
 
 #[test]
 fn write_continues_until_empty_or_ended() {
-    // A name and the results of writing 10 bytes; the number of bytes left, the number of ends that
-    // reach the wire, and true if the link is still due.
+    // A name and the results of writing 10 bytes. Expected are the number of bytes left, the number of
+    // ends that reach the wire, and true if the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("all at once", &[Ok(10)], (0, 0, true)),
@@ -106,7 +106,7 @@ fn failed_write_first_reads_arrived_input() {
     assert_eq!((link.socket().write_calls, wire.ends), (1, 1));
 }
 
-/// Returns a link that has written its last bytes, on a socket that then follows the script.
+/// Returns a link that has written its last bytes. The script has the results of the reads that follow.
 fn farewell(reads: &[Result<usize, ErrorKind>]) -> Link<Script> {
     let mut link = Link::new(Script::reads(reads).writes(&[Ok(10)]));
     let mut wire = Tape::new(10);
@@ -217,8 +217,8 @@ fn busy_wire_is_trimmed_once_per_second() {
         link.read(&mut wire, now, BUDGET);
         link.write(&mut wire, now, BUDGET);
     }
-    // The wire is trimmed in each of the five seconds while few bytes have moved, and when the second
-    // is over.
+    // The wire is trimmed once at the end of each of the five seconds. In addition it is trimmed after
+    // each of the first reads of a second, while few bytes have moved.
     assert!((5..=15).contains(&wire.trims), "{}", wire.trims);
 }
 

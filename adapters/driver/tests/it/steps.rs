@@ -102,7 +102,7 @@ fn serve(strangers: usize) -> (Server<Counting>, Counting) {
     (server, network)
 }
 
-/// Runs turns at `now` until the server is not due again before a later time. Returns their number.
+/// Runs turns at `now` until the server is due only later. Returns their number.
 fn settle(server: &mut Server<Counting>, now: Time) -> usize {
     for turns in 1..10_000 {
         server.turn(now, |_, _| {});

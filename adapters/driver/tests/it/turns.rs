@@ -13,7 +13,7 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 
-/// The bytes that a turn reads.
+/// The number of bytes that a turn reads from all connections.
 const TURN: usize = 256 * 1024;
 
 /// An upper bound for one read. A turn can exceed [`TURN`] by its last read.

@@ -46,7 +46,7 @@ pub enum GuardMode {
     Off,
 }
 
-/// A file that a guard keeps in place: a [`Published`] lock file, or a double of one in a test.
+/// A file that a guard keeps in place: a [`Published`] lock file, or a test double.
 pub trait Keep: Send + 'static {
     /// Returns the path at which clients look.
     fn path(&self) -> &Path;

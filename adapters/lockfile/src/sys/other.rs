@@ -152,7 +152,7 @@ mod tests {
             let odd = LocalPath::from_bytes(b"/\xff", Platform::Posix).unwrap();
             assert!(matches!(to_path(&odd), Err(Error::NotUnicode { .. })));
         }
-        assert_eq!(pid_alive(std::process::id()), None, "nobody is asked");
+        assert_eq!(pid_alive(std::process::id()), None, "this module reports no processes");
         assert_eq!(weak_parents(temp.path()).unwrap(), []);
     }
 }

@@ -73,9 +73,9 @@ impl Table {
         self.0.iter().find(|row| !row.is_listener() && row.local == peer && row.remote == local).copied()
     }
 
-    /// Returns the socket that listens at this address, as the system chooses it: a listener at exactly
-    /// this address comes before a listener at the unspecified address. The unspecified IPv4 address
-    /// comes before that of IPv6, whose listener then takes no IPv4 connections.
+    /// Returns the socket that listens at this address, as the system chooses it. A listener at exactly
+    /// this address comes before a listener at an unspecified address. Of the unspecified addresses that
+    /// of IPv4 comes first: if both have a listener, that of IPv6 takes no IPv4 connections.
     fn listener(&self, addr: SocketAddr) -> Option<Row> {
         let any: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
         let choices = [addr.ip(), any[0], any[1]];
@@ -171,7 +171,7 @@ pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
 mod tests {
     use super::*;
 
-    /// Returns the words of an address, in the byte order of the machine.
+    /// Returns an address as in the table: words of 32 bits in the byte order of the machine.
     fn hex(ip: &str) -> String {
         let bytes = match ip.parse().unwrap() {
             IpAddr::V4(ip) => ip.octets().to_vec(),

@@ -19,7 +19,8 @@ use std::{fs, thread};
 
 const INTERVAL: Duration = Guard::<Published>::INTERVAL;
 
-/// A file system that follows the test, and counts its calls.
+/// A test double for a published file: the test sets the result of a look, and the double counts the
+/// looks.
 #[derive(Clone, Debug)]
 struct Double {
     path: PathBuf,
@@ -80,7 +81,7 @@ fn guard_with_an_interval_checks_at_each() {
     let second = Duration::from_secs(1);
     let mut guard = Guard::new(double.clone(), GuardMode::Every(second));
     let start = Time::from_millis(7);
-    assert_eq!(guard.deadline(start), Some(start), "it asks for the time");
+    assert_eq!(guard.deadline(start), Some(start), "the first tick begins the interval");
     assert!(guard.tick(start).is_none() && double.looks() == 0);
     for round in 1..4_u32 {
         let due = start.saturating_add(second * round);
@@ -145,7 +146,8 @@ mod notified {
         fs::write(dir.join("2.lock"), "another").unwrap();
         fs::remove_file(dir.join("2.lock")).unwrap();
         assert_eq!(events(&mut guard, Time::from_millis(1)), []);
-        assert_eq!((double.looks(), guard.deadline(Time::from_millis(1))), (1, None), "of another editor");
+        let deadline = guard.deadline(Time::from_millis(1));
+        assert_eq!((double.looks(), deadline), (1, None), "a file of another editor causes no look");
         fs::write(dir.join("1.lock"), "ours").unwrap();
         fs::remove_file(dir.join("1.lock")).unwrap();
         double.says(Ok(Watch::Republished));
@@ -270,7 +272,7 @@ fn hanging_disk_delays_only_the_guard_thread() {
     assert!(begin.elapsed() < Duration::from_millis(50), "{:?}", begin.elapsed());
     // With notifications the first look comes at once, otherwise after the interval.
     let event = events.recv_timeout(Duration::from_secs(10)).unwrap();
-    assert!(failed(&event), "what cannot be brought back is reported within 10 s: {event:?}");
+    assert!(failed(&event), "a file that cannot be restored is reported within 10 s: {event:?}");
     let begin = Instant::now();
     let removed = guard.remove();
     assert!(begin.elapsed() < Duration::from_millis(2_500), "{:?}", begin.elapsed());

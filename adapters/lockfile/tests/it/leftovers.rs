@@ -45,7 +45,7 @@ fn l06_only_our_own_dead_files_are_removed() {
         assert_eq!(removed, *expected, "{port}");
     }
     let kept: Vec<String> = before.into_iter().filter(|name| name != "1.lock").collect();
-    assert_eq!(names(temp.path()), kept, "one has gone");
+    assert_eq!(names(temp.path()), kept, "only 1.lock was removed");
     assert!(dir.remove_leftovers("").unwrap().iter().all(|leftover| leftover.removed.is_err()));
     assert_eq!(names(temp.path()), kept);
 }

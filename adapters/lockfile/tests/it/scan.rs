@@ -206,7 +206,7 @@ mod unix {
     #[test]
     fn directory_of_another_user_is_not_read() {
         if !rustix::process::geteuid().is_root() {
-            // Every other user has such a directory: the root of the file system.
+            // For all users but root, the root of the file system is such a directory.
             assert!(matches!(scan("/"), Err(Error::NotOurs { owner: 0, .. })));
             return;
         }

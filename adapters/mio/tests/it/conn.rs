@@ -113,7 +113,7 @@ fn eight_clients_receive_all_their_echoes() {
                 for n in 0..64_usize {
                     machine.sender().text(&format!("{n} ").repeat(n * n)).unwrap();
                 }
-                // The messages that were sent before come back all the same.
+                // The pong comes back before some of the echoes, which still arrive.
                 machine.sender().ping(b"done").unwrap();
             }
             ws::OwnedEvent::Text(text) => {
@@ -160,7 +160,7 @@ fn e03_much_goes_through_and_then_nothing_spins() {
         assert!(servers.iter().all(|conn| conn.deadline(now) != Some(now)));
         assert!(clients.iter().all(|conn| conn.deadline(now) != Some(now)));
         world.poll.poll(&mut world.events, Some(waker)).unwrap();
-        assert!(world.events.is_empty(), "nobody says anything");
+        assert!(world.events.is_empty(), "no bytes are sent");
     }
     assert_eq!(world.turns, before);
 }

@@ -34,8 +34,7 @@ impl Pipe {
         Err(ErrorKind::WouldBlock.into())
     }
 
-    /// Returns true if this side has waited and need not wait any longer; then false until the side
-    /// waits again.
+    /// Returns true, once, if this side has waited and need not wait any longer.
     fn edge(waits: &Cell<bool>, is_over: bool) -> bool {
         let edge = waits.get() && is_over;
         waits.set(waits.get() && !edge);
@@ -169,7 +168,7 @@ fn echo(capacity: usize, messages: usize, len: usize) {
         });
     }
     let least = 2 * messages * len / capacity / 2;
-    assert!(world.blocked() >= least, "{capacity}: it has hardly pressed, {} times", world.blocked());
+    assert!(world.blocked() >= least, "{capacity}: only {} calls would have blocked", world.blocked());
     assert!(world.client.machine().outgoing().is_empty() && world.server.machine().outgoing().is_empty());
 }
 

@@ -1,4 +1,5 @@
-//! An editor that is stopped and started again on its port with its token, over real loopback sockets (Q20).
+//! An editor that is stopped and started again on its port with its token, over real loopback sockets (quirk
+//! Q20 of docs/conformance.md).
 
 use getrandom::SysRng;
 use ide_mcp::Clock;

@@ -37,7 +37,8 @@ fn lock_file_that_vanishes_is_reported_and_restored() {
     assert!(fs::read_to_string(&path).unwrap().contains("other"));
 }
 
-/// Waits longer than the interval at which a guard looks without notifications.
+/// Checks that an idle server gets no event and sets no timer, in a wait that is longer than the interval
+/// of a guard without notifications.
 #[cfg(target_os = "linux")]
 #[test]
 fn idle_server_with_guard_never_wakes() {
