@@ -113,7 +113,7 @@ fn count() -> Result<Counts, String> {
     for (mut case, instructions) in cases.into_iter().zip(instructions) {
         counts.push((format!("{}: instructions", case.name), instructions / case.times as f64));
         if !case.name.starts_with("floor") {
-            // After a cycle the buffers have their full size, so their growth is not counted.
+            // After these repetitions the buffers have their full size, so their growth is not counted.
             (case.run)(2 * case.times);
             let heap = allocation_counter::measure(|| (case.run)(case.times));
             let each = heap.count_total as f64 / case.times as f64;

@@ -1,6 +1,6 @@
 //! The cost of the smallest editor for its author: CPU time of a clean build, crates, and the size
-//! of the program, on this crate, on rmcp, and on tungstenite alone. A check before the measurement
-//! shows that each editor does the same.
+//! of the program, on this crate, on rmcp, and on tungstenite alone. A check shows that each editor
+//! answers the same calls.
 
 use crate::data::{Goal, Grid, Section};
 use crate::mcp::calls::{frame, open_diff};

@@ -104,7 +104,7 @@ mod tests {
 
     impl Outbox for One {
         fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
-            assert_eq!(to, To::Answer(&Id::from(7)), "the first of them");
+            assert_eq!(to, To::Answer(&Id::from(7)), "the array is sent under its first id");
             let mut text = Vec::new();
             write(&mut text);
             self.0.push(String::from_utf8(text).unwrap());

@@ -60,8 +60,8 @@ pub(super) trait Role {
     /// Returns the part that both roles have in common.
     fn session(&mut self) -> &mut Session<Self::Call>;
 
-    /// Takes a request that is neither a ping nor `server/discover`, and whose id is free, in a
-    /// session that is not drained, failed or closed.
+    /// Takes a request that is neither a ping nor `server/discover`, in a session that is not
+    /// drained, failed or closed. No open call has the id of the request.
     fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox);
 
     /// Takes a notification that is neither a cancellation nor a report of progress.
@@ -89,8 +89,8 @@ pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) 
 
 fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox) {
     let Some(elements) = batch::elements(array) else {
-        // The answer that JSON-RPC demands here has no id, and peers end a session at such an
-        // answer.
+        // Nothing is sent: the answer that JSON-RPC demands here has no id, and peers end a session
+        // at such an answer.
         return role.session().tolerate(PeerFault::BatchLength);
     };
     let mut gather = Gather::new(out);

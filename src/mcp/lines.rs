@@ -55,7 +55,8 @@ impl Outbox for Lines {
         let start = buf.len();
         write(buf);
         let Some(message @ [_, ..]) = buf.get_mut(start..) else { return Ok(()) };
-        // Raw JSON of the application can have line breaks between its tokens, and nowhere else.
+        // Raw JSON of the application can have line breaks, but only between its tokens, where a
+        // space means the same.
         message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
         buf.push(b'\n');
         Ok(())

@@ -76,7 +76,7 @@ pub(super) struct Listing {
 /// The result of adding a page.
 #[derive(Debug)]
 pub(super) enum Turn {
-    /// The incomplete list. Its next page lies behind the last cursor.
+    /// The list so far. Its [`cursor`](Listing::cursor) leads to the next page.
     Next(Listing),
     /// The whole list: the page was the last one.
     Whole(Box<RawValue>),

@@ -22,9 +22,9 @@
 //! ```
 //!
 //! Both roles send and receive requests: either side sends `ping`, cancels, and reports progress. A
-//! message that this module does not model reaches the application as method and raw parameters.
-//! For a request, the application also receives the handle by which it answers. So the application
-//! can serve or forward the message. Version 2026-07-28, which has no session, is not supported:
+//! notification that the session does not handle itself reaches the application as method and raw
+//! parameters. So does a request that the configuration forwards ([`Forward`]), with the handle by
+//! which the application answers it. Version 2026-07-28, which has no session, is not supported:
 //! `server/discover` is refused at once, so that a client that tries it falls back.
 //!
 //! | to do | call |

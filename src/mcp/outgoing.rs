@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The ids are the integers from 1 on, each used once. So no memory is needed to recognize an id of
-//! this side. A response to an id that has been issued and does not wait is late; a response to any
-//! other id is unknown. Some peers lose ids beyond 2^53. At a million requests a second, the ids
-//! stay below 2^53 for 285 years.
+//! this side. A response is late if its id has been issued and no request waits under it. A response
+//! with an id that was never issued is unknown. Some peers cannot represent integers beyond 2^53. At
+//! a million requests a second, the ids stay below 2^53 for 285 years.
 
 use alloc::boxed::Box;
 use core::time::Duration;

@@ -109,7 +109,7 @@ struct ListCapability {
     list_changed: bool,
 }
 
-/// The answer to `initialize`, for reading. Only the version has to be right.
+/// The answer to `initialize`, for reading. Only the version has to be readable.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InitializeResult<'a> {

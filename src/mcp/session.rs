@@ -137,7 +137,7 @@ impl<C> Session<C> {
     }
 
     /// Opens a forwarded request, which the application answers with raw JSON. `at_once` is true if
-    /// the answer comes before anything else is read.
+    /// the application answers it before anything else is read.
     pub(super) fn forward(
         &mut self,
         id: Id,

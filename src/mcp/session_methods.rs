@@ -206,7 +206,7 @@ macro_rules! session_methods {
             self.session.state == State::Ready
         }
 
-        /// Returns true if the session was closed. Only its owner closes it; a session never closes
+        /// Returns true if the session was closed by [`close`](Self::close). A session never closes
         /// itself.
         #[must_use]
         pub fn is_closed(&self) -> bool {

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
 
-    /// Compares the table with a map that has no slots and no lists beside it.
+    /// Compares the table with a plain map from each number to its deadline and data.
     #[test]
     fn it_is_a_map_with_deadlines() {
         arbtest::arbtest(|u| {

@@ -43,7 +43,7 @@ fn sized_arguments(size: usize) -> String {
     arguments(&text)
 }
 
-/// Returns a call with one short text.
+/// Returns a `getDiagnostics`, whose argument is one short text.
 #[cfg(feature = "check")]
 pub fn get_diagnostics(id: u32) -> String {
     call(id, "getDiagnostics", r#"{"uri":"file:///w/a.rs"}"#)

@@ -134,6 +134,6 @@ mod tests {
         }
         // No file is left over from an earlier report.
         let there = fs::read_dir(docs.join("performance")).unwrap().count();
-        assert_eq!(there, files.len(), "a picture that no result is for");
+        assert_eq!(there, files.len(), "the folder has a picture that no result belongs to");
     }
 }

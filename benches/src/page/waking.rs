@@ -23,7 +23,8 @@ pub fn there_and_back() -> f64 {
             }
         }
     });
-    // A separate thread, because later measurements choose their core themselves.
+    // This thread is pinned, and not the thread of the program: later measurements choose their core
+    // themselves.
     let asking = thread::spawn(move || {
         pin(0);
         let mut batches = [0.0; BATCHES];

@@ -94,7 +94,7 @@ fn over_smol() -> io::Result<()> {
             }
         }
     });
-    // A turn is one poll, which an executor gives to the task before the next task runs.
+    // A turn is one poll of the task. An executor runs other tasks only between two polls.
     async_io::block_on(poll_fn(|context| {
         let begin = cpu_time();
         let polled = serve.as_mut().poll(context);

@@ -66,8 +66,8 @@ pub fn listen() -> TcpListener {
 /// not time its turns.
 static LONGEST_TURN: AtomicU64 = AtomicU64::new(0);
 
-/// Pins this thread to the core of the servers, prints the port, prints the longest turn for each
-/// byte of standard input, and ends the process when standard input ends.
+/// Pins this thread to the core of the servers and prints the port. From then on, prints the longest
+/// turn whenever a byte comes on standard input, and ends the process when standard input ends.
 pub fn announce(port: u16) {
     pin(0);
     println!("{port}");

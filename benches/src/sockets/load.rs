@@ -111,7 +111,7 @@ impl Load {
             let done = received / self.answer - answered;
             self.latencies.extend(under_way.drain(..done).map(|sent| now - sent));
         }
-        assert_eq!(received, messages * self.answer, "more was said than was asked");
+        assert_eq!(received, messages * self.answer, "the server has sent more than the answers");
     }
 
     /// Sends one window.
@@ -144,7 +144,7 @@ impl Load {
         let n = self.stream.read(&mut self.buf).expect("the server answers");
         assert!(n > 0, "the server went away");
         if let Some(expected) = self.expected.get(before..self.expected.len().min(before + n)) {
-            assert!(self.buf.starts_with(expected), "another answer than what was sent");
+            assert!(self.buf.starts_with(expected), "an answer differs from the expected one");
         }
         n
     }

@@ -31,8 +31,8 @@ const GOAL: f64 = 5_000.0;
 /// flood.
 ///
 /// The latency has no goal, because it includes the time in which the threads of the load wait for
-/// each other on their core. The turns of `ide-mcp-blocking` are not timed: its events are taken
-/// one by one.
+/// each other on their core. The turns of `ide-mcp-blocking` are not timed: its server returns
+/// events one by one, and does not report the end of a turn.
 pub fn turns(rounds: usize) -> Section {
     pin(1);
     let mut section = Section::new("turns");

@@ -64,7 +64,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the session has started or ended before, or if there is no room.
+    /// If the session has started or ended before, or if the outbox is full.
     pub fn start(&mut self, now: Time, out: &mut impl Outbox) -> Result<(), NotSent> {
         self.session.set_now(now);
         match self.session.state {

@@ -59,7 +59,7 @@ pub(super) struct Terms {
     /// The result if the application does not answer in time, as JSON.
     pub(super) when_late: Option<&'static str>,
     /// True if the application answers the call before anything else is read. Such a call is
-    /// accepted for any number of waiting calls.
+    /// accepted even if the limit on waiting calls is reached.
     pub(super) at_once: bool,
     pub(super) form: Form,
 }
@@ -94,8 +94,8 @@ const AT_ONCE: usize = 64;
 
 /// The calls of the peer that wait for the application.
 ///
-/// `bytes` is the sum of `Call::bytes`, and `at_once` the number of calls with `Call::at_once`,
-/// over `calls`. A call that waits is accepted while `bytes`, its own message included, is at most
+/// Over all `calls`, `bytes` is the sum of `Call::bytes`, and `at_once` the number of calls with
+/// `Call::at_once`. A call that waits is accepted while `bytes`, its own message included, is at most
 /// `most_bytes` (one call alone can be larger) and at most `quota`. The decision depends on open
 /// calls only, so it does not depend on how the bytes were cut.
 #[derive(Debug)]

@@ -107,8 +107,7 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Returns true if the server has its own implementation of this method, so that
-    /// `Forward::Everything` does not forward it.
+    /// Returns true if the server serves this method itself under `Forward::Everything`.
     fn models(&self, method: &str) -> bool {
         match method {
             "tools/list" | "tools/call" => true,
