@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     number: u64,
-    /// The index of the session in the table of its owner, see [`SessionId::at_place`].
+    /// The index of the session in a table of sessions, see [`SessionId::at_place`].
     place: u32,
 }
 
@@ -24,7 +24,8 @@ impl SessionId {
     }
 
     /// Returns the name of the session with this number at this place. The place is an index into
-    /// the owner's table of sessions. A place can be reused; a number must not be reused.
+    /// the table of sessions of the code that creates them. A place can be reused; a number must not
+    /// be reused.
     #[must_use]
     pub const fn at_place(number: u64, place: u32) -> Self {
         Self { number, place }
@@ -60,7 +61,7 @@ impl CallId {
     }
 
     /// Returns the number of the call. The calls of a session are numbered from 1, in the order of
-    /// their arrival. The number is for people, and for other languages.
+    /// their arrival. The number is for display, and for bindings to other languages.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.serial

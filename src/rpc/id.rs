@@ -1,8 +1,9 @@
 //! The id of a request. An answer echoes the spelling of the id; a comparison uses its meaning.
 //!
-//! An answer repeats the id byte for byte, because each peer looks its ids up in its own way
-//! (`7.0`, `"\u0041"`, 9007199254740993). Two ids are equal if they have the same meaning: integers
-//! are compared by value and strings by decoded content, and a number never equals a string.
+//! An answer repeats the id byte for byte, because each peer looks its ids up in its own way. A peer
+//! that has sent `7.0`, `"\u0041"` or 9007199254740993 perhaps does not recognize another spelling.
+//! Two ids are equal if they have the same meaning: integers are compared by value and strings by
+//! decoded content, and a number never equals a string.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::{cmp::Ordering, fmt, hash};
@@ -22,7 +23,7 @@ pub struct Id {
     spelling: Option<Box<str>>,
 }
 
-/// The meaning of an id. Every integer has exactly one form: `Int` if it fits.
+/// The meaning of an id. Every integer has exactly one form: `Int` if it fits, otherwise `Big`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     Int(i64),

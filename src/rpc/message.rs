@@ -1,5 +1,5 @@
 //! The classification of a text: it is a request, a notification or a response, or it breaks a
-//! rule. The classification is a total function.
+//! rule. Every text has exactly one classification.
 //!
 //! The numbers C1–C20 in the tests name the rules of the classification. In the cases that JSON-RPC
 //! leaves open, the rule is: never answer a message without a readable id, always answer a request
@@ -37,7 +37,7 @@ pub enum Message<'a> {
         /// The parameters: an object; `None` if absent or null.
         params: Option<&'a RawValue>,
     },
-    /// A response. It answers a request of ours if that request has this id.
+    /// A response. It answers the request of ours with this id, if there is one.
     Response {
         /// The id of the response.
         id: Id,

@@ -5,8 +5,9 @@ use serde::Deserialize;
 
 /// The name of a member that is written without escapes, as a slice of its text.
 ///
-/// The value begins behind the name, so the position of the slice in the text leads to the kind of
-/// the value. A [`Deserializer`](serde::Deserializer) does not report that kind.
+/// The value begins behind the name, so the position of the slice in the text leads to the first
+/// byte of the value, which shows its kind. A [`Deserializer`](serde::Deserializer) does not report
+/// that kind.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Name<'t>(pub(crate) &'t str);
 

@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::Change;
 use crate::{Time, Wire};
 
-/// The capacity of a link, in bytes, like the bytes that a socket takes before its reader has read any.
+/// The capacity of a link, in bytes: about as many as a socket takes before its reader has read any.
 const CAPACITY: usize = 64 * 1024;
 
 /// The bytes that travel in one direction, with the delays and the end of that direction.

@@ -182,7 +182,7 @@ impl Net {
             while let Some(event) = self.host.poll_event() {
                 idle = false;
                 if let HostEvent::AdmissionPending { conn } = event {
-                    // An adapter asks for the owner of the socket, and all sockets here are ours.
+                    // An adapter looks up the owner of the socket. All sockets here are ours.
                     self.host.admit(conn, true);
                 } else {
                     app(&mut self.host, event);
@@ -333,7 +333,7 @@ impl Connection {
                 let moved = self.carry(&mut wire, now);
                 (moved, wire.is_done() && wire.outgoing().is_empty())
             }
-            // The connection is over for the host.
+            // The host has removed the connection.
             None => (self.carry(&mut Program::ended(), now), false),
         };
         if is_over {

@@ -137,7 +137,8 @@ struct Direction {
 enum Part {
     Head,
     Frames,
-    /// Bytes that are neither. The machine reports them, and they are not shown.
+    /// Bytes that are neither a head nor frames. The machine reports their fault, and the tracer
+    /// does not show them.
     Neither,
 }
 
@@ -171,7 +172,7 @@ impl Direction {
                 _ if at == 0 => line.into(),
                 Some((name, _)) if !is_secret(name) => line.into(),
                 Some((name, _)) => format!("{name}: …"),
-                // The line can continue the value of the field before it.
+                // The line can continue the value of the field before it, so it is not shown.
                 None => "…".into(),
             };
             show(&format!("{} {}", self.arrow, display_safe(&shown)));

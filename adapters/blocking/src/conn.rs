@@ -224,8 +224,8 @@ impl<M: Wire + Machine> Conn<M> {
         let is_ending = link.is_ending();
         let waits_for_room = !is_ending && link.error().is_none() && !machine.outgoing().is_empty();
         let wait = if cfg!(not(unix)) && waits_for_room {
-            // The socket had no room for all output. The wait is for room alone, so input waits meanwhile. Most
-            // often the socket has room sooner.
+            // The socket had no room for all output. The wait is a write of at most `WRITE_TIMEOUT`, and input
+            // waits meanwhile.
             SHORTEST
         } else {
             self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).saturating_since(now)

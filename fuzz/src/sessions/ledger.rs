@@ -69,7 +69,7 @@ impl Ledger {
     }
 
     fn settle(&mut self, id: &str, why: &str) {
-        let left = self.owed.get_mut(id).unwrap_or_else(|| panic!("{why} answers {id}, which nobody asks"));
+        let left = self.owed.get_mut(id).unwrap_or_else(|| panic!("{why} ends {id}, which is not open"));
         *left -= 1;
         if *left == 0 {
             self.owed.remove(id);

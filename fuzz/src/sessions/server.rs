@@ -50,7 +50,8 @@ struct Setup {
     logging: Option<u8>,
     /// True if the list of tools cannot change.
     fixed: bool,
-    /// True if the application declares capabilities that the session does not model.
+    /// True if the application declares capabilities of its own, which the session does not
+    /// implement.
     declares: bool,
 }
 
@@ -191,7 +192,7 @@ impl Run {
         assert_eq!(self.books.said(), usize::from(sent == Ok(true)));
         if sent == Ok(true) {
             let asked = self.books.lists;
-            assert!(self.told.is_none_or(|before| before < asked), "told twice without being asked");
+            assert!(self.told.is_none_or(|before| before < asked), "a second one without a request");
             self.told = Some(asked);
         }
         if let Err(error) = sent {

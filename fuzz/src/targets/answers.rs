@@ -16,8 +16,8 @@ pub enum Serves {
         handled: Vec<Tool>,
         /// The names that the editor lists, in order.
         listed: Vec<String>,
-        /// True if the editor forwards all requests that the session does not model to the
-        /// application.
+        /// True if the editor forwards to the application all requests for which the session has no
+        /// implementation of its own (`Forward::Everything`).
         forwards: bool,
     },
     Agent {
@@ -65,8 +65,8 @@ pub enum Upon {
 }
 
 impl Serves {
-    /// Returns the expected answer to a request whose id is free. `awaiting` is true before the
-    /// session is open.
+    /// Returns the expected answer to a request whose id no open request has. `awaiting` is true
+    /// before the session is open.
     pub fn expected(&self, wants: &Wants, awaiting: bool) -> Expected {
         let (method, cursor, call) = match wants {
             Wants::Refused(code) => return Expected::Error(*code),
@@ -111,7 +111,7 @@ fn forwarded(forwards: bool) -> Expected {
     }
 }
 
-/// Returns the expected answer to a call, by the columns of the dialects' table.
+/// Returns the expected answer to a call of a tool in this dialect.
 fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> Expected {
     let unknown = match dialect {
         Dialect::JetBrains | Dialect::SnakeCase => code::METHOD_NOT_FOUND,

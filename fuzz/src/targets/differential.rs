@@ -34,7 +34,7 @@ pub fn against_tungstenite(data: &[u8]) {
             assert!(theirs.starts_with(&ours), "{ours:?} {theirs:?}");
         }
         (End::Fault(Some(rule)), End::Waits) => {
-            assert!(ends_within_a_frame(bytes), "{rule:?}: a rule that they do not have");
+            assert!(ends_within_a_frame(bytes), "{rule:?}: tungstenite does not enforce this rule");
             assert_eq!(ours, theirs, "{rule:?}");
         }
         (End::Fault(_), End::Fault(_)) | (End::Waits, End::Waits) | (End::Closed, End::Closed) => {

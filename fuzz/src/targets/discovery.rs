@@ -1,5 +1,5 @@
-//! Any text as a lock file and as a path: the inputs of discovery and of tools that come from
-//! others.
+//! Any text as a lock file and as a path: the inputs of discovery and of tools that other programs
+//! write.
 
 use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spellings};

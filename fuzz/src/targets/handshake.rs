@@ -23,7 +23,7 @@ pub fn handshake_server(data: &[u8]) {
                 request.fields().filter(|field| field.0.eq_ignore_ascii_case(b"sec-websocket-key")).count(),
                 1
             );
-            assert!(found.output.starts_with(b"HTTP/1.1 101 "), "accepted and not answered so");
+            assert!(found.output.starts_with(b"HTTP/1.1 101 "), "an accepted request gets another answer");
             let answered = contains(&found.output, b"\r\nSec-WebSocket-Protocol: mcp\r\n");
             assert_eq!(answered, request.offers("mcp"), "the sub-protocol that was offered, and no other");
             assert_eq!(
@@ -31,7 +31,7 @@ pub fn handshake_server(data: &[u8]) {
                 request.single("sec-websocket-protocol") != HeaderField::Absent
             );
             if let Some(proof) = their_proof(&data[..head_len(data)], request) {
-                assert!(contains(&found.output, &proof), "another proof than theirs");
+                assert!(contains(&found.output, &proof), "the accept key differs from that of tungstenite");
             }
         }
         Some(OwnedEvent::Closed(Closed::Refused(refusal))) => {
@@ -44,8 +44,8 @@ pub fn handshake_server(data: &[u8]) {
     }
 }
 
-/// Checks that only a 101 response with the proof for the request opens the connection, and that a
-/// server accepts every request that a client can be configured to send.
+/// Checks that only a 101 response with the accept key of the request opens the connection, and that
+/// a server accepts every request that a client can be configured to send.
 pub fn handshake_client(data: &[u8]) {
     asks(data);
     let found = outcome_of_any_cut(&WsClient, &[data], 0);
@@ -54,7 +54,7 @@ pub fn handshake_client(data: &[u8]) {
         assert!(data.starts_with(b"HTTP/1.1 101"), "opened by another status");
         let good = WsClient.opening();
         let proof = good.windows(29).find(|bytes| bytes.ends_with(b"=")).unwrap();
-        assert!(contains(&data[..head_len(data)], proof.trim_ascii()), "opened without the proof");
+        assert!(contains(&data[..head_len(data)], proof.trim_ascii()), "opened without the accept key");
     } else {
         let ended = matches!(
             found.events.as_slice(),
@@ -94,9 +94,10 @@ fn asks(data: &[u8]) {
     }
 }
 
-/// Returns the proof with which tungstenite answers this head. `None` where tungstenite accepts
-/// less than RFC 9110 allows: targets and values of some characters; `Upgrade` and `Connection`
-/// over several fields, with other protocols, with tabs or above ASCII.
+/// Returns the accept key with which tungstenite answers this head. Returns `None` for heads of
+/// which tungstenite accepts less than RFC 9110 allows: targets and values with some characters, and
+/// `Upgrade` and `Connection` in several fields, with other protocols, with tabs or with characters
+/// above ASCII.
 fn their_proof(head: &[u8], request: Request<'_>) -> Option<Vec<u8>> {
     let plain = |name| matches!(request.single(name), HeaderField::One(value) if value.is_ascii() && !value.contains(&b'\t'));
     let alone = matches!(request.single("upgrade"), HeaderField::One(value) if value.eq_ignore_ascii_case(b"websocket"));

@@ -117,13 +117,14 @@ impl Owed {
         let (id, answer) = (members["id"].get(), serde_json::from_str(text).unwrap_or(Value::Null));
         let asked = |(owed, _): &&(Id, Expected)| owed.token == id;
         let is_met = |(owed, expected): &(Id, Expected)| owed.token == id && expected.is_met(&answer, upon);
-        // Of several requests with one id, the answer belongs to the one with the most exact
-        // expectation, and then to the latest, which is answered at once.
+        // If several open requests have this id, the answer belongs to one whose expectation it meets:
+        // to one with an exact expectation, if possible, and of these to the latest, which is answered
+        // at once.
         let is_exactly_met = |open: &(Id, Expected)| !open.1.is_vague() && is_met(open);
         let at = self.open.iter().rposition(is_exactly_met);
         let Some(at) = at.or_else(|| self.open.iter().rposition(is_met)) else {
             let expected: Vec<_> = self.open.iter().filter(asked).map(|(_, expected)| expected).collect();
-            panic!("upon {upon:?} {text} answers what wants {expected:?}");
+            panic!("upon {upon:?}, {text} meets none of {expected:?}");
         };
         let (_, expected) = self.open.remove(at);
         *self.hits.entry(format!("{} {}", name_of(&expected), answer["error"]["code"])).or_default() += 1;

@@ -157,7 +157,7 @@ impl Run {
                     EditorAct::Fail(_) => server.call(call).fail(-1, "no").map_err(RespondError::from),
                     _ => server.call(call).respond(&result),
                 };
-                answered.expect("no event has said that it ended");
+                answered.expect("no event has reported the end of the call");
                 *self.ended.entry(call).or_default() += 1;
             }
             EditorAct::Select(lines) => {
@@ -181,7 +181,7 @@ impl Run {
                 let Some(at) = pick(which, self.waiting.len()) else { return };
                 let call = self.waiting[at].0;
                 let said = server.call(call).progress(&Progress::new(f64::from(*to)).of(255.0).saying("so"));
-                self.told += usize::from(said.expect("no event has said that it ended"));
+                self.told += usize::from(said.expect("no event has reported the end of the call"));
             }
         }
     }
@@ -202,7 +202,7 @@ impl Run {
             }
         }
         self.looked_at = self.pair.server_events.len();
-        assert!(self.waiting.len() <= 4, "more calls wait than may");
+        assert!(self.waiting.len() <= 4, "more calls wait than the limit allows");
         let due = self.pair.deadline();
         assert!(due.is_none_or(|due| due >= self.pair.now) || self.pair.server.deadline().is_some());
     }

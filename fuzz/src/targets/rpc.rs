@@ -54,7 +54,7 @@ pub fn rpc_text(data: &[u8]) {
     while let Some(event) = server.poll_event(&mut out) {
         assert!(!matches!(event, Event::Call { .. } | Event::CallEnded { .. }), "{event:?}");
     }
-    assert!(out.take().is_empty(), "nothing is said of its own accord");
+    assert!(out.take().is_empty(), "polling sends nothing");
     ledger.is_settled();
     called(text, &limits);
     if let Ok(raw) = theirs {
@@ -62,8 +62,8 @@ pub fn rpc_text(data: &[u8]) {
     }
 }
 
-/// Delivers the text to an open session. If the text is a call, the call names a known tool and its
-/// arguments are an object.
+/// Delivers the text to an open session. Checks that a call that is reported names a known tool and
+/// has an object as its arguments, and that every request is answered or reported.
 fn called(text: &str, limits: &SessionLimits) {
     let mut tools = RawTools::new(Vec::new());
     tools.specs_mut().push(ToolSpec::new("t", "", "{}"));
@@ -84,7 +84,7 @@ fn called(text: &str, limits: &SessionLimits) {
             ledger.said(&out.take());
         }
     }
-    assert!(open.is_empty(), "neither answered nor handed over: {open:?}");
+    assert!(open.is_empty(), "neither answered nor reported: {open:?}");
     ledger.is_settled();
 }
 

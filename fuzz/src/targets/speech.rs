@@ -31,11 +31,11 @@ pub enum Wrapping {
     ByteOrderMark,
     /// Invalid JSON: the closing brackets are missing.
     CutOff,
-    /// Invalid JSON: the text stands there twice.
+    /// Invalid JSON: the text twice in a row.
     TwoAtOnce,
 }
 
-/// A message. Its members have a fixed order that begins at any of them, by `order`.
+/// A message. Its members have a fixed order, which `order` rotates.
 #[derive(Debug)]
 pub struct Message {
     id: Option<Id>,
@@ -89,8 +89,8 @@ pub struct Asked {
     pub answers: Vec<(Id, Wants)>,
     /// The meanings of ids that need no answer any more.
     pub cancels: Vec<String>,
-    /// True if the cancelled requests, if open, get no answer any more: the cancellation stands
-    /// alone and has no flaw.
+    /// True if the cancellations are surely valid, so that an open request that is cancelled gets no
+    /// answer any more. That is so if the cancellation stands alone and has no flaw.
     pub is_surely_cancelled: bool,
 }
 
@@ -178,8 +178,8 @@ impl Message {
         match (&self.id, &self.says) {
             (_, Says::Answers(_)) => {}
             (Some(id), _) if is_known => asked.answers.push((id.clone(), self.wants())),
-            // The receiver may or may not accept a cancellation with a flaw; then the request can
-            // be answered or not.
+            // The receiver may or may not accept a cancellation with a flaw, so the request can be
+            // answered or not.
             (None, Says::Cancels(id)) => asked.cancels.extend(id.meaning.clone()),
             _ => {}
         }
@@ -359,8 +359,8 @@ fn notification(u: &mut Unstructured<'_>) -> Result<Says> {
             format!(r#"{{"progressToken":{},"progress":{}}}"#, value(u, 1)?, value(u, 1)?),
         ),
         2 => ("ide_connected", format!(r#"{{"pid":{}}}"#, value(u, 1)?)),
-        // The id stands in a list and so is never valid by chance: `Says::Cancels` stands for valid
-        // cancellations.
+        // The id stands in a list, so it is never valid by chance. Valid cancellations are generated as
+        // `Says::Cancels`.
         3 => ("notifications/cancelled", format!(r#"{{"requestId":[{}]}}"#, value(u, 2)?)),
         4 => ("notifications/roots/list_changed", value(u, 2)?),
         5 => ("tools/call", r#"{"name":"getDiagnostics","arguments":{}}"#.into()),

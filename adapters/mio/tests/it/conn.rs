@@ -113,7 +113,7 @@ fn eight_clients_receive_all_their_echoes() {
                 for n in 0..64_usize {
                     machine.sender().text(&format!("{n} ").repeat(n * n)).unwrap();
                 }
-                // The pong comes back before some of the echoes, which still arrive.
+                // A ping after the messages does not disturb their echoes.
                 machine.sender().ping(b"done").unwrap();
             }
             ws::OwnedEvent::Text(text) => {
