@@ -1,6 +1,6 @@
 //! The behaviour of every adapter: the same cases with the same results.
 //!
-//! A row of the table below is one case, with its topic. It becomes three tests, `mio::…`,
+//! A row of the table below is one case, with its topic. The row becomes three tests, `mio::…`,
 //! `smol::…` and `blocking::…`. The tests use real loopback sockets, real directories and real
 //! time. Three tests with a thousand strangers can run at once, and the sockets of the strangers
 //! belong to this process. So these tests need some 3,300 file descriptors, and raise the limit as

@@ -232,8 +232,9 @@ macro_rules! session_methods {
         }
 
         /// Limits the open calls to this many bytes, in addition to
-        /// [`SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes). This is the share
-        /// of the session in a limit on several sessions together. Calls that are open stay open.
+        /// [`SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes). The number is the
+        /// share of this session in a limit on several sessions together. Calls that are open stay
+        /// open.
         pub const fn set_quota(&mut self, bytes: usize) {
             self.session.incoming.set_quota(bytes);
         }

@@ -12,8 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 /// The longest time for which a write waits for room, on systems where only a write can wait for room. After
-/// this time the connection handles its input and its timers again, so a peer that reads only after we have
-/// read is blocked no longer than this time.
+/// this time the connection handles its input and its timers again. So a peer that reads nothing until we have
+/// read its bytes waits no longer than this time.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// The shortest wait for input. A read timeout of zero would mean that there is no timeout.

@@ -1,9 +1,9 @@
 //! The bytes that the application has written, until a thread has written them to the socket.
 //!
 //! ```text
-//!  Open ──finish──▶ Finishing ──▶ the rest is written, and the write side is shut down
+//!  Open ──finish──▶ Finishing ──▶ the buffer is written, and the write side is shut down
 //!    │                  │
-//!    └──────abandon─────┴──────▶ Abandoned ──▶ the rest is written within 2 s, and the socket is shut down
+//!    └──────abandon─────┴──────▶ Abandoned ──▶ the buffer is written within 2 s, and the socket is shut down
 //! ```
 
 use crate::lock;

@@ -41,7 +41,7 @@ pub fn client_env() -> ClientEnv {
 /// Generates a token from the randomness of the system.
 ///
 /// # Errors
-/// [`Error::Entropy`]. There is no weaker source to fall back to.
+/// [`Error::Entropy`]. The function does not fall back to a weaker source.
 pub fn new_token() -> Result<AuthToken, Error> {
     AuthToken::generate(&mut SysRng).map_err(Error::Entropy)
 }

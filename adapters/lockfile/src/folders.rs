@@ -1,7 +1,7 @@
-//! The folders to publish. The real client resolves symbolic links in its working directory before it
-//! compares text, so an editor that was opened through a link has to publish the given folder and the
-//! resolved one. Other [`spellings`] of these folders on this [`system`] follow; Linux and macOS have
-//! none.
+//! The folders to publish. The real client resolves the symbolic links in its working directory, and
+//! then compares text. So an editor that was opened through a link has to publish the given folder and
+//! the resolved one. Other [`spellings`] of these folders on this [`system`] follow; Linux and macOS
+//! have none.
 
 use std::fs;
 use std::io::ErrorKind;

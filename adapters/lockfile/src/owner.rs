@@ -1,9 +1,10 @@
 //! The owner of the socket at the other end of a connection.
 //!
 //! A port outlives the editor that listened on it: after a crash, another user can listen there, and the
-//! lock file still leads to the port. So a client looks up the owner of the other socket after it has
-//! connected and before it sends its first byte, at every attempt. The look-up is about a connection
-//! that exists, and no other program can take over the other end of an existing connection.
+//! lock file still leads to the port. So whenever a client has connected, it looks up the owner of the
+//! socket at the other end before it sends its first byte. The look-up is about a connection that
+//! exists, and no other program can take over the other end of an existing connection. So the result
+//! stays valid.
 //!
 //! ```text
 //!                     the table of sockets
@@ -90,7 +91,7 @@ pub fn client_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
 ///
 /// # Errors
 /// [`Error::PortNotOurs`] if another user listens there, [`Error::PortWithoutOwner`] if the other end
-/// has an address of this machine and is not found. The client sends nothing then.
+/// has an address of this machine and is not found. In both cases the client has to send nothing.
 pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknown>, Error> {
     match server_owner(local, peer) {
         Owner::Us => Ok(None),

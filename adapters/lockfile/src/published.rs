@@ -114,8 +114,8 @@ impl Published {
         }
     }
 
-    /// Inspects the file with our name. It is ours if it has our token or, if we have none, if its
-    /// text is the one that we wrote.
+    /// Inspects the file with our name. The file is ours if it has our token, or if its text is the one
+    /// that we wrote.
     fn look(&self) -> Result<Seen, Error> {
         let name = self.form.file_name(self.port, &self.file);
         match read(self.dir.handle(), OsStr::new(&name), self.form, &self.path).file {

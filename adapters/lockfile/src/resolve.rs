@@ -30,9 +30,10 @@ pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> 
 /// appended unchanged to the resolved part.
 ///
 /// # Errors
-/// [`Error::Dangling`] if the path leads to a dangling link, [`Error::Io`] if a directory above it
-/// cannot be inspected, [`Error::NotUnicode`] for a path that is not Unicode, on systems other than
-/// Unix, [`Error::Suspicious`] if the resolved path may not be opened.
+/// - [`Error::Dangling`] if the path leads to a dangling link.
+/// - [`Error::Io`] if a directory above it cannot be inspected.
+/// - [`Error::NotUnicode`] for a path that is not Unicode, on systems other than Unix.
+/// - [`Error::Suspicious`] if the resolved path may not be opened.
 pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
     let full = sys::to_path(path)?;
     let mut missing: Vec<OsString> = Vec::new();

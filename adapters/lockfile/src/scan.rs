@@ -76,8 +76,8 @@ pub struct Found {
     pub modified: Option<SystemTime>,
     /// The permission bits, if the system has any: more than 0600 lets other users read the token.
     pub mode: Option<u32>,
-    /// True if the process lives ([`pid_alive`]); `None` also for a process of the other system under
-    /// WSL.
+    /// True if the process lives ([`pid_alive`]). `None` also if the process belongs to the other of
+    /// the two systems, Windows and Linux, that share a directory under WSL.
     pub pid_alive: Option<bool>,
 }
 

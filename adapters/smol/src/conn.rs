@@ -98,8 +98,8 @@ impl<M: Wire + Machine> Conn<M> {
     /// over](Conn::is_over): the last event was delivered, and nothing is left to do.
     ///
     /// The future is cancel-safe: it has no state of its own, and dropping it at any time loses nothing.
-    /// It yields to the other tasks of its executor at the end of every turn, and after 128 events in a
-    /// row.
+    /// The future yields to the other tasks of its executor at the end of every turn, and after 128
+    /// events in a row.
     pub async fn next_event(&mut self) -> Option<M::Event> {
         let Self { inner, waiting } = self;
         poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await

@@ -93,9 +93,9 @@ fn race(
 }
 
 impl Lane {
-    /// Returns the median, over the rounds, of the ratio of this lane to the other. In a round both
-    /// lanes run one soon after the other, at nearly the same clock rate. The clock rate of the
-    /// machine changes from round to round.
+    /// Returns the median, over the rounds, of the ratio of this lane to the other. The clock rate of
+    /// the machine changes from round to round. Within a round both lanes run one soon after the
+    /// other, at nearly the same clock rate, so the ratio does not depend on it.
     pub fn median_ratio(&self, other: &Self, of: fn(&Outcome) -> f64) -> f64 {
         let pairs = self.outcomes.iter().zip(&other.outcomes);
         let mut ratios: Vec<f64> = pairs.map(|(one, other)| of(one) / of(other)).collect();

@@ -28,8 +28,8 @@ pub type Answer = (String, Option<i64>);
 
 impl Ledger {
     /// Records a received text and `sent`, the messages that the session sent at once. Checks that
-    /// requests that cannot be deferred were answered, and that nothing else was. `batches` is true
-    /// if the version of MCP has batches.
+    /// the session answered all requests that cannot be deferred, and nothing but requests. `batches`
+    /// is true if the version of MCP has batches.
     pub fn heard(&mut self, text: &str, limits: &SessionLimits, batches: bool, sent: &[String]) -> Heard {
         let (mut requests, at_once) = asked(text, limits, batches);
         let answers: Vec<Answer> = sent.iter().flat_map(|message| answered(message)).collect();

@@ -1,5 +1,5 @@
-//! The answer that a request of a script requires, which depends on the side that receives the
-//! request, and the check of an answer against this expectation.
+//! The expected answer to a request of a script, and the check of an answer against it. The
+//! expectation depends on the side that receives the request.
 
 use super::calls::{Called, Fit};
 use super::speech::Wants;

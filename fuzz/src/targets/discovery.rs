@@ -6,9 +6,8 @@ use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spel
 use ide_mcp::ide::{AuthToken, LockFile, LockForm, Transport, display_safe, is_display_unsafe};
 use std::time::Duration;
 
-/// Checks that a lock file keeps its contents when it is written and read again, that no error
-/// shows a part of the text, and that a client that chooses among the files gives every file one
-/// verdict.
+/// Checks that a lock file keeps its contents when it is written and read again. No error shows a
+/// part of the text. A client that chooses among the files gives every file one verdict.
 pub fn lockfile(data: &[u8]) {
     // The first line is the name of the file.
     let text = String::from_utf8_lossy(data);
@@ -89,8 +88,8 @@ fn hides(error: &str, text: &str) {
     }
 }
 
-/// Checks that an accepted path has one form, without a way up and with the same meaning as its
-/// URI, and that a path inside a folder begins with the names of the folder.
+/// Checks that an accepted path has one form, which contains no `.` and no `..`, and that its URI
+/// is read as the same path. A path inside a folder begins with the path of the folder.
 pub fn paths(data: &[u8]) {
     let given = String::from_utf8_lossy(data);
     for platform in [Platform::Posix, Platform::Windows] {

@@ -44,8 +44,8 @@ pub fn handshake_server(data: &[u8]) {
     }
 }
 
-/// Checks that only a 101 response with the accept key of the request opens the connection, and that
-/// a server accepts every request that a client can be configured to send.
+/// Checks that only a 101 response with the accept key of the request opens the connection. A server
+/// accepts every request that a client can be configured to send.
 pub fn handshake_client(data: &[u8]) {
     asks(data);
     let found = outcome_of_any_cut(&WsClient, &[data], 0);

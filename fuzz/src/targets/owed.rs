@@ -80,8 +80,8 @@ impl Owed {
         }
     }
 
-    /// Returns true if a request with this id was perhaps cancelled, so that it is unknown if the
-    /// request is open.
+    /// Returns true if a request with this id was perhaps cancelled. It is then unknown if the request
+    /// is open.
     fn may_be_forgiven(&self, id: &Id) -> bool {
         let is_open = self.open.iter().any(|(open, _)| open.meaning == id.meaning);
         is_open

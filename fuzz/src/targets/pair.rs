@@ -37,8 +37,8 @@ enum EditorAct {
     Progress(u8, u8),
 }
 
-/// Checks that every request of either side has one outcome and every call one end, for any changes
-/// of the link, and that the size of the pieces has no effect.
+/// Checks, for any changes of the link, that every request of either side has one outcome, and every
+/// call one end. The size of the pieces has no effect.
 pub fn pair(data: &[u8]) {
     let whole = play(data, None);
     for piece in [1, 61] {

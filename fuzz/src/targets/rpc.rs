@@ -8,8 +8,8 @@ use ide_mcp::testing::Messages;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Checks that a text is an invalid message if it is no JSON, that an id is present in the text and
-/// is written as it was read, and that only requests are answered.
+/// Checks that exactly the texts that are no JSON are reported as such. An id occurs in the text as
+/// it is written, and is written as it was read. Only requests are answered.
 pub fn rpc_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let limits = SessionLimits::default();
@@ -62,8 +62,8 @@ pub fn rpc_text(data: &[u8]) {
     }
 }
 
-/// Delivers the text to an open session. Checks that a call that is reported names a known tool and
-/// has an object as its arguments, and that every request is answered or reported.
+/// Delivers the text to an open session. Checks that every request is answered or reported. A call
+/// that is reported names a known tool, and has an object as its arguments.
 fn called(text: &str, limits: &SessionLimits) {
     let mut tools = RawTools::new(Vec::new());
     tools.specs_mut().push(ToolSpec::new("t", "", "{}"));

@@ -100,7 +100,7 @@ impl<T: Transport> Server<T> {
         file: &LockFile,
         guarding: Guarding,
     ) -> Result<(), Error> {
-        // The old guard ends first. It would take a new file with the same name and token for its own.
+        // The old guard ends first. It would remove a new file with the same name and token as its own.
         self.lock = None;
         self.listener.transport.unwatch();
         let port = if self.listener.is_open() { self.addr.port() } else { 0 };

@@ -70,7 +70,7 @@ impl<M, S> Conn<M, S> {
 
 impl<M: Wire + Machine, S: Read + Write + Shutdown> Conn<M, S> {
     /// Takes one turn: reads, ticks, passes every event to `on`, and writes the resulting output.
-    /// Does not wait if the socket does not block.
+    /// Does not wait on a non-blocking socket.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut M, M::Event)) {
         while let Some(event) = self.event_of_turn(now) {
             on(&mut self.machine, event);

@@ -184,13 +184,13 @@ impl<K: Keep> Guard<K> {
         }
     }
 
-    /// Looks for the file if that is due, and restores it if it is gone. Returns an event if there is
-    /// one to report.
+    /// Takes a look if one is due: restores the file if it is gone. Returns an event if there is one to
+    /// report.
     pub fn tick(&mut self, now: Time) -> Option<LockFileEvent> {
         if std::mem::take(&mut self.is_lost) {
             // Report `Lost` now. The next look that finds the file in place or restores it reports
-            // `Restored`. That holds also if a look restored the file before this notification was
-            // read: each `Lost` gets its `Restored`.
+            // `Restored`, even if a look restored the file before this notification was read. So each
+            // `Lost` gets its `Restored`.
             self.trouble = Some(LockFileEvent::Lost);
             return self.trouble.clone();
         }

@@ -1,6 +1,6 @@
-//! The TCP sockets of the system and their owners. On Linux: `sock_diag`, which answers for one
-//! socket in constant time (some 30 µs), or if a sandbox forbids that, the table in `/proc/net/tcp`
-//! and `/proc/net/tcp6` (some 10 ms with a thousand sockets).
+//! The TCP sockets of the system and their owners. On Linux the source is `sock_diag`, which answers
+//! for one socket in constant time (some 30 µs). If a sandbox forbids `sock_diag`, the source is the
+//! table in `/proc/net/tcp` and `/proc/net/tcp6` (some 10 ms with a thousand sockets).
 
 use core::fmt;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! Sockets with tiny buffers. Readiness is edge-triggered: a loop that stops before a socket would
 //! block, and forgets that socket, waits for ever. The buffers of a kernel are too large to show such
-//! a fault. These sockets are in memory, hold a single byte if need be, and announce an edge as epoll
-//! does, once for each time that a call would have blocked.
+//! a fault. These sockets are in memory, and can be so small that they hold a single byte. They report
+//! an edge as epoll does, once for each time that a call would have blocked.
 
 use getrandom::SysRng;
 use ide_mcp::{Time, Wire, ws};

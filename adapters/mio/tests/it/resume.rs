@@ -126,8 +126,8 @@ fn answer_to(port: u16, token: &AuthToken) -> String {
     String::from_utf8_lossy(&first).into_owned()
 }
 
-/// Checks that a token that an editor keeps for its next run is useless to another user who held the
-/// port in between and got it from an agent.
+/// Checks the token that an editor keeps for its next run. Another user who held the port in between,
+/// and got the token from an agent, cannot attach with it.
 #[cfg(target_os = "linux")]
 #[test]
 fn l14_captured_token_opens_nothing_for_another_user() {
