@@ -140,7 +140,7 @@ macro_rules! session_methods {
         ///
         /// [`Closed`](NotSent::Closed) once the session is closed. [`NotReady`](NotSent::NotReady)
         /// before the session is ready, when the peer would lose the notification, and once the
-        /// session is drained. [`Full`](NotSent::Full) if there is no room.
+        /// session is drained. [`Full`](NotSent::Full) if the outbox is full.
         /// [`Unserializable`](NotSent::Unserializable) if the parameters cannot be written as an
         /// object.
         pub fn notify<P: Serialize + ?Sized>(

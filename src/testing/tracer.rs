@@ -122,8 +122,8 @@ impl<M: Machine<Event: Debug>, F: FnMut(&str)> Machine for Tracer<M, F> {
     }
 }
 
-/// The bytes of one direction: first a head, then frames. The head and each frame are shown as soon
-/// as they are whole.
+/// The bytes of one direction: first the head of the opening handshake, then frames. The head and
+/// each frame are shown as soon as they are whole.
 #[derive(Debug)]
 struct Direction {
     arrow: &'static str,

@@ -25,8 +25,8 @@ pub fn frames(data: &[u8]) {
     }
 }
 
-/// Checks that the output consists of a head and of whole frames without a fault, with a close
-/// frame only at the end.
+/// Checks that the output consists of the head of the opening handshake and of whole frames without
+/// a fault, with a close frame only at the end.
 fn well_formed(output: &[u8], masked: bool) {
     let head = output.windows(4).position(|end| end == b"\r\n\r\n").map_or(output.len(), |at| at + 4);
     let (mut rest, mut closed) = (&output[head..], false);

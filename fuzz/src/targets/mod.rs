@@ -1,5 +1,5 @@
-//! The targets. Each target takes any bytes and panics if a property does not hold;
-//! [`Run`](crate::support::run::Run) checks the laws for every single step.
+//! The targets. Each target takes any bytes and panics if a property does not hold.
+//! [`Run`](crate::support::run::Run) asserts the laws of `src/machine.rs` that concern a single step.
 
 mod answers;
 mod calls;

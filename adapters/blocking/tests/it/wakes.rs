@@ -20,8 +20,8 @@ fn peer_that_never_reads_causes_no_wakes() {
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
     conn.machine_mut().accept(None).unwrap();
     for size in [6 << 20, 16 << 20] {
-        // The send buffer is below the high-water mark, where the connection reads input, and then
-        // above it.
+        // First the send buffer is below the high-water mark, where the connection reads input. In
+        // the second round it is above the mark.
         conn.machine_mut().sender().binary(&vec![7; size]).unwrap();
         assert!(conn.poll(Duration::from_millis(500)).is_none());
         let before = waits();
