@@ -49,9 +49,7 @@ impl ServerHandler for Editor {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let of_diff = schema(&["old_file_path", "new_file_path", "new_file_contents", "tab_name"]);
-        Ok(ListToolsResult::with_all_items(vec![
-            Tool::new("openDiff", "Shows a proposed change", of_diff),
-        ]))
+        Ok(ListToolsResult::with_all_items(vec![Tool::new("openDiff", "Shows a proposed change", of_diff)]))
     }
 
     async fn call_tool(
