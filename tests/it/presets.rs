@@ -1,9 +1,9 @@
-//! The request target of an agent.
+//! The settings that a dialect brings in one call, on both sides, and the request target of an agent.
 
 use crate::support::ide::{PORT, config, token};
 use ide_mcp::{
-    Time, Wire as _,
-    ide::{Client, ClientConfig, ClientEvent, Server, ServerConfig},
+    Keepalive, Machine as _, Time, Wire as _,
+    ide::{Client, ClientConfig, ClientEvent, Dialect, Policy, Server, ServerConfig, ServerEvent, ToolSet},
     mcp::Implementation,
     rpc::SessionId,
     testing::{Pair, Random},
@@ -59,5 +59,46 @@ fn target_opens_only_its_editor() {
             matches!(event, ClientEvent::Closed(Closed::NotAccepted(ResponseError::Status(404, _))))
         };
         assert_eq!(pair.client_events.iter().any(refused), !opens, "{target}");
+    }
+}
+
+#[test]
+fn dialect_brings_its_rules_for_clients() {
+    const NONE: &[&str] = &[];
+    let cases = [
+        (Dialect::VsCode, NONE, false, "HTTP/1.1 401 ", None, "/"),
+        (Dialect::JetBrains, &["/"], true, "HTTP/1.1 101 ", Some(Keepalive::JSON_RPC), "/"),
+        (Dialect::SnakeCase, &["/", "/mcp"], true, "HTTP/1.1 101 ", Some(Keepalive::JSON_RPC), "/mcp"),
+        (Dialect::Obsidian, NONE, false, "HTTP/1.1 401 ", None, "/"),
+    ];
+    assert_eq!(cases.map(|case| case.0), Dialect::ALL);
+    for (dialect, paths, subprotocol, wrong_token, ping, target) in cases {
+        let editor = |policy| ServerConfig::for_dialect(dialect, info(), policy, ToolSet::new());
+        let config = editor(Policy::new(PORT, token()));
+        assert_eq!(config.dialect, dialect);
+        assert_eq!(config.policy.paths, paths, "{dialect:?}");
+        assert_eq!(config.policy.subprotocol_required, subprotocol, "{dialect:?}");
+        assert_eq!(config.mcp.keepalive, ping, "{dialect:?}");
+        // A client of the dialect gets in, and so does the real client, which asks for `/`.
+        for asked in [target, "/"] {
+            let mut agent = ClientConfig::for_dialect(dialect, info(), PORT, Some(token()));
+            assert_eq!((agent.dialect, agent.target.as_str()), (dialect, target));
+            agent.target = asked.into();
+            let mut pair = Pair::new(server(config.clone()), client(agent).unwrap(), Time::ZERO);
+            pair.settle();
+            assert!(pair.client.is_ready(), "{dialect:?} {asked}");
+        }
+        // A client without the token.
+        let agent = client(ClientConfig::for_dialect(dialect, info(), PORT, None)).unwrap();
+        let mut editor = server(config);
+        editor.feed(Time::ZERO, agent.outgoing());
+        while let Some(event) = editor.poll_event() {
+            assert!(matches!(event, ServerEvent::Closed(_)), "{dialect:?}: {event:?}");
+        }
+        let answer = editor.outgoing();
+        assert!(answer.starts_with(wrong_token.as_bytes()), "{dialect:?}");
+        // 1008 follows the 101.
+        let is_closed = answer.windows(2).any(|code| code == 1008_u16.to_be_bytes());
+        assert_eq!(is_closed, wrong_token.contains("101"), "{dialect:?}");
     }
 }

@@ -57,6 +57,15 @@ impl ClientConfig {
         }
     }
 
+    /// Creates the settings of the client `info` for an editor of this dialect, on this port of this
+    /// machine: the names of tools and arguments, and the request target. The target is `/mcp` for
+    /// [`Dialect::SnakeCase`], as described, and `/` for the others.
+    #[must_use]
+    pub fn for_dialect(dialect: Dialect, info: Implementation, port: u16, token: Option<AuthToken>) -> Self {
+        let target = dialect.rules().targets.last().copied().unwrap_or("/").into();
+        Self { dialect, target, ..Self::new(info, port, token) }
+    }
+
     /// Sets the host that the `Host` field names, as [`ClientEnv::host`](crate::ide::ClientEnv::host)
     /// returns it. The socket has to be connected to that host.
     #[must_use]

@@ -1,6 +1,7 @@
 //! The dialect of the JetBrains plugin, from a description of the plugin.
 
 use super::{Rules, SelectionForm, Wording, vs_code};
+use crate::ide::AuthFailure;
 use crate::rpc::code;
 
 pub(super) const RULES: Rules = Rules {
@@ -10,5 +11,9 @@ pub(super) const RULES: Rules = Rules {
     selection: SelectionForm::Short,
     unknown_tool: code::METHOD_NOT_FOUND,
     rpc_ping: true,
+    // Version 0.1.14 answers 404 to any other target, and 400 without the sub-protocol.
+    targets: &["/"],
+    subprotocol_required: true,
+    auth_failure: AuthFailure::CloseAfterUpgrade,
     ..vs_code::RULES
 };

@@ -8,5 +8,7 @@ pub(super) const RULES: Rules = Rules {
     selection: SelectionForm::Ranged,
     diagnostics: DiagnosticsForm::Flat,
     selection_answer: SelectionAnswerForm::Ranged,
+    // The description has `/mcp`, and the real client asks for `/` (measured).
+    targets: &["/", "/mcp"],
     ..jetbrains::RULES
 };

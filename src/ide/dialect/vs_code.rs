@@ -1,6 +1,7 @@
 //! The dialect of the VS Code extension, for which the real client was written.
 
 use super::{DiagnosticsForm, Rules, SelectionAnswerForm, SelectionForm, Wording};
+use crate::ide::AuthFailure;
 use crate::rpc::code;
 
 pub(super) const RULES: Rules = Rules {
@@ -14,5 +15,8 @@ pub(super) const RULES: Rules = Rules {
     selection: SelectionForm::Full,
     unknown_tool: code::INVALID_PARAMS,
     rpc_ping: false,
+    targets: &[],
+    subprotocol_required: false,
+    auth_failure: AuthFailure::Unauthorized,
     direct_methods: false,
 };

@@ -4,6 +4,7 @@ use crate::Keepalive;
 use crate::ide::{ContentLimits, Dialect, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::time::Duration;
 
@@ -25,7 +26,8 @@ pub struct ServerConfig {
     /// Other resources and prompts are part of [`mcp::ServerConfig::context`].
     pub tool_resources: bool,
     /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
-    /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings.
+    /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings, and
+    /// [`for_dialect`](ServerConfig::for_dialect) its rules for clients too.
     pub dialect: Dialect,
     /// The identity of the editor, the timeouts of calls, and the limits of a session.
     pub mcp: mcp::ServerConfig,
@@ -68,6 +70,20 @@ impl ServerConfig {
             settle: None,
             ws: ws::Limits { message: MESSAGE, ..ws::Limits::default() },
         }
+    }
+
+    /// Returns the settings of an editor that lets clients in as the editors of this dialect do. Beside
+    /// [`with_dialect`](Self::with_dialect), this sets three rules of the policy: the request targets, the
+    /// demand for the sub-protocol, and the answer to a wrong token. The table of [`Dialect`] has the
+    /// values. They are stricter than the default for [`Dialect::JetBrains`] and [`Dialect::SnakeCase`];
+    /// opencode offers no sub-protocol (measured), so these editors refuse it.
+    #[must_use]
+    pub fn for_dialect(dialect: Dialect, info: Implementation, mut policy: Policy, tools: ToolSet) -> Self {
+        let rules = dialect.rules();
+        policy.paths = rules.targets.iter().copied().map(String::from).collect();
+        policy.subprotocol_required = rules.subprotocol_required;
+        policy.auth_failure = rules.auth_failure;
+        Self::new(info, policy, tools).with_dialect(dialect)
     }
 
     /// Sets the dialect of the sessions, and [JSON-RPC pings](Keepalive::JSON_RPC) if the dialect has

@@ -3,7 +3,7 @@
 
 use super::row::{
     Offers::{Nothing, These},
-    Proof::{Editor, Reads},
+    Proof::{Editor, Reads, Test},
     Row,
     Step::*,
     answers, jet_brains, obsidian, read, row, snake_case, vs_code,
@@ -118,6 +118,11 @@ pub const ROWS: &[Row] = &[
                 Says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
             ],
         ),
+    ),
+    row(
+        "JetBrains, rules for clients",
+        "the target `/`, the sub-protocol required, 1008 for a wrong token, and pings, by `ServerConfig::for_dialect`",
+        Test("tests/it/presets.rs", "dialect_brings_its_rules_for_clients"),
     ),
     row(
         "snake case, names",

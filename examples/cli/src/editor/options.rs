@@ -23,7 +23,8 @@ the editor writes events to standard output and reads commands from standard inp
                   to other users
   --no-token      accept every program that reaches the port, for clients that cannot send a token
   --name NAME     the name of the editor for agents (default: ide-mcp editor)
-  --dialect D     the names and message shapes: vs-code (default), jetbrains, snake-case or obsidian
+  --dialect D     the names, the message shapes and the rules for clients: vs-code (default), jetbrains, snake-case or
+                  obsidian
   --on-diff HOW   how a proposed change is decided: ask (default) the person at the screen or the program that sends the
                   commands, accept or reject it at once, or hold it open
   DIR…            the open folders (default: the working directory); the editor reads no file outside of them
