@@ -15,5 +15,6 @@ pub(super) const RULES: Rules = Rules {
     targets: &["/"],
     subprotocol_required: true,
     auth_failure: AuthFailure::CloseAfterUpgrade,
+    posix_paths: true,
     ..vs_code::RULES
 };

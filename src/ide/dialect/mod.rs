@@ -6,6 +6,8 @@ mod snake_case;
 mod vs_code;
 
 use super::AuthFailure;
+use super::paths::posix_form;
+use alloc::borrow::Cow;
 
 /// Defines [`Dialect`] with a variant for each listed dialect.
 macro_rules! dialects {
@@ -50,6 +52,9 @@ dialects! {
     /// | file not found | `isError` | a text | a text | `isError` |
     /// | severities | `Error` `Warning` `Information` `Hint` | `ERROR` `WARNING` `INFO` `WEAK_WARNING` | as JetBrains | as VS Code |
     /// | diagnostics | a list for each file | a list for each file | one list, a file in each | a list for each file |
+    /// | `C:\w` in pushes and lists | `C:\w` | `/c/w` | `C:\w` | `C:\w` |
+    /// | file of a diagnostic | as in the call, or a URI | as VS Code | a path | as VS Code |
+    /// | required by `openDiff`'s schema | all four arguments | all four | `old_file_path`, `new_file_contents` | all four |
     /// | names of notifications | `selection_changed` | `selection_changed` | `notifications/selection_changed` | `selection_changed` |
     /// | selection | all members | `selection`, `text`, `filePath` | `file_path`, `range`, `text` | all members |
     /// | no selection | empty texts, empty range | empty texts, empty range | empty texts, empty range | empty texts, empty range |
@@ -79,6 +84,13 @@ dialects! {
         SnakeCase = snake_case,
         /// The dialect of VS Code, with six methods that are requests of their own.
         Obsidian = obsidian,
+    }
+}
+
+impl Dialect {
+    /// Returns an absolute path as this dialect writes it.
+    pub(crate) fn path(self, path: &str) -> Cow<'_, str> {
+        if self.rules().posix_paths { posix_form(path) } else { Cow::Borrowed(path) }
     }
 }
 
@@ -113,6 +125,10 @@ pub(crate) struct Rules {
     pub(crate) subprotocol_required: bool,
     /// The refusal of a client without the token.
     pub(crate) auth_failure: AuthFailure,
+    /// True if a path of Windows is written as `/c/w` and not as `C:\w`.
+    pub(crate) posix_paths: bool,
+    /// True if the schema of `openDiff` requires only the old path and the text.
+    pub(crate) short_diff: bool,
     /// True if the editor serves `readFile` and the other direct methods.
     pub(crate) direct_methods: bool,
 }
@@ -150,4 +166,49 @@ pub(crate) enum SelectionAnswerForm {
     WithSuccess,
     /// `file_path`, `text`, `range`.
     Ranged,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::push::InDialect;
+    use crate::ide::{
+        Answer as _, CursorPosition, FilePaths, Mention, OpenedFiles, Position, Range, Selection,
+    };
+    use alloc::{string::String, vec};
+
+    #[test]
+    fn jetbrains_writes_posix_paths() {
+        for (path, posix) in [
+            ("C:\\w\\a b.rs", "/c/w/a b.rs"),
+            ("d:/w/", "/d/w"),
+            ("C:\\", "/c"),
+            ("\\\\server\\share\\x", "//server/share/x"),
+            ("\\\\server\\a:b", "//server/a:b"),
+            ("/home/u/x", "/home/u/x"),
+            ("src\\x", "src\\x"),
+            ("", ""),
+        ] {
+            for dialect in Dialect::ALL {
+                let expected = if dialect == Dialect::JetBrains { posix } else { path };
+                assert_eq!(dialect.path(path), expected, "{dialect:?}");
+                let expected = serde_json::to_string(expected).unwrap();
+                let pushes = [
+                    serde_json::to_string(&InDialect(&Selection::new(path, Range::default(), ""), dialect)),
+                    serde_json::to_string(&InDialect(&Mention::new(path, None), dialect)),
+                ];
+                let own = path.into();
+                let answers = [
+                    OpenedFiles::new(vec![path.into()]).result(dialect).into_owned(),
+                    CursorPosition::new(path, Position::default()).result(dialect).into_owned(),
+                ];
+                let paths = FilePaths::new(vec![own]).result(dialect).into_owned();
+                assert_eq!(paths.texts().next(), Some(&*dialect.path(path)), "{dialect:?}");
+                let texts = answers.iter().flat_map(|answer| answer.texts().map(String::from));
+                for written in pushes.into_iter().map(Result::unwrap).chain(texts) {
+                    assert!(written.contains(&expected), "{dialect:?}: {expected} is not in {written}");
+                }
+            }
+        }
+    }
 }

@@ -10,5 +10,8 @@ pub(super) const RULES: Rules = Rules {
     selection_answer: SelectionAnswerForm::Ranged,
     // The description has `/mcp`, and the real client asks for `/` (measured).
     targets: &["/", "/mcp"],
+    // The description has paths of POSIX alone.
+    posix_paths: false,
+    short_diff: true,
     ..jetbrains::RULES
 };

@@ -18,5 +18,7 @@ pub(super) const RULES: Rules = Rules {
     targets: &[],
     subprotocol_required: false,
     auth_failure: AuthFailure::Unauthorized,
+    posix_paths: false,
+    short_diff: false,
     direct_methods: false,
 };

@@ -34,6 +34,7 @@ mod uri;
 pub use spelling::{System, spellings};
 pub use suspicion::Suspicion;
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -166,19 +167,24 @@ impl LocalPath {
     /// file: `C:\w\p` as `/c/w/p`, a share with slashes. `None` if the path is not Unicode.
     #[must_use]
     pub fn to_posix_form(&self) -> Option<String> {
-        let text = self.to_str()?;
-        if !self.windows {
-            return Some(text.into());
-        }
-        let slashed = text.replace('\\', "/");
-        Some(match slashed.split_once(':') {
-            Some((drive, rest)) => {
-                let rest = rest.trim_end_matches('/');
-                alloc::format!("/{}{rest}", drive.to_ascii_lowercase())
-            }
-            None => slashed,
-        })
+        Some(posix_form(self.to_str()?).into_owned())
     }
+}
+
+/// Returns an absolute path of Windows in the form that POSIX tools use there: `C:\w\p` as `/c/w/p`, a
+/// share with slashes. Returns any other path unchanged.
+pub(super) fn posix_form(path: &str) -> Cow<'_, str> {
+    if !is_windows(path) {
+        return Cow::Borrowed(path);
+    }
+    let slashed = path.replace('\\', "/");
+    Cow::Owned(match slashed.split_once(':').filter(|(drive, _)| drive.len() == 1) {
+        Some((drive, rest)) => {
+            let rest = rest.trim_end_matches('/');
+            alloc::format!("/{}{rest}", drive.to_ascii_lowercase())
+        }
+        None => slashed,
+    })
 }
 
 impl fmt::Debug for LocalPath {

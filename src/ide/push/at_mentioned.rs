@@ -66,7 +66,7 @@ impl Serialize for InDialect<'_, Mention> {
             false => ["filePath", "lineStart", "lineEnd"],
         };
         let mut params = serializer.serialize_map(None)?;
-        params.serialize_entry(path, file_path)?;
+        params.serialize_entry(path, &self.1.path(file_path))?;
         if let Some(lines) = lines {
             params.serialize_entry(first, &lines.0)?;
             params.serialize_entry(last, &lines.1)?;

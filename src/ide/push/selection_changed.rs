@@ -69,11 +69,12 @@ impl Serialize for Selection {
 impl Serialize for InDialect<'_, Selection> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Selection { text, file_path, file_url, range } = self.0;
+        let written = self.1.path(file_path);
         let mut params = serializer.serialize_map(None)?;
         match self.1.rules().selection {
             SelectionForm::Full => {
                 params.serialize_entry("text", text)?;
-                params.serialize_entry("filePath", file_path)?;
+                params.serialize_entry("filePath", &written)?;
                 match file_url {
                     Some(url) => params.serialize_entry("fileUrl", url)?,
                     None => params.serialize_entry("fileUrl", &format_args!("{}", Unencoded(file_path)))?,
@@ -83,10 +84,10 @@ impl Serialize for InDialect<'_, Selection> {
             SelectionForm::Short => {
                 params.serialize_entry("selection", range)?;
                 params.serialize_entry("text", text)?;
-                params.serialize_entry("filePath", file_path)?;
+                params.serialize_entry("filePath", &written)?;
             }
             SelectionForm::Ranged => {
-                params.serialize_entry("file_path", file_path)?;
+                params.serialize_entry("file_path", &written)?;
                 params.serialize_entry("range", range)?;
                 params.serialize_entry("text", text)?;
             }

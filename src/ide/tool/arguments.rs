@@ -125,6 +125,9 @@ pub(crate) struct Argument {
     pub(crate) kind: Kind,
     /// True if the schema requires the argument.
     pub(crate) is_needed: bool,
+    /// True if the schema does not require the argument in a dialect with a
+    /// [short schema](crate::ide::dialect::Rules::short_diff).
+    pub(crate) can_be_left_out: bool,
     /// The meaning of the argument; `None` for an argument that is read and is not in the schema.
     pub(crate) description: Option<&'static str>,
 }
@@ -172,31 +175,35 @@ pub(crate) mod schema {
     type Text = &'static str;
 
     pub(crate) const fn needed(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Text, is_needed: true, description }
+        Argument { name, kind: Kind::Text, is_needed: true, can_be_left_out: false, description }
+    }
+
+    pub(crate) const fn usual(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Text, is_needed: true, can_be_left_out: true, description }
     }
 
     pub(crate) const fn optional(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Text, is_needed: false, description }
+        Argument { name, kind: Kind::Text, is_needed: false, can_be_left_out: false, description }
     }
 
     pub(crate) const fn flag(name: Text, description: Option<Text>, default: bool) -> Argument {
-        Argument { name, kind: Kind::Flag(default), is_needed: false, description }
+        Argument { name, kind: Kind::Flag(default), is_needed: false, can_be_left_out: false, description }
     }
 
     pub(crate) const fn count(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Count, is_needed: true, description }
+        Argument { name, kind: Kind::Count, is_needed: true, can_be_left_out: false, description }
     }
 
     pub(crate) const fn maybe(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Count, is_needed: false, description }
+        Argument { name, kind: Kind::Count, is_needed: false, can_be_left_out: false, description }
     }
 
     pub(crate) const fn texts(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Texts, is_needed: true, description }
+        Argument { name, kind: Kind::Texts, is_needed: true, can_be_left_out: false, description }
     }
 
     pub(crate) const fn range(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Range, is_needed: true, description }
+        Argument { name, kind: Kind::Range, is_needed: true, can_be_left_out: false, description }
     }
 }
 
@@ -276,6 +283,8 @@ pub(crate) mod kind {
 
     /// Takes a text that the schema requires, but accepts a call without it.
     pub(crate) use self::optional as expected;
+    /// Takes a text that the schema requires in most dialects, but accepts a call without it.
+    pub(crate) use self::optional as usual;
     /// `count` takes a line or a column, `range` a range, and `texts` a list of texts, which can be
     /// empty.
     pub(crate) use self::{there as count, there as range, there as texts};

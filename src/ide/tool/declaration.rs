@@ -132,7 +132,9 @@ fn schema(arguments: &[Argument], dialect: Dialect) -> Cow<'static, str> {
     let properties = list(&mut described().map(|(argument, description)| {
         format!(r#""{}":{{{},"description":"{description}"}}"#, name(argument), argument.kind.schema())
     }));
-    let needed = described().map(|(argument, _)| argument).filter(|argument| argument.is_needed);
+    let is_short = dialect.rules().short_diff;
+    let is_needed = |argument: &&Argument| argument.is_needed && !(is_short && argument.can_be_left_out);
+    let needed = described().map(|(argument, _)| argument).filter(is_needed);
     let needed = list(&mut needed.map(|argument| format!(r#""{}""#, name(argument))));
     let required = if needed.is_empty() { needed } else { format!(r#""required":[{needed}],"#) };
     Cow::Owned(format!(
@@ -178,7 +180,7 @@ mod tests {
             let written = request.written(dialect);
             assert_eq!(written, Value::Object(full.clone()), "{tool:?} {dialect:?}");
             // The required arguments are enough, and none can be missing, except in `openDiff`:
-            // there one path stands for both paths, and for the tab.
+            // there one path stands for both paths, and for the tab. The short schema requires one.
             let required: Vec<&str> = schema["required"]
                 .as_array()
                 .into_iter()
@@ -191,9 +193,21 @@ mod tests {
             for name in required {
                 let mut less = least.clone();
                 less.remove(name);
-                let forgiven = tool == Tool::OpenDiff && name != "new_file_contents";
+                let is_short = dialect.rules().short_diff;
+                let forgiven = tool == Tool::OpenDiff && name != "new_file_contents" && !is_short;
                 assert_eq!(ToolRequest::read(tool, Value::Object(less)).is_ok(), forgiven, "{tool:?} {name}");
             }
+        }
+    }
+
+    #[test]
+    fn snake_open_diff_requires_two_arguments() {
+        const FOUR: &[&str] = &["old_file_path", "new_file_path", "new_file_contents", "tab_name"];
+        for dialect in Dialect::ALL {
+            let schema: Value = serde_json::from_str(&Tool::OpenDiff.spec(dialect).input_schema).unwrap();
+            let two: &[&str] = &["old_file_path", "new_file_contents"];
+            let expected = if dialect == Dialect::SnakeCase { two } else { FOUR };
+            assert_eq!(schema["required"], json!(expected), "{dialect:?}");
         }
     }
 

@@ -37,8 +37,9 @@ impl FilePaths {
 }
 
 impl Answer for FilePaths {
-    fn result(&self, _: Dialect) -> ToolResult<'_> {
-        ToolResult::text(self.paths.join("\n"))
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        let paths: Vec<_> = self.paths.iter().map(|path| dialect.path(path)).collect();
+        ToolResult::text(paths.join("\n"))
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

@@ -43,8 +43,9 @@ impl CursorPosition {
 }
 
 impl Answer for CursorPosition {
-    fn result(&self, _: Dialect) -> ToolResult<'_> {
-        ToolResult::json(self)
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        let file_path = dialect.path(&self.file_path).into_owned();
+        ToolResult::json(&Self { file_path, ..self.clone() })
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

@@ -5,6 +5,7 @@ use super::arguments::arguments;
 use super::diagnostic::Shown;
 use super::{Diagnostic, FileDiagnostics, Severity, ToolDef};
 use crate::ide::dialect::DiagnosticsForm;
+use crate::ide::paths::lenient;
 use crate::ide::{ContentLimits, Dialect, Position, Range};
 use crate::mcp::{Content, Timeout, ToolResult};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
@@ -131,8 +132,9 @@ fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResu
     let mut result = match dialect.rules().diagnostics {
         DiagnosticsForm::Flat => {
             let flat = shown.iter().flat_map(|file| {
-                file.diagnostics.iter().map(|problem| ShownFlat {
-                    file_path: file.uri,
+                let path = path_of(file.uri);
+                file.diagnostics.iter().map(move |problem| ShownFlat {
+                    file_path: path.clone(),
                     line: problem.range.start.line,
                     column: problem.range.start.character,
                     severity: problem.severity,
@@ -150,6 +152,12 @@ fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResu
     result
 }
 
+/// Returns the path of a file, which is named by its path or by its `file:` URI.
+fn path_of(file: &str) -> Cow<'_, str> {
+    let is_uri = file.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    if is_uri { Cow::Owned(lenient(file)) } else { Cow::Borrowed(file) }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Flat<T> {
     diagnostics: Vec<T>,
@@ -157,7 +165,7 @@ struct Flat<T> {
 
 #[derive(Serialize)]
 struct ShownFlat<'a> {
-    file_path: &'a str,
+    file_path: Cow<'a, str>,
     line: u32,
     column: u32,
     severity: &'static str,
@@ -187,6 +195,27 @@ mod tests {
         for dialect in Dialect::ALL {
             let result = GetDiagnostics::result_when_late(dialect).unwrap();
             assert_eq!(result, serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap());
+        }
+    }
+
+    #[test]
+    fn flat_problem_names_its_file_by_path() {
+        for (file, path) in [
+            ("file:///w/a", "/w/a"),
+            ("file:///w/a%20%C3%A9", "/w/a \u{e9}"),
+            ("FILE:/w/a", "/w/a"),
+            ("file:///C:/w/a", "C:/w/a"),
+            ("/w/100%41", "/w/100%41"),
+            ("C:\\w\\a", "C:\\w\\a"),
+            ("untitled:a", "untitled:a"),
+            ("\u{e9}\u{e9}\u{e9}", "\u{e9}\u{e9}\u{e9}"),
+        ] {
+            let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
+            let answer = Diagnostics::new(vec![FileDiagnostics::new(file, vec![problem])]);
+            let read = Diagnostics::read(&answer.result(Dialect::SnakeCase)).unwrap();
+            assert_eq!(read.files[0].uri, path, "{file}");
+            let read = Diagnostics::read(&answer.result(Dialect::JetBrains)).unwrap();
+            assert_eq!(read.files[0].uri, file);
         }
     }
 

@@ -74,10 +74,10 @@ arguments! {
         old_file_path: Option<String> =
             expected["old_file_path", "oldFilePath", "file_path", "filePath"] "Path of the file as it is",
         new_file_path: Option<String> =
-            expected["new_file_path", "newFilePath"] "Path of the file as it shall be",
+            usual["new_file_path", "newFilePath"] "Path of the file as it shall be",
         new_file_contents: String =
             contents["new_file_contents", "newFileContents"] "The whole proposed text",
-        tab_name: Option<String> = expected["tab_name", "tabName"] "Name of the tab",
+        tab_name: Option<String> = usual["tab_name", "tabName"] "Name of the tab",
     }
 }
 

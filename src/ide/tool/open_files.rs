@@ -49,8 +49,9 @@ impl OpenedFiles {
 }
 
 impl Answer for OpenedFiles {
-    fn result(&self, _: Dialect) -> ToolResult<'_> {
-        ToolResult::json(self)
+    fn result(&self, dialect: Dialect) -> ToolResult<'_> {
+        let written = |path: &String| dialect.path(path).into_owned();
+        ToolResult::json(&Self::new(self.opened_files.iter().map(written).collect()))
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

@@ -125,6 +125,16 @@ pub const ROWS: &[Row] = &[
         Test("tests/it/presets.rs", "dialect_brings_its_rules_for_clients"),
     ),
     row(
+        "JetBrains, paths",
+        "a path of Windows in pushes and lists is `/c/w`, as described",
+        Test("src/ide/dialect/mod.rs", "jetbrains_writes_posix_paths"),
+    ),
+    row(
+        "snake case, openDiff",
+        "the schema requires the old path and the text; that of every other dialect requires all four arguments, as JetBrains 0.1.14 does",
+        Test("src/ide/tool/declaration.rs", "snake_open_diff_requires_two_arguments"),
+    ),
+    row(
         "snake case, names",
         "listed as open_file {file_path}",
         Editor(
@@ -168,7 +178,7 @@ pub const ROWS: &[Row] = &[
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
             answers!(GetDiagnostics, problems()),
             Result(&[
-                r#"{"diagnostics":[{"file_path":"file:///w/a","line":10,"column":5,"severity":"WEAK_WARNING","message":"m"}]}"#,
+                r#"{"diagnostics":[{"file_path":"/w/a","line":10,"column":5,"severity":"WEAK_WARNING","message":"m"}]}"#,
             ]),
         ]),
     ),
