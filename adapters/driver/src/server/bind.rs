@@ -1,6 +1,8 @@
 //! The address of the listener.
 
 use ide_mcp::ide::Auth;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::RangeInclusive;
@@ -15,7 +17,8 @@ pub enum Bind {
     AnyPort,
     /// This port of 127.0.0.1.
     Port(u16),
-    /// The first free port of these, on 127.0.0.1.
+    /// A free port of these, on 127.0.0.1. They are tried in their order, from a random one on, so that no
+    /// program knows beforehand which port the editor takes.
     Ports(RangeInclusive<u16>),
     /// The port of the last run, on 127.0.0.1. If another program has that port now, the system
     /// chooses one.
@@ -32,8 +35,11 @@ pub enum Bind {
     /// server requires a fresh token, which agents read from the lock file. The real client then finds
     /// the editor by `/ide` and not by itself.
     Resume(u16),
-    /// Any address. **Other machines can reach it.** It is for a client in a container or in WSL, and
-    /// requires a token.
+    /// Any address. **Other machines can reach it**, unless it is an address of loopback. It is for a
+    /// client in a container or in WSL, and requires a token if other machines can reach it.
+    ///
+    /// `[::1]:0` is the loopback of IPv6, for clients that connect to `localhost` there alone. The real
+    /// client connects to 127.0.0.1 (measured), and does not find such an editor.
     ExposedToOtherMachines(SocketAddr),
 }
 
@@ -65,12 +71,66 @@ impl Bind {
                 Err(error) if error.kind() == ErrorKind::AddrInUse => on(0)?,
                 bound => bound?,
             },
-            Self::Ports(mut ports) => ports.find_map(|port| on(port).ok()).ok_or(ErrorKind::AddrInUse)?,
+            Self::Ports(ports) => {
+                in_turn(&ports).find_map(|port| on(port).ok()).ok_or(ErrorKind::AddrInUse)?
+            }
             Self::ExposedToOtherMachines(addr) => TcpListener::bind(addr)?,
         };
         // The listener already works. If the system refuses the longer queue, the shorter queue stays.
         #[cfg(unix)]
         let _ = rustix::net::listen(&listener, BACKLOG);
         Ok(listener)
+    }
+}
+
+/// Returns each of these ports once, from a random one on.
+fn in_turn(ports: &RangeInclusive<u16>) -> impl Iterator<Item = u16> + use<> {
+    let (first, last) = (*ports.start(), *ports.end());
+    let count = u64::from(last.saturating_sub(first)).saturating_add(1);
+    // The hasher of std has random keys. A port is no secret, so no better source is needed.
+    let random = RandomState::new().build_hasher().finish().checked_rem(count).unwrap_or_default();
+    let start = first.saturating_add(u16::try_from(random).unwrap_or_default());
+    (start..=last).chain(first..start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::net::Ipv6Addr;
+
+    #[test]
+    fn ports_come_once_from_random_one() {
+        for (name, ports) in [("one", 7..=7), ("some", 10..=19), ("the last", 65_530..=65_535)] {
+            let mut starts: BTreeSet<u16> = BTreeSet::new();
+            for _ in 0..200 {
+                let tried: Vec<u16> = in_turn(&ports).collect();
+                starts.extend(tried.first().copied());
+                let sorted: BTreeSet<u16> = tried.iter().copied().collect();
+                assert!(
+                    tried.len() == ports.len() && sorted.into_iter().eq(ports.clone()),
+                    "{name}: {tried:?}"
+                );
+            }
+            assert!(starts.len() > ports.len() / 2, "{name}: begins at {starts:?}");
+        }
+        let all: BTreeSet<u16> = (0..20).filter_map(|_| in_turn(&(0..=u16::MAX)).next()).collect();
+        assert!(all.len() > 10, "{all:?}");
+        #[allow(clippy::reversed_empty_ranges, reason = "an empty range has no port")]
+        let none = in_turn(&(2..=1)).count();
+        assert_eq!(none, 0);
+    }
+
+    #[test]
+    fn ipv6_loopback_needs_no_token() {
+        let loopback = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+        match Bind::ExposedToOtherMachines(loopback).listen(&Auth::Disabled) {
+            Ok(listener) => assert!(listener.local_addr().unwrap().ip().is_loopback()),
+            // A system without IPv6.
+            Err(error) => assert_ne!(error.kind(), ErrorKind::InvalidInput, "{error}"),
+        }
+        let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
+        let refused = Bind::ExposedToOtherMachines(any).listen(&Auth::Disabled);
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 }
