@@ -64,8 +64,8 @@ pub enum AuthFailure {
     /// 401 in place of the 101: no frame is exchanged.
     #[default]
     Unauthorized,
-    /// 101 and then a close frame with 1008, as the JetBrains plugin does. No message of the client is
-    /// read.
+    /// 101 and then a close frame with 1008 and the reason "Invalid or missing authentication token", as
+    /// the JetBrains plugin does. No message of the client is read.
     CloseAfterUpgrade,
 }
 
