@@ -3,12 +3,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::mcp_support::{Bench, Messages, outcome_text, violation_text};
+use crate::mcp_support::{Messages, outcome_text, violation_text};
 use ide_mcp::{
     Time,
-    mcp::{
-        Client, ClientConfig, Event, Failure, Implementation, List, Outcome, ServerInfo, Timeout, ToolResult,
-    },
+    mcp::{Client, ClientConfig, Event, Failure, Implementation, List, Outcome, ServerInfo, Timeout},
     rpc::{NotSent, RequestId, SessionId},
 };
 
@@ -20,9 +18,16 @@ struct Agent {
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"editor","version":"1"},"instructions":"be kind"}}"#;
 
+fn config() -> ClientConfig {
+    ClientConfig::new(Implementation::new("agent", "2"))
+}
+
 impl Agent {
     fn new() -> Self {
-        let config = ClientConfig::new(Implementation::new("agent", "2"));
+        Self::with(config())
+    }
+
+    fn with(config: ClientConfig) -> Self {
         Self { client: Client::new(config, SessionId::new(1)), out: Messages::default(), now: Time::ZERO }
     }
 
@@ -108,58 +113,43 @@ fn the_handshake_is_three_messages() {
 
 #[test]
 fn declaration_of_the_client_is_configurable() {
-    let mut config = ClientConfig::new(Implementation::new("agent", "2"));
+    let mut config = config();
     config.capabilities = serde_json::from_str(r#"{"roots":{"listChanged":true}}"#).unwrap();
     config.version = ide_mcp::mcp::ProtocolVersion::V2024_11_05;
-    let mut client = Client::new(config, SessionId::new(1));
-    let mut out = Messages::default();
-    client.start(Time::ZERO, &mut out).unwrap();
+    let mut agent = Agent::with(config);
+    agent.client.start(Time::ZERO, &mut agent.out).unwrap();
+    let out = agent.out;
     let wanted = r#""params":{"protocolVersion":"2024-11-05","capabilities":{"roots":{"listChanged":true}},"#;
     assert!(out.sent[0].contains(wanted), "{:?}", out.sent);
 }
 
 #[test]
 fn handshake_succeeds_or_reports_why() {
+    const UNREADABLE: &str = "failed: the answer of the server could not be read";
     const CASES: &[(&str, &str, &[&str])] = &[
-        (
-            "the oldest version, nothing else",
-            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05"}}"#,
-            &["ready - 2024-11-05"],
-        ),
+        ("the oldest version alone", r#""result":{"protocolVersion":"2024-11-05"}"#, &["ready - 2024-11-05"]),
         (
             "unreadable info",
-            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","serverInfo":7,"instructions":null}}"#,
+            r#""result":{"protocolVersion":"2025-06-18","serverInfo":7,"instructions":null}"#,
             &["ready - 2025-06-18"],
         ),
         (
             "info that is a list",
-            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","serverInfo":["a","1"]}}"#,
+            r#""result":{"protocolVersion":"2025-06-18","serverInfo":["a","1"]}"#,
             &["ready - 2025-06-18"],
         ),
         (
             "unknown version",
-            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28"}}"#,
+            r#""result":{"protocolVersion":"2026-07-28"}"#,
             &[r#"failed: the server chose the unknown version "2026-07-28""#],
         ),
-        (
-            "no version",
-            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-            &["failed: the answer of the server could not be read"],
-        ),
-        (
-            "error",
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#,
-            &["failed: the server refused: no (-32602)"],
-        ),
-        (
-            "neither",
-            r#"{"jsonrpc":"2.0","id":1}"#,
-            &["violation MalformedResponse", "failed: the answer of the server could not be read"],
-        ),
+        ("no version", r#""result":{}"#, &[UNREADABLE]),
+        ("error", r#""error":{"code":-32602,"message":"no"}"#, &["failed: the server refused: no (-32602)"]),
+        ("neither", r#""x":1"#, &["violation MalformedResponse", UNREADABLE]),
     ];
-    for (name, text, events) in CASES {
+    for (name, answer, events) in CASES {
         let mut agent = Agent::negotiating();
-        let sent = agent.hear(text);
+        let sent = agent.hear(&format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#));
         assert_eq!(agent.events(), *events, "{name}");
         assert_eq!(
             sent.len(),
@@ -253,12 +243,6 @@ fn a_call_ends_once() {
     };
 
     let mut agent = Agent::ready();
-    agent.call(Timeout::Never);
-    assert_eq!(agent.at(1_000_000), (vec![], vec![]), "a call without a timeout waits");
-    agent.hear(RESULT);
-    assert_eq!(agent.events(), [r#"result {"content":[]}"#]);
-
-    let mut agent = Agent::ready();
     agent.call(Timeout::After(Duration::from_millis(5)));
     let timed_out = vec!["outcome TimedOut".to_owned()];
     assert_eq!(agent.at(5), (timed_out, vec![cancelled(r#","reason":"timed out""#)]));
@@ -272,14 +256,6 @@ fn a_call_ends_once() {
     agent.hear(RESULT);
     assert_eq!(agent.events(), ["outcome Cancelled", "violation LateResponse"]);
     assert!(!agent.client.cancel(request, None, &mut agent.out));
-
-    let mut agent = Agent::ready();
-    agent.call(Timeout::Default);
-    agent.client.close();
-    agent.client.close();
-    assert_eq!(agent.events(), ["outcome Closed"]);
-    assert_eq!(agent.hear(RESULT), [""; 0]);
-    assert_eq!((agent.events(), agent.client.deadline()), (vec![], None));
 }
 
 #[test]
@@ -294,41 +270,23 @@ fn received_answer_wins_over_its_timeout() {
 
 #[test]
 fn messages_of_the_server_are_handled() {
+    const UNKNOWN: &str =
+        r#"{"jsonrpc":"2.0","id":7.0,"error":{"code":-32601,"message":"method not found: roots/list"}}"#;
+    const SELECTED: &str = r#""method":"selection_changed","params":{"text":""}"#;
+    const CANCELLED: &str = r#""method":"notifications/cancelled","params":{"requestId":2}"#;
     const CASES: &[(&str, &str, &[&str], &[&str])] = &[
-        (
-            "ping",
-            r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#,
-            &[r#"{"jsonrpc":"2.0","id":"p","result":{}}"#],
-            &[],
-        ),
-        (
-            "anything else",
-            r#"{"jsonrpc":"2.0","id":7.0,"method":"roots/list"}"#,
-            &[
-                r#"{"jsonrpc":"2.0","id":7.0,"error":{"code":-32601,"message":"method not found: roots/list"}}"#,
-            ],
-            &[],
-        ),
-        (
-            "notification",
-            r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":""}}"#,
-            &[],
-            &[r#"notification selection_changed {"text":""}"#],
-        ),
-        (
-            "cancelled",
-            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#,
-            &[],
-            &[],
-        ),
-        ("ping without id", r#"{"jsonrpc":"2.0","method":"ping"}"#, &[], &["violation RequestWithoutId"]),
+        ("ping", r#""id":"p","method":"ping""#, &[r#"{"jsonrpc":"2.0","id":"p","result":{}}"#], &[]),
+        ("anything else", r#""id":7.0,"method":"roots/list""#, &[UNKNOWN], &[]),
+        ("notification", SELECTED, &[], &[r#"notification selection_changed {"text":""}"#]),
+        ("cancelled", CANCELLED, &[], &[]),
+        ("ping without id", r#""method":"ping""#, &[], &["violation RequestWithoutId"]),
         ("garbage", "garbage", &[], &["violation NotJson"]),
-        ("unknown response", r#"{"jsonrpc":"2.0","id":99,"result":{}}"#, &[], &["violation UnknownResponse"]),
+        ("unknown response", r#""id":99,"result":{}"#, &[], &["violation UnknownResponse"]),
     ];
-    for (name, text, sent, events) in CASES {
+    for (name, members, sent, events) in CASES {
         let mut agent = Agent::ready();
         agent.call(Timeout::Default);
-        assert_eq!(agent.hear(text), *sent, "{name}");
+        assert_eq!(agent.hear(&format!(r#"{{"jsonrpc":"2.0",{members}}}"#)), *sent, "{name}");
         assert_eq!(agent.events(), *events, "{name}");
     }
 }
@@ -361,28 +319,37 @@ fn draining_client_does_not_become_ready() {
     assert!(!agent.client.is_ready());
 }
 
+/// Returns a page of prompts that answers the request with this id.
+fn page_of(id: usize, items: &str, next: &str) -> String {
+    let next = if next.is_empty() { String::new() } else { format!(r#","nextCursor":"{next}""#) };
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"prompts":[{items}]{next}}}}}"#)
+}
+
+/// Returns a client that has asked for a list, with the handle of the list.
+fn listing_within(timeout: Timeout) -> (Agent, RequestId) {
+    let mut agent = Agent::ready();
+    let request = agent.client.list(List::Prompts, timeout, &mut agent.out).unwrap();
+    agent.out.take();
+    (agent, request)
+}
+
+/// Returns a client that has asked for the second page of a list, with the handle of the list.
+fn on_second_page(timeout: Timeout) -> (Agent, RequestId) {
+    let (mut agent, request) = listing_within(timeout);
+    assert_eq!(agent.hear(&page_of(2, "", "a")).len(), 1);
+    (agent, request)
+}
+
 #[test]
 fn a_list_in_pages_is_one_outcome() {
-    let ask =
-        |id: u32, params: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/list"{params}}}"#);
-    let page = |id: u32, items: &str, next: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"prompts":[{items}]{next}}}}}"#)
-    };
-    let listing = || {
-        let mut agent = Agent::ready();
-        let request = agent.client.list(List::Prompts, Timeout::Default, &mut agent.out).unwrap();
-        assert_eq!(agent.out.take(), [ask(2, "")]);
-        (agent, request)
-    };
-
-    let (mut agent, request) = listing();
+    let (mut agent, request) = listing_within(Timeout::Default);
     assert_eq!(
-        agent.hear(&page(2, "1,2", r#","nextCursor":"\u00e9""#)),
-        [ask(3, r#","params":{"cursor":"\u00e9"}"#)],
+        agent.hear(&page_of(2, "1,2", r"\u00e9")),
+        [r#"{"jsonrpc":"2.0","id":3,"method":"prompts/list","params":{"cursor":"\u00e9"}}"#],
         "the cursor is returned as received"
     );
     assert_eq!(agent.events(), [""; 0]);
-    assert_eq!(agent.hear(&page(3, "3", "")), [""; 0]);
+    assert_eq!(agent.hear(&page_of(3, "3", "")), [""; 0]);
     let Some(Event::Outcome { request: ended, outcome: Outcome::Result(list) }) =
         agent.client.poll_event(&mut agent.out)
     else {
@@ -394,8 +361,7 @@ fn a_list_in_pages_is_one_outcome() {
         "under the handle of the first page"
     );
 
-    let (mut agent, request) = listing();
-    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    let (mut agent, request) = on_second_page(Timeout::Default);
     assert!(agent.client.cancel(request, None, &mut agent.out));
     assert_eq!(
         agent.out.take(),
@@ -405,105 +371,22 @@ fn a_list_in_pages_is_one_outcome() {
     assert!(!agent.client.cancel(request, None, &mut agent.out));
     assert_eq!(agent.events(), ["outcome Cancelled"]);
 
-    let (mut agent, _) = listing();
-    agent.hear(&page(2, "", r#","nextCursor":"a""#));
-    assert_eq!(agent.at(60_000).0, ["outcome TimedOut"]);
-
-    let (mut agent, _) = listing();
+    let (mut agent, _) = listing_within(Timeout::Default);
     let mut pages = 0;
-    while !agent.hear(&page(2 + pages, "", &format!(r#","nextCursor":"{pages}""#))).is_empty() {
+    while !agent.hear(&page_of(2 + pages, "", &pages.to_string())).is_empty() {
         pages += 1;
     }
     assert_eq!((pages, agent.events().len()), (63, 2), "64 pages at most");
 
-    let (mut agent, _) = listing();
-    agent.hear(&page(2, "", r#","nextCursor":"a""#));
+    let (mut agent, _) = on_second_page(Timeout::Default);
     agent.client.close();
     assert_eq!(agent.events(), ["outcome Closed"]);
 
-    let (mut agent, _) = listing();
-    agent.client.drain();
-    assert_eq!(agent.hear(&page(2, "", r#","nextCursor":"a""#)), [""; 0]);
-    assert_eq!(agent.events(), ["outcome Closed"], "a draining client requests no further page");
-
     for (name, result) in [("items", r#"{"prompts":7}"#), ("none", "{}"), ("no object", "[]")] {
-        let (mut agent, _) = listing();
+        let (mut agent, _) = listing_within(Timeout::Default);
         agent.hear(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));
         assert_eq!(agent.events(), ["violation UnreadableList", "outcome Malformed"], "{name}");
     }
-}
-
-#[test]
-fn both_roles_understand_each_other() {
-    let mut agent = Agent::new();
-    let mut bench = Bench::new();
-    agent.client.start(Time::ZERO, &mut agent.out).unwrap();
-    let mut outcome = None;
-    let mut log = Vec::new();
-    for _ in 0..16 {
-        for text in agent.out.take() {
-            bench.server.receive(Time::ZERO, &text, &mut bench.out);
-        }
-        while let Some(event) = bench.poll() {
-            log.push(format!("server {}", crate::mcp_support::describe(&event)));
-            if let Event::Call { call, .. } = event {
-                bench.server.respond(call, &ToolResult::error("é\n"), &mut bench.out).unwrap();
-            }
-        }
-        for text in bench.out.take() {
-            agent.client.receive(Time::ZERO, &text, &mut agent.out);
-        }
-        while let Some(event) = agent.client.poll_event(&mut agent.out) {
-            match event {
-                Event::Ready => {
-                    let arguments = BTreeMap::from([("n", 7)]);
-                    agent.client.call_tool("typed", &arguments, Timeout::Default, &mut agent.out).unwrap();
-                }
-                Event::Outcome { outcome: Outcome::Result(result), .. } => outcome = Some(result),
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-    assert_eq!(log, ["server ready", "server call Typed(7)"]);
-    let outcome = outcome.unwrap();
-    let result = ToolResult::read(&outcome).unwrap();
-    assert_eq!((result.texts().collect::<Vec<_>>(), result.is_error), (vec!["é\n"], true));
-}
-
-/// Two peers that return what they cannot read would never stop if either answered it.
-#[test]
-fn an_echo_of_garbage_dies_out() {
-    let mut agent = Agent::ready();
-    let mut bench = Bench::ready();
-    let seeds = [
-        "garbage",
-        r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#,
-        r#"{"jsonrpc":"2.0","id":5,"method":1}"#,
-        r#"{"jsonrpc":"2.0","id":5,"method":"nobody"}"#,
-        r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}"#,
-    ];
-    for seed in seeds {
-        let mut travelling = vec![seed.to_owned()];
-        for _ in 0..3 {
-            travelling = travelling.iter().flat_map(|text| bench.hear(text)).collect();
-            travelling = travelling.iter().flat_map(|text| agent.hear(text)).collect();
-        }
-        assert_eq!(travelling, [""; 0], "{seed}");
-    }
-}
-
-/// Returns a page of prompts that answers the request with this id.
-fn page_of(id: usize, next: &str) -> String {
-    let next = if next.is_empty() { String::new() } else { format!(r#","nextCursor":"{next}""#) };
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"prompts":[]{next}}}}}"#)
-}
-
-fn listing_within(timeout: Timeout) -> Agent {
-    let mut agent = Agent::ready();
-    agent.out.take();
-    agent.client.list(List::Prompts, timeout, &mut agent.out).unwrap();
-    agent.out.take();
-    agent
 }
 
 fn progress_of(token: usize, progress: f64) -> String {
@@ -524,11 +407,11 @@ fn reported_progress(agent: &mut Agent) -> Vec<f64> {
 #[test]
 fn progress_of_a_list_never_goes_back() {
     let seconds = Duration::from_secs;
-    let mut agent = listing_within(Timeout::Progress { idle: seconds(10), total: seconds(600) });
+    let (mut agent, _) = listing_within(Timeout::Progress { idle: seconds(10), total: seconds(600) });
     agent.hear(&progress_of(2, 0.5));
     agent.hear(&progress_of(2, 0.9));
     assert_eq!(reported_progress(&mut agent), [0.5, 0.9]);
-    agent.hear(&page_of(2, "a"));
+    agent.hear(&page_of(2, "", "a"));
     assert_eq!(agent.at(9_000).0, [""; 0]);
     // The second page starts its progress anew: that is no violation, extends the deadline, and is
     // not reported.
@@ -547,28 +430,24 @@ fn later_pages_keep_the_list_timeout() {
         (Timeout::After(Duration::from_secs(90)), Some(90_000)),
         (Timeout::Default, Some(60_000)),
     ] {
-        let mut agent = listing_within(timeout);
-        agent.hear(&page_of(2, "a"));
+        let (agent, _) = on_second_page(timeout);
         assert_eq!(agent.client.deadline(), ends.map(Time::from_millis), "{timeout:?}");
     }
 }
 
 #[test]
 fn cursor_cycle_of_two_ends_the_list() {
-    let mut agent = listing_within(Timeout::Default);
-    for (id, next) in [(2, "a"), (3, "b")] {
-        assert_eq!(agent.hear(&page_of(id, next)).len(), 1, "{next}");
-    }
-    assert_eq!(agent.hear(&page_of(4, "a")), [""; 0]);
+    let (mut agent, _) = on_second_page(Timeout::Default);
+    assert_eq!(agent.hear(&page_of(3, "", "b")).len(), 1);
+    assert_eq!(agent.hear(&page_of(4, "", "a")), [""; 0]);
     assert_eq!(agent.events(), ["violation EndlessList", "outcome Malformed"]);
 }
 
 #[test]
 fn session_opens_although_no_request_may_wait() {
-    let mut config = ClientConfig::new(Implementation::new("agent", "2"));
+    let mut config = config();
     config.limits.requests = 0;
-    let client = Client::new(config, SessionId::new(1));
-    let mut agent = Agent { client, out: Messages::default(), now: Time::ZERO };
+    let mut agent = Agent::with(config);
     agent.client.start(agent.now, &mut agent.out).unwrap();
     agent.hear(HELLO);
     assert_eq!(agent.events(), ["ready editor 2025-11-25"]);

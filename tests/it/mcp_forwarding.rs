@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Messages};
+use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Messages, NEWEST, config};
 use ide_mcp::{
     Time,
     mcp::{
@@ -227,17 +227,14 @@ fn bridge_forwards_requests_of_the_editor() {
     }
 }
 
+fn forwarding(forward: Forward) -> Bench {
+    let mut config = config();
+    config.forward = forward;
+    Bench::opened(config, NEWEST)
+}
+
 #[test]
 fn unforwarded_methods_are_answered_at_once() {
-    let config = |forward| {
-        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
-        config.forward = forward;
-        let mut bench = Bench::with(config);
-        bench.hear(INITIALIZE);
-        bench.hear(INITIALIZED);
-        bench.events();
-        bench
-    };
     let named = || {
         Forward::Methods(vec![
             "prompts/list".into(),
@@ -260,7 +257,7 @@ fn unforwarded_methods_are_answered_at_once() {
     for (method, forwarded) in rows {
         let all = [Forward::Nothing, named(), Forward::Everything, Forward::All];
         for (forward, expected) in all.into_iter().zip(forwarded) {
-            let mut bench = config(forward.clone());
+            let mut bench = forwarding(forward.clone());
             let sent = bench.ask("5", method);
             assert_eq!(sent.is_empty(), expected, "{method} with {forward:?}: {sent:?}");
             let events = bench.events();
@@ -322,11 +319,7 @@ fn forwarded_instant_calls_fit_beside_waiting_calls() {
 
 #[test]
 fn unanswered_forwarded_request_ends_with_an_error() {
-    let mut config = ServerConfig::new(Implementation::new("editor", "1"));
-    config.forward = Forward::Everything;
-    let mut bench = Bench::with(config);
-    bench.hear(INITIALIZE);
-    bench.hear(INITIALIZED);
+    let mut bench = forwarding(Forward::Everything);
     bench.ask("5", "x/y");
     bench.events();
     let (events, sent) = bench.at(30_000);

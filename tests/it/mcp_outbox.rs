@@ -1,10 +1,10 @@
 //! The messages that a session hands to its outbox: the request that each message answers, and the
 //! end of calls if the outbox is closed.
 
-use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, TestTools};
+use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, TestTools, config};
 use ide_mcp::{
     Outbox, OutboxClosed, Time, To,
-    mcp::{Client, ClientConfig, Implementation, Server, ServerConfig, Timeout, ToolResult},
+    mcp::{Client, ClientConfig, Implementation, Server, Timeout, ToolResult},
     rpc::{NotOpen, NotSent, RespondError, SessionId},
 };
 
@@ -43,8 +43,7 @@ fn message_names_the_request_it_answers() {
         ("a call", r#"{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"plain"}}"#, &[]),
         ("notification", INITIALIZED, &[]),
     ];
-    let config = ServerConfig::new(Implementation::new("editor", "1"));
-    let mut server = Server::new(config, TestTools::default(), SessionId::new(1));
+    let mut server = Server::new(config(), TestTools::default(), SessionId::new(1));
     let mut out = Places::default();
     let mut call = None;
     for (name, text, places) in cases {
@@ -64,11 +63,7 @@ fn message_names_the_request_it_answers() {
 
 #[test]
 fn batch_of_answers_names_the_first_request() {
-    let mut server = Server::new(
-        ServerConfig::new(Implementation::new("editor", "1")),
-        TestTools::default(),
-        SessionId::new(1),
-    );
+    let mut server = Server::new(config(), TestTools::default(), SessionId::new(1));
     let mut out = Places::default();
     server.receive(Time::ZERO, &INITIALIZE.replace("2025-11-25", "2025-03-26"), &mut out);
     let batch = r#"[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]"#;

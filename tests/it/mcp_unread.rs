@@ -5,8 +5,8 @@ use crate::support::ide::{Editor, at, call, called, config, shown};
 use ide_mcp::Keepalive;
 use ide_mcp::{Machine as _, Wire as _, mcp::ToolResult};
 
-#[test]
-fn peer_that_reads_nothing_gets_no_ping() {
+/// Returns an editor that pings, with an answer of 1,000 bytes that its peer has not read.
+fn with_unread_answer() -> Editor {
     let mut config = config();
     config.ws.outgoing = 1_000;
     config.ws.keepalive = None;
@@ -15,6 +15,12 @@ fn peer_that_reads_nothing_gets_no_ping() {
     let asked = called(&editor.say(&call(1, "countLines", "{}")));
     editor.at(1_000);
     editor.server.call(asked).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
+    editor
+}
+
+#[test]
+fn peer_that_reads_nothing_gets_no_ping() {
+    let mut editor = with_unread_answer();
     let unread = editor.server.outgoing().len();
     assert_eq!(shown(&editor.at(30_999)), [""; 0]);
     assert_eq!(editor.server.outgoing().len(), unread, "nothing is added to the unread bytes");
@@ -24,14 +30,7 @@ fn peer_that_reads_nothing_gets_no_ping() {
 
 #[test]
 fn late_reading_peer_is_pinged_after_reading() {
-    let mut config = config();
-    config.ws.outgoing = 1_000;
-    config.ws.keepalive = None;
-    config.mcp.keepalive = Some(Keepalive::JSON_RPC);
-    let mut editor = Editor::attached(config);
-    let asked = called(&editor.say(&call(1, "countLines", "{}")));
-    editor.at(1_000);
-    editor.server.call(asked).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
+    let mut editor = with_unread_answer();
     editor.at(20_000);
     assert_eq!(editor.texts().len(), 1, "the answer");
     editor.at(20_001);

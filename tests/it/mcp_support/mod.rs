@@ -116,12 +116,18 @@ pub struct Bench {
     pub now: Time,
 }
 
+/// The version that [`INITIALIZE`] offers.
+pub const NEWEST: &str = "2025-11-25";
 pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"agent","version":"2"}}}"#;
 pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
+pub fn config() -> ServerConfig {
+    ServerConfig::new(Implementation::new("editor", "1"))
+}
+
 impl Bench {
     pub fn new() -> Self {
-        Self::with(ServerConfig::new(Implementation::new("editor", "1")))
+        Self::with(config())
     }
 
     pub fn with(config: ServerConfig) -> Self {
@@ -139,22 +145,24 @@ impl Bench {
         bench
     }
 
-    pub fn ready() -> Self {
-        let mut bench = Self::initializing();
+    /// Returns a server that a client of this version has opened.
+    pub fn opened(config: ServerConfig, version: &str) -> Self {
+        let mut bench = Self::with(config);
+        bench.hear(&INITIALIZE.replace(NEWEST, version));
         bench.hear(INITIALIZED);
         assert_eq!(bench.events(), ["ready"]);
         bench
     }
 
+    pub fn ready() -> Self {
+        Self::opened(config(), NEWEST)
+    }
+
     /// Returns a server that is ready and pings its client.
     pub fn pinging() -> Self {
-        let mut config = ServerConfig::new(Implementation::new("editor", "1"));
+        let mut config = config();
         config.keepalive = Some(Keepalive::JSON_RPC);
-        let mut bench = Self::with(config);
-        bench.hear(INITIALIZE);
-        bench.hear(INITIALIZED);
-        assert_eq!(bench.events(), ["ready"]);
-        bench
+        Self::opened(config, NEWEST)
     }
 
     /// Receives a message. Returns the answers that the server sends at once.
