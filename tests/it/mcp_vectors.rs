@@ -1,5 +1,5 @@
 //! The frames with which other implementations were measured, with the behavior of this crate, and
-//! the JSON rows (J) of the acceptance table with their ids. The rows J7 and J12 are in
+//! the JSON rows with their ids (J1 to J13). The rows J7 and J12 are in
 //! `mcp_server.rs`.
 
 use crate::mcp_support::{Bench, INITIALIZE, config};
