@@ -34,7 +34,8 @@ pub enum PeerFault {
     UnknownProgress,
     /// Progress that is not greater than the progress reported before. The session drops it.
     StaleProgress,
-    /// A list with a page that has no readable items or cursor. The request for the list has ended.
+    /// A list with a page whose items are missing or unreadable, or whose cursor is not a string.
+    /// The request for the list has ended.
     UnreadableList,
     /// A list with a cursor that comes twice, or with more pages or bytes than the limits allow.
     /// The request for the list has ended.

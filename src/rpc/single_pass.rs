@@ -29,7 +29,8 @@ pub(crate) trait Params<'t>: Sized {
     ///
     /// # Errors
     ///
-    /// If the parameters do not fit, or do not have the straight form.
+    /// If the parameters do not fit, or their members are in an order that the decoder does not
+    /// read in one pass, or a member that it reads comes twice.
     fn decode<A: MapAccess<'t>>(self, params: A) -> Result<Self::Value, A::Error>;
 }
 

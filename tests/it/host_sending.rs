@@ -7,8 +7,9 @@ use crate::support::ide::{
 };
 use ide_mcp::Keepalive;
 use ide_mcp::ide::{
-    ConnId, DiagnosticsChanged, FileDiagnostics, Filter, Host, HostConfig, HostEvent, Mention, MentionError,
-    Range, Selected, Selection,
+    ConnId, CurrentSelection, Diagnostics, DiagnosticsChanged, Dialect, EditorTab, FileDiagnostics,
+    FilePaths, Filter, Host, HostConfig, HostEvent, LatestSelection, Mention, MentionError, OpenEditors,
+    Range, Selected, Selection, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
@@ -172,6 +173,63 @@ fn file_is_hidden_under_every_name() {
 }
 
 #[test]
+fn answers_name_no_hidden_file() {
+    let tools = [
+        Tool::GetCurrentSelection,
+        Tool::GetLatestSelection,
+        Tool::GetDiagnostics,
+        Tool::GetOpenEditors,
+        Tool::GetAllOpenedFilePaths,
+    ];
+    let mut config = HostConfig::new(config());
+    config.server.tools = tools.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
+    config.server.tool_resources = true;
+    config.filter = Filter::secrets();
+    let mut host = Host::new(config);
+    let conn = attach(&mut host);
+    let (hidden, shown) = ("/w/.env", "/w/a.rs");
+    let reads = ["ide://selection", "ide://diagnostics", "ide://open-editors"];
+    let mut asked: Vec<String> = tools
+        .iter()
+        .map(|tool| {
+            let name = tool.name(Dialect::VsCode);
+            format!(r#""method":"tools/call","params":{{"name":"{name}","arguments":{{}}}}"#)
+        })
+        .collect();
+    asked.extend(reads.map(|uri| format!(r#""method":"resources/read","params":{{"uri":"{uri}"}}"#)));
+    for (id, ask) in asked.iter().enumerate() {
+        let message = text(&format!(r#"{{"jsonrpc":"2.0","id":{id},{ask}}}"#));
+        host.wire(conn).unwrap().feed(Time::ZERO, &message);
+        let call = drain(&mut host).into_iter().find_map(|event| match event {
+            HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call),
+            _ => None,
+        });
+        let selection = || Some(Selection::new(hidden, Range::default(), "token"));
+        let problems = |path: &str| FileDiagnostics::new(path, Vec::new());
+        let tab = |path: &str| EditorTab::new(format!("file://{path}"), path, "text");
+        let answered = match call.unwrap() {
+            ToolCall::GetCurrentSelection(call, _) => host.answer(call, &CurrentSelection(selection())),
+            ToolCall::GetLatestSelection(call, _) => host.answer(call, &LatestSelection(selection())),
+            ToolCall::GetDiagnostics(call, _) => {
+                host.answer(call, &Diagnostics::new(vec![problems(hidden), problems(shown)]))
+            }
+            ToolCall::GetOpenEditors(call, _) => {
+                host.answer(call, &OpenEditors::new(vec![tab(hidden), tab(shown)]))
+            }
+            ToolCall::GetAllOpenedFilePaths(call, _) => {
+                host.answer(call, &FilePaths::new(vec![hidden.into(), shown.into()]))
+            }
+            call => panic!("{call:?}"),
+        };
+        answered.unwrap();
+        let sent = said(&mut host, conn).concat();
+        assert!(!sent.contains(".env") && !sent.contains("token"), "{ask}: {sent}");
+        let has_others = !ask.contains("election");
+        assert_eq!(sent.contains(shown), has_others, "{ask}: {sent}");
+    }
+}
+
+#[test]
 fn filter_truncates_text_at_256_kib() {
     let mut host = Host::new(HostConfig::new(config()));
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
@@ -193,9 +251,9 @@ fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
     let (mut pinged, mut now) = (Vec::new(), sleep_until.max(1));
     loop {
         host.tick(at(now));
-        let ended = drain(&mut host).into_iter().any(|event| {
-            matches!(event, HostEvent::Agent { event: ide_mcp::ide::ServerEvent::Closed(_), .. })
-        });
+        let ended = drain(&mut host)
+            .into_iter()
+            .any(|event| matches!(event, HostEvent::Agent { event: ServerEvent::Closed(_), .. }));
         if ended {
             return (pinged, now);
         }

@@ -657,7 +657,8 @@ fn call_ends_after_its_own_timeout() {
     assert!(matches!(pair.outcome(asked), Outcome::Result(list) if list.get() == r#"{"prompts":[]}"#));
 }
 
-/// Checks the header fields that a probe sets, for example those of a web page.
+/// Checks that the client sends `ClientConfig::fields`, with which a program (such as `doctor`)
+/// asks an editor as a web page would (`Origin`).
 #[test]
 fn client_sends_configured_header_fields() {
     let ask = |name: &str, value: &str| {

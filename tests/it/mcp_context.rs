@@ -217,11 +217,16 @@ fn resource_of_a_tool_is_a_call() {
     let fail: Answered = |session, call| {
         session.server.fail(call, -32000, "no tabs", &mut session.out).unwrap();
     };
+    let empty: Answered = |session, call| {
+        session.server.respond(call, &ToolResult::default(), &mut session.out).unwrap();
+    };
     let one = |text| format!(r#"{{"uri":"ide://tabs","mimeType":"application/json","text":"{text}"}}"#);
+    let note = r#"{"uri":"ide://tabs","mimeType":"text/plain","text":"b"}"#;
     let rows = [
         ("result", respond, format!(r#""result":{{"contents":[{}]}}}}"#, one("[]"))),
         ("result as any object", respond_with, format!(r#""result":{{"contents":[{}]}}}}"#, one("[]"))),
-        ("two texts", several, format!(r#""result":{{"contents":[{},{}]}}}}"#, one("a"), one("b"))),
+        ("two texts", several, format!(r#""result":{{"contents":[{},{note}]}}}}"#, one("a"))),
+        ("no text", empty, r#""error":{"code":-32603,"message":"the tool answered without a text"}}"#.into()),
         ("failed tool", failed, r#""error":{"code":-32603,"message":"no tabs"}}"#.into()),
         ("error", fail, r#""error":{"code":-32000,"message":"no tabs"}}"#.into()),
     ];
@@ -237,8 +242,11 @@ fn resource_of_a_tool_is_a_call() {
     session.ask("resources/read", r#"{"uri":"ide://tabs"}"#);
     let (call, _) = session.call();
     let refused = session.server.respond_with(call, &[1], &mut session.out);
-    assert_eq!(refused, Err(RespondError::Unserializable));
-    assert!(session.server.is_open(call) && session.sent().is_empty(), "a list is no result of a tool");
+    assert_eq!(refused, Err(RespondError::Unserializable), "a list is no result of a tool");
+    let contents = ResourceResult::text("ide://tabs", "", "");
+    let refused = session.server.respond_with(call, &contents, &mut session.out);
+    assert_eq!(refused, Err(RespondError::Unserializable), "nor are the contents of a resource");
+    assert!(session.server.is_open(call) && session.sent().is_empty());
 }
 
 #[test]
@@ -314,6 +322,8 @@ fn changed_lists_are_announced_once() {
     let mut undeclared = Session::ready(config(Context::new()));
     undeclared.server.set_context(context());
     assert_eq!(undeclared.server.context_changed(&mut undeclared.out), Err(NotSent::Undeclared));
+    undeclared.ask("resources/list", "{}");
+    assert_eq!(undeclared.sent(), [r#""result":{"resources":[]}}"#], "what cannot be read is not listed");
 }
 
 #[test]

@@ -61,9 +61,10 @@ pub(crate) enum Stage {
 impl Outbound {
     /// Accepts bytes to send, and returns what a write to a non-blocking socket would return.
     ///
-    /// `send` writes as many bytes as the socket has room for, without waiting. `tells` returns true
-    /// if the reading thread has ended or its buffer is full. An error of the socket is reported only
-    /// then, so that the bytes that the peer sent before the error come first.
+    /// `send` writes as many bytes as the socket has room for, without waiting. `tells` returns
+    /// true if the reading thread has ended or its buffer is full. While the reading thread can
+    /// still add bytes, an error of the socket is held back as `WouldBlock`, so that the
+    /// application gets the bytes that the peer sent before the error.
     pub(crate) fn put(
         &self,
         bytes: &[u8],
@@ -98,7 +99,8 @@ impl Outbound {
         self.changed.notify_one();
     }
 
-    /// Writes until the application has dropped the socket. Wakes the loop when the buffer has room
+    /// Writes the bytes of the application. After the last ones it shuts the write side down, and
+    /// waits until the application has dropped the socket. Wakes the loop when the buffer has room
     /// after it had none.
     pub(crate) fn drain(&self, stream: &TcpStream, wakes: &Waker) {
         let mut piece = Vec::new();

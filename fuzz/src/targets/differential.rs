@@ -1,6 +1,6 @@
 //! The same frames as input for this crate and for tungstenite, in either role. Both have to report
-//! the same messages and end, except for the rules in [`is_stricter`] and for the moment at which a
-//! fault is found: this crate does not wait for the rest of a faulty frame.
+//! the same messages and the same end, except for the rules in [`is_stricter`] and for the moment
+//! at which a fault is found: this crate does not wait for the rest of a faulty frame.
 
 use crate::support::frames::HEAD;
 use crate::support::laws::Subject as _;
@@ -48,8 +48,8 @@ pub fn against_tungstenite(data: &[u8]) {
 const fn is_stricter(rule: ProtocolError) -> bool {
     match rule {
         // tungstenite reads lengths in any form, also the small length of a control frame in a long
-        // form. This crate reports such a frame as a long control frame as soon as it has read the
-        // form.
+        // form. This crate reports such a control frame as `LongControlFrame` as soon as it has
+        // read the 7-bit length, which is 126 or 127, without waiting for the length that follows.
         ProtocolError::LengthNotMinimal | ProtocolError::LongControlFrame => true,
         // tungstenite answers a close code that is not allowed in a frame as if it were allowed.
         ProtocolError::InvalidCloseCode(_) => true,

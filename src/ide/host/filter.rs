@@ -1,4 +1,4 @@
-//! The filter for pushes. An agent puts the selection and mentions into a prompt, and sends the prompt
+//! The filter for pushes and answers. An agent puts the selection and mentions into a prompt, and sends the prompt
 //! to a service, without asking the person again.
 
 use super::secrets::secret_reason;
@@ -7,11 +7,13 @@ use crate::ide::{ContentLimits, DiagnosticsChanged, Selection};
 use alloc::sync::Arc;
 use core::fmt;
 
-/// A filter for pushes: the files that they can name, and the length of a selected text. By default
-/// everything passes.
+/// A filter for pushes and answers: the files that they can name, and the length of a selected text. By
+/// default everything passes.
 ///
-/// The requests of an agent do not pass the filter: the application answers them, and decides about
-/// them itself.
+/// The filter applies to the pushes, and to the answers that [`Host::answer`](super::Host::answer)
+/// receives: no selection in a hidden file, no problems and no tabs of hidden files. The application
+/// decides itself about the answers that it gives by [`Host::call`](super::Host::call), and about the
+/// contents of its own tools, prompts and resources.
 #[derive(Clone)]
 pub struct Filter {
     hides: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
@@ -65,8 +67,7 @@ impl Filter {
 
     /// Changes the selection into the selection to send, and returns the kind of the change.
     pub(super) fn selection(&self, selection: &mut Selection, limits: &ContentLimits) -> Selected {
-        let url = selection.file_url.as_deref();
-        if self.hides(&selection.file_path) || url.is_some_and(|url| self.hides(url)) {
+        if selection.is_hidden(&|text| self.hides(text)) {
             // Without a cleared selection the client would continue to show the previous selection.
             *selection = Selection::cleared();
             return Selected::Hidden;

@@ -23,8 +23,8 @@ pub use wire::HostWire;
 
 use super::server::CallOwner;
 use super::{
-    Call, DiagnosticsChanged, Mention, OpenCall, Selection, Server, ServerConfig, ServerEvent, ToolArguments,
-    ToolSet,
+    Answer, Call, DiagnosticsChanged, Mention, OpenCall, Selection, Server, ServerConfig, ServerEvent,
+    ToolArguments, ToolSet,
 };
 use crate::mcp::Context;
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId};
@@ -148,6 +148,8 @@ impl Host {
     ///
     /// [`NotOpen`], which names the end of the call, if the call is not open any more. Nothing is sent.
     pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
+        let shown = answer.without_hidden(&|text| self.config.filter.hides(text));
+        let answer = shown.as_ref().unwrap_or(answer);
         let answered = self.with(AgentId::of_call(call.id()), |server| server.answer(call, answer));
         answered.unwrap_or(Err(NotOpen::Closed))
     }

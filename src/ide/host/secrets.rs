@@ -33,7 +33,6 @@ const PASSWORDS: &str = "passwords";
 const SECRETS: &[Secret] = &[
     secret(Name::Begins(".env"), ENVIRONMENT),
     secret(Name::Ends(".env"), ENVIRONMENT),
-    secret(Name::Is(".envrc"), ENVIRONMENT),
     secret(Name::In(".ssh"), "keys and hosts of SSH"),
     secret(Name::In(".gnupg"), "keys of GnuPG"),
     secret(Name::Begins("id_rsa"), PRIVATE_KEY),
@@ -64,7 +63,8 @@ const SECRETS: &[Secret] = &[
     secret(Name::At(".gem", "credentials"), "the token of a package registry"),
     secret(Name::In(".aws"), CREDENTIALS),
     secret(Name::In(".azure"), CREDENTIALS),
-    secret(Name::In("gcloud"), CREDENTIALS),
+    secret(Name::At("gcloud", "credentials.db"), CREDENTIALS),
+    secret(Name::Is("application_default_credentials.json"), CREDENTIALS),
     secret(Name::In(".kube"), CREDENTIALS),
     secret(Name::At(".docker", "config.json"), CREDENTIALS),
     secret(Name::At("gh", "hosts.yml"), CREDENTIALS),
@@ -72,7 +72,10 @@ const SECRETS: &[Secret] = &[
     secret(Name::Is("credentials.json"), CREDENTIALS),
     secret(Name::Begins("service-account"), CREDENTIALS),
     secret(Name::Begins("client_secret"), CREDENTIALS),
-    secret(Name::Begins("secrets."), CREDENTIALS),
+    secret(Name::Is("secrets.json"), CREDENTIALS),
+    secret(Name::Is("secrets.toml"), CREDENTIALS),
+    secret(Name::Is("secrets.yaml"), CREDENTIALS),
+    secret(Name::Is("secrets.yml"), CREDENTIALS),
     secret(Name::Begins("terraform.tfstate"), "the state of Terraform, with its secrets in clear text"),
     secret(Name::Ends(".tfvars"), "the variables of Terraform"),
     secret(Name::At(".claude", ".credentials.json"), "the credentials of the agent"),
@@ -103,13 +106,32 @@ const COPIES: &[&str] = &["~", ".bak", ".orig", ".old", ".swp", ".swo", ".tmp"];
 /// ```
 #[must_use]
 pub fn secret_reason(path: &str) -> Option<&'static str> {
-    // Windows ignores dots and spaces at the end of a name, and reads the text after a colon as the name
-    // of a stream.
-    let mut parts = path.rsplit(['/', '\\']);
-    let file = parts.next()?.trim_end_matches(['.', ' ']);
-    let file = file.split_once(':').map_or(file, |(file, _)| file);
-    let file = COPIES.iter().find_map(|end| without_end(file, end)).unwrap_or(file);
-    let is_in = |directory: &str| parts.clone().any(|part| part.eq_ignore_ascii_case(directory));
+    // Windows ignores dots and spaces at the end of a name.
+    let mut parts = path.rsplit(['/', '\\']).map(|part| part.trim_end_matches(['.', ' ']));
+    let file = parts.find(|part| !part.is_empty())?;
+    // Windows reads the text behind a colon as the name of a stream. A scheme or a drive can stand before
+    // a colon.
+    let (before, behind) = file.split_once(':').unwrap_or((file, file));
+    [file, before, behind].into_iter().find_map(|file| reason_of(original(file), parts.clone()))
+}
+
+/// Returns the name of the file of which a file with this name is a copy, or the name itself.
+fn original(mut file: &str) -> &str {
+    // `#.env#` and `.#.env` of Emacs.
+    file = file.strip_prefix(".#").unwrap_or(file).trim_matches('#');
+    while let Some(shorter) = COPIES.iter().find_map(|end| without_end(file, end)) {
+        // `..env.swp` of Vim.
+        file = shorter.strip_prefix('.').filter(|rest| rest.starts_with('.')).unwrap_or(shorter);
+    }
+    file
+}
+
+/// Returns the reason for a file with this name in these directories, the innermost first.
+fn reason_of<'a>(file: &str, mut parts: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
+    let innermost = parts.next();
+    let is_in = |directory: &str| {
+        innermost.into_iter().chain(parts.clone()).any(|part| part.eq_ignore_ascii_case(directory))
+    };
     let fits = |name: &Name| match *name {
         Name::Is(name) => file.eq_ignore_ascii_case(name),
         Name::Begins(start) => file.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start)),
@@ -117,7 +139,7 @@ pub fn secret_reason(path: &str) -> Option<&'static str> {
         Name::In(directory) => is_in(directory),
         Name::At(directory, name) => {
             file.eq_ignore_ascii_case(name)
-                && parts.clone().next().is_some_and(|part| part.eq_ignore_ascii_case(directory))
+                && innermost.is_some_and(|part| part.eq_ignore_ascii_case(directory))
         }
     };
     if PUBLIC.iter().any(fits) {
@@ -148,6 +170,17 @@ mod tests {
             ("C:\\w\\.env. ", Some(ENVIRONMENT)),
             ("C:\\w\\.env::$DATA", Some(ENVIRONMENT)),
             ("/w/.env~", Some(ENVIRONMENT)),
+            ("/w/server.key.old.bak~", Some(PRIVATE_KEY)),
+            ("/w/..env.swp", Some(ENVIRONMENT)),
+            ("/w/#.env#", Some(ENVIRONMENT)),
+            ("/w/.#id_rsa", Some(PRIVATE_KEY)),
+            ("/w/.env/", Some(ENVIRONMENT)),
+            ("/w/localhost:8443.key", Some(PRIVATE_KEY)),
+            ("/w/db:prod.env", Some(ENVIRONMENT)),
+            ("untitled:.env", Some(ENVIRONMENT)),
+            ("C:.env", Some(ENVIRONMENT)),
+            ("C:\\u\\.ssh.\\config", Some("keys and hosts of SSH")),
+            ("/w/src/secrets.rs", None),
             ("/w/server.key.bak", Some(PRIVATE_KEY)),
             ("/w/.env.example", None),
             ("/w/environment.rs", None),

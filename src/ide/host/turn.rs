@@ -23,7 +23,8 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
     while let Some(event) = host.poll_event() {
         let HostEvent::Agent { event, .. } = event else { continue };
         match event {
-            // Your problems belong here: an empty list means "no problems". Without problems, do not handle the tool.
+            // Your problems belong here: an empty list means "no problems". If your editor knows no problems at all,
+            // do not handle this tool.
             ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
                 let _ = host.answer(call, &Diagnostics::new(Vec::new()));
             }
@@ -33,7 +34,8 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
             _ => {}
         }
     }
-    // `poll_transmit` names the connections with new output. A socket that was full the last time is tried too.
+    // The names that `poll_transmit` returns are not used here: every socket is tried, also one that was full the
+    // last time.
     while host.poll_transmit().is_some() {}
     let ids: Vec<ConnId> = sockets.keys().copied().collect();
     for id in ids {

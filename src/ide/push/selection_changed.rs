@@ -49,6 +49,11 @@ impl Selection {
         Self::default()
     }
 
+    /// Returns true if `hides` hides the file of the selection.
+    pub(crate) fn is_hidden(&self, hides: &dyn Fn(&str) -> bool) -> bool {
+        hides(&self.file_path) || self.file_url.as_deref().is_some_and(hides)
+    }
+
     /// Cuts the text to at most `max` bytes, between two characters. Returns true if the text was
     /// longer.
     pub(crate) fn cut(&mut self, max: usize) -> bool {

@@ -76,12 +76,15 @@ impl ServerConfig {
     /// [`with_dialect`](Self::with_dialect), this sets three rules of the policy: the request targets, the
     /// demand for the sub-protocol, and the answer to a wrong token. The table of [`Dialect`] has the
     /// values. They are stricter than the default for [`Dialect::JetBrains`] and [`Dialect::SnakeCase`];
-    /// opencode offers no sub-protocol (measured), so these editors refuse it.
+    /// opencode offers no sub-protocol (measured), so these editors refuse it. Request targets that the
+    /// policy has already, and a demand for the sub-protocol, stay.
     #[must_use]
     pub fn for_dialect(dialect: Dialect, info: Implementation, mut policy: Policy, tools: ToolSet) -> Self {
         let rules = dialect.rules();
-        policy.paths = rules.targets.iter().copied().map(String::from).collect();
-        policy.subprotocol_required = rules.subprotocol_required;
+        if policy.paths.is_empty() {
+            policy.paths = rules.targets.iter().copied().map(String::from).collect();
+        }
+        policy.subprotocol_required |= rules.subprotocol_required;
         policy.auth_failure = rules.auth_failure;
         Self::new(info, policy, tools).with_dialect(dialect)
     }

@@ -22,6 +22,16 @@ pub trait Answer: Sized {
         self.result(dialect)
     }
 
+    /// Returns the part of the answer that can be sent if the files for which `hides` returns true are
+    /// hidden; `None` if the whole answer can be sent, which is the default.
+    /// [`Host::answer`](crate::ide::Host::answer) applies the [`Filter`](crate::ide::Filter) by this
+    /// method.
+    #[must_use]
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let _ = hides;
+        None
+    }
+
     /// Reads a result in the shape of any dialect. Returns `None` for a failure, and for a result
     /// that is no answer of this type.
     #[must_use]

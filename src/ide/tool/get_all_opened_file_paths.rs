@@ -42,6 +42,14 @@ impl Answer for FilePaths {
         ToolResult::text(paths.join("\n"))
     }
 
+    /// Returns the paths of the files that are not hidden.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        self.paths
+            .iter()
+            .any(|path| hides(path))
+            .then(|| Self::new(self.paths.iter().filter(|path| !hides(path)).cloned().collect()))
+    }
+
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let lines = first_text(result)?.lines().filter(|line| !line.is_empty());
         Some(Self { paths: lines.map(String::from).collect() })

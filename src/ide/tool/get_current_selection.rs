@@ -38,6 +38,11 @@ impl Answer for CurrentSelection {
         written(self.0.as_ref(), "No active editor found", dialect, limits)
     }
 
+    /// Returns no selection in place of one in a hidden file.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        self.0.as_ref().is_some_and(|selection| selection.is_hidden(hides)).then_some(Self(None))
+    }
+
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         read(result).map(Self)
     }

@@ -92,6 +92,15 @@ impl Answer for Diagnostics {
         written(&self.files, dialect, limits.diagnostics)
     }
 
+    /// Returns the problems of the files that are not hidden.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let is_hidden = |file: &&FileDiagnostics| hides(&file.uri);
+        self.files
+            .iter()
+            .any(|file| is_hidden(&file))
+            .then(|| Self::new(self.files.iter().filter(|file| !is_hidden(file)).cloned().collect()))
+    }
+
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let text = first_text(result)?;
         if let Ok(files) = serde_json::from_str(text) {

@@ -93,6 +93,15 @@ impl Answer for OpenEditors {
         ToolResult::json(self)
     }
 
+    /// Returns the tabs of the files that are not hidden.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let is_hidden = |tab: &&EditorTab| hides(&tab.uri) || tab.file_name.as_deref().is_some_and(hides);
+        self.tabs
+            .iter()
+            .any(|tab| is_hidden(&tab))
+            .then(|| Self::new(self.tabs.iter().filter(|tab| !is_hidden(tab)).cloned().collect()))
+    }
+
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         read_json(result)
     }

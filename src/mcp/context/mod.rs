@@ -95,6 +95,13 @@ impl Context {
         self
     }
 
+    /// Returns the context without the prompts or resources that `declared` does not declare.
+    pub(super) fn declared_by(mut self, declared: &Self) -> Self {
+        self.prompts = self.prompts.filter(|_| declared.prompts.is_some());
+        self.resources = self.resources.filter(|_| declared.resources.is_some());
+        self
+    }
+
     /// Returns true for each of the two that is declared: prompts, resources.
     #[must_use]
     pub const fn declares(&self) -> (bool, bool) {

@@ -14,7 +14,10 @@ use crate::{
         Progress, ProtocolVersion, ResourceBody, ResourceContents, ResourceResult, ToolResult,
         outgoing::send, progress::ProgressOut,
     },
-    rpc::{CallId, ErrorObject, Id, NotOpen, NotSent, RespondError, SessionLimits, code, is_object, write},
+    rpc::{
+        CallId, ErrorObject, Id, NotOpen, NotSent, RespondError, SessionLimits, code, each_member, is_object,
+        text_of, write,
+    },
     text::truncate,
 };
 
@@ -51,7 +54,10 @@ impl Incoming {
         let open = self.get(call)?;
         if matches!(open.form, Form::Resource(_)) {
             let raw = to_raw_value(result).map_err(|_| RespondError::Unserializable)?;
-            let result = ToolResult::read(&raw).ok_or(RespondError::Unserializable)?;
+            let mut has_content = false;
+            each_member(&raw, |name, _| has_content |= text_of(name).as_deref() == Some("content"));
+            let result =
+                ToolResult::read(&raw).filter(|_| has_content).ok_or(RespondError::Unserializable)?;
             return Ok(self.respond(call, &result, out)?);
         }
         let id = &open.id;
@@ -132,12 +138,9 @@ impl Incoming {
         let (number, open) = self.calls.expire(now)?;
         self.note(number, &open, NotOpen::Expired);
         let result = open.when_late.and_then(|text| serde_json::from_str::<&RawValue>(text).ok());
-        let is_answered = match (result.filter(|result| is_object(result)), &open.form) {
-            (Some(result), Form::Tool | Form::Request) => send_result(&open.id, result, out),
-            (Some(result), Form::Resource(_)) => {
-                send_tool_result(&open, &ToolResult::read(result).unwrap_or_default(), out)
-            }
-            (None, _) => {
+        let is_answered = match result.filter(|result| is_object(result)) {
+            Some(result) => send_result(&open.id, result, out),
+            None => {
                 let idle = open.wait.map_or(Duration::MAX, |wait| wait.idle);
                 give_up(&open, &format!("no answer to this call within {idle:?}"), out)
             }
@@ -171,9 +174,15 @@ fn send_tool_result(call: &Call, result: &ToolResult<'_>, out: &mut impl Outbox)
         let text = result.texts().collect::<Vec<_>>().join("\n");
         return send_error(&call.id, (code::INTERNAL_ERROR, &text, None), out);
     }
+    // The first text is the answer. The others are notes about it, such as the number of missing bytes.
+    let mime_types = core::iter::once(&**mime_type).chain(core::iter::repeat("text/plain"));
     let contents =
-        |text| ResourceContents::new(&**uri, &**mime_type, ResourceBody::Text(Cow::Borrowed(text)));
-    send_result(&call.id, &ResourceResult::new(result.texts().map(contents).collect()), out)
+        |(text, mime_type)| ResourceContents::new(&**uri, mime_type, ResourceBody::Text(Cow::Borrowed(text)));
+    let contents: Vec<_> = result.texts().zip(mime_types).map(contents).collect();
+    if contents.is_empty() {
+        return send_error(&call.id, (code::INTERNAL_ERROR, "the tool answered without a text", None), out);
+    }
+    send_result(&call.id, &ResourceResult::new(contents), out)
 }
 
 /// Answers with a value that is known to be an object. Returns true if the answer was sent.

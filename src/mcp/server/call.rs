@@ -16,7 +16,7 @@ use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        Event, GetPrompt, ReadResource, Tools,
+        Event, GetPrompt, ReadResource, Timeout, Tools,
         incoming::{Form, Terms, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
     },
@@ -63,7 +63,11 @@ impl<T: Tools> Server<T> {
         }
         let Decoded { tool, token, at_once } = call;
         let now = self.session.now;
-        let (timeout, when_late) = (self.tools.timeout(&tool), self.tools.result_when_late(&tool));
+        // The timeout of a tool and its answer at the timeout are those that a client of the tool needs.
+        let (timeout, when_late) = match form {
+            Form::Resource(_) => (Timeout::Default, None),
+            Form::Tool | Form::Request => (self.tools.timeout(&tool), self.tools.result_when_late(&tool)),
+        };
         let terms = Terms { timeout, when_late, at_once, form };
         if let Some(call) = self.session.incoming.open(now, id, terms, token, out) {
             self.session.push(Event::Call { call, tool });

@@ -280,9 +280,17 @@ impl<T: Tools> Server<T> {
     }
 
     /// Offers other prompts and resources from now on. To notify the client, call
-    /// [`context_changed`](Server::context_changed). Requests that are open stay open.
+    /// [`context_changed`](Server::context_changed). Prompts or resources that
+    /// [`ServerConfig::context`] does not declare are left out. Requests that are open stay open.
     pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
-        self.context = context.into();
+        let context = context.into();
+        let (prompts, resources) = self.config.context.declares();
+        let (has_prompts, has_resources) = context.declares();
+        self.context = if has_prompts && !prompts || has_resources && !resources {
+            Arc::new(Context::clone(&context).declared_by(&self.config.context))
+        } else {
+            context
+        };
     }
 
     /// Returns the tools of the server.

@@ -65,23 +65,26 @@ pub struct Ledger {
     pending: Vec<Asked>,
     /// The requests that ended without an answer since the output was last written completely.
     echoes: Vec<Asked>,
-    /// The marks of all calls that were made here.
+    /// The marks (nonces, see `tap::nonce_in`) of all calls on this connection.
     marks: BTreeSet<String>,
     /// The limits of open calls and of their bytes.
     room: (usize, usize),
-    /// Every id of a request, and the ids that the client cancelled.
+    /// The ids of all requests of the client.
     ids: BTreeSet<String>,
+    /// The ids that the client cancelled.
     given_up: BTreeSet<String>,
     silenced: BTreeSet<String>,
     /// The due answers to texts that break a rule.
     pub meanings: BTreeMap<String, Vec<Owed>>,
     initialized: bool,
     pub last_selection: u64,
-    /// True if the selection has been sent since the client could last have forgotten it.
+    /// True if the selection has been sent since the last list of the tools or `list_changed`; a
+    /// client can forget the selection at either.
     pub is_selection_known: bool,
     list_changed: bool,
-    /// The number of times that the same selection can still be sent again: after a list, when the
-    /// client has settled, and once later.
+    /// The number of times that the same selection can still be sent again: up to three after a
+    /// list (at once, at the settle time, once later), and two after `initialized` or
+    /// `list_changed`.
     repeats: u8,
     /// The edition of the tools that the client listed last.
     edition: Option<u64>,
@@ -92,7 +95,8 @@ pub struct Ledger {
     own_given_up: BTreeSet<String>,
     /// The mentions that were written and are not checked yet.
     pub mentions: Vec<u64>,
-    /// The last mention for this client, and the last one for the latest client.
+    /// The last mentions that were written here: of those addressed to this client, and of those
+    /// without an address.
     pub last_mentions: [u64; 2],
     pub status: Option<u16>,
     pub close_code: Option<u16>,
@@ -339,7 +343,9 @@ impl Ledger {
             *at.or_else(|| if code == Some(INVALID_REQUEST) { refused() } else { None }).unwrap_or(first);
         let asked = self.pending.remove(at);
         oracle.claim(of_mark(&asked), I::CrossTalk, || format!("{:?} is answered {text}", asked.nonce));
-        // I20–I25: while the editor shuts down, everything is refused.
+        // An editor that shuts down refuses every request. So an honest client may also get -32600
+        // in place of the answer of I20–I25; the ledger does not check that a shutdown is under
+        // way.
         let is_honest = self.standing == Standing::Honest;
         let holds = asked.expected.fits(&answer) || is_honest && code == Some(INVALID_REQUEST);
         let rule = if is_honest { I::Negotiation } else { I::Refusal };
@@ -356,7 +362,8 @@ impl Ledger {
             // The call was refused, so its tabs stay open.
             self.pending.iter_mut().for_each(|of| of.doomed = false);
         }
-        // Unwritten answers are not in this ledger.
+        // A call whose answer is not written yet still counts as open in this ledger; see
+        // `check_busy`.
         if code == Some(-32603) && text.contains("busy: too many") {
             self.check_busy(&asked, oracle);
         }
@@ -368,8 +375,9 @@ impl Ledger {
     }
 
     /// Checks the refusal of a call as one too many. The refusal is right only at a limit, and
-    /// never for a call that ends diffs, since such a call can free the room. Some of the open
-    /// calls may have come since, or their answers may be unwritten.
+    /// never for a call that ends diffs, since such a call can free the room. The ledger can count
+    /// more open calls than the host did at the refusal: calls that came after it, and calls whose
+    /// answers are not written yet. So the check is lenient.
     fn check_busy(&self, asked: &Asked, oracle: &mut Oracle) {
         let (calls, room) = self.room;
         let open = self.pending.len() + self.echoes.len();

@@ -173,8 +173,8 @@ impl World {
         }
     }
 
-    /// Lets all machines sleep. A connection that was in order before has to exist afterwards (I34,
-    /// K1).
+    /// Lets all machines sleep. With a clean network and a running editor, a connection that was in
+    /// order before has to exist afterwards (I34).
     fn laptop_sleeps(&mut self, span: Duration) {
         self.settle();
         let well = |world: &Self| -> Vec<(usize, ide_mcp::ide::ConnId)> {
@@ -238,7 +238,7 @@ impl World {
         self.oracle.hit("editor starts again");
     }
 
-    /// Replaces a host that has ended by another one.
+    /// Puts a new host in the place of the one that was shut down.
     pub fn replace_host(&mut self) {
         let slept = self.shut_down.is_some_and(|(_, slept)| slept);
         let left = self.subject.host.connections().count();
@@ -262,7 +262,7 @@ impl World {
         self.oracle.note(|| "another editor".into());
     }
 
-    /// Starts the processes that are gone.
+    /// Starts every agent that was killed or has given up.
     pub fn agents_start(&mut self) {
         for agent in &mut self.agents {
             if agent.client.is_none() && agent.gave_up.is_some() {

@@ -31,15 +31,15 @@ pub enum Bind {
     /// offered the token to that user. So the server treats the token as known to others. It admits a
     /// client that has the token only if the socket of the client belongs to our own user. It refuses
     /// every other client as it refuses a wrong token, also a client of root, of another user in a
-    /// container, or of another machine. Only Linux reports the owner of a socket. On other systems the
-    /// server requires a fresh token, which agents read from the lock file. The real client then finds
-    /// the editor by `/ide` and not by itself.
+    /// container, or of another machine. Only Linux reports the owner of a socket. On other systems
+    /// the server replaces the token of the policy by a fresh one (see `Server::token`), which agents
+    /// read from the lock file. The real client then finds the editor by `/ide` and not by itself.
     Resume(u16),
     /// Any address. **Other machines can reach it**, unless it is an address of loopback. It is for a
     /// client in a container or in WSL, and requires a token if other machines can reach it.
     ///
-    /// `[::1]:0` is the loopback of IPv6, for clients that connect to `localhost` there alone. The real
-    /// client connects to 127.0.0.1 (measured), and does not find such an editor.
+    /// `[::1]:0` is the loopback of IPv6, for clients that resolve `localhost` to IPv6 alone. The
+    /// real client connects to 127.0.0.1 (measured), and does not find such an editor.
     ExposedToOtherMachines(SocketAddr),
 }
 

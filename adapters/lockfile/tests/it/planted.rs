@@ -26,7 +26,8 @@ fn open_directory_is_restricted_and_parents_kept() {
 fn l01_foreign_directory_is_refused_untouched() {
     let temp = TempDir::new();
     let ours = rustix::process::geteuid().is_root();
-    // Only root can change the owner of a directory. Any other user takes a directory of root.
+    // Only root can change the owner of a directory. If the test does not run as root, it uses a
+    // directory that belongs to root.
     let path = if ours { temp.join("ide") } else { "/usr".into() };
     if ours {
         fs::create_dir(&path).unwrap();

@@ -75,9 +75,11 @@ impl Workspace {
         self.forget_removed();
         if let Some(uri) = uri {
             let Inside { shown, real } = self.folders.find(uri)?;
-            let found = on_disk(&real)?;
+            // Before the check: the agent asks for the file of which it writes next, and for all files
+            // after that.
+            let found = on_disk(&real);
             self.asked.insert(real, shown);
-            return Ok(vec![FileDiagnostics::new(uri, found)]);
+            return Ok(vec![FileDiagnostics::new(uri, found?)]);
         }
         let (mut known, mut unknown) = (Vec::new(), None);
         let only_asked = self.asked.iter().filter(|(real, _)| !self.open.contains_key(*real));

@@ -207,7 +207,8 @@ impl Redactor {
             for (secret, matched) in self.secrets.iter().zip(&mut search.matched) {
                 *matched = secret.step(*matched, *byte);
                 if *matched == secret.bytes.len() {
-                    *matched = 0;
+                    // The end of a token can be the beginning of another one.
+                    *matched = secret.fallback.last().copied().unwrap_or_default();
                     hide(&mut self.held, &search.trail, secret.bytes.len());
                 }
             }
@@ -290,7 +291,7 @@ mod tests {
             ("alone", SECRET, b"*******"),
             ("behind its own beginning", b"aabaaabaaac", b"aaba*******"),
             ("twice", b"aabaaacaabaaac", b"**************"),
-            ("the other", b"xzzzx", b"x**zx"),
+            ("the other, which overlaps itself", b"xzzzx", b"x***x"),
             ("both", b"zzaabaaaczz", b"***********"),
             ("cut off", b"xaabaaa", b"xaabaaa"),
         ];
@@ -327,6 +328,7 @@ mod tests {
             ("one inside the other", &[SECRET, b"aa"], b"xaabaaacx", b"x*******x"),
             ("the shorter first", &[b"aa", SECRET], b"xaabaaacx", b"x*******x"),
             ("the same twice", &[SECRET, SECRET], b"xaabaaacx", b"x*******x"),
+            ("one that overlaps itself", &[b"abab"], b"xabababx", b"x******x"),
             ("the end of one begins the other", &[b"abcd", b"cdef"], b"xabcdefx", b"x******x"),
         ];
         for (name, secrets, text, expected) in cases {

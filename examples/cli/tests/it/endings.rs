@@ -2,8 +2,7 @@
 
 use crate::bridge::Scripted;
 use crate::support::{Place, Process, ended};
-use serde_json::{Value, json};
-use std::fs;
+use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -190,6 +189,8 @@ fn n05_strangers_do_not_fill_unread_output() {
 #[cfg(target_os = "linux")]
 #[test]
 fn l06_lock_file_changes_are_events() {
+    use std::fs;
+
     let place = Place::new("lock-events");
     let mut editor = place.editor(&[]);
     let lock = editor.lock.clone();
@@ -232,9 +233,11 @@ fn l06_lock_file_changes_are_events() {
 #[cfg(target_os = "linux")]
 #[test]
 fn full_disk_is_a_failure() {
+    use std::fs;
+
     let place = Place::new("full");
     let path = place.write("a.txt", "x\n");
-    let open = json!({"filePath": path}).to_string();
+    let open = serde_json::json!({"filePath": path}).to_string();
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = place.command("editor", &[]);
     let child = command.stdin(Stdio::piped()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();

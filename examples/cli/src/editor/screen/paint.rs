@@ -7,8 +7,8 @@ use crossterm::style::{Attribute, Print, SetAttribute, SetBackgroundColor, SetFo
 use crossterm::{QueueableCommand as _, terminal};
 use std::io;
 
-/// Appends the bytes that change a terminal from `before` to `after`. Without `before`, the terminal
-/// can show anything.
+/// Appends the bytes that change a terminal from `before` to `after`. Without `before`, or if its
+/// size differs, the contents of the terminal are unknown, and every cell is written.
 pub(crate) fn paint(
     before: Option<&Canvas>,
     after: &Canvas,
