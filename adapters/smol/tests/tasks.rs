@@ -19,7 +19,7 @@ use ide_mcp::ide::{Client, ClientConfig, ClientEvent, GetDiagnostics, HostEvent,
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
-use ide_mcp_smol::{Conn, Server};
+use ide_mcp_smol::Conn;
 use over_smol::Smol;
 use plain::PATIENCE;
 use std::future::{Future, poll_fn};
@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
-use support::{TempDir, World};
+use support::World;
 
 const CALLS: usize = 2000;
 
@@ -208,7 +208,7 @@ fn waker_ends_the_wait_of_a_connection() {
 #[cfg(target_os = "linux")]
 #[test]
 fn idle_guarded_server_wakes_when_file_vanishes() {
-    let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
+    let (dir, mut world) = (support::TempDir::new(), World::<Smol>::new());
     dir.publish(&mut world).unwrap();
     let mut server = world.editor;
     let path = server.lock_path().unwrap().to_owned();
@@ -219,7 +219,7 @@ fn idle_guarded_server_wakes_when_file_vanishes() {
     }
     let count = Arc::new(Count(AtomicUsize::new(0), thread::current()));
     let waker = Waker::from(count.clone());
-    let poll = |server: &mut Server| {
+    let poll = |server: &mut ide_mcp_smol::Server| {
         let mut future = pin!(server.next_event());
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(event) => event,

@@ -2,7 +2,7 @@
 //! test sets. The tests in `adapters/tests` cover everything else for all adapters at once.
 
 use crate::adapter::Editor as _;
-use crate::over_mio::{Mio, MioEditor};
+use crate::over_mio::Mio;
 use crate::support::{TempDir, World, diagnostics};
 use ide_mcp::ide::{LockFile, LockFileEvent};
 use mio::Token;
@@ -48,7 +48,7 @@ fn idle_server_with_guard_never_wakes() {
         world.step();
     }
     assert_eq!(world.editor.server.deadline(world.editor.now()), None);
-    let MioEditor { poll, events, .. } = &mut world.editor;
+    let crate::over_mio::MioEditor { poll, events, .. } = &mut world.editor;
     poll.poll(events, Some(Duration::from_millis(5_500))).unwrap();
     assert!(events.is_empty() && world.seen.lock_file.is_empty(), "{events:?}");
     assert_eq!(world.editor.server.deadline(world.editor.now()), None);
