@@ -18,7 +18,8 @@ pub enum Bind {
     /// This port of 127.0.0.1.
     Port(u16),
     /// A free port of these, on 127.0.0.1. They are tried in their order, from a random one on, so that no
-    /// program knows beforehand which port the editor takes.
+    /// program knows beforehand which port the editor takes. A restarted editor most often gets another
+    /// port, to which no agent reconnects (measured); [`Resume`](Self::Resume) keeps the port.
     Ports(RangeInclusive<u16>),
     /// The port of the last run, on 127.0.0.1. If another program has that port now, the system
     /// chooses one.
