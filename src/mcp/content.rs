@@ -1,6 +1,6 @@
 //! The result of a tool: blocks of content, which a server writes and a client reads.
 
-use alloc::{borrow::Cow, vec, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec, vec::Vec};
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -98,6 +98,23 @@ impl<'a> ToolResult<'a> {
         };
         let is_error = members.is_error.is_some_and(|flag| flag.get() == "true");
         Some(Self { content: blocks.into_iter().map(read_block).collect(), is_error })
+    }
+
+    /// Reads a result that has all that MCP requires: a list of blocks, each with a type. Otherwise as
+    /// [`read`](Self::read), which reads a missing list as an empty one.
+    pub(crate) fn read_whole(raw: &'a RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Whole {
+            #[serde(rename = "content")]
+            _content: Vec<Typed>,
+        }
+        #[derive(Deserialize)]
+        struct Typed {
+            #[serde(rename = "type")]
+            _kind: String,
+        }
+        serde_json::from_str::<Whole>(raw.get()).ok()?;
+        Self::read(raw)
     }
 
     /// Returns the texts of the text blocks, in order.

@@ -64,6 +64,7 @@ mod version;
 
 pub use client::{Client, ClientConfig, Failure, ServerInfo};
 pub use content::{Content, ToolResult};
+pub(crate) use context::put;
 pub use context::{
     Context, GetPrompt, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ReadResource,
     ResourceBody, ResourceContents, ResourceResult, ResourceSpec, ResourceTemplate,

@@ -145,22 +145,22 @@ impl<C> Session<C> {
         at_once: bool,
         out: &mut impl Outbox,
     ) {
-        let token = super::progress::token_of(params, &self.limits);
-        let terms = Terms::request(at_once);
-        if let Some(call) = self.incoming.open(self.now, id, terms, token, out) {
+        if let Some(call) = self.open_request(id, params, at_once, out) {
             self.push(Event::Request { call, method: method.into(), params: params.map(ToOwned::to_owned) });
         }
     }
 
-    /// Opens a request that is no call of a tool, or answers that too many calls are open.
+    /// Opens a request that is no call of a tool, or answers that too many calls are open. `at_once`
+    /// is true if the answer comes before anything else is read.
     pub(super) fn open_request(
         &mut self,
         id: Id,
         params: Option<&RawValue>,
+        at_once: bool,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
         let token = super::progress::token_of(params, &self.limits);
-        self.incoming.open(self.now, id, Terms::request(false), token, out)
+        self.incoming.open(self.now, id, Terms::request(at_once), token, out)
     }
 
     /// Passes a notification to the application.

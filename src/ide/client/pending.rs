@@ -8,8 +8,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use serde_json::value::RawValue;
 
-/// A request whose result is an `A`: a call of a tool, or a request for a prompt or a resource. The [outcome](super::ClientEvent::Outcome) of the call has
-/// the same [name](Pending::id).
+/// A request whose result is an `A`: a call of a tool, or a request for a prompt or a resource. The
+/// [outcome](super::ClientEvent::Outcome) of the request has the same [name](Pending::id).
 pub struct Pending<A> {
     id: RequestId,
     answer: PhantomData<fn() -> A>,

@@ -111,8 +111,8 @@ pub fn secret_reason(path: &str) -> Option<&'static str> {
     let file = parts.find(|part| !part.is_empty())?;
     // Windows reads the text behind a colon as the name of a stream. A scheme or a drive can stand before
     // a colon.
-    let (before, behind) = file.split_once(':').unwrap_or((file, file));
-    [file, before, behind].into_iter().find_map(|file| reason_of(original(file), parts.clone()))
+    let halves = file.split_once(':').map(<[&str; 2]>::from).into_iter().flatten();
+    core::iter::once(file).chain(halves).find_map(|file| reason_of(original(file), parts.clone()))
 }
 
 /// Returns the name of the file of which a file with this name is a copy, or the name itself.
@@ -127,19 +127,18 @@ fn original(mut file: &str) -> &str {
 }
 
 /// Returns the reason for a file with this name in these directories, the innermost first.
-fn reason_of<'a>(file: &str, mut parts: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
-    let innermost = parts.next();
-    let is_in = |directory: &str| {
-        innermost.into_iter().chain(parts.clone()).any(|part| part.eq_ignore_ascii_case(directory))
-    };
+fn reason_of<'a>(file: &str, directories: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
     let fits = |name: &Name| match *name {
         Name::Is(name) => file.eq_ignore_ascii_case(name),
         Name::Begins(start) => file.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start)),
         Name::Ends(end) => without_end(file, end).is_some(),
-        Name::In(directory) => is_in(directory),
+        Name::In(name) => directories.clone().any(|directory| directory.eq_ignore_ascii_case(name)),
         Name::At(directory, name) => {
             file.eq_ignore_ascii_case(name)
-                && innermost.is_some_and(|part| part.eq_ignore_ascii_case(directory))
+                && directories
+                    .clone()
+                    .next()
+                    .is_some_and(|innermost| innermost.eq_ignore_ascii_case(directory))
         }
     };
     if PUBLIC.iter().any(fits) {

@@ -5,9 +5,8 @@ use super::open_calls::CallKind;
 use crate::ide::{DirectAnswer, Tool};
 use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
 use crate::rpc::{CallId, NotOpen, RespondError, is_object};
-use alloc::{string::String, vec::Vec};
 use core::fmt;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] return it.
@@ -84,7 +83,7 @@ impl<'a> OpenCall<'a> {
     /// answer does not have; the call is still open then. Nothing is sent.
     pub fn answer_json(self, text: &str) -> Result<(), RespondError> {
         let raw = serde_json::from_str::<&RawValue>(text).ok();
-        let result = raw.and_then(whole_result).unwrap_or_else(|| ToolResult::text(text));
+        let result = raw.and_then(ToolResult::read_whole).unwrap_or_else(|| ToolResult::text(text));
         let tool = self.tool().filter(|_| !result.is_error);
         let config = self.owner.connection(self.call).map(|server| server.config.clone());
         let (Some(tool), Some(config)) = (tool, config) else { return self.respond(&result) };
@@ -103,7 +102,7 @@ impl<'a> OpenCall<'a> {
     pub fn respond_raw(self, result: &RawValue) -> Result<(), RespondError> {
         let is_answer = match self.kind().filter(|_| is_object(result)) {
             Some(CallKind::Tool(_) | CallKind::OwnTool) => {
-                self.check(&whole_result(result).ok_or(RespondError::NotAnAnswer)?)?;
+                self.check(&ToolResult::read_whole(result).ok_or(RespondError::NotAnAnswer)?)?;
                 true
             }
             Some(CallKind::Prompt) => PromptResult::read(result).is_some(),
@@ -223,26 +222,6 @@ impl<'a> OpenCall<'a> {
         });
         done
     }
-}
-
-/// Reads the whole result of a tool. Returns `None` if the list of blocks is missing:
-/// [`ToolResult::read`] reads a missing list as an empty one.
-fn whole_result(raw: &RawValue) -> Option<ToolResult<'_>> {
-    serde_json::from_str::<Whole>(raw.get()).ok()?;
-    ToolResult::read(raw)
-}
-
-/// A whole result of a tool.
-#[derive(Deserialize)]
-struct Whole {
-    #[serde(rename = "content")]
-    _content: Vec<Block>,
-}
-
-#[derive(Deserialize)]
-struct Block {
-    #[serde(rename = "type")]
-    _kind: String,
 }
 
 impl Server {

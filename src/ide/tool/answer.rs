@@ -2,7 +2,7 @@
 
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
-use alloc::{borrow::Cow, format};
+use alloc::{borrow::Cow, format, vec::Vec};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The typed answer of a tool.
@@ -42,6 +42,12 @@ pub trait Answer: Sized {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "it says nothing else")]
 pub struct Done;
+
+/// Returns the items that are not hidden; `None` if none of them is hidden.
+pub(super) fn shown<T: Clone>(items: &[T], is_hidden: impl Fn(&T) -> bool) -> Option<Vec<T>> {
+    let shown = || items.iter().filter(|item| !is_hidden(item)).cloned().collect();
+    items.iter().any(&is_hidden).then(shown)
+}
 
 /// Returns an equal result that borrows the blocks of `result`.
 fn borrowed<'a>(result: &'a ToolResult<'_>) -> ToolResult<'a> {

@@ -1,7 +1,7 @@
 //! `get_all_opened_file_paths`: the paths of the open files.
 
 use super::ToolDef;
-use super::answer::{Answer, first_text};
+use super::answer::{Answer, first_text, shown};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
@@ -44,10 +44,7 @@ impl Answer for FilePaths {
 
     /// Returns the paths of the files that are not hidden.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
-        self.paths
-            .iter()
-            .any(|path| hides(path))
-            .then(|| Self::new(self.paths.iter().filter(|path| !hides(path)).cloned().collect()))
+        shown(&self.paths, |path| hides(path)).map(Self::new)
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

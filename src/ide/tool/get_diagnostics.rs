@@ -1,6 +1,6 @@
 //! `getDiagnostics`: the problems of files.
 
-use super::answer::{Answer, first_text};
+use super::answer::{Answer, first_text, shown};
 use super::arguments::arguments;
 use super::diagnostic::Shown;
 use super::{Diagnostic, FileDiagnostics, Severity, ToolDef};
@@ -94,11 +94,7 @@ impl Answer for Diagnostics {
 
     /// Returns the problems of the files that are not hidden.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
-        let is_hidden = |file: &&FileDiagnostics| hides(&file.uri);
-        self.files
-            .iter()
-            .any(|file| is_hidden(&file))
-            .then(|| Self::new(self.files.iter().filter(|file| !is_hidden(file)).cloned().collect()))
+        shown(&self.files, |file| hides(&file.uri)).map(Self::new)
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

@@ -1,7 +1,7 @@
 //! `getOpenEditors`: the open tabs.
 
 use super::ToolDef;
-use super::answer::{Answer, read_json};
+use super::answer::{Answer, read_json, shown};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
@@ -95,11 +95,8 @@ impl Answer for OpenEditors {
 
     /// Returns the tabs of the files that are not hidden.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
-        let is_hidden = |tab: &&EditorTab| hides(&tab.uri) || tab.file_name.as_deref().is_some_and(hides);
-        self.tabs
-            .iter()
-            .any(|tab| is_hidden(&tab))
-            .then(|| Self::new(self.tabs.iter().filter(|tab| !is_hidden(tab)).cloned().collect()))
+        let is_hidden = |tab: &EditorTab| hides(&tab.uri) || tab.file_name.as_deref().is_some_and(hides);
+        shown(&self.tabs, is_hidden).map(Self::new)
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

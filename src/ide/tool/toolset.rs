@@ -2,7 +2,7 @@
 
 use super::{OtherTool, Tool, ToolRequest};
 use crate::ide::Dialect;
-use crate::mcp::{ResourceSpec, Timeout, ToolSpec, Tools};
+use crate::mcp::{ResourceSpec, Timeout, ToolSpec, Tools, put};
 use crate::rpc::ErrorObject;
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
 use serde::{
@@ -144,10 +144,7 @@ impl ToolSet {
     fn offer(mut self, spec: ToolSpec, decode: Option<Decode>) -> Self {
         for specs in &mut self.specs {
             // Each name is listed once.
-            match specs.iter_mut().find(|listed| listed.name == spec.name) {
-                Some(listed) => *listed = spec.clone(),
-                None => specs.push(spec.clone()),
-            }
+            put(specs, spec.clone(), |listed| &listed.name);
         }
         self.own.retain(|own| own.name != spec.name);
         self.own.push(OwnTool { name: spec.name, decode });

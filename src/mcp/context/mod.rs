@@ -11,9 +11,7 @@ pub use resource::{
 
 use alloc::{format, vec::Vec};
 
-use serde::Serialize;
-
-use crate::rpc::{self, ErrorObject, code};
+use crate::rpc::{ErrorObject, code};
 
 /// The prompts, the resources and the templates of resources that a server offers.
 ///
@@ -52,12 +50,7 @@ impl Context {
     #[must_use]
     pub fn prompts(mut self, specs: impl IntoIterator<Item = PromptSpec>) -> Self {
         let prompts = self.prompts.get_or_insert_default();
-        for spec in specs {
-            match prompts.iter_mut().find(|known| known.name == spec.name) {
-                Some(known) => *known = spec,
-                None => prompts.push(spec),
-            }
-        }
+        specs.into_iter().for_each(|spec| put(prompts, spec, |spec| &spec.name));
         self
     }
 
@@ -72,12 +65,7 @@ impl Context {
     #[must_use]
     pub fn resources(mut self, specs: impl IntoIterator<Item = ResourceSpec>) -> Self {
         let (resources, _) = self.resources.get_or_insert_default();
-        for spec in specs {
-            match resources.iter_mut().find(|known| known.uri == spec.uri) {
-                Some(known) => *known = spec,
-                None => resources.push(spec),
-            }
-        }
+        specs.into_iter().for_each(|spec| put(resources, spec, |spec| &spec.uri));
         self
     }
 
@@ -158,20 +146,24 @@ impl Context {
         Ok(listed)
     }
 
-    /// Returns a digest of the list of prompts: equal lists have equal digests.
-    pub(super) fn prompts_digest(&self) -> u64 {
-        digest(self.listed_prompts())
+    /// Returns true if both have equal lists of prompts.
+    pub(super) fn has_prompts_of(&self, other: &Self) -> bool {
+        self.listed_prompts() == other.listed_prompts()
     }
 
-    /// Returns a digest of the lists of resources and templates.
-    pub(super) fn resources_digest(&self) -> u64 {
-        digest(&(self.listed_resources(), self.listed_templates()))
+    /// Returns true if both have equal lists of resources and templates.
+    pub(super) fn has_resources_of(&self, other: &Self) -> bool {
+        self.listed_resources() == other.listed_resources()
+            && self.listed_templates() == other.listed_templates()
     }
 }
 
-/// Returns the digest of a list as it is written.
-fn digest<T: Serialize + ?Sized>(list: &T) -> u64 {
-    rpc::digest(serde_json::to_vec(list).unwrap_or_default().into_iter())
+/// Puts an item in the place of the item with the same key, or at the end.
+pub(crate) fn put<T, K: PartialEq + ?Sized>(list: &mut Vec<T>, item: T, key: impl Fn(&T) -> &K) {
+    match list.iter_mut().find(|known| key(known) == key(&item)) {
+        Some(known) => *known = item,
+        None => list.push(item),
+    }
 }
 
 #[cfg(test)]

@@ -14,10 +14,7 @@ use crate::{
         Progress, ProtocolVersion, ResourceBody, ResourceContents, ResourceResult, ToolResult,
         outgoing::send, progress::ProgressOut,
     },
-    rpc::{
-        CallId, ErrorObject, Id, NotOpen, NotSent, RespondError, SessionLimits, code, each_member, is_object,
-        text_of, write,
-    },
+    rpc::{CallId, ErrorObject, Id, NotOpen, NotSent, RespondError, SessionLimits, code, is_object, write},
     text::truncate,
 };
 
@@ -54,10 +51,7 @@ impl Incoming {
         let open = self.get(call)?;
         if matches!(open.form, Form::Resource(_)) {
             let raw = to_raw_value(result).map_err(|_| RespondError::Unserializable)?;
-            let mut has_content = false;
-            each_member(&raw, |name, _| has_content |= text_of(name).as_deref() == Some("content"));
-            let result =
-                ToolResult::read(&raw).filter(|_| has_content).ok_or(RespondError::Unserializable)?;
+            let result = ToolResult::read_whole(&raw).ok_or(RespondError::Unserializable)?;
             return Ok(self.respond(call, &result, out)?);
         }
         let id = &open.id;

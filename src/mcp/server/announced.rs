@@ -1,24 +1,24 @@
 //! The lists of a server as the client has them, to notify the client of each change once.
 
-/// A list as the client has it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Announced {
-    /// The digest of the list that was last sent or announced to the client.
-    digest: u64,
+/// A list as the client has it; `L` is the list, or a digest of it.
+#[derive(Clone, Debug)]
+pub(super) struct Announced<L> {
+    /// The list that was last sent or announced to the client.
+    list: L,
     /// True if a change was announced, and the client has not requested the list since.
     is_pending: bool,
 }
 
-impl Announced {
+impl<L> Announced<L> {
     /// Creates the state of a session in which no list was sent. A client requests each list at the
     /// beginning, so the first list counts as known.
-    pub(super) const fn new(digest: u64) -> Self {
-        Self { digest, is_pending: false }
+    pub(super) const fn new(list: L) -> Self {
+        Self { list, is_pending: false }
     }
 
-    /// Notes that the client receives the list with this digest.
-    pub(super) const fn on_listed(&mut self, digest: u64) {
-        *self = Self { digest, is_pending: false };
+    /// Notes that the client receives this list.
+    pub(super) fn on_listed(&mut self, list: L) {
+        *self = Self { list, is_pending: false };
     }
 
     /// Notes that the application answers the request of the client for the list.
@@ -26,13 +26,13 @@ impl Announced {
         self.is_pending = false;
     }
 
-    /// Notes that the client was notified of the list with this digest.
-    pub(super) const fn on_announced(&mut self, digest: u64) {
-        *self = Self { digest, is_pending: true };
+    /// Notes that the client was notified of this list.
+    pub(super) fn on_announced(&mut self, list: L) {
+        *self = Self { list, is_pending: true };
     }
 
-    /// Returns true if the client needs a notification of the list with this digest.
-    pub(super) const fn is_change(&self, digest: u64) -> bool {
-        !self.is_pending && self.digest != digest
+    /// Returns true if the client needs a notification, because `is_other` returns true for its list.
+    pub(super) fn is_change(&self, is_other: impl FnOnce(&L) -> bool) -> bool {
+        !self.is_pending && is_other(&self.list)
     }
 }

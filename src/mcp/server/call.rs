@@ -80,7 +80,7 @@ impl<T: Tools> Server<T> {
             GetPrompt::read(params).and_then(|prompt| self.context.check_prompt(&prompt).map(|()| prompt));
         match asked {
             Ok(prompt) => {
-                if let Some(call) = self.session.open_request(id, params, out) {
+                if let Some(call) = self.session.open_request(id, params, false, out) {
                     self.session.push(Event::GetPrompt { call, prompt });
                 }
             }
@@ -104,7 +104,7 @@ impl<T: Tools> Server<T> {
         match asked {
             Ok((_, Some((call, form)))) => self.called(id, call, form, out),
             Ok((resource, None)) => {
-                if let Some(call) = self.session.open_request(id, params, out) {
+                if let Some(call) = self.session.open_request(id, params, false, out) {
                     self.session.push(Event::ReadResource { call, resource });
                 }
             }

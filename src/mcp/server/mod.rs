@@ -68,12 +68,14 @@ pub struct Server<T: Tools> {
 }
 
 /// The lists as the client has them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct AnnouncedLists {
-    tools: Announced,
-    prompts: Announced,
-    /// The resources and their templates, whose changes have one notification.
-    resources: Announced,
+    /// The digest of the tools, since [`Tools`] only lends their list.
+    tools: Announced<u64>,
+    /// The context with the prompts.
+    prompts: Announced<Arc<Context>>,
+    /// The context with the resources and their templates, whose changes have one notification.
+    resources: Announced<Arc<Context>>,
 }
 
 impl<T: Tools> Server<T> {
@@ -93,8 +95,8 @@ impl<T: Tools> Server<T> {
             log_level: config.logging,
             announced: AnnouncedLists {
                 tools: Announced::new(super::tools::digest(tools.specs())),
-                prompts: Announced::new(config.context.prompts_digest()),
-                resources: Announced::new(config.context.resources_digest()),
+                prompts: Announced::new(config.context.clone()),
+                resources: Announced::new(config.context.clone()),
             },
             context: config.context.clone(),
             config,
@@ -190,7 +192,7 @@ impl<T: Tools> Server<T> {
         }
         self.session.may_speak(false)?;
         let digest = super::tools::digest(self.tools.specs());
-        if !self.announced.tools.is_change(digest) {
+        if !self.announced.tools.is_change(|known| *known != digest) {
             return Ok(false);
         }
         self.notify("notifications/tools/list_changed", None::<&()>, out)?;
@@ -212,18 +214,26 @@ impl<T: Tools> Server<T> {
             return Err(NotSent::Undeclared);
         }
         self.session.may_speak(false)?;
+        let (session, context, lists) = (&self.session, &self.context, &mut self.announced);
+        let notifications = [
+            (
+                "notifications/prompts/list_changed",
+                prompts && lists.prompts.is_change(|known| !known.has_prompts_of(context)),
+                &mut lists.prompts,
+            ),
+            (
+                "notifications/resources/list_changed",
+                resources && lists.resources.is_change(|known| !known.has_resources_of(context)),
+                &mut lists.resources,
+            ),
+        ];
         let mut is_sent = false;
-        let digest = self.context.prompts_digest();
-        if prompts && self.announced.prompts.is_change(digest) {
-            self.notify("notifications/prompts/list_changed", None::<&()>, out)?;
-            self.announced.prompts.on_announced(digest);
-            is_sent = true;
-        }
-        let digest = self.context.resources_digest();
-        if resources && self.announced.resources.is_change(digest) {
-            self.notify("notifications/resources/list_changed", None::<&()>, out)?;
-            self.announced.resources.on_announced(digest);
-            is_sent = true;
+        for (method, is_change, list) in notifications {
+            if is_change {
+                session.notify(method, None::<&()>, out)?;
+                list.on_announced(context.clone());
+                is_sent = true;
+            }
         }
         Ok(is_sent)
     }

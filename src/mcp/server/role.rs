@@ -85,7 +85,7 @@ impl<T: Tools> Server<T> {
             "tools/call" => self.call(asked.id, params, out),
             "resources/list" => {
                 answer(id, &ListOut("resources", self.context.listed_resources()), out);
-                self.announced.resources.on_listed(self.context.resources_digest());
+                self.announced.resources.on_listed(self.context.clone());
             }
             "resources/templates/list" => {
                 answer(id, &ListOut("resourceTemplates", self.context.listed_templates()), out);
@@ -93,7 +93,7 @@ impl<T: Tools> Server<T> {
             "resources/read" if self.config.context.declares().1 => self.read_resource(asked.id, params, out),
             "prompts/list" => {
                 answer(id, &ListOut("prompts", self.context.listed_prompts()), out);
-                self.announced.prompts.on_listed(self.context.prompts_digest());
+                self.announced.prompts.on_listed(self.context.clone());
             }
             "prompts/get" if self.config.context.declares().0 => self.get_prompt(asked.id, params, out),
             "logging/setLevel" if self.log_level.is_some() => match SetLevel::read(params) {

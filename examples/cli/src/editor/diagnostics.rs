@@ -1,7 +1,8 @@
 //! Diagnostics of JSON and TOML: the place of a syntax error.
 
-use ide_mcp::ide::{Diagnostic, Position, Range, Severity};
+use ide_mcp::ide::{Diagnostic, FileDiagnostics, Position, Range, Severity};
 use serde::de::IgnoredAny;
+use std::fmt::Display;
 use std::path::Path;
 
 /// Returns the problems of a file with this name and this text. Both parsers stop at the first
@@ -22,6 +23,21 @@ pub(crate) fn checks(path: &Path) -> Result<(), String> {
         Some("json" | "toml") => Ok(()),
         _ => Err(format!("the problems of {} are unknown: only JSON and TOML are checked", path.display())),
     }
+}
+
+/// Returns the problems of the files whose problems are known, each file by its path. If there are files
+/// and the problems of all are unknown, the result is an error.
+pub(crate) fn of_known<P: Display>(
+    files: impl IntoIterator<Item = (P, Result<Vec<Diagnostic>, String>)>,
+) -> Result<Vec<FileDiagnostics>, String> {
+    let (mut known, mut unknown) = (Vec::new(), None);
+    for (path, found) in files {
+        match found {
+            Ok(found) => known.push(FileDiagnostics::new(format!("file://{path}"), found)),
+            Err(why) => unknown = Some(why),
+        }
+    }
+    unknown.filter(|_| known.is_empty()).map_or(Ok(known), Err)
 }
 
 fn extension(path: &Path) -> Option<&str> {

@@ -1,6 +1,6 @@
 //! The open files, as they are on disk. Only files in the open folders are read.
 
-use crate::editor::diagnostics::{check, checks};
+use crate::editor::diagnostics::{check, checks, of_known};
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
 use ide_mcp::ide::{
@@ -81,15 +81,9 @@ impl Workspace {
             self.asked.insert(real, shown);
             return Ok(vec![FileDiagnostics::new(uri, found?)]);
         }
-        let (mut known, mut unknown) = (Vec::new(), None);
         let only_asked = self.asked.iter().filter(|(real, _)| !self.open.contains_key(*real));
-        for (real, shown) in self.open.iter().chain(only_asked) {
-            match on_disk(real) {
-                Ok(found) => known.push(FileDiagnostics::new(format!("file://{}", shown.display()), found)),
-                Err(why) => unknown = Some(why),
-            }
-        }
-        unknown.filter(|_| known.is_empty()).map_or(Ok(known), Err)
+        let files = self.open.iter().chain(only_asked);
+        of_known(files.map(|(real, shown)| (shown.display(), on_disk(real))))
     }
 
     pub(crate) const fn folders(&self) -> &Folders {

@@ -5,7 +5,7 @@ use super::disk::{self, Disk, Problems};
 use super::model::document::Document;
 use super::model::proposal::Proposed;
 use super::model::{Agent, Tone};
-use crate::editor::diagnostics::checks;
+use crate::editor::diagnostics::{checks, of_known};
 use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
@@ -225,25 +225,13 @@ impl App {
         for document in &mut self.model.documents {
             document.check();
         }
+        let in_editor = |open: &Document| checks(&open.real).map(|()| open.diagnostics.clone());
         let mut documents = self.model.documents.iter();
         if let Some(Problems { uri, real, on_disk }) = of {
-            let found = match documents.find(|document| document.real == real) {
-                Some(open) => checks(&real).map(|()| open.diagnostics.clone()),
-                None => on_disk,
-            };
-            return Ok(vec![FileDiagnostics::new(uri, found?)]);
+            let open = documents.find(|document| document.real == real);
+            return Ok(vec![FileDiagnostics::new(uri, open.map_or(on_disk, in_editor)?)]);
         }
-        let (mut known, mut unknown) = (Vec::new(), None);
-        for document in documents {
-            match checks(&document.real) {
-                Ok(()) => {
-                    let uri = format!("file://{}", document.path);
-                    known.push(FileDiagnostics::new(uri, document.diagnostics.clone()));
-                }
-                Err(why) => unknown = Some(why),
-            }
-        }
-        unknown.filter(|_| known.is_empty()).map_or(Ok(known), Err)
+        of_known(documents.map(|open| (&open.path, in_editor(open))))
     }
 
     fn open_file(&mut self, asked: &OpenFile, document: Document) -> Result<OpenedFile, String> {

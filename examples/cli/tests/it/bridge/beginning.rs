@@ -143,37 +143,37 @@ fn whole_session_can_arrive_at_once() {
     assert_eq!(bridge.end(), (Some(0), String::new()));
 }
 
-/// Lets the scripted editor answer `initialize` and read the begin of the session.
-fn admit(editor: &mut Scripted) {
-    let greeting = editor.hear();
-    editor.say(&format!(
-        r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{}},"serverInfo":{{"name":"s","version":"1"}}}}}}"#,
-        greeting["id"]
-    ));
-    assert_eq!(editor.hear()["method"], "notifications/initialized");
-    assert_eq!(editor.hear()["method"], "ide_connected");
+/// Starts a bridge whose client has not sent `initialized` yet, and attaches it to a scripted editor.
+fn early(place: &Place) -> (Process, Scripted) {
+    let listener = place.listener().0;
+    let mut bridge = place.start("bridge", &[]);
+    bridge.tell(INITIALIZE);
+    let mut editor = Scripted::accept(&listener);
+    editor.open_session();
+    (bridge, editor)
+}
+
+/// Lets the client ask the editor for something. The editor answers after its earlier messages, so the
+/// bridge has read them afterwards.
+fn let_editor_answer(bridge: &mut Process, editor: &mut Scripted) {
+    ask(bridge, &json!(0), "x/first", &json!({}));
+    let asked = editor.hear();
+    assert_eq!(asked["method"], "x/first");
+    editor.answer(&asked, &json!({}));
+    assert_eq!(bridge.json()["id"], 0);
 }
 
 #[test]
 fn early_editor_request_waits_for_client() {
     let place = Place::new("bridge-early");
-    let listener = place.listener().0;
-    let mut bridge = place.start("bridge", &[]);
-    bridge.tell(INITIALIZE);
-    let mut editor = Scripted::accept(&listener);
-    admit(&mut editor);
-    // The client has not sent `initialized` yet. One request is cancelled meanwhile.
+    let (mut bridge, mut editor) = early(&place);
+    // One request is cancelled meanwhile.
     editor.say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
     editor.say(r#"{"jsonrpc":"2.0","id":2,"method":"never/forwarded"}"#);
     editor.say(r#"{"jsonrpc":"2.0","method":"early"}"#);
     editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
     assert_eq!(bridge.json()["id"], "i");
-    // The editor answers after its messages, so the bridge has read them.
-    ask(&mut bridge, &json!(0), "x/first", &json!({}));
-    let asked = editor.hear();
-    assert_eq!(asked["method"], "x/first");
-    editor.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).to_string());
-    assert_eq!(bridge.json()["id"], 0);
+    let_editor_answer(&mut bridge, &mut editor);
     bridge.tell(INITIALIZED);
     let asked = bridge.json();
     assert_eq!(asked["method"], "roots/list");
@@ -187,18 +187,10 @@ fn early_editor_request_waits_for_client() {
 #[test]
 fn end_before_initialized_fails_editor_requests() {
     let place = Place::new("bridge-early-end");
-    let listener = place.listener().0;
-    let mut bridge = place.start("bridge", &[]);
-    bridge.tell(INITIALIZE);
-    let mut editor = Scripted::accept(&listener);
-    admit(&mut editor);
+    let (mut bridge, mut editor) = early(&place);
     editor.say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
     assert_eq!(bridge.json()["id"], "i");
-    ask(&mut bridge, &json!(0), "x/first", &json!({}));
-    let asked = editor.hear();
-    assert_eq!(asked["method"], "x/first");
-    editor.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).to_string());
-    assert_eq!(bridge.json()["id"], 0);
+    let_editor_answer(&mut bridge, &mut editor);
     bridge.hang_up();
     let answer = editor.hear();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32603)), "{answer}");

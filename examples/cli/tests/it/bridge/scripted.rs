@@ -1,6 +1,6 @@
 //! An editor whose messages the test writes and reads.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::{TcpListener, TcpStream};
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Message, WebSocket};
@@ -16,6 +16,24 @@ impl Scripted {
             Ok(response)
         };
         Self(tungstenite::accept_hdr(listener.accept().unwrap().0, choose).unwrap())
+    }
+
+    /// Answers `initialize`, and reads the rest of the beginning of the session.
+    pub fn open_session(&mut self) {
+        let greeting = self.hear();
+        self.answer(
+            &greeting,
+            &json!({
+                "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
+            }),
+        );
+        assert_eq!(self.hear()["method"], "notifications/initialized");
+        assert_eq!(self.hear()["method"], "ide_connected");
+    }
+
+    /// Answers a request with this result.
+    pub fn answer(&mut self, request: &Value, result: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}).to_string());
     }
 
     pub fn hear(&mut self) -> Value {

@@ -24,13 +24,7 @@ fn unread(place: &Place) -> (Child, BufReader<ChildStdout>, Scripted) {
     child.stdin.as_mut().unwrap().write_all(input.as_bytes()).unwrap();
     let mut editor = Scripted::accept(&listener);
     editor.0.get_ref().set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    let greeting = editor.hear();
-    editor.say(&format!(
-        r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{}},"serverInfo":{{"name":"s","version":"1"}}}}}}"#,
-        greeting["id"]
-    ));
-    assert_eq!(editor.hear()["method"], "notifications/initialized");
-    assert_eq!(editor.hear()["method"], "ide_connected");
+    editor.open_session();
     assert_eq!(editor.hear()["method"], "x/open");
     let output = BufReader::new(child.stdout.take().unwrap());
     (child, output, editor)
