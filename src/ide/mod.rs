@@ -147,11 +147,12 @@ mod dialect;
 mod discovery;
 mod host;
 pub mod paths;
+mod pending;
 mod push;
 mod server;
 mod tool;
 
-pub use client::{CallError, Client, ClientConfig, ClientEvent, FromResult, Pending};
+pub use client::{Client, ClientConfig, ClientEvent};
 pub use dialect::Dialect;
 pub use discovery::*;
 pub use host::{
@@ -159,6 +160,7 @@ pub use host::{
     MentionError, Selected, Unauthenticated, secret_reason,
 };
 pub use paths::display::{display_safe, display_safe_lines, is_display_unsafe};
+pub use pending::{FromResult, Pending, RequestError};
 pub use push::*;
 pub use server::{
     Auth, AuthFailure, DiffEnd, OpenCall, Policy, Server, ServerConfig, ServerEvent, TOKEN_FIELD,

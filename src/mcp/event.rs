@@ -5,7 +5,7 @@ use core::convert::Infallible;
 
 use serde_json::value::RawValue;
 
-use super::{CallEnd, Failure, GetPrompt, Outcome, PeerFault, Progress, ReadResource};
+use super::{CallEnd, Failure, Form, GetPrompt, Outcome, PeerFault, Progress, ReadResource};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 
 /// An event of a session. `C` is the type of a decoded tool call, which only a
@@ -48,6 +48,15 @@ pub enum Event<C = Infallible> {
         call: CallId,
         /// The URI of the resource.
         resource: ReadResource,
+    },
+    /// A form of the server for the person at the client. It waits for `respond_with` with a
+    /// [`FormAnswer`](super::FormAnswer), for `fail`, or for a [`CallEnded`](Event::CallEnded), after
+    /// which the form should close.
+    Form {
+        /// The name by which the application answers the form.
+        call: CallId,
+        /// The form.
+        form: Form,
     },
     /// A request of the peer that the configuration forwards. It waits for `respond_with` or
     /// `fail`, or for a [`CallEnded`](Event::CallEnded).

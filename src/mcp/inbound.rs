@@ -67,7 +67,8 @@ pub(super) trait Role {
     /// Takes a notification that is neither a cancellation nor a report of progress.
     fn on_notification(&mut self, method: &str, params: Option<&RawValue>);
 
-    /// Takes the outcome of a request of the role itself: the handshake, or a page of a list.
+    /// Takes the outcome of a request whose result the role reads: the handshake, a page of a list, or
+    /// a form.
     fn on_own_outcome(
         &mut self,
         request: RequestId,
@@ -188,7 +189,9 @@ fn ended<R: Role>(
         // The answer to a ping needs no treatment of its own: every message shows that the peer is
         // alive.
         Purpose::Ping => {}
-        Purpose::Initialize | Purpose::Page(_) => role.on_own_outcome(request, purpose, outcome, out),
+        Purpose::Initialize | Purpose::Page(_) | Purpose::Form(_) => {
+            role.on_own_outcome(request, purpose, outcome, out)
+        }
     }
 }
 

@@ -33,6 +33,7 @@
 //! | receive the events | `poll_event`, until it returns `None` |
 //! | answer a call | `respond`, `respond_with`, `fail`; meanwhile `progress`, `set_call_timeout` |
 //! | offer prompts and resources | [`ServerConfig::context`], `set_context`; answer with `respond_with` |
+//! | ask the person at the client | `Server::elicit`; `respond_with` with a [`FormAnswer`] |
 //! | send a message unasked | `notify`, `request`, `cancel` |
 //! | read the time of the next `tick` | `deadline` |
 //! | end the session | `drain`, `shutdown`, `close` |
@@ -42,6 +43,7 @@ mod client;
 mod content;
 mod context;
 mod event;
+mod form;
 mod forward;
 mod implementation;
 mod inbound;
@@ -53,6 +55,7 @@ mod outgoing;
 mod params;
 mod peer_fault;
 mod progress;
+mod root;
 mod server;
 mod session;
 mod session_methods;
@@ -70,6 +73,7 @@ pub use context::{
     ResourceBody, ResourceContents, ResourceResult, ResourceSpec, ResourceTemplate,
 };
 pub use event::Event;
+pub use form::{FieldChoice, FieldError, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
 pub use forward::Forward;
 pub use implementation::Implementation;
 pub use incoming::CallEnd;
@@ -79,6 +83,7 @@ pub use logging::LogLevel;
 pub use outgoing::Outcome;
 pub use peer_fault::PeerFault;
 pub use progress::Progress;
+pub use root::Root;
 pub use server::{Server, ServerConfig};
 pub use timeout::Timeout;
 pub use tools::{RawCall, RawTools, ToolSpec, Tools};

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    PeerFault, Progress, Timeout,
+    Form, PeerFault, Progress, Timeout,
     listing::Listing,
     params::CancelledOut,
     progress::{ProgressIn, with_token},
@@ -46,8 +46,8 @@ pub enum Outcome {
     TimedOut,
     /// A cancellation by this side.
     Cancelled,
-    /// An answer that is neither a result nor an error, or a list that cannot be read or has no
-    /// end.
+    /// An answer that is neither a result nor an error, a list that cannot be read or has no end, or
+    /// an answer to a form that does not fit the form.
     Malformed,
     /// The end of the session before the answer. The peer receives no cancellation. For a list in
     /// pages also: the session was drained before the last page was requested.
@@ -65,6 +65,8 @@ pub(super) enum Purpose {
     Ping,
     /// A page of a list that the application asked for.
     Page(Box<Listing>),
+    /// A form for the person at the client. The answer has to fit the form.
+    Form(Box<Form>),
 }
 
 /// The requests of this side.
@@ -207,7 +209,7 @@ impl Outgoing {
                 listing.reached = progress.progress;
                 true
             }
-            Purpose::Application | Purpose::Initialize | Purpose::Ping => true,
+            Purpose::Application | Purpose::Form(_) | Purpose::Initialize | Purpose::Ping => true,
         };
         self.requests.set_deadline(number, deadline);
         Ok(is_news.then_some((request, progress)))
@@ -218,7 +220,7 @@ impl Outgoing {
     pub(super) fn cancel(&mut self, named: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
         let later_page = |(number, asked): (u64, &Asked)| match &asked.purpose {
             Purpose::Page(listing) => (listing.handle == Some(named)).then_some(number),
-            Purpose::Application | Purpose::Initialize | Purpose::Ping => None,
+            Purpose::Application | Purpose::Form(_) | Purpose::Initialize | Purpose::Ping => None,
         };
         if named.session() != self.session {
             return false;
@@ -240,7 +242,9 @@ impl Outgoing {
     pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(RequestId, Purpose)> {
         let (number, Asked { purpose, .. }) = self.requests.expire(now)?;
         match purpose {
-            Purpose::Application | Purpose::Page(_) => self.send_cancelled(number, Some("timed out"), out),
+            Purpose::Application | Purpose::Form(_) | Purpose::Page(_) => {
+                self.send_cancelled(number, Some("timed out"), out);
+            }
             Purpose::Initialize | Purpose::Ping => {}
         }
         Some((handle(self.session, number, &purpose), purpose))
@@ -268,7 +272,7 @@ impl Outgoing {
 fn handle(session: SessionId, number: u64, purpose: &Purpose) -> RequestId {
     let first = match purpose {
         Purpose::Page(listing) => listing.handle,
-        Purpose::Application | Purpose::Initialize | Purpose::Ping => None,
+        Purpose::Application | Purpose::Form(_) | Purpose::Initialize | Purpose::Ping => None,
     };
     first.unwrap_or_else(|| RequestId::new(session, number))
 }

@@ -3,11 +3,14 @@
 
 use alloc::{borrow::Cow, boxed::Box};
 
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde::{
+    Deserialize, Serialize, Serializer,
+    ser::{self, SerializeMap},
+};
 use serde_json::value::RawValue;
 
-use super::{Implementation, LogLevel, ProtocolVersion, ServerConfig};
-use crate::rpc::{is_object, read_object, text_of};
+use super::{ClientConfig, Implementation, LogLevel, ProtocolVersion, ServerConfig};
+use crate::rpc::{each_member, is_object, read_object, text_of};
 use crate::text::truncate;
 
 /// An object without members. Arguments that a peer left out are read as this object.
@@ -17,12 +20,72 @@ pub(super) const NO_ARGUMENTS: &str = "{}";
 #[derive(Serialize)]
 pub(super) struct Empty {}
 
-/// The capabilities of a client: those of its configuration, or none.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum ClientCapabilities<'a> {
-    Raw(&'a RawValue),
-    None {},
+/// The capabilities of a client, for writing: roots and elicitation if they are on, and those that
+/// the configuration adds.
+pub(super) struct ClientCapabilitiesOut<'a> {
+    pub(super) config: &'a ClientConfig,
+}
+
+impl Serialize for ClientCapabilitiesOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (roots, elicitation) = (self.config.roots.is_some(), self.config.elicitation);
+        let mut out = serializer.serialize_map(None)?;
+        if roots {
+            out.serialize_entry("roots", &ListCapability { list_changed: true })?;
+        }
+        if elicitation {
+            out.serialize_entry("elicitation", &Empty {})?;
+        }
+        let mut written = Ok(());
+        if let Some(added) = self.config.capabilities.as_deref() {
+            each_member(added, |name, value| {
+                let name = text_of(name).unwrap_or_default();
+                let is_modelled = match name.as_ref() {
+                    "roots" => roots,
+                    "elicitation" => elicitation,
+                    _ => false,
+                };
+                if !is_modelled && written.is_ok() {
+                    written = out.serialize_entry(&name, value);
+                }
+            })
+            .ok_or_else(|| ser::Error::custom("the capabilities are no object"))?;
+        }
+        written?;
+        out.end()
+    }
+}
+
+/// The capabilities of a client, for reading.
+#[derive(Default, Deserialize)]
+pub(super) struct ClientCapabilities<'a> {
+    #[serde(borrow)]
+    roots: Option<&'a RawValue>,
+    elicitation: Option<&'a RawValue>,
+}
+
+impl<'a> ClientCapabilities<'a> {
+    pub(super) fn read(declared: Option<&'a RawValue>) -> Self {
+        declared.and_then(read_object).unwrap_or_default()
+    }
+
+    /// Returns true if the client answers `roots/list`.
+    pub(super) fn roots(&self) -> bool {
+        self.roots.is_some_and(is_object)
+    }
+
+    /// Returns true if the client shows forms. In MCP 2025-11-25 an object without members stands for
+    /// forms alone.
+    pub(super) fn forms(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Modes<'a> {
+            #[serde(borrow)]
+            form: Option<&'a RawValue>,
+            url: Option<&'a RawValue>,
+        }
+        let modes = self.elicitation.and_then(read_object::<Modes<'_>>);
+        modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+    }
 }
 
 /// The parameters of `initialize`, for reading. Every member is read on its own, so that a fault in
@@ -51,7 +114,7 @@ impl Initialize<'_> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct InitializeOut<'a> {
     pub(super) protocol_version: &'static str,
-    pub(super) capabilities: ClientCapabilities<'a>,
+    pub(super) capabilities: ClientCapabilitiesOut<'a>,
     pub(super) client_info: &'a Implementation,
 }
 

@@ -6,7 +6,7 @@ use crate::support::ide::{
 use ide_mcp::{
     Time,
     ide::{
-        CallError, Client, ClientConfig, ClientEvent, Dialect, OpenEditors, Server, ServerConfig,
+        Client, ClientConfig, ClientEvent, Dialect, OpenEditors, RequestError, Server, ServerConfig,
         ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{
@@ -271,5 +271,5 @@ fn agent_reads_prompt_and_resource_typed() {
     let outcome = of(resource.id());
     assert_eq!(resource.answer(outcome).unwrap(), ResourceResult::text("notes://today", "", "x"));
     let outcome = of(missing.id());
-    assert!(matches!(missing.answer(outcome), Err(CallError::Refused(error)) if error.code == -32002));
+    assert!(matches!(missing.answer(outcome), Err(RequestError::Refused(error)) if error.code == -32002));
 }

@@ -47,6 +47,8 @@ mod ide_host;
 #[cfg(feature = "ide")]
 mod ide_pair;
 #[cfg(feature = "ide")]
+mod ide_questions;
+#[cfg(feature = "ide")]
 mod ide_refusals;
 #[cfg(feature = "ide")]
 mod ide_server;

@@ -1,7 +1,7 @@
 //! The events of the agent's side of a connection.
 
 use crate::ide::Push;
-use crate::mcp::{self, CallEnd, Outcome, Progress, ServerInfo};
+use crate::mcp::{self, CallEnd, Form, Outcome, Progress, ServerInfo};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
 use alloc::boxed::Box;
@@ -32,6 +32,17 @@ pub enum ClientEvent {
         request: RequestId,
         /// The progress of the request.
         progress: Progress<'static>,
+    },
+    /// The editor asks the person a question, with a form
+    /// ([`elicitation`](crate::mcp::ClientConfig::elicitation)). Answer it with
+    /// [`answer_form`](super::Client::answer_form) or `fail`. After a
+    /// [`CallEnded`](ClientEvent::CallEnded) the form should close. At its deadline,
+    /// [`longest_call`](crate::mcp::ClientConfig::longest_call), this crate answers with an error.
+    Form {
+        /// The name by which the form is answered.
+        call: CallId,
+        /// The form.
+        form: Form,
     },
     /// The editor sends a request that the configuration forwards. Answer it with `respond_raw` or
     /// `fail`. At its deadline this crate answers the request with an error.

@@ -2,22 +2,22 @@
 
 mod config;
 mod event;
-mod pending;
 
 pub use config::ClientConfig;
 pub use event::ClientEvent;
-pub use pending::{CallError, FromResult, Pending};
 
 use super::server::{SUBPROTOCOL, TOKEN_FIELD};
 use super::tool::Arguments;
-use super::{Dialect, DirectRequest, Push, Tool, ToolArguments};
+use super::{Dialect, DirectRequest, Pending, Push, Tool, ToolArguments};
 use crate::machine::delegate_wire;
-use crate::mcp::{self, GetPrompt, List, Progress, PromptResult, ReadResource, ResourceResult, Timeout};
+use crate::mcp::{
+    self, FormAnswer, GetPrompt, List, Progress, PromptResult, ReadResource, ResourceResult, Root, Timeout,
+};
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError};
 use crate::{Machine, Time, Wire};
-use alloc::{boxed::Box, format};
+use alloc::{boxed::Box, format, vec::Vec};
 use rand_core::TryCryptoRng;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -193,6 +193,33 @@ impl Client {
         self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
+    /// Works in other folders from now on, and notifies the editor if the list has changed.
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent::Undeclared`] if [`mcp::ClientConfig::roots`] is `None`. Otherwise as for
+    /// [`notify`](Client::notify); the list is changed all the same, and an editor whose session is not
+    /// ready yet asks for it later.
+    pub fn set_roots(&mut self, roots: Vec<Root>) -> Result<(), NotSent> {
+        let (session, mut out) = self.session();
+        session.set_roots(roots, &mut out)
+    }
+
+    /// Answers a [form](ClientEvent::Form) of the editor.
+    /// [`Form::check`](crate::mcp::Form::check) tells beforehand if the answer fits the form.
+    ///
+    /// # Errors
+    ///
+    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
+    pub fn answer_form(&mut self, call: CallId, answer: &FormAnswer) -> Result<(), NotOpen> {
+        let (session, mut out) = self.reply()?;
+        match session.respond_with(call, answer, &mut out) {
+            Err(RespondError::NotOpen(end)) => Err(end),
+            // An answer is always written as an object.
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
     /// Answers a request of the editor with its result, an object.
     ///
     /// # Errors
@@ -343,6 +370,7 @@ impl Client {
                 let _ = self.ws.sender().close(CloseCode::POLICY, "the session could not be opened");
                 ClientEvent::Failed(failure)
             }
+            mcp::Event::Form { call, form } => ClientEvent::Form { call, form },
             mcp::Event::Request { call, method, params } => ClientEvent::Request { call, method, params },
             mcp::Event::CallEnded { call, reason: how } => ClientEvent::CallEnded { call, reason: how },
             mcp::Event::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },

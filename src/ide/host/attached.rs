@@ -1,8 +1,8 @@
 //! One agent of a host, for messages to this agent alone.
 
 use super::{AgentId, Host};
-use crate::ide::Server;
-use crate::mcp::Timeout;
+use crate::ide::{Pending, Server};
+use crate::mcp::{Form, FormAnswer, Timeout};
 use crate::rpc::{NotSent, RequestId};
 use serde::Serialize;
 
@@ -44,6 +44,27 @@ impl<'a> AttachedClient<'a> {
         timeout: Timeout,
     ) -> Result<RequestId, NotSent> {
         self.with(|server| server.request(method, params, timeout))
+    }
+
+    /// Asks the person at the client, with a form in the client's terminal. [`Pending::answer`] reads the
+    /// [outcome](crate::ide::ServerEvent::Outcome) and returns only an answer that fits the form.
+    /// [`Host::cancel`](crate::ide::Host::cancel) closes the form.
+    ///
+    /// A person takes minutes: use [`Timeout::Never`], or [`Timeout::After`] with minutes.
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise the errors of
+    /// [`request`](Self::request).
+    pub fn elicit(self, form: Form, timeout: Timeout) -> Result<Pending<FormAnswer>, NotSent> {
+        self.with(|server| server.elicit(form, timeout))
+    }
+
+    /// Returns the connection of the agent, which has its name, its process id and its folders; `None`
+    /// if there is no such agent.
+    #[must_use]
+    pub fn connection(&self) -> Option<&Server> {
+        self.host.connection_of(self.agent)
     }
 
     fn with<T>(self, act: impl FnOnce(&mut Server) -> Result<T, NotSent>) -> Result<T, NotSent> {

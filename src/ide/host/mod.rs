@@ -329,6 +329,12 @@ impl Host {
         told.unwrap_or_default()
     }
 
+    /// Returns the connection of an agent; `None` if the connection is gone.
+    fn connection_of(&self, agent: AgentId) -> Option<&Server> {
+        let index = self.connections.index(agent.conn()?)?;
+        self.connections.get(index)
+    }
+
     /// Runs `act` on the connection of an agent; `None` if the connection is gone.
     fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
         let index = self.connections.index(agent.conn()?)?;
@@ -391,8 +397,7 @@ impl Host {
 
 impl CallOwner for Host {
     fn connection(&self, call: CallId) -> Option<&Server> {
-        let index = self.connections.index(AgentId::of_call(call).conn()?)?;
-        self.connections.get(index)
+        self.connection_of(AgentId::of_call(call))
     }
 
     fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server)) {

@@ -37,6 +37,7 @@ pub use suspicion::Suspicion;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::fmt;
 
 pub(super) use lexical::{is_absolute, is_windows};
@@ -153,6 +154,18 @@ impl LocalPath {
     #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
         self.windows == folder.windows && lexical::is_below(&self.bytes, &folder.bytes, self.windows)
+    }
+
+    /// Returns the index of the folder that is closest to the path: the innermost folder that contains
+    /// the path, or else the outermost folder below the path. `None` if there is no such folder.
+    #[must_use]
+    pub fn closest(&self, folders: &[Self]) -> Option<usize> {
+        let folders = || folders.iter().enumerate();
+        let around = folders().filter(|(_, folder)| self.is_within(folder));
+        let innermost = around.min_by_key(|(_, folder)| Reverse(folder.bytes.len()));
+        let below = folders().filter(|(_, folder)| folder.is_within(self));
+        let outermost = below.min_by_key(|(_, folder)| folder.bytes.len());
+        innermost.or(outermost).map(|(index, _)| index)
     }
 
     /// Returns the path as a `file:` URI (RFC 8089). Everything is percent-encoded except the

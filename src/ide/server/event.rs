@@ -1,10 +1,10 @@
 //! The events of one connection of an editor.
 
 use crate::ide::{DiffEnd, DirectRequest, ToolCall};
-use crate::mcp::{CallEnd, GetPrompt, Implementation, Outcome, PeerFault, Progress, ReadResource};
+use crate::mcp::{CallEnd, GetPrompt, Implementation, Outcome, PeerFault, Progress, ReadResource, Root};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
-use alloc::{boxed::Box, string::String};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use serde_json::value::RawValue;
 
 /// An event of one connection of an editor.
@@ -28,6 +28,13 @@ pub enum ServerEvent {
         pid: Option<u32>,
         /// True if the client reports that the editor's part is too old for it.
         is_version_unsupported: bool,
+    },
+    /// The folders in which the client works: its first answer to `roots/list`, and each answer with
+    /// another list. The editor asks a client that declares roots by itself.
+    /// [`closest_folder`](crate::ide::Server::closest_folder) finds the window for the client.
+    RootsChanged {
+        /// The folders, at most 64.
+        roots: Vec<Root>,
     },
     /// The client asks for permission in this mode from now on: `default`, `plan`, …. The call has been
     /// answered.

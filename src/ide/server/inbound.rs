@@ -3,6 +3,7 @@
 
 use super::open_calls::CallKind;
 use super::policy::{Verdict, WRONG_TOKEN};
+use super::roots::LIST_CHANGED;
 use super::{Admission, Server, ServerEvent};
 use crate::ide::{
     Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
@@ -84,6 +85,7 @@ impl Server {
                 if !quirks.answers_requests {
                     self.mcp.stop_keepalive();
                 }
+                self.roots.is_due = self.has_roots();
                 ServerEvent::Ready { client: self.mcp.client().cloned() }
             }
             mcp::Event::ToolsListed => {
@@ -111,8 +113,15 @@ impl Server {
                 }
             }
             mcp::Event::Request { call, method, params } => return self.asked(call, method, params),
+            mcp::Event::Notification { method, .. } if &*method == LIST_CHANGED && self.has_roots() => {
+                self.roots.is_due = true;
+                return None;
+            }
             mcp::Event::Notification { method, params } => self.notified(method, params),
             mcp::Event::Progress { request, progress } => ServerEvent::Progress { request, progress },
+            mcp::Event::Outcome { request, outcome } if self.roots.asked == Some(request) => {
+                return self.on_roots(&outcome);
+            }
             mcp::Event::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
             mcp::Event::PeerError(error) => ServerEvent::PeerError(error),
             mcp::Event::PeerFault(fault) => ServerEvent::PeerFault(fault),
@@ -124,8 +133,8 @@ impl Server {
                 self.ws.time_out("no answer to a ping");
                 return None;
             }
-            // Only the session of a client emits this event.
-            mcp::Event::Failed(_) => return None,
+            // Only the session of a client emits these events.
+            mcp::Event::Failed(_) | mcp::Event::Form { .. } => return None,
         })
     }
 
@@ -207,6 +216,7 @@ impl Server {
         }
         let said: Connected<'_> = params.as_deref().and_then(read_object).unwrap_or_default();
         let pid = said.pid.and_then(|pid| serde_json::from_str(pid.get()).ok());
+        self.pid = pid.or(self.pid);
         let is_version_unsupported = said.is_version_unsupported.is_some_and(|flag| flag.get() == "true");
         ServerEvent::IdeConnected { pid, is_version_unsupported }
     }

@@ -9,6 +9,7 @@ mod open_calls;
 mod outbound;
 mod policy;
 mod quirks;
+mod roots;
 
 pub use config::ServerConfig;
 pub use event::ServerEvent;
@@ -31,6 +32,7 @@ use crate::{Machine, Time, Wire};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 use open_calls::OpenCalls;
 use policy::{FULL, Verdict};
+use roots::Roots;
 
 /// One accepted connection, the editor's side. An editor with several connections at once holds a
 /// [`Host`](super::Host) instead.
@@ -74,6 +76,9 @@ pub struct Server {
     listed: bool,
     /// The prompts and resources of the application, without the resources that its tools read.
     context: Arc<Context>,
+    /// The process id that the client sent in `ide_connected`.
+    pid: Option<u32>,
+    roots: Roots,
     /// True if the tools have changed and `tools/list_changed` could not be sent yet.
     tools_changed_pending: bool,
     /// True if the prompts or resources have changed and the client could not be notified yet.
@@ -124,6 +129,8 @@ impl Server {
             suppressed_ends: Vec::new(),
             listed: false,
             context: config.mcp.context.clone(),
+            pid: None,
+            roots: Roots::default(),
             tools_changed_pending: false,
             context_changed_pending: false,
             config,
@@ -163,6 +170,12 @@ impl Server {
     #[must_use]
     pub const fn client(&self) -> Option<&Implementation> {
         self.mcp.client()
+    }
+
+    /// Returns the process id that the client sent in `ide_connected`; `None` if it sent none.
+    #[must_use]
+    pub const fn pid(&self) -> Option<u32> {
+        self.pid
     }
 
     /// Returns the open diffs: the call and its tab.

@@ -8,9 +8,9 @@ use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
 use crate::ide::{
-    Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Selection, ToolArguments, ToolSet,
+    Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ToolArguments, ToolSet,
 };
-use crate::mcp::{self, Context, Timeout};
+use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};
 use crate::ws::{self, CloseCode};
 use alloc::sync::Arc;
@@ -128,6 +128,26 @@ impl Server {
         // An idle connection is not polled, so its session is first brought to the latest time seen.
         let (session, mut out) = self.session();
         session.request(method, params, timeout, &mut out)
+    }
+
+    /// Asks the person at the client, with a form in the client's terminal (`elicitation/create`, MCP
+    /// 2025-06-18). [`Pending::answer`] reads the [outcome](crate::ide::ServerEvent::Outcome) and
+    /// returns only an answer that fits the form. The person can decline, or close the form.
+    ///
+    /// A person takes minutes: use [`Timeout::Never`], or [`Timeout::After`] with minutes.
+    /// [`cancel`](Self::cancel) closes the form.
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise as for
+    /// [`request`](Self::request).
+    pub fn elicit(&mut self, form: Form, timeout: Timeout) -> Result<Pending<FormAnswer>, NotSent> {
+        self.may_send()?;
+        if !self.quirks().answers_requests {
+            return Err(NotSent::Undeclared);
+        }
+        let (session, mut out) = self.session();
+        session.elicit(form, timeout, &mut out).map(Pending::new)
     }
 
     /// Cancels a request and notifies the client. Returns false if the request has ended.
@@ -252,6 +272,7 @@ impl Server {
         if self.context_changed_pending && self.mcp.is_ready() {
             self.announce_context();
         }
+        self.ask_for_roots();
         let Some(selection) = self.pushes.due() else { return };
         if self.ws.outgoing().len() <= SELECTION_ROOM
             && self.push_notification(EditorNotification::SelectionChanged, &*selection).is_ok()

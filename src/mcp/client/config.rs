@@ -1,13 +1,13 @@
 //! The settings of a client.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 
 use serde_json::value::RawValue;
 
 use crate::{
     Keepalive,
-    mcp::{Forward, Implementation, ProtocolVersion},
+    mcp::{Forward, Implementation, ProtocolVersion, Root},
     rpc::SessionLimits,
 };
 
@@ -20,7 +20,14 @@ pub struct ClientConfig {
     /// The version to offer. Default: the newest. An answer with any [`ProtocolVersion`] is
     /// accepted.
     pub version: ProtocolVersion,
-    /// The capabilities to declare: a JSON object. Default none.
+    /// The folders in which the client works. With a list, the client declares roots and answers
+    /// `roots/list` itself; [`Client::set_roots`](super::Client::set_roots) changes the list. Default
+    /// none: roots are not declared.
+    pub roots: Option<Vec<Root>>,
+    /// True if the client shows forms to its person. The client declares elicitation then, and each
+    /// `elicitation/create` becomes an [`Event::Form`](crate::mcp::Event::Form). Default false.
+    pub elicitation: bool,
+    /// Further capabilities to declare: a JSON object. Default none.
     pub capabilities: Option<Box<RawValue>>,
     /// The time that the server has to answer `initialize`. Default 30 s, as in the real client.
     pub initialize_timeout: Duration,
@@ -33,7 +40,7 @@ pub struct ClientConfig {
     /// Default 30 s.
     pub call_deadline: Duration,
     /// The time up to which [`progress`](super::Client::progress) can put off the deadline of a
-    /// request of the server. Default 10 minutes.
+    /// request of the server, and the time for which a form waits for the person. Default 10 minutes.
     pub longest_call: Duration,
     /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
     /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
@@ -55,6 +62,8 @@ impl ClientConfig {
         Self {
             info,
             version: ProtocolVersion::NEWEST,
+            roots: None,
+            elicitation: false,
             capabilities: None,
             initialize_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),

@@ -1,17 +1,17 @@
 //! The client's side of a session: the agent.
 
-use alloc::{borrow::ToOwned, boxed::Box};
+use alloc::{borrow::ToOwned, boxed::Box, vec::Vec};
 use core::convert::Infallible;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    Event, List, Outcome, Progress, ProtocolVersion, Timeout, inbound,
+    Event, List, Outcome, Progress, ProtocolVersion, Root, Timeout, inbound,
     incoming::{Incoming, Waits},
     listing::Listing,
     outgoing::{Outgoing, Purpose},
-    params::{CallOut, ClientCapabilities, InitializeOut, InitializeResult},
+    params::{CallOut, ClientCapabilitiesOut, InitializeOut, InitializeResult},
     session::{Session, State},
     session_methods::session_methods,
 };
@@ -34,8 +34,8 @@ pub use server_info::{Failure, ServerInfo};
 ///
 /// [`start`](Client::start) begins the handshake; [`Event::Ready`] or [`Event::Failed`] ends it.
 /// Then the application sends requests, and each request ends with one outcome. The session answers
-/// the requests of the server: `ping` with `{}`, and all others with -32601, except those that the
-/// configuration forwards.
+/// the requests of the server: `ping` with `{}`, `roots/list` with the configured roots, and all
+/// others with -32601, except forms and those that the configuration forwards.
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
@@ -75,11 +75,9 @@ impl Client {
                 return Err(NotSent::NotReady);
             }
         }
-        let capabilities =
-            self.config.capabilities.as_deref().map_or(ClientCapabilities::None {}, ClientCapabilities::Raw);
         let params = InitializeOut {
             protocol_version: self.config.version.as_str(),
-            capabilities,
+            capabilities: ClientCapabilitiesOut { config: &self.config },
             client_info: &self.config.info,
         };
         let timeout = Timeout::After(self.config.initialize_timeout);
@@ -141,6 +139,28 @@ impl Client {
             return Err(NotSent::Unserializable);
         }
         self.request("tools/call", Some(&CallOut { name, arguments }), timeout, out)
+    }
+
+    /// Returns the folders in which the client works, if roots are declared.
+    #[must_use]
+    pub fn roots(&self) -> Option<&[Root]> {
+        self.config.roots.as_deref()
+    }
+
+    /// Works in other folders from now on, and notifies the server if the list has changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Undeclared`](NotSent::Undeclared) if [`ClientConfig::roots`] is `None`. Otherwise as for
+    /// [`notify`](Client::notify). After an error the list is changed all the same, unless roots are
+    /// not declared; a session that is not ready yet needs no notification.
+    pub fn set_roots(&mut self, roots: Vec<Root>, out: &mut impl Outbox) -> Result<(), NotSent> {
+        let known = self.config.roots.as_mut().ok_or(NotSent::Undeclared)?;
+        if *known == roots {
+            return Ok(());
+        }
+        *known = roots;
+        self.notify("notifications/roots/list_changed", None::<&()>, out)
     }
 
     /// Takes the outcome of the handshake. Sends `notifications/initialized` at once if the

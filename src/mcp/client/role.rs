@@ -4,6 +4,7 @@
 //! | --- | --- | --- | --- |
 //! | `ping` | `{}` | `{}` | `{}` |
 //! | `server/discover` | -32601 | -32601 | -32601 |
+//! | `roots/list`, `elicitation/create` if configured | -32600 | answered, or for the application | -32600 |
 //! | other requests | -32600 | forwarded, or -32601 | -32600 |
 //! | `notifications/cancelled` | ignored | ends the call | ends the call |
 //! | `notifications/progress` | dropped, reported | updates our request | updates our request |
@@ -20,17 +21,51 @@ use super::Client;
 use crate::{
     Outbox,
     mcp::{
-        Event, Outcome,
+        Event, Form, Outcome, Timeout,
         inbound::{self, Asked, Role},
-        incoming::{not_found, refuse},
+        incoming::{answer, not_found, refuse, refuse_invalid},
         listing::{Cursor, Listing, PageLimits, Turn},
         outgoing::Purpose,
+        params::ListOut,
         session::{Session, State},
     },
     rpc::{RequestId, code},
 };
 
 impl Client {
+    /// Returns true if the client serves this method itself under `Forward::Everything`.
+    fn models(&self, method: &str) -> bool {
+        match method {
+            "roots/list" => self.config.roots.is_some(),
+            "elicitation/create" => self.config.elicitation,
+            _ => false,
+        }
+    }
+
+    fn serve(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
+        match (asked.method, &self.config.roots) {
+            ("roots/list", Some(roots)) => answer(&asked.id, &ListOut("roots", roots), out),
+            ("elicitation/create", _) if self.config.elicitation => self.open_form(asked, out),
+            _ => not_found(&asked.id, asked.method, out),
+        }
+    }
+
+    /// Opens a form for the person. The person has more time than the application has for other
+    /// requests.
+    fn open_form(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
+        match Form::read(asked.params) {
+            Ok(form) => {
+                if let Some(call) = self.session.open_request(asked.id, asked.params, false, out) {
+                    // The call was opened above, so it has a deadline to change.
+                    let time = Timeout::After(self.config.longest_call);
+                    let _ = self.session.incoming.set_call_timeout(self.session.now, call, time);
+                    self.session.push(Event::Form { call, form });
+                }
+            }
+            Err(error) => refuse_invalid(&asked.id, &error, &self.session.limits, out),
+        }
+    }
+
     pub(super) fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
         inbound::receive(self, text, out);
     }
@@ -84,10 +119,12 @@ impl Role for Client {
     fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
         if self.session.state != State::Ready {
             refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out);
-        } else if asked.method != "initialize" && self.config.forward.takes(asked.method, false) {
+        } else if asked.method != "initialize"
+            && self.config.forward.takes(asked.method, self.models(asked.method))
+        {
             self.session.forward(asked.id, (asked.method, asked.params), false, out);
         } else {
-            not_found(&asked.id, asked.method, out);
+            self.serve(asked, out);
         }
     }
 
@@ -114,7 +151,7 @@ impl Role for Client {
                     self.session.push(Event::Outcome { request, outcome });
                 }
             }
-            Purpose::Application | Purpose::Ping => {}
+            Purpose::Application | Purpose::Form(_) | Purpose::Ping => {}
         }
     }
 }

@@ -8,10 +8,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Context, Event, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools, inbound,
+    Context, Event, Form, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools,
+    inbound,
     incoming::{Incoming, Waits},
     outgoing::{Outgoing, Purpose},
-    params::LogOut,
+    params::{ClientCapabilities, LogOut},
     session::{Session, State},
     session_methods::session_methods,
 };
@@ -269,6 +270,39 @@ impl<T: Tools> Server<T> {
     #[must_use]
     pub const fn log_level(&self) -> Option<LogLevel> {
         self.log_level
+    }
+
+    /// Shows a form to the person at the client, with `elicitation/create` (MCP 2025-06-18). One
+    /// [`Outcome`](Event::Outcome) follows. Its result can be read with
+    /// [`FormAnswer::read`](super::FormAnswer::read) and fits the form. A result that does not fit
+    /// becomes [`Outcome::Malformed`](super::Outcome::Malformed).
+    ///
+    /// A person takes minutes, so a `timeout` of [`Default`](Timeout::Default), 60 s, is too short for
+    /// most forms.
+    ///
+    /// # Errors
+    ///
+    /// [`Undeclared`](NotSent::Undeclared) if the client did not declare forms. Otherwise as for
+    /// [`request`](Server::request).
+    pub fn elicit(
+        &mut self,
+        form: Form,
+        timeout: Timeout,
+        out: &mut impl Outbox,
+    ) -> Result<RequestId, NotSent> {
+        self.session.may_speak(false)?;
+        if !ClientCapabilities::read(self.client_capabilities()).forms() {
+            return Err(NotSent::Undeclared);
+        }
+        let purpose = Purpose::Form(Box::new(form.clone()));
+        self.session.request(("elicitation/create", Some(&form)), timeout, purpose, out)
+    }
+
+    /// Returns true if the client has declared that it answers `roots/list`, the question for the
+    /// folders in which it works.
+    #[must_use]
+    pub fn client_has_roots(&self) -> bool {
+        ClientCapabilities::read(self.client_capabilities()).roots()
     }
 
     /// Returns the name and version of the client, once it has sent them.

@@ -23,7 +23,7 @@ use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        Event, Outcome, PeerFault, Tools,
+        Event, FormAnswer, Outcome, PeerFault, Tools,
         inbound::{self, Asked, Role},
         incoming::{Form, answer, not_found, refuse},
         outgoing::Purpose,
@@ -163,6 +163,20 @@ impl<T: Tools> Role for Server<T> {
         }
     }
 
-    /// Does nothing: the only requests of the server itself are pings.
-    fn on_own_outcome(&mut self, _: RequestId, _: Purpose, _: Outcome, _: &mut impl Outbox) {}
+    fn on_own_outcome(
+        &mut self,
+        request: RequestId,
+        purpose: Purpose,
+        mut outcome: Outcome,
+        _: &mut impl Outbox,
+    ) {
+        let Purpose::Form(form) = purpose else { return };
+        if let Outcome::Result(result) = &outcome {
+            let fits = FormAnswer::read(result).is_some_and(|answer| form.check(&answer).is_ok());
+            if !fits {
+                outcome = Outcome::Malformed;
+            }
+        }
+        self.session.push(Event::Outcome { request, outcome });
+    }
 }

@@ -13,6 +13,7 @@ use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Mention, Tool};
 
 const EDITOR: &str = "tests/it/ide_server.rs";
 const PAIR: &str = "tests/it/ide_pair.rs";
+const QUESTIONS: &str = "tests/it/ide_questions.rs";
 const REFUSALS: &str = "tests/it/ide_refusals.rs";
 const REPLAY: &str = "tests/it/replay.rs";
 const MATCHING: &str = "src/ide/discovery/matching/tests.rs";
@@ -78,8 +79,8 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "session 10",
-        "the client answers roots/list with its folder: an agent answers -32601 unless its configuration forwards it",
-        Test(PAIR, "requests_of_the_editor_are_answered"),
+        "the client answers roots/list with its folder: an editor asks, and an agent answers",
+        Test(QUESTIONS, "agent_answers_with_its_folders"),
     ),
     row(
         "session 11",

@@ -1,0 +1,254 @@
+//! The answer of a person to a form.
+
+use alloc::{borrow::Cow, collections::BTreeMap, string::String};
+use core::fmt;
+
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Number, value::RawValue};
+
+use crate::rpc::read_object;
+
+/// The answer of a person to a [`Form`](super::Form).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "MCP has these three actions")]
+pub enum FormAnswer {
+    /// The person gave these values, by the names of the fields.
+    Accepted(BTreeMap<String, FieldValue>),
+    /// The person declined to answer.
+    Declined,
+    /// The person closed the form without a decision.
+    Cancelled,
+}
+
+/// A value in an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum FieldValue {
+    /// A text, or the value of a choice.
+    Text(String),
+    /// A number.
+    Number(Number),
+    /// True or false.
+    Boolean(bool),
+}
+
+impl FormAnswer {
+    /// Returns the value of a field, if the person gave one.
+    #[must_use]
+    pub fn value(&self, field: &str) -> Option<&FieldValue> {
+        match self {
+            Self::Accepted(values) => values.get(field),
+            Self::Declined | Self::Cancelled => None,
+        }
+    }
+
+    /// Returns the text or the choice in this field, if the person gave one.
+    #[must_use]
+    pub fn text(&self, field: &str) -> Option<&str> {
+        match self.value(field)? {
+            FieldValue::Text(text) => Some(text),
+            FieldValue::Number(_) | FieldValue::Boolean(_) => None,
+        }
+    }
+
+    /// Returns the number in this field, if the person gave one.
+    #[must_use]
+    pub fn number(&self, field: &str) -> Option<f64> {
+        match self.value(field)? {
+            FieldValue::Number(number) => number.as_f64(),
+            FieldValue::Text(_) | FieldValue::Boolean(_) => None,
+        }
+    }
+
+    /// Returns true or false from this field, if the person gave it.
+    #[must_use]
+    pub fn boolean(&self, field: &str) -> Option<bool> {
+        match self.value(field)? {
+            FieldValue::Boolean(value) => Some(*value),
+            FieldValue::Text(_) | FieldValue::Number(_) => None,
+        }
+    }
+
+    /// Reads the result of `elicitation/create`. A field that is null counts as absent. Returns `None`
+    /// if the action is not known, or if a value is neither a text, a number nor a boolean.
+    #[must_use]
+    pub fn read(raw: &RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Members<'a> {
+            #[serde(borrow)]
+            action: Cow<'a, str>,
+            content: Option<&'a RawValue>,
+        }
+        type Values = BTreeMap<String, Option<FieldValue>>;
+        let read: Members<'_> = read_object(raw)?;
+        // The content of an answer that is not accepted has no meaning.
+        match read.action.as_ref() {
+            "accept" => {
+                let values: Values = read.content.map_or(Some(Values::new()), read_object)?;
+                let given = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
+                Some(Self::Accepted(given.collect()))
+            }
+            "decline" => Some(Self::Declined),
+            "cancel" => Some(Self::Cancelled),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for FormAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_map(None)?;
+        match self {
+            Self::Accepted(values) => {
+                out.serialize_entry("action", "accept")?;
+                out.serialize_entry("content", values)?;
+            }
+            Self::Declined => out.serialize_entry("action", "decline")?,
+            Self::Cancelled => out.serialize_entry("action", "cancel")?,
+        }
+        out.end()
+    }
+}
+
+impl FieldValue {
+    /// Returns a number; `None` if it is not finite. A number without a fraction is written without
+    /// one.
+    #[must_use]
+    pub fn number(value: f64) -> Option<Self> {
+        super::field::number(value).map(Self::Number)
+    }
+}
+
+impl From<&str> for FieldValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for FieldValue {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<i64> for FieldValue {
+    fn from(number: i64) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<bool> for FieldValue {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+/// A field of a form without a value that fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldError {
+    /// The name of the field.
+    pub field: String,
+    /// The fault of the value.
+    pub fault: FieldFault,
+}
+
+/// The fault of a value of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FieldFault {
+    /// A required field without a value.
+    Missing,
+    /// A value of another kind.
+    WrongKind,
+    /// A number or the length of a text outside the bounds of the field.
+    OutOfBounds,
+    /// A text that is none of the choices.
+    NoChoice,
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fault = match self.fault {
+            FieldFault::Missing => "needs a value",
+            FieldFault::WrongKind => "has a value of another kind",
+            FieldFault::OutOfBounds => "has a value outside its bounds",
+            FieldFault::NoChoice => "has a value that is none of its choices",
+        };
+        write!(f, "the field {} {fault}", self.field)
+    }
+}
+
+impl core::error::Error for FieldError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn read(text: &str) -> Option<FormAnswer> {
+        FormAnswer::read(&RawValue::from_string(text.into()).unwrap())
+    }
+
+    #[test]
+    fn written_answer_is_read_again() {
+        let values = [
+            ("a".to_string(), FieldValue::from("x")),
+            ("b".to_string(), 3.into()),
+            ("c".to_string(), FieldValue::number(0.5).unwrap()),
+            ("d".to_string(), false.into()),
+        ];
+        let rows = [
+            (
+                FormAnswer::Accepted(BTreeMap::from(values)),
+                r#"{"action":"accept","content":{"a":"x","b":3,"c":0.5,"d":false}}"#,
+            ),
+            (FormAnswer::Accepted(BTreeMap::new()), r#"{"action":"accept","content":{}}"#),
+            (FormAnswer::Declined, r#"{"action":"decline"}"#),
+            (FormAnswer::Cancelled, r#"{"action":"cancel"}"#),
+        ];
+        for (answer, text) in rows {
+            assert_eq!(serde_json::to_string(&answer).unwrap(), text);
+            assert_eq!(read(text), Some(answer), "{text}");
+        }
+    }
+
+    #[test]
+    fn answer_is_read_tolerantly_or_refused() {
+        let nothing = Some(FormAnswer::Accepted(BTreeMap::new()));
+        let rows = [
+            ("no content", r#"{"action":"accept"}"#, nothing.clone()),
+            ("content of null", r#"{"action":"accept","content":null}"#, nothing.clone()),
+            ("a field of null", r#"{"action":"accept","content":{"a":null}}"#, nothing),
+            ("content of a refusal", r#"{"action":"decline","content":[1]}"#, Some(FormAnswer::Declined)),
+            ("a list as value", r#"{"action":"accept","content":{"a":[]}}"#, None),
+            ("content that is a list", r#"{"action":"accept","content":[]}"#, None),
+            ("another action", r#"{"action":"later"}"#, None),
+            ("no action", r#"{"content":{}}"#, None),
+        ];
+        for (name, text, want) in rows {
+            assert_eq!(read(text), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn values_are_found_by_kind() {
+        let answer = read(r#"{"action":"accept","content":{"a":"x","b":2.5,"c":true}}"#).unwrap();
+        assert_eq!(
+            (answer.text("a"), answer.number("b"), answer.boolean("c")),
+            (Some("x"), Some(2.5), Some(true))
+        );
+        assert_eq!((answer.text("b"), answer.number("c"), answer.boolean("a")), (None, None, None));
+        assert_eq!((answer.text("z"), FormAnswer::Declined.text("a")), (None, None));
+    }
+
+    #[test]
+    fn numbers_are_written_without_needless_fraction() {
+        let rows = [(3.0, "3"), (-2.0, "-2"), (0.5, "0.5"), (-0.25, "-0.25")];
+        for (value, text) in rows {
+            assert_eq!(serde_json::to_string(&FieldValue::number(value)).unwrap(), text);
+        }
+        assert_eq!((FieldValue::number(f64::NAN), FieldValue::number(f64::INFINITY)), (None, None));
+    }
+}

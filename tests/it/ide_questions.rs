@@ -1,0 +1,392 @@
+//! The questions of an editor: the folders of a client (`roots/list`), and forms for its person
+//! (`elicitation/create`).
+
+use crate::support::ide::{Editor, INITIALIZE, INITIALIZED, PORT, config, show, shown, text, token};
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{
+        Client, ClientConfig, ClientEvent, Host, HostConfig, HostEvent, Pending, RequestError, Server,
+        ServerEvent,
+        paths::{LocalPath, Platform},
+    },
+    mcp::{FieldValue, Form, FormAnswer, FormField, Implementation, Outcome, Root, Timeout},
+    rpc::{NotSent, SessionId},
+    testing::{Pair, Random},
+};
+use std::{collections::BTreeMap, mem, time::Duration};
+
+const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#;
+const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
+
+/// Returns an editor whose client has declared these capabilities, and the messages of the editor.
+fn attached(client: &str, capabilities: &str) -> (Editor, Vec<String>) {
+    let mut editor = Editor::open(config());
+    let initialize = INITIALIZE
+        .replace(r#""capabilities":{}"#, &format!(r#""capabilities":{capabilities}"#))
+        .replace("claude-code", client);
+    editor.say(&initialize);
+    editor.written();
+    editor.say(INITIALIZED);
+    let texts = editor.texts();
+    (editor, texts)
+}
+
+/// Returns the answer to the request with this id: these folders.
+fn roots(id: u64, uris: &[&str]) -> String {
+    let roots: Vec<String> = uris.iter().map(|uri| format!(r#"{{"uri":"{uri}"}}"#)).collect();
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"roots":[{}]}}}}"#, roots.join(","))
+}
+
+fn local(path: &str) -> LocalPath {
+    LocalPath::parse(path, Platform::native()).unwrap()
+}
+
+#[test]
+fn declared_roots_are_asked_once() {
+    let rows = [
+        ("as the real client declares", "claude-code", r#"{"roots":{"listChanged":true}}"#, true),
+        ("without changes", "claude-code", r#"{"roots":{}}"#, true),
+        ("not declared", "claude-code", "{}", false),
+        ("no object", "claude-code", r#"{"roots":true}"#, false),
+        ("a client that answers nothing", "opencode", r#"{"roots":{}}"#, false),
+    ];
+    for (name, client, capabilities, is_asked) in rows {
+        let (mut editor, texts) = attached(client, capabilities);
+        let want: &[&str] = if is_asked { &[ASKED] } else { &[] };
+        assert_eq!(texts, want, "{name}");
+        let events = editor.say(CHANGED);
+        let is_passed_on = matches!(&events[..], [ServerEvent::Notification { .. }]);
+        assert_eq!((events.len(), is_passed_on), if is_asked { (0, false) } else { (1, true) }, "{name}");
+        assert_eq!(editor.texts(), [""; 0], "{name}: one question at a time");
+    }
+}
+
+#[test]
+fn answer_gives_the_client_its_folders() {
+    let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
+    let answer = roots(1, &["file:///w/p/src", "https://x/y", "file:///w/q"]);
+    let events = editor.say(&answer);
+    let [ServerEvent::RootsChanged { roots: named }] = &events[..] else { panic!("{events:?}") };
+    let want = [Root::new("file:///w/p/src"), Root::new("https://x/y"), Root::new("file:///w/q")];
+    assert_eq!((&named[..], editor.server.roots()), (&want[..], &want[..]));
+    assert_eq!(editor.server.folders(), [local("/w/p/src"), local("/w/q")]);
+    let rows = [
+        ("the folder around", vec!["/a", "/w/p"], Some(1)),
+        ("the innermost of two", vec!["/w", "/w/p", "/w/p/srcs"], Some(1)),
+        ("a folder below", vec!["/w/p/src/x/y", "/w/p/src/z"], Some(1)),
+        ("a folder around wins", vec!["/w/p/src/x", "/w"], Some(1)),
+        ("that of the second root", vec!["/w/q/r"], Some(0)),
+        ("none", vec!["/w/o", "/w/p/s"], None),
+        ("no window", vec![], None),
+    ];
+    for (name, windows, want) in rows {
+        let windows: Vec<_> = windows.into_iter().map(local).collect();
+        assert_eq!(editor.server.closest_folder(&windows), want, "{name}");
+    }
+}
+
+#[test]
+fn changed_roots_are_asked_again() {
+    let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
+    editor.say(CHANGED);
+    assert_eq!(editor.texts(), [""; 0], "the first question has no answer yet");
+    assert_eq!(editor.say(&roots(1, &["file:///a"])).len(), 1);
+    assert_eq!(editor.texts(), [ASKED.replace(":1,", ":2,")]);
+    assert_eq!(shown(&editor.say(&roots(2, &["file:///a"]))), [""; 0], "the list is the same");
+    for (id, uris) in [(3, vec!["file:///b"]), (4, vec![])] {
+        editor.say(CHANGED);
+        assert_eq!(editor.texts(), [ASKED.replace(":1,", &format!(":{id},"))]);
+        let events = editor.say(&roots(id, &uris));
+        assert!(matches!(&events[..], [ServerEvent::RootsChanged { roots }] if roots.len() == uris.len()));
+        assert_eq!(editor.server.folders().len(), uris.len());
+    }
+}
+
+#[test]
+fn failed_question_keeps_the_known_folders() {
+    let many: Vec<String> = (0..65).map(|n| format!("file:///{n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let rows = [
+        ("an error", r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no"}}"#.into(), 1),
+        ("no list", r#"{"jsonrpc":"2.0","id":2,"result":{}}"#.into(), 1),
+        ("64 of them", roots(2, &many[..64]), 64),
+        ("65 of them", roots(2, &many), 64),
+    ];
+    for (name, answer, count) in rows {
+        let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
+        editor.say(&roots(1, &["file:///a"]));
+        editor.say(CHANGED);
+        let events = editor.say(&answer);
+        assert_eq!(events.len(), usize::from(count > 1), "{name}: {events:?}");
+        assert_eq!(editor.server.folders().len(), count, "{name}");
+    }
+}
+
+#[test]
+fn unanswered_question_ends_after_ten_seconds() {
+    const CANCELLED: &str = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"timed out"}}"#;
+    let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
+    assert_eq!(shown(&editor.at(9_999)), [""; 0]);
+    assert_eq!(editor.texts(), [""; 0]);
+    assert_eq!(shown(&editor.at(10_000)), [""; 0]);
+    assert_eq!(editor.texts(), [CANCELLED]);
+    let late = editor.say(&roots(1, &["file:///a"]));
+    assert_eq!(shown(&late), ["PeerFault(LateResponse)"]);
+    editor.say(CHANGED);
+    assert_eq!(editor.texts(), [ASKED.replace(":1,", ":2,")]);
+    assert!(matches!(&editor.eof()[..], [ServerEvent::Closed(_)]), "the end of the question is no event");
+}
+
+#[test]
+fn question_for_roots_waits_for_room() {
+    let mut config = config();
+    config.ws.outgoing = 256;
+    let mut editor = Editor::open(config);
+    editor.say(&INITIALIZE.replace(r#""capabilities":{}"#, r#""capabilities":{"roots":{}}"#));
+    editor.written();
+    editor.server.feed(Time::ZERO, &text(INITIALIZED));
+    assert!(matches!(editor.server.poll_event(), Some(ServerEvent::Ready { .. })));
+    let filler = serde_json::json!({"x": "x".repeat(256)});
+    editor.server.notify("x/fill", Some(&filler)).unwrap();
+    assert!(editor.server.poll_event().is_none());
+    let len = editor.server.outgoing().len();
+    let texts = editor.texts();
+    assert!(len < 400 && texts.len() == 2, "the question waits: {len}, {texts:?}");
+    assert_eq!(texts[1], ASKED);
+}
+
+fn agent(change: impl FnOnce(&mut ClientConfig)) -> Client {
+    let mut config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
+    change(&mut config);
+    Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO).unwrap()
+}
+
+/// Returns an editor and this agent, attached.
+fn pair(change: impl FnOnce(&mut ClientConfig)) -> Pair<Server, Client> {
+    let server = Server::new(config(), SessionId::new(1), Time::ZERO);
+    let mut pair = Pair::new(server, agent(change), Time::ZERO);
+    pair.settle();
+    pair.client_events.clear();
+    pair
+}
+
+#[test]
+fn agent_answers_with_its_folders() {
+    let mut pair = pair(|config| config.mcp.roots = Some(vec![Root::new("file:///w").name("w")]));
+    let roots_of = |events: Vec<ServerEvent>| match &events[..] {
+        [.., ServerEvent::RootsChanged { roots }] => roots.clone(),
+        _ => panic!("{events:?}"),
+    };
+    assert_eq!(roots_of(mem::take(&mut pair.server_events)), [Root::new("file:///w").name("w")]);
+    for uri in ["file:///x", "file:///y"] {
+        pair.client.set_roots(vec![Root::new(uri)]).unwrap();
+        pair.settle();
+        assert_eq!(roots_of(mem::take(&mut pair.server_events)), [Root::new(uri)]);
+        pair.client.set_roots(vec![Root::new(uri)]).unwrap();
+        assert!(pair.client.outgoing().is_empty(), "the list is the same");
+    }
+    assert!(pair.client_events.is_empty());
+}
+
+#[test]
+fn agent_without_folders_declares_none() {
+    let mut pair = pair(|_| {});
+    assert_eq!(pair.client.set_roots(vec![]), Err(NotSent::Undeclared));
+    assert!(!pair.server_events.iter().any(|event| matches!(event, ServerEvent::RootsChanged { .. })));
+
+    let mut early = agent(|config| config.mcp.roots = Some(vec![]));
+    assert_eq!(early.set_roots(vec![Root::new("file:///w")]), Err(NotSent::NotReady));
+    let server = Server::new(config(), SessionId::new(1), Time::ZERO);
+    let mut pair = Pair::new(server, early, Time::ZERO);
+    pair.settle();
+    assert_eq!(pair.server.roots(), [Root::new("file:///w")], "the list of before the session");
+}
+
+fn form() -> Form {
+    Form::new("Which tests?").field(FormField::choice("suite", ["all", "failed"]).required())
+}
+
+fn chosen(suite: &str) -> FormAnswer {
+    FormAnswer::Accepted(BTreeMap::from([("suite".to_string(), FieldValue::from(suite))]))
+}
+
+/// Sends a form, and returns the request and the form that the agent received.
+fn elicit(pair: &mut Pair<Server, Client>) -> (Pending<FormAnswer>, ide_mcp::rpc::CallId) {
+    let asked = pair.server.elicit(form(), Timeout::Never).unwrap();
+    pair.settle();
+    let events = mem::take(&mut pair.client_events);
+    let [ClientEvent::Form { call, form: shown }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(*shown, form());
+    pair.server_events.clear();
+    (asked, *call)
+}
+
+/// Returns the answer to a form, as the editor reads it.
+fn outcome(pair: &mut Pair<Server, Client>, asked: Pending<FormAnswer>) -> Result<FormAnswer, RequestError> {
+    pair.settle();
+    let mut events = mem::take(&mut pair.server_events);
+    assert_eq!(events.len(), 1, "{events:?}");
+    match events.remove(0) {
+        ServerEvent::Outcome { request, outcome } if request == asked.id() => asked.answer(outcome),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn form_returns_with_an_answer_that_fits() {
+    let mut pair = pair(|config| config.mcp.elicitation = true);
+    let rows = [
+        ("accepted", chosen("failed"), true),
+        ("declined", FormAnswer::Declined, true),
+        ("closed", FormAnswer::Cancelled, true),
+        ("none of the choices", chosen("some"), false),
+        ("without the required field", FormAnswer::Accepted(BTreeMap::new()), false),
+        ("accepted the second time", chosen("all"), true),
+    ];
+    for (name, answer, fits) in rows {
+        let (asked, call) = elicit(&mut pair);
+        assert_eq!(form().check(&answer).is_ok(), fits, "{name}");
+        pair.client.answer_form(call, &answer).unwrap();
+        match outcome(&mut pair, asked) {
+            Ok(read) => assert!(fits && read == answer, "{name}: {read:?}"),
+            Err(error) => assert!(!fits && matches!(error, RequestError::Unreadable), "{name}: {error}"),
+        }
+    }
+    let (asked, call) = elicit(&mut pair);
+    pair.client.fail(call, -32_603, "no terminal").unwrap();
+    assert!(pair.client.answer_form(call, &FormAnswer::Declined).is_err(), "it has ended");
+    let refused = outcome(&mut pair, asked);
+    assert!(
+        matches!(&refused, Err(RequestError::Refused(error)) if error.message == "no terminal"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn every_form_ends_on_both_sides() {
+    let open = || {
+        let mut pair = pair(|config| config.mcp.elicitation = true);
+        let (asked, call) = elicit(&mut pair);
+        (pair, asked, call)
+    };
+    let ends = |pair: &mut Pair<Server, Client>| {
+        mem::take(&mut pair.client_events)
+            .iter()
+            .filter(|end| matches!(end, ClientEvent::CallEnded { .. }))
+            .count()
+    };
+
+    let (mut cancelled, asked, _) = open();
+    assert!(cancelled.server.cancel(asked.id(), None));
+    assert!(matches!(outcome(&mut cancelled, asked), Err(RequestError::Cancelled)));
+    assert_eq!(ends(&mut cancelled), 1);
+
+    // The person has ten minutes.
+    let (mut late, asked, call) = open();
+    late.advance_with(Duration::from_millis(599_999), |_, _| {}, |_, _| {});
+    assert_eq!(ends(&mut late), 0);
+    late.server_events.clear();
+    late.advance_with(Duration::from_millis(1), |_, _| {}, |_, _| {});
+    assert_eq!(ends(&mut late), 1);
+    assert!(late.client.answer_form(call, &FormAnswer::Declined).is_err());
+    assert!(matches!(outcome(&mut late, asked), Err(RequestError::Refused(error)) if error.code == -32_603));
+
+    let (mut short, _, _) = open();
+    let asked = short.server.elicit(form(), Timeout::After(Duration::from_secs(1))).unwrap();
+    short.settle();
+    short.client_events.clear();
+    short.server_events.clear();
+    short.advance_with(Duration::from_secs(1), |_, _| {}, |_, _| {});
+    assert!(matches!(outcome(&mut short, asked), Err(RequestError::TimedOut)));
+    assert_eq!(ends(&mut short), 1, "the client closes the form");
+
+    let (mut gone, asked, _) = open();
+    gone.client.close();
+    gone.settle();
+    let mut events = mem::take(&mut gone.server_events).into_iter();
+    let Some(ServerEvent::Outcome { outcome, .. }) = events.next() else { panic!("no outcome") };
+    assert!(matches!(asked.answer(outcome), Err(RequestError::Closed)));
+    assert!(matches!(events.next(), Some(ServerEvent::Closed(_))));
+    assert_eq!(ends(&mut gone), 1);
+}
+
+#[test]
+fn form_needs_a_client_with_forms() {
+    let rows = [
+        ("as MCP 2025-06-18 declares", "claude-code", r#"{"elicitation":{}}"#, true),
+        ("forms by name", "claude-code", r#"{"elicitation":{"form":{},"url":{}}}"#, true),
+        ("pages alone", "claude-code", r#"{"elicitation":{"url":{}}}"#, false),
+        ("not declared", "claude-code", r#"{"roots":{}}"#, false),
+        ("no object", "claude-code", r#"{"elicitation":1}"#, false),
+        ("a client that answers nothing", "opencode", r#"{"elicitation":{}}"#, false),
+    ];
+    for (name, client, capabilities, is_sent) in rows {
+        let (mut editor, _) = attached(client, capabilities);
+        let asked = editor.server.elicit(form(), Timeout::Never);
+        assert_eq!(asked.map(drop), if is_sent { Ok(()) } else { Err(NotSent::Undeclared) }, "{name}");
+        assert_eq!(editor.texts().len(), usize::from(is_sent), "{name}");
+    }
+    let mut early = Editor::open(config());
+    assert_eq!(early.server.elicit(form(), Timeout::Never).unwrap_err(), NotSent::NotReady);
+}
+
+#[test]
+fn unusable_question_is_refused_by_the_agent() {
+    let url = serde_json::json!({"mode": "url", "message": "m", "url": "https://x", "elicitationId": "1"});
+    for (name, elicitation, code) in [("another mode", true, -32_602), ("not declared", false, -32_601)] {
+        let mut pair = pair(|config| config.mcp.elicitation = elicitation);
+        pair.server_events.clear();
+        pair.server.request("elicitation/create", Some(&url), Timeout::Default).unwrap();
+        pair.settle();
+        let events = mem::take(&mut pair.server_events);
+        let [ServerEvent::Outcome { outcome: Outcome::Error(error), .. }] = &events[..] else {
+            panic!("{name}: {events:?}")
+        };
+        assert_eq!(error.code, code, "{name}");
+        assert!(pair.client_events.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn host_asks_each_agent_by_itself() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let mut agents = Vec::new();
+    for folder in ["/w/a", "/w/b"] {
+        let conn = host.connect(Time::ZERO);
+        let initialize =
+            INITIALIZE.replace(r#""capabilities":{}"#, r#""capabilities":{"roots":{},"elicitation":{}}"#);
+        let answer = roots(1, &[&format!("file://{folder}")]);
+        let head = crate::support::ide::HEAD.as_bytes().to_vec();
+        for bytes in [head, text(&initialize), text(INITIALIZED), text(&answer)] {
+            host.wire(conn).unwrap().feed(Time::ZERO, &bytes);
+            while let Some(event) = host.poll_event() {
+                if let HostEvent::Agent { event: ServerEvent::RootsChanged { .. }, agent } = event {
+                    agents.push(agent);
+                }
+            }
+        }
+    }
+    let windows = [local("/w/b"), local("/w/a")];
+    let places: Vec<_> = agents
+        .iter()
+        .map(|agent| host.client(*agent).connection().unwrap().closest_folder(&windows))
+        .collect();
+    assert_eq!(places, [Some(1), Some(0)]);
+    let asked = host.client(agents[1]).elicit(form(), Timeout::Never).unwrap();
+    assert!(host.cancel(asked.id(), None));
+    let event = host.poll_event().unwrap();
+    assert!(
+        matches!(&event, HostEvent::Agent { agent, event: ServerEvent::Outcome { request, .. } }
+            if *agent == agents[1] && *request == asked.id()),
+        "{event:?}"
+    );
+    let shown = |event: &ServerEvent| show(event);
+    assert_eq!(
+        host.poll_event().map(|event| if let HostEvent::Agent { event, .. } = event {
+            shown(&event)
+        } else {
+            String::new()
+        }),
+        None
+    );
+}
