@@ -200,7 +200,7 @@ pub const ROWS: &[Row] = &[
         obsidian(&[
             Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"/notes/a..b.md"},"id":1}"#),
             Hears(r#"ReadFile(ReadFile { path: "notes/a..b.md" })"#),
-            AnswersDirectly(|| Ok(DirectAnswer::Contents("x".into()))),
+            AnswersRequest(|call| call.respond_direct(&DirectAnswer::Contents("x".into())).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#),
         ]),
     ),
@@ -224,7 +224,7 @@ pub const ROWS: &[Row] = &[
         obsidian(&[
             Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
             Hears(r#"ReadFile(ReadFile { path: "a" })"#),
-            AnswersDirectly(|| Err("failed to read file: File not found")),
+            AnswersRequest(|call| call.fail(-32603, "failed to read file: File not found").unwrap()),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"failed to read file: File not found"}}"#,
             ),
@@ -236,7 +236,7 @@ pub const ROWS: &[Row] = &[
         obsidian(&[
             Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a","content":""},"id":1}"#),
             Hears(r#"WriteFile(WriteFile { path: "a", content: "" })"#),
-            AnswersDirectly(|| Ok(DirectAnswer::Written)),
+            AnswersRequest(|call| call.respond_direct(&DirectAnswer::Written).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"success":true}}"#),
             Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a"},"id":2}"#),
             Wrote(
@@ -250,7 +250,7 @@ pub const ROWS: &[Row] = &[
         obsidian(&[
             Says(r#"{"jsonrpc":"2.0","method":"listFiles","params":{"pattern":"*.js"},"id":1}"#),
             Hears(r#"ListFiles(ListFiles { pattern: Some("*.js") })"#),
-            AnswersDirectly(|| Ok(DirectAnswer::Files(vec!["a.js".into()]))),
+            AnswersRequest(|call| call.respond_direct(&DirectAnswer::Files(vec!["a.js".into()])).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":["a.js"]}"#),
         ]),
     ),
@@ -260,14 +260,14 @@ pub const ROWS: &[Row] = &[
         obsidian(&[
             Says(r#"{"jsonrpc":"2.0","method":"getWorkspaceInfo","params":{},"id":4}"#),
             Hears("GetWorkspaceInfo"),
-            AnswersDirectly(|| {
+            AnswersRequest(|call| {
                 let info = WorkspaceInfo::new(
                     "workspace-name",
                     "/absolute/path/to/workspace",
                     150,
                     "obsidian-vault",
                 );
-                Ok(DirectAnswer::Workspace(info))
+                call.respond_direct(&DirectAnswer::Workspace(info)).unwrap();
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":4,"result":{"name":"workspace-name","path":"/absolute/path/to/workspace","fileCount":150,"type":"obsidian-vault"}}"#,
@@ -280,7 +280,7 @@ pub const ROWS: &[Row] = &[
         obsidian(&[
             Says(r#"{"jsonrpc":"2.0","method":"getOpenFiles","params":{},"id":5}"#),
             Hears("GetOpenFiles"),
-            AnswersDirectly(|| Ok(DirectAnswer::Files(vec![]))),
+            AnswersRequest(|call| call.respond_direct(&DirectAnswer::Files(vec![])).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":5,"result":[]}"#),
         ]),
     ),
@@ -290,7 +290,7 @@ pub const ROWS: &[Row] = &[
         obsidian(&[
             Says(r#"{"jsonrpc":"2.0","method":"getCurrentFile","params":{},"id":6}"#),
             Hears("GetCurrentFile"),
-            AnswersDirectly(|| Ok(DirectAnswer::CurrentFile(None))),
+            AnswersRequest(|call| call.respond_direct(&DirectAnswer::CurrentFile(None)).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":6,"result":null}"#),
         ]),
     ),

@@ -2,6 +2,7 @@
 //! bytes that come in and the bytes that go out. `docs/conformance.md` is written from the results
 //! of the rows, by `UPDATE_DOCS=1 cargo test -p ide-mcp --test it conformance`.
 
+mod context;
 mod dialects;
 mod discovery;
 mod doc;
@@ -19,6 +20,7 @@ const SECTIONS: &[(&str, &[Row])] = &[
     ("Tools", tools::ROWS),
     ("Dialects", dialects::ROWS),
     ("Notifications", notifications::ROWS),
+    ("Prompts, resources, roots, forms", context::ROWS),
     ("Quirks", quirks::ROWS),
     ("Measured", measured::ROWS),
     ("Discovery", discovery::ROWS),

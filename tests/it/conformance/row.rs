@@ -1,13 +1,16 @@
 //! Rows, and the code that runs them and records the bytes on the wire.
 
-use crate::support::ide::{Editor, call, config, shown};
+use crate::support::ide::{CONNECTED, Editor, INITIALIZE, INITIALIZED, call, config, frames, shown};
 use ide_mcp::{
-    Time,
+    Machine, Time, Wire,
     ide::{
-        Answer, Client, ClientConfig, Dialect, DirectAnswer, Server, ServerConfig, ServerEvent, Tool,
-        ToolCall, ToolSet,
+        Answer, Client, ClientConfig, ClientEvent, Dialect, OpenCall, Server, ServerConfig, ServerEvent,
+        Tool, ToolCall, ToolSet,
     },
-    mcp::{Implementation, ToolResult},
+    mcp::{
+        Context, FormAnswer, Implementation, PromptArgument, PromptSpec, ResourceSpec, ResourceTemplate,
+        Root, Timeout, ToolResult,
+    },
     rpc::{CallId, SessionId},
     testing::{Pair, Random},
 };
@@ -50,6 +53,9 @@ pub enum Proof {
     /// The method and the parameters of a notification of an editor, and the event that the agent
     /// gets.
     Agent(&'static str, &'static str, &'static str),
+    /// The method and the parameters of a request of an editor, and the answer of an agent that works
+    /// in `/w` and declines each form.
+    Asked(&'static str, &'static str, &'static str),
     /// The texts of a tool's result, and the answer that an agent reads from it.
     Reads(fn(&ToolResult<'_>) -> String, &'static [&'static str], &'static str),
     /// The file and the name of another test that proves the claim.
@@ -85,12 +91,20 @@ pub const fn obsidian(steps: &'static [Step]) -> Proof {
     Proof::Editor(Dialect::Obsidian, Offers::Nothing, steps)
 }
 
+/// Steps with an editor that offers prompts and resources.
+pub const fn with_context(steps: &'static [Step]) -> Proof {
+    Proof::Editor(Dialect::VsCode, Offers::Context, steps)
+}
+
 /// The tools that the editor handles.
 #[derive(Clone, Copy)]
 pub enum Offers {
     All,
     Nothing,
     These(&'static [Tool]),
+    /// The tool `getOpenEditors`, which reads a resource, and a prompt, a resource and a template. The
+    /// client declares roots and elicitation.
+    Context,
 }
 
 pub enum Step {
@@ -102,9 +116,8 @@ pub enum Step {
     Hears(&'static str),
     /// The application answers the last call of a tool.
     Answers(fn(&mut Server, ToolCall)),
-    /// The application answers the last direct request, which is no call of a tool, or fails it with
-    /// -32603 and this reason.
-    AnswersDirectly(fn() -> Result<DirectAnswer, &'static str>),
+    /// The application answers the last request that is no call of a tool.
+    AnswersRequest(fn(OpenCall<'_>)),
     /// The application does something on its own.
     Does(fn(&mut Server)),
     /// The time advances to this one, in ms.
@@ -129,12 +142,18 @@ pub enum Line {
 /// Runs a row. Returns the record of the run.
 pub fn run(row: &Row) -> Vec<Line> {
     match &row.proof {
-        Proof::Editor(dialect, offers, steps) => Run::new(*dialect, *offers).steps(row.id, steps),
+        Proof::Editor(dialect, offers, steps) => Run::new(*dialect, *offers, steps).steps(row.id, steps),
         Proof::Agent(method, params, event) => {
             let heard = heard_by_an_agent(method, params);
             assert_eq!(heard, *event, "{}", row.id);
             let said = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
             vec![Line::In(said), Line::Event(heard)]
+        }
+        Proof::Asked(method, params, answer) => {
+            let lines = asked_of_an_agent(method, params);
+            let Some(Line::Out(written)) = lines.last() else { panic!("{}: no answer", row.id) };
+            assert_eq!(written, answer, "{}", row.id);
+            lines
         }
         Proof::Reads(read, texts, expected) => {
             let result =
@@ -175,17 +194,19 @@ struct Run {
     events: std::collections::VecDeque<ServerEvent>,
     texts: std::collections::VecDeque<String>,
     last: Option<ToolCall>,
-    direct: Option<CallId>,
+    request: Option<CallId>,
     id: u32,
     lines: Vec<Line>,
 }
 
 impl Run {
-    fn new(dialect: Dialect, offers: Offers) -> Self {
+    /// Attaches the client, unless the first of these steps does so.
+    fn new(dialect: Dialect, offers: Offers, steps: &[Step]) -> Self {
         let mut tools = ToolSet::new();
         let handled: &[Tool] = match offers {
             Offers::All => &Tool::ALL,
             Offers::Nothing => &[],
+            Offers::Context => &[Tool::GetOpenEditors],
             Offers::These(tools) => tools,
         };
         for tool in handled {
@@ -194,12 +215,34 @@ impl Run {
         let mut config = ServerConfig::new(Implementation::new("editor", "1.0"), config().policy, tools)
             .with_dialect(dialect);
         config.settle = Some(std::time::Duration::ZERO);
+        let mut initialize = INITIALIZE.to_owned();
+        if matches!(offers, Offers::Context) {
+            let review = PromptSpec::new("review", "Reviews a file")
+                .argument(PromptArgument::required("path", "The file"));
+            let context = Context::new()
+                .prompt(review)
+                .resource(ResourceSpec::new("notes://today", "today", "", "text/plain"))
+                .template(ResourceTemplate::new("notes://{day}", "notes of a day", "", ""));
+            config.mcp.context = context.into();
+            config.mcp.instructions = Some("The editor has notes.".into());
+            initialize =
+                initialize.replace(r#""capabilities":{}"#, r#""capabilities":{"roots":{},"elicitation":{}}"#);
+        }
+        let mut editor = Editor::open(config);
+        let attaches_itself =
+            matches!(steps, [Step::Says(text), ..] if text.contains(r#""method":"initialize""#));
+        if !attaches_itself {
+            for text in [&initialize, INITIALIZED, CONNECTED] {
+                editor.say(text);
+            }
+            editor.written();
+        }
         Self {
-            editor: Editor::attached(config),
+            editor,
             events: Default::default(),
             texts: Default::default(),
             last: None,
-            direct: None,
+            request: None,
             id: 4,
             lines: Vec::new(),
         }
@@ -229,10 +272,10 @@ impl Run {
                         self.last = Some(call);
                         said
                     }
-                    ServerEvent::Direct { call, request } => {
-                        self.direct = Some(call);
-                        format!("{request:?}")
-                    }
+                    ServerEvent::Direct { call, request } => self.requested(call, &request),
+                    ServerEvent::GetPrompt { call, prompt } => self.requested(call, &prompt),
+                    ServerEvent::ReadResource { call, resource } => self.requested(call, &resource),
+                    ServerEvent::Outcome { outcome, .. } => format!("{outcome:?}"),
                     event => shown(std::slice::from_ref(&event)).remove(0),
                 };
                 assert_eq!(said, *expected, "{row}");
@@ -242,12 +285,8 @@ impl Run {
                 answer(&mut self.editor.server, self.last.take().unwrap());
                 self.look();
             }
-            Step::AnswersDirectly(answer) => {
-                let call = self.editor.server.call(self.direct.unwrap());
-                match answer() {
-                    Ok(answer) => call.respond_direct(&answer).unwrap(),
-                    Err(reason) => call.fail(-32603, reason).unwrap(),
-                }
+            Step::AnswersRequest(answer) => {
+                answer(self.editor.server.call(self.request.unwrap()));
                 self.look();
             }
             Step::Does(act) => {
@@ -281,6 +320,11 @@ impl Run {
         }
     }
 
+    fn requested(&mut self, call: CallId, request: &impl std::fmt::Debug) -> String {
+        self.request = Some(call);
+        format!("{request:?}")
+    }
+
     fn say(&mut self, text: &str) {
         self.lines.push(Line::In(text.into()));
         let events = self.editor.say(text);
@@ -311,10 +355,13 @@ impl Run {
     }
 }
 
-fn heard_by_an_agent(method: &str, params: &str) -> String {
+/// Returns an editor, and an agent that works in `/w` and shows forms.
+fn attached_agent() -> Pair<Server, Client> {
     let policy = ide_mcp::ide::Policy::without_authentication(1);
     let server = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
-    let client = ClientConfig::new(Implementation::new("agent", "1"), 1, None);
+    let mut client = ClientConfig::new(Implementation::new("agent", "1"), 1, None);
+    client.mcp.roots = Some(vec![Root::new("file:///w")]);
+    client.mcp.elicitation = true;
     let mut pair = Pair::new(
         Server::new(server, SessionId::new(1), Time::ZERO),
         Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
@@ -322,6 +369,32 @@ fn heard_by_an_agent(method: &str, params: &str) -> String {
     );
     pair.settle();
     pair.client_events.clear();
+    pair
+}
+
+fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
+    let mut pair = attached_agent();
+    let params: &RawValue = serde_json::from_str(params).unwrap();
+    pair.server.request(method, Some(params), Timeout::Never).unwrap();
+    let request = unframed(pair.server.outgoing());
+    pair.client.feed(Time::ZERO, pair.server.outgoing());
+    let mut lines = vec![Line::In(request)];
+    while let Some(event) = pair.client.poll_event() {
+        let ClientEvent::Form { call, form } = event else { panic!("{event:?}") };
+        lines.push(Line::Event(format!("{form:?}")));
+        pair.client.answer_form(call, &FormAnswer::Declined).unwrap();
+    }
+    lines.push(Line::Out(unframed(pair.client.outgoing())));
+    lines
+}
+
+/// Returns the text of one frame.
+fn unframed(bytes: &[u8]) -> String {
+    frames::read(bytes).remove(0).text()
+}
+
+fn heard_by_an_agent(method: &str, params: &str) -> String {
+    let mut pair = attached_agent();
     let params: &RawValue = serde_json::from_str(params).unwrap();
     pair.server.notify(method, Some(params)).unwrap();
     pair.settle();
