@@ -5,6 +5,10 @@
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}
 
+/// The features of an editor beside tools: prompts, resources, forms and more.
+#[doc = include_str!("../docs/agent.md")]
+pub mod agent {}
+
 /// Every text that this crate makes for a person or a peer.
 #[doc = include_str!("../docs/errors.md")]
 pub mod errors {}
