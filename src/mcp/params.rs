@@ -3,10 +3,7 @@
 
 use alloc::{borrow::Cow, boxed::Box};
 
-use serde::{
-    Deserialize, Serialize, Serializer,
-    ser::{self, SerializeMap},
-};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use super::{ClientConfig, Implementation, LogLevel, ProtocolVersion, ServerConfig};
@@ -38,7 +35,8 @@ impl Serialize for ClientCapabilitiesOut<'_> {
         }
         let mut written = Ok(());
         if let Some(added) = self.config.capabilities.as_deref() {
-            each_member(added, |name, value| {
+            // Capabilities that are no object are left out.
+            let _ = each_member(added, |name, value| {
                 let name = text_of(name).unwrap_or_default();
                 let is_modelled = match name.as_ref() {
                     "roots" => roots,
@@ -48,43 +46,43 @@ impl Serialize for ClientCapabilitiesOut<'_> {
                 if !is_modelled && written.is_ok() {
                     written = out.serialize_entry(&name, value);
                 }
-            })
-            .ok_or_else(|| ser::Error::custom("the capabilities are no object"))?;
+            });
         }
         written?;
         out.end()
     }
 }
 
-/// The capabilities of a client, for reading.
-#[derive(Default, Deserialize)]
-pub(super) struct ClientCapabilities<'a> {
-    #[serde(borrow)]
-    roots: Option<&'a RawValue>,
-    elicitation: Option<&'a RawValue>,
+/// The questions that a client answers, by its capabilities.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ClientCapabilities {
+    /// True if the client answers `roots/list`.
+    pub(super) roots: bool,
+    /// True if the client shows forms.
+    pub(super) forms: bool,
 }
 
-impl<'a> ClientCapabilities<'a> {
-    pub(super) fn read(declared: Option<&'a RawValue>) -> Self {
-        declared.and_then(read_object).unwrap_or_default()
-    }
-
-    /// Returns true if the client answers `roots/list`.
-    pub(super) fn roots(&self) -> bool {
-        self.roots.is_some_and(is_object)
-    }
-
-    /// Returns true if the client shows forms. In MCP 2025-11-25 an object without members stands for
-    /// forms alone.
-    pub(super) fn forms(&self) -> bool {
+impl ClientCapabilities {
+    pub(super) fn read(declared: Option<&RawValue>) -> Self {
+        #[derive(Default, Deserialize)]
+        struct Declared<'a> {
+            #[serde(borrow)]
+            roots: Option<&'a RawValue>,
+            elicitation: Option<&'a RawValue>,
+        }
         #[derive(Deserialize)]
         struct Modes<'a> {
             #[serde(borrow)]
             form: Option<&'a RawValue>,
             url: Option<&'a RawValue>,
         }
-        let modes = self.elicitation.and_then(read_object::<Modes<'_>>);
-        modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+        let declared = declared.and_then(read_object::<Declared<'_>>).unwrap_or_default();
+        let modes = declared.elicitation.and_then(read_object::<Modes<'_>>);
+        Self {
+            roots: declared.roots.is_some_and(is_object),
+            // In MCP 2025-11-25 an object without members stands for forms alone.
+            forms: modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
+        }
     }
 }
 

@@ -1,11 +1,18 @@
 //! Roots: the folders in which a client works (MCP 2025-11-25, roots).
 
 use alloc::{string::String, vec::Vec};
+use core::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
-use crate::rpc::{read_object, text_of};
+use crate::{
+    rpc::{read_object, text_of},
+    text::truncate,
+};
 
 /// A folder in which a client works.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,15 +37,19 @@ impl Root {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Reads the result of `roots/list`. An entry without a readable URI is left out, and so is an
-    /// entry after the first `most` entries. Returns `None` if `raw` has no list of roots.
+    /// Reads the result of `roots/list`: the first 64 roots. An entry without a readable URI, or with a
+    /// URI of more than 4 KiB, is left out, and a name is truncated to 256 bytes. Returns `None` if
+    /// `raw` has no list of roots.
     #[must_use]
-    pub fn read_list(raw: &RawValue, most: usize) -> Option<Vec<Self>> {
+    pub fn read_list(raw: &RawValue) -> Option<Vec<Self>> {
         #[derive(Deserialize)]
-        struct Members<'a> {
-            #[serde(borrow)]
-            roots: Vec<&'a RawValue>,
+        struct Members {
+            roots: Roots,
         }
+        read_object(raw).map(|Members { roots: Roots(roots) }| roots)
+    }
+
+    fn read(raw: &RawValue) -> Option<Self> {
         #[derive(Deserialize)]
         struct Entry<'a> {
             #[serde(borrow)]
@@ -46,12 +57,49 @@ impl Root {
             #[serde(borrow)]
             name: Option<&'a RawValue>,
         }
-        let read: Members<'_> = read_object(raw)?;
-        let root = |entry: Entry<'_>| {
-            let name = entry.name.and_then(text_of).map(String::from);
-            Some(Self { uri: text_of(entry.uri)?.into(), name })
-        };
-        Some(read.roots.into_iter().take(most).filter_map(|raw| root(read_object(raw)?)).collect())
+        let entry: Entry<'_> = read_object(raw)?;
+        let uri = text_of(entry.uri).filter(|uri| uri.len() <= MAX_URI)?;
+        let name = entry.name.and_then(text_of).map(|name| truncate(&name, MAX_NAME).into());
+        Some(Self { uri: uri.into(), name })
+    }
+}
+
+/// The greatest number of roots of a client: one for each directory that its person has added.
+const MAX_ROOTS: usize = 64;
+
+/// The greatest size of the URI of a root, in bytes: the longest path of common systems.
+const MAX_URI: usize = 4096;
+
+/// The greatest size of the name of a root, in bytes: more than fits a line of a screen.
+const MAX_NAME: usize = 256;
+
+/// The first roots of a list. The others are not stored.
+struct Roots(Vec<Root>);
+
+impl<'de> Deserialize<'de> for Roots {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+
+        impl<'de> Visitor<'de> for List {
+            type Value = Roots;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of roots")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Roots, A::Error> {
+                let (mut roots, mut count) = (Vec::new(), 0_usize);
+                while let Some(entry) = list.next_element::<&RawValue>()? {
+                    count = count.saturating_add(1);
+                    if count <= MAX_ROOTS {
+                        roots.extend(Root::read(entry));
+                    }
+                }
+                Ok(Roots(roots))
+            }
+        }
+
+        deserializer.deserialize_seq(List)
     }
 }
 
@@ -67,13 +115,13 @@ mod tests {
             ("one", r#"{"roots":[{"uri":"file:///a"}]}"#, Some(vec![a.clone()])),
             ("none", r#"{"roots":[]}"#, Some(vec![])),
             (
-                "the first two",
-                r#"{"roots":[{"uri":"file:///a"},{"name":"b","uri":"file:///b"},{"uri":"file:///c"}]}"#,
+                "two, with a name",
+                r#"{"roots":[{"uri":"file:///a"},{"name":"b","uri":"file:///b"}]}"#,
                 Some(vec![a.clone(), b]),
             ),
             (
                 "an entry that cannot be read, and a name that is no text",
-                r#"{"roots":[{"uri":1},{"uri":"file:///a","name":2}]}"#,
+                r#"{"roots":[1,{"uri":1},{"uri":"file:///a","name":2}]}"#,
                 Some(vec![a]),
             ),
             ("no list", r#"{"roots":{}}"#, None),
@@ -82,7 +130,20 @@ mod tests {
         ];
         for (name, text, want) in rows {
             let raw = RawValue::from_string(text.into()).unwrap();
-            assert_eq!(Root::read_list(&raw, 2), want, "{name}");
+            assert_eq!(Root::read_list(&raw), want, "{name}");
         }
+    }
+
+    #[test]
+    fn list_is_limited_in_number_and_size() {
+        let read = |count: usize, uri: usize, name: usize| {
+            let root = Root::new("u".repeat(uri)).name("é".repeat(name));
+            let list = serde_json::json!({ "roots": vec![root; count] });
+            Root::read_list(&serde_json::value::to_raw_value(&list).unwrap()).unwrap()
+        };
+        assert_eq!((read(64, 1, 0).len(), read(65, 1, 0).len()), (64, 64));
+        assert_eq!((read(1, 4096, 0).len(), read(1, 4097, 0).len()), (1, 0));
+        let name = |bytes: usize| read(1, 1, bytes).remove(0).name.unwrap().len();
+        assert_eq!((name(128), name(129)), (256, 256));
     }
 }

@@ -20,7 +20,8 @@ pub struct SessionLimits {
     /// can be larger.
     pub open_bytes: usize,
     /// The maximum number of requests of our own that wait for their answer. Default 256. The
-    /// keepalive pings of a session do not count.
+    /// keepalive pings of a session do not count. The question of an editor for the folders of its
+    /// client counts.
     pub requests: usize,
     /// The maximum number of received texts that can be neither used nor answered. After one more,
     /// the session reports [`TooManyFaults`](crate::mcp::Event::TooManyFaults). Default 8.

@@ -14,7 +14,8 @@ pub enum NotSent {
     TooManyInFlight,
     /// A session that has ended.
     Closed,
-    /// A message whose capability this side did not declare when the session was opened.
+    /// A message whose capability was not declared when the session was opened: by this side, or, for
+    /// a form, by the peer that would show it.
     Undeclared,
     /// Parameters that cannot be written as JSON, or are no object.
     Unserializable,

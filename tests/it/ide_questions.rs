@@ -73,15 +73,26 @@ fn answer_gives_the_client_its_folders() {
     let rows = [
         ("the folder around", vec!["/a", "/w/p"], Some(1)),
         ("the innermost of two", vec!["/w", "/w/p", "/w/p/srcs"], Some(1)),
-        ("a folder below", vec!["/w/p/src/x/y", "/w/p/src/z"], Some(1)),
+        ("the outermost below", vec!["/w/p/src/x/y", "/w/p/src/longer", "/w/p/src/z"], Some(1)),
         ("a folder around wins", vec!["/w/p/src/x", "/w"], Some(1)),
-        ("that of the second root", vec!["/w/q/r"], Some(0)),
+        ("around the second root wins over below the first", vec!["/w/p/src/x", "/w/q"], Some(1)),
+        ("below the second root", vec!["/w/q/r"], Some(0)),
         ("none", vec!["/w/o", "/w/p/s"], None),
         ("no window", vec![], None),
     ];
     for (name, windows, want) in rows {
         let windows: Vec<_> = windows.into_iter().map(local).collect();
         assert_eq!(editor.server.closest_folder(&windows), want, "{name}");
+    }
+}
+
+#[test]
+fn empty_first_answer_is_an_event() {
+    let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
+    for (id, count) in [(1, 1), (2, 0)] {
+        assert_eq!(editor.say(&roots(id, &[])).len(), count);
+        editor.say(CHANGED);
+        editor.written();
     }
 }
 
@@ -104,7 +115,7 @@ fn changed_roots_are_asked_again() {
 
 #[test]
 fn failed_question_keeps_the_known_folders() {
-    let many: Vec<String> = (0..65).map(|n| format!("file:///{n}")).collect();
+    let many: Vec<String> = (0..65).map(|n| format!("file:///w/{n}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let rows = [
         ("an error", r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no"}}"#.into(), 1),
@@ -116,9 +127,13 @@ fn failed_question_keeps_the_known_folders() {
         let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
         editor.say(&roots(1, &["file:///a"]));
         editor.say(CHANGED);
+        // The list changes once more while the question waits.
+        editor.say(CHANGED);
+        editor.written();
         let events = editor.say(&answer);
         assert_eq!(events.len(), usize::from(count > 1), "{name}: {events:?}");
         assert_eq!(editor.server.folders().len(), count, "{name}");
+        assert_eq!(editor.texts(), [ASKED.replace(":1,", ":3,")], "{name}");
     }
 }
 
@@ -195,11 +210,31 @@ fn agent_without_folders_declares_none() {
     assert!(!pair.server_events.iter().any(|event| matches!(event, ServerEvent::RootsChanged { .. })));
 
     let mut early = agent(|config| config.mcp.roots = Some(vec![]));
-    assert_eq!(early.set_roots(vec![Root::new("file:///w")]), Err(NotSent::NotReady));
+    early.set_roots(vec![Root::new("file:///w")]).unwrap();
     let server = Server::new(config(), SessionId::new(1), Time::ZERO);
     let mut pair = Pair::new(server, early, Time::ZERO);
     pair.settle();
     assert_eq!(pair.server.roots(), [Root::new("file:///w")], "the list of before the session");
+}
+
+#[test]
+fn refused_change_of_roots_can_be_repeated() {
+    let mut pair = pair(|config| {
+        config.mcp.roots = Some(vec![]);
+        config.ws.outgoing = 64;
+    });
+    let filler = serde_json::json!({"x": "x".repeat(256)});
+    pair.client.notify("x/fill", Some(&filler)).unwrap();
+    let changed = vec![Root::new("file:///w")];
+    assert_eq!(pair.client.set_roots(changed.clone()), Err(NotSent::Full));
+    pair.settle();
+    pair.server_events.clear();
+    pair.client.set_roots(changed.clone()).unwrap();
+    pair.settle();
+    assert!(matches!(&pair.server_events[..], [ServerEvent::RootsChanged { roots }] if *roots == changed));
+    pair.client.close();
+    pair.settle();
+    assert_eq!(pair.client.set_roots(vec![]), Err(NotSent::Closed));
 }
 
 fn form() -> Form {
@@ -212,7 +247,7 @@ fn chosen(suite: &str) -> FormAnswer {
 
 /// Sends a form, and returns the request and the form that the agent received.
 fn elicit(pair: &mut Pair<Server, Client>) -> (Pending<FormAnswer>, ide_mcp::rpc::CallId) {
-    let asked = pair.server.elicit(form(), Timeout::Never).unwrap();
+    let asked = pair.server.elicit(form()).unwrap();
     pair.settle();
     let events = mem::take(&mut pair.client_events);
     let [ClientEvent::Form { call, form: shown }] = &events[..] else { panic!("{events:?}") };
@@ -292,7 +327,7 @@ fn every_form_ends_on_both_sides() {
     assert!(matches!(outcome(&mut late, asked), Err(RequestError::Refused(error)) if error.code == -32_603));
 
     let (mut short, _, _) = open();
-    let asked = short.server.elicit(form(), Timeout::After(Duration::from_secs(1))).unwrap();
+    let asked = short.server.elicit_within(form(), Timeout::After(Duration::from_secs(1))).unwrap();
     short.settle();
     short.client_events.clear();
     short.server_events.clear();
@@ -322,12 +357,12 @@ fn form_needs_a_client_with_forms() {
     ];
     for (name, client, capabilities, is_sent) in rows {
         let (mut editor, _) = attached(client, capabilities);
-        let asked = editor.server.elicit(form(), Timeout::Never);
+        let asked = editor.server.elicit(form());
         assert_eq!(asked.map(drop), if is_sent { Ok(()) } else { Err(NotSent::Undeclared) }, "{name}");
         assert_eq!(editor.texts().len(), usize::from(is_sent), "{name}");
     }
     let mut early = Editor::open(config());
-    assert_eq!(early.server.elicit(form(), Timeout::Never).unwrap_err(), NotSent::NotReady);
+    assert_eq!(early.server.elicit(form()).unwrap_err(), NotSent::NotReady);
 }
 
 #[test]
@@ -367,12 +402,10 @@ fn host_asks_each_agent_by_itself() {
         }
     }
     let windows = [local("/w/b"), local("/w/a")];
-    let places: Vec<_> = agents
-        .iter()
-        .map(|agent| host.client(*agent).connection().unwrap().closest_folder(&windows))
-        .collect();
+    let places: Vec<_> =
+        agents.iter().map(|agent| host.attached(*agent).unwrap().closest_folder(&windows)).collect();
     assert_eq!(places, [Some(1), Some(0)]);
-    let asked = host.client(agents[1]).elicit(form(), Timeout::Never).unwrap();
+    let asked = host.client(agents[1]).elicit(form()).unwrap();
     assert!(host.cancel(asked.id(), None));
     let event = host.poll_event().unwrap();
     assert!(

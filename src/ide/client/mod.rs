@@ -193,20 +193,20 @@ impl Client {
         self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
-    /// Works in other folders from now on, and notifies the editor if the list has changed.
+    /// Replaces the folders in which the agent works, and notifies the editor if the list has changed.
+    /// An editor whose session is not ready yet asks for the list later.
     ///
     /// # Errors
     ///
-    /// [`NotSent::Undeclared`] if [`mcp::ClientConfig::roots`] is `None`. Otherwise as for
-    /// [`notify`](Client::notify); the list is changed all the same, and an editor whose session is not
-    /// ready yet asks for it later.
+    /// [`NotSent::Undeclared`] if [`mcp::ClientConfig::roots`] is `None`, and [`NotSent::Full`] or
+    /// [`NotSent::Closed`] as for [`notify`](Client::notify). After an error the list is as before.
     pub fn set_roots(&mut self, roots: Vec<Root>) -> Result<(), NotSent> {
         let (session, mut out) = self.session();
         session.set_roots(roots, &mut out)
     }
 
-    /// Answers a [form](ClientEvent::Form) of the editor.
-    /// [`Form::check`](crate::mcp::Form::check) tells beforehand if the answer fits the form.
+    /// Answers a [form](ClientEvent::Form) of the editor. The editor takes an answer that does not fit
+    /// the form as no answer, so check it with [`Form::check`](crate::mcp::Form::check) first.
     ///
     /// # Errors
     ///

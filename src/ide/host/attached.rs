@@ -47,24 +47,25 @@ impl<'a> AttachedClient<'a> {
     }
 
     /// Asks the person at the client, with a form in the client's terminal. [`Pending::answer`] reads the
-    /// [outcome](crate::ide::ServerEvent::Outcome) and returns only an answer that fits the form.
-    /// [`Host::cancel`](crate::ide::Host::cancel) closes the form.
-    ///
-    /// A person takes minutes: use [`Timeout::Never`], or [`Timeout::After`] with minutes.
+    /// [outcome](crate::ide::ServerEvent::Outcome) and returns only an answer that [fits](Form::check)
+    /// the form. The form waits for the person without a timeout;
+    /// [`Host::cancel`](crate::ide::Host::cancel) ends it.
     ///
     /// # Errors
     ///
     /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise the errors of
     /// [`request`](Self::request).
-    pub fn elicit(self, form: Form, timeout: Timeout) -> Result<Pending<FormAnswer>, NotSent> {
-        self.with(|server| server.elicit(form, timeout))
+    pub fn elicit(self, form: Form) -> Result<Pending<FormAnswer>, NotSent> {
+        self.with(|server| server.elicit(form))
     }
 
-    /// Returns the connection of the agent, which has its name, its process id and its folders; `None`
-    /// if there is no such agent.
-    #[must_use]
-    pub fn connection(&self) -> Option<&Server> {
-        self.host.connection_of(self.agent)
+    /// Asks the person as [`elicit`](Self::elicit) does, and waits this long.
+    ///
+    /// # Errors
+    ///
+    /// As for [`elicit`](Self::elicit).
+    pub fn elicit_within(self, form: Form, timeout: Timeout) -> Result<Pending<FormAnswer>, NotSent> {
+        self.with(|server| server.elicit_within(form, timeout))
     }
 
     fn with<T>(self, act: impl FnOnce(&mut Server) -> Result<T, NotSent>) -> Result<T, NotSent> {

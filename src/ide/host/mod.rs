@@ -171,6 +171,13 @@ impl Host {
         self.agents().map(|(agent, _)| agent).find(|agent| agent.number() == number)
     }
 
+    /// Returns the connection of an attached agent, which has its name, its process id and its folders;
+    /// `None` if the agent is not attached any more.
+    #[must_use]
+    pub fn attached(&self, agent: AgentId) -> Option<&Server> {
+        self.connections.get(self.connections.index(agent.conn()?)?).filter(|server| server.is_attached())
+    }
+
     /// Takes a new selection: the person selected something, or moved the cursor. Call this method for
     /// every change. All clients receive the selection once the person pauses, and so do clients that
     /// attach later. The [`Filter`] decides which part of the selection is sent.
@@ -329,12 +336,6 @@ impl Host {
         told.unwrap_or_default()
     }
 
-    /// Returns the connection of an agent; `None` if the connection is gone.
-    fn connection_of(&self, agent: AgentId) -> Option<&Server> {
-        let index = self.connections.index(agent.conn()?)?;
-        self.connections.get(index)
-    }
-
     /// Runs `act` on the connection of an agent; `None` if the connection is gone.
     fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
         let index = self.connections.index(agent.conn()?)?;
@@ -397,7 +398,8 @@ impl Host {
 
 impl CallOwner for Host {
     fn connection(&self, call: CallId) -> Option<&Server> {
-        self.connection_of(AgentId::of_call(call))
+        let index = self.connections.index(AgentId::of_call(call).conn()?)?;
+        self.connections.get(index)
     }
 
     fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server)) {

@@ -156,16 +156,22 @@ impl LocalPath {
         self.windows == folder.windows && lexical::is_below(&self.bytes, &folder.bytes, self.windows)
     }
 
-    /// Returns the index of the folder that is closest to the path: the innermost folder that contains
-    /// the path, or else the outermost folder below the path. `None` if there is no such folder.
-    #[must_use]
-    pub fn closest(&self, folders: &[Self]) -> Option<usize> {
-        let folders = || folders.iter().enumerate();
-        let around = folders().filter(|(_, folder)| self.is_within(folder));
-        let innermost = around.min_by_key(|(_, folder)| Reverse(folder.bytes.len()));
-        let below = folders().filter(|(_, folder)| folder.is_within(self));
-        let outermost = below.min_by_key(|(_, folder)| folder.bytes.len());
-        innermost.or(outermost).map(|(index, _)| index)
+    /// Returns the index of the innermost folder that contains the path, if there is one.
+    pub(super) fn innermost_around(&self, folders: &[Self]) -> Option<usize> {
+        let around = folders.iter().enumerate().filter(|(_, folder)| self.is_within(folder));
+        around.min_by_key(|(_, folder)| Reverse(folder.depth())).map(|(index, _)| index)
+    }
+
+    /// Returns the index of the outermost folder below the path, if there is one.
+    pub(super) fn outermost_below(&self, folders: &[Self]) -> Option<usize> {
+        let below = folders.iter().enumerate().filter(|(_, folder)| folder.is_within(self));
+        below.min_by_key(|(_, folder)| folder.depth()).map(|(index, _)| index)
+    }
+
+    /// Returns the number of separators. In the normal form each is one byte.
+    fn depth(&self) -> usize {
+        let separator = if self.windows { b'\\' } else { b'/' };
+        self.bytes.iter().filter(|byte| **byte == separator).count()
     }
 
     /// Returns the path as a `file:` URI (RFC 8089). Everything is percent-encoded except the

@@ -132,16 +132,23 @@ impl Server {
 
     /// Asks the person at the client, with a form in the client's terminal (`elicitation/create`, MCP
     /// 2025-06-18). [`Pending::answer`] reads the [outcome](crate::ide::ServerEvent::Outcome) and
-    /// returns only an answer that fits the form. The person can decline, or close the form.
-    ///
-    /// A person takes minutes: use [`Timeout::Never`], or [`Timeout::After`] with minutes.
-    /// [`cancel`](Self::cancel) closes the form.
+    /// returns only an answer that [fits](Form::check) the form. The person can decline, or close the
+    /// form. The form waits for the person without a timeout; [`cancel`](Self::cancel) ends it.
     ///
     /// # Errors
     ///
     /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise as for
     /// [`request`](Self::request).
-    pub fn elicit(&mut self, form: Form, timeout: Timeout) -> Result<Pending<FormAnswer>, NotSent> {
+    pub fn elicit(&mut self, form: Form) -> Result<Pending<FormAnswer>, NotSent> {
+        self.elicit_within(form, Timeout::Never)
+    }
+
+    /// Asks the person as [`elicit`](Self::elicit) does, and waits this long.
+    ///
+    /// # Errors
+    ///
+    /// As for [`elicit`](Self::elicit).
+    pub fn elicit_within(&mut self, form: Form, timeout: Timeout) -> Result<Pending<FormAnswer>, NotSent> {
         self.may_send()?;
         if !self.quirks().answers_requests {
             return Err(NotSent::Undeclared);

@@ -17,13 +17,9 @@ use crate::rpc::RequestId;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// The time that the client has to answer. The real client answers within a few milliseconds
-/// (measured). No one waits for the answer, so a slow client has time.
+/// The time that the client has to answer. The editor does not wait for the folders, so a slow client
+/// can take this long.
 const TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The greatest number of folders of a client. The real client has one folder for each directory that
-/// its person has added.
-const MOST: usize = 64;
 
 /// The notification of a client whose folders have changed.
 pub(super) const LIST_CHANGED: &str = "notifications/roots/list_changed";
@@ -34,8 +30,8 @@ pub(super) struct Roots {
     pub(super) is_due: bool,
     /// The request that waits for its answer.
     pub(super) asked: Option<RequestId>,
-    /// The latest answer.
-    list: Vec<Root>,
+    /// The latest answer; `None` before the first.
+    list: Option<Vec<Root>>,
     folders: Vec<LocalPath>,
 }
 
@@ -44,7 +40,7 @@ impl Server {
     /// `roots/list`: at most 64. Empty before the answer, and for a client that does not declare roots.
     #[must_use]
     pub fn roots(&self) -> &[Root] {
-        &self.roots.list
+        self.roots.list.as_deref().unwrap_or_default()
     }
 
     /// Returns the [`roots`](Self::roots) of the client that are absolute paths on this machine.
@@ -54,11 +50,13 @@ impl Server {
     }
 
     /// Returns the index of the folder to which this client belongs, among the folders of the windows of
-    /// an editor: the [closest](LocalPath::closest) one to the first folder of the client that has one.
+    /// an editor. That is the innermost folder that contains a folder of the client; the earlier folders
+    /// of the client come first. If there is none, it is the outermost folder below one of the client.
     /// The window with this folder is the right place for a diff of the client.
     #[must_use]
     pub fn closest_folder(&self, windows: &[LocalPath]) -> Option<usize> {
-        self.folders().iter().find_map(|folder| folder.closest(windows))
+        let around = self.folders().iter().find_map(|folder| folder.innermost_around(windows));
+        around.or_else(|| self.folders().iter().find_map(|folder| folder.outermost_below(windows)))
     }
 
     /// Returns true if the client answers `roots/list`.
@@ -81,13 +79,13 @@ impl Server {
     pub(super) fn on_roots(&mut self, outcome: &Outcome) -> Option<ServerEvent> {
         self.roots.asked = None;
         let Outcome::Result(result) = outcome else { return None };
-        let list = Root::read_list(result, MOST)?;
-        if list == self.roots.list {
+        let list = Root::read_list(result)?;
+        if self.roots.list.as_ref() == Some(&list) {
             return None;
         }
         let parse = |root: &Root| LocalPath::parse(&root.uri, Platform::native()).ok();
         self.roots.folders = list.iter().filter_map(parse).collect();
-        self.roots.list.clone_from(&list);
+        self.roots.list = Some(list.clone());
         Some(ServerEvent::RootsChanged { roots: list })
     }
 }

@@ -147,20 +147,24 @@ impl Client {
         self.config.roots.as_deref()
     }
 
-    /// Works in other folders from now on, and notifies the server if the list has changed.
+    /// Replaces the folders in which the client works, and notifies the server if the list has
+    /// changed. A server whose session is not ready yet needs no notification.
     ///
     /// # Errors
     ///
     /// [`Undeclared`](NotSent::Undeclared) if [`ClientConfig::roots`] is `None`. Otherwise as for
-    /// [`notify`](Client::notify). After an error the list is changed all the same, unless roots are
-    /// not declared; a session that is not ready yet needs no notification.
+    /// [`notify`](Client::notify), except that a session that is being opened is no error. After an
+    /// error the list is as before.
     pub fn set_roots(&mut self, roots: Vec<Root>, out: &mut impl Outbox) -> Result<(), NotSent> {
-        let known = self.config.roots.as_mut().ok_or(NotSent::Undeclared)?;
+        let known = self.config.roots.as_ref().ok_or(NotSent::Undeclared)?;
         if *known == roots {
             return Ok(());
         }
-        *known = roots;
-        self.notify("notifications/roots/list_changed", None::<&()>, out)
+        if !matches!(self.session.state, State::Idle | State::Opening) {
+            self.notify("notifications/roots/list_changed", None::<&()>, out)?;
+        }
+        self.config.roots = Some(roots);
+        Ok(())
     }
 
     /// Takes the outcome of the handshake. Sends `notifications/initialized` at once if the

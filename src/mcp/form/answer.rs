@@ -1,12 +1,12 @@
 //! The answer of a person to a form.
 
-use alloc::{borrow::Cow, collections::BTreeMap, string::String};
+use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
 use core::fmt;
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Number, value::RawValue};
 
-use crate::rpc::read_object;
+use crate::rpc::{each_member, read_object, text_of};
 
 /// The answer of a person to a [`Form`](super::Form).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum FormAnswer {
 }
 
 /// A value in an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum FieldValue {
@@ -31,6 +31,8 @@ pub enum FieldValue {
     Number(Number),
     /// True or false.
     Boolean(bool),
+    /// The values of several choices.
+    Texts(Vec<String>),
 }
 
 impl FormAnswer {
@@ -48,7 +50,7 @@ impl FormAnswer {
     pub fn text(&self, field: &str) -> Option<&str> {
         match self.value(field)? {
             FieldValue::Text(text) => Some(text),
-            FieldValue::Number(_) | FieldValue::Boolean(_) => None,
+            FieldValue::Number(_) | FieldValue::Boolean(_) | FieldValue::Texts(_) => None,
         }
     }
 
@@ -57,7 +59,7 @@ impl FormAnswer {
     pub fn number(&self, field: &str) -> Option<f64> {
         match self.value(field)? {
             FieldValue::Number(number) => number.as_f64(),
-            FieldValue::Text(_) | FieldValue::Boolean(_) => None,
+            FieldValue::Text(_) | FieldValue::Boolean(_) | FieldValue::Texts(_) => None,
         }
     }
 
@@ -66,35 +68,59 @@ impl FormAnswer {
     pub fn boolean(&self, field: &str) -> Option<bool> {
         match self.value(field)? {
             FieldValue::Boolean(value) => Some(*value),
-            FieldValue::Text(_) | FieldValue::Number(_) => None,
+            FieldValue::Text(_) | FieldValue::Number(_) | FieldValue::Texts(_) => None,
+        }
+    }
+
+    /// Returns the choices in this field, if the person could choose several.
+    #[must_use]
+    pub fn texts(&self, field: &str) -> Option<&[String]> {
+        match self.value(field)? {
+            FieldValue::Texts(texts) => Some(texts),
+            FieldValue::Text(_) | FieldValue::Number(_) | FieldValue::Boolean(_) => None,
         }
     }
 
     /// Reads the result of `elicitation/create`. A field that is null counts as absent. Returns `None`
-    /// if the action is not known, or if a value is neither a text, a number nor a boolean.
+    /// if the action is not known, or if a value is none that a form can have.
     #[must_use]
     pub fn read(raw: &RawValue) -> Option<Self> {
+        Self::read_fields(raw, |_| true)
+    }
+
+    /// Reads the fields for whose name `is_field` returns true.
+    pub(super) fn read_fields(raw: &RawValue, is_field: impl Fn(&str) -> bool) -> Option<Self> {
         #[derive(Deserialize)]
         struct Members<'a> {
             #[serde(borrow)]
             action: Cow<'a, str>,
             content: Option<&'a RawValue>,
         }
-        type Values = BTreeMap<String, Option<FieldValue>>;
         let read: Members<'_> = read_object(raw)?;
         // The content of an answer that is not accepted has no meaning.
-        match read.action.as_ref() {
-            "accept" => {
-                let values: Values = read.content.map_or(Some(Values::new()), read_object)?;
-                let given = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
-                Some(Self::Accepted(given.collect()))
-            }
-            "decline" => Some(Self::Declined),
-            "cancel" => Some(Self::Cancelled),
-            _ => None,
+        let content = match read.action.as_ref() {
+            "accept" => read.content,
+            "decline" => return Some(Self::Declined),
+            "cancel" => return Some(Self::Cancelled),
+            _ => return None,
+        };
+        let (mut values, mut is_readable) = (BTreeMap::new(), true);
+        if let Some(content) = content {
+            each_member(content, |name, value| {
+                let Some(name) = text_of(name).filter(|name| is_field(name)) else { return };
+                match FieldValue::read(value) {
+                    Some(value) => drop(values.insert(name.into_owned(), value)),
+                    None if value.get() == "null" => drop(values.remove(name.as_ref())),
+                    None => is_readable = false,
+                }
+            })?;
         }
+        is_readable.then_some(Self::Accepted(values))
     }
 }
+
+/// The greatest size of a list of choices in an answer, in bytes, like that of a form.
+const MAX_LIST: usize = 64 * 1024;
 
 impl Serialize for FormAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -117,6 +143,26 @@ impl FieldValue {
     #[must_use]
     pub fn number(value: f64) -> Option<Self> {
         super::field::number(value).map(Self::Number)
+    }
+}
+
+impl FieldValue {
+    /// Reads a value; `None` if it is none that a form can have. A list or an object is not stored.
+    pub(super) fn read(raw: &RawValue) -> Option<Self> {
+        match raw.get().as_bytes().first()? {
+            b'"' => text_of(raw).map(|text| Self::Text(text.into_owned())),
+            b't' | b'f' => Some(Self::Boolean(raw.get() == "true")),
+            b'[' if raw.get().len() > MAX_LIST => None,
+            b'[' => serde_json::from_str(raw.get()).ok().map(Self::Texts),
+            b'-' | b'0'..=b'9' => serde_json::from_str(raw.get()).ok().map(Self::Number),
+            _ => None,
+        }
+    }
+}
+
+impl From<&[&str]> for FieldValue {
+    fn from(texts: &[&str]) -> Self {
+        Self::Texts(texts.iter().map(|text| (*text).into()).collect())
     }
 }
 
@@ -148,7 +194,7 @@ impl From<bool> for FieldValue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldError {
-    /// The name of the field.
+    /// The name of the field, as the editor wrote it.
     pub field: String,
     /// The fault of the value.
     pub fault: FieldFault,
@@ -176,7 +222,7 @@ impl fmt::Display for FieldError {
             FieldFault::OutOfBounds => "has a value outside its bounds",
             FieldFault::NoChoice => "has a value that is none of its choices",
         };
-        write!(f, "the field {} {fault}", self.field)
+        write!(f, "the field {:?} {fault}", self.field)
     }
 }
 
@@ -198,11 +244,12 @@ mod tests {
             ("b".to_string(), 3.into()),
             ("c".to_string(), FieldValue::number(0.5).unwrap()),
             ("d".to_string(), false.into()),
+            ("e".to_string(), ["x", "y"].as_slice().into()),
         ];
         let rows = [
             (
                 FormAnswer::Accepted(BTreeMap::from(values)),
-                r#"{"action":"accept","content":{"a":"x","b":3,"c":0.5,"d":false}}"#,
+                r#"{"action":"accept","content":{"a":"x","b":3,"c":0.5,"d":false,"e":["x","y"]}}"#,
             ),
             (FormAnswer::Accepted(BTreeMap::new()), r#"{"action":"accept","content":{}}"#),
             (FormAnswer::Declined, r#"{"action":"decline"}"#),
@@ -222,7 +269,8 @@ mod tests {
             ("content of null", r#"{"action":"accept","content":null}"#, nothing.clone()),
             ("a field of null", r#"{"action":"accept","content":{"a":null}}"#, nothing),
             ("content of a refusal", r#"{"action":"decline","content":[1]}"#, Some(FormAnswer::Declined)),
-            ("a list as value", r#"{"action":"accept","content":{"a":[]}}"#, None),
+            ("a list of numbers", r#"{"action":"accept","content":{"a":[1]}}"#, None),
+            ("an object as value", r#"{"action":"accept","content":{"a":{}}}"#, None),
             ("content that is a list", r#"{"action":"accept","content":[]}"#, None),
             ("another action", r#"{"action":"later"}"#, None),
             ("no action", r#"{"content":{}}"#, None),
@@ -245,7 +293,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_without_needless_fraction() {
-        let rows = [(3.0, "3"), (-2.0, "-2"), (0.5, "0.5"), (-0.25, "-0.25")];
+        let rows = [(3.0, "3"), (-2.0, "-2"), (0.5, "0.5"), (-0.25, "-0.25"), (-9e14, "-900000000000000")];
         for (value, text) in rows {
             assert_eq!(serde_json::to_string(&FieldValue::number(value)).unwrap(), text);
         }

@@ -1,8 +1,9 @@
 //! The fields of a form.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
+use core::iter;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, value::RawValue};
 
 use super::{FieldError, FieldFault, FieldValue};
@@ -53,6 +54,15 @@ pub enum FieldKind {
     Boolean,
     /// One of these texts.
     Choice(Vec<FieldChoice>),
+    /// Several of these texts (MCP 2025-11-25).
+    Choices {
+        /// The texts.
+        choices: Vec<FieldChoice>,
+        /// The smallest number of texts.
+        min_items: Option<u32>,
+        /// The greatest number of texts.
+        max_items: Option<u32>,
+    },
 }
 
 /// A text that a person can choose.
@@ -113,6 +123,15 @@ impl FormField {
         Self::new(name, FieldKind::Choice(choices.into_iter().map(Into::into).collect()))
     }
 
+    /// Returns a field for several of these texts (MCP 2025-11-25), each with or without a title.
+    pub fn choices<C: Into<FieldChoice>>(
+        name: impl Into<Cow<'static, str>>,
+        choices: impl IntoIterator<Item = C>,
+    ) -> Self {
+        let choices = choices.into_iter().map(Into::into).collect();
+        Self::new(name, FieldKind::Choices { choices, min_items: None, max_items: None })
+    }
+
     fn new(name: impl Into<Cow<'static, str>>, kind: FieldKind) -> Self {
         let (title, description) = (Cow::Borrowed(""), Cow::Borrowed(""));
         Self { name: name.into(), title, description, required: false, kind, default: None }
@@ -130,24 +149,32 @@ impl FormField {
         Self { description: description.into(), ..self }
     }
 
-    /// Demands a value.
+    /// Makes the field required.
     #[must_use]
     pub fn required(self) -> Self {
         Self { required: true, ..self }
     }
 
-    /// Sets the value that the client shows at first.
+    /// Sets the value that the client shows at first. A value that does not fit the field is not sent.
     #[must_use]
     pub fn default(self, value: impl Into<FieldValue>) -> Self {
         Self { default: Some(value.into()), ..self }
     }
 
-    /// Sets the smallest and the greatest number of characters of a text. Does nothing for another
-    /// kind.
+    /// Sets the smallest number of characters of a text. Does nothing for another kind.
     #[must_use]
-    pub fn of_length(mut self, min: u32, max: u32) -> Self {
-        if let FieldKind::Text { min_length, max_length, .. } = &mut self.kind {
-            (*min_length, *max_length) = (Some(min), Some(max));
+    pub fn min_length(mut self, length: u32) -> Self {
+        if let FieldKind::Text { min_length, .. } = &mut self.kind {
+            *min_length = Some(length);
+        }
+        self
+    }
+
+    /// Sets the greatest number of characters of a text. Does nothing for another kind.
+    #[must_use]
+    pub fn max_length(mut self, length: u32) -> Self {
+        if let FieldKind::Text { max_length, .. } = &mut self.kind {
+            *max_length = Some(length);
         }
         self
     }
@@ -162,20 +189,38 @@ impl FormField {
         self
     }
 
-    /// Sets the smallest number. Does nothing for another kind, or if `min` is not finite.
+    /// Sets the smallest number. Does nothing for another kind, or if the value is not finite.
     #[must_use]
-    pub fn at_least(mut self, min: f64) -> Self {
-        if let FieldKind::Number { minimum, .. } = &mut self.kind {
-            *minimum = number(min);
+    pub fn minimum(mut self, value: f64) -> Self {
+        if let (FieldKind::Number { minimum, .. }, Some(value)) = (&mut self.kind, number(value)) {
+            *minimum = Some(value);
         }
         self
     }
 
-    /// Sets the greatest number. Does nothing for another kind, or if `max` is not finite.
+    /// Sets the greatest number. Does nothing for another kind, or if the value is not finite.
     #[must_use]
-    pub fn at_most(mut self, max: f64) -> Self {
-        if let FieldKind::Number { maximum, .. } = &mut self.kind {
-            *maximum = number(max);
+    pub fn maximum(mut self, value: f64) -> Self {
+        if let (FieldKind::Number { maximum, .. }, Some(value)) = (&mut self.kind, number(value)) {
+            *maximum = Some(value);
+        }
+        self
+    }
+
+    /// Sets the smallest number of texts of [`choices`](Self::choices). Does nothing for another kind.
+    #[must_use]
+    pub fn min_items(mut self, count: u32) -> Self {
+        if let FieldKind::Choices { min_items, .. } = &mut self.kind {
+            *min_items = Some(count);
+        }
+        self
+    }
+
+    /// Sets the greatest number of texts of [`choices`](Self::choices). Does nothing for another kind.
+    #[must_use]
+    pub fn max_items(mut self, count: u32) -> Self {
+        if let FieldKind::Choices { max_items, .. } = &mut self.kind {
+            *max_items = Some(count);
         }
         self
     }
@@ -189,13 +234,14 @@ impl FormField {
         fault.map_or(Ok(()), |fault| Err(FieldError { field: self.name.as_ref().into(), fault }))
     }
 
-    /// Returns the description of the field as JSON Schema.
-    pub(super) fn schema(&self) -> impl Serialize {
+    /// Returns the description of the field as JSON Schema. `is_newest` is false for versions of MCP
+    /// before 2025-11-25.
+    pub(super) fn schema(&self, is_newest: bool) -> impl Serialize {
         let text = |text| Some(text).filter(|text: &&Cow<'static, str>| !text.is_empty()).cloned();
         let mut schema = Schema {
             title: text(&self.title),
             description: text(&self.description),
-            default: self.default.clone(),
+            default: self.default.clone().filter(|value| self.kind.fault(value).is_none()),
             ..Schema::default()
         };
         match &self.kind {
@@ -212,10 +258,23 @@ impl FormField {
             FieldKind::Boolean => schema.kind = "boolean".into(),
             FieldKind::Choice(choices) => {
                 schema.kind = "string".into();
-                schema.values = Some(choices.iter().map(|choice| choice.value.clone()).collect());
-                let title = |choice: &FieldChoice| choice.title.as_ref().unwrap_or(&choice.value).clone();
-                let has_titles = choices.iter().any(|choice| choice.title.is_some());
-                schema.names = has_titles.then(|| choices.iter().map(title).collect());
+                let titled = titled(choices);
+                match titled {
+                    Some(titled) if is_newest => schema.one_of = Some(titled),
+                    Some(titled) => {
+                        schema.names = Some(titled.into_iter().filter_map(|choice| choice.title).collect());
+                        schema.values = Some(values(choices));
+                    }
+                    None => schema.values = Some(values(choices)),
+                }
+            }
+            FieldKind::Choices { choices, min_items, max_items } => {
+                schema.kind = "array".into();
+                let any_of = titled(choices);
+                let kind = any_of.is_none().then_some("string".into());
+                let values = any_of.is_none().then(|| values(choices));
+                schema.items = Some(Items { kind, values, any_of });
+                (schema.min_items, schema.max_items) = (*min_items, *max_items);
             }
         }
         schema
@@ -224,34 +283,36 @@ impl FormField {
     /// Reads the description of a field; `None` if the field is of no kind that a form can have.
     pub(super) fn read(name: String, required: bool, raw: &RawValue) -> Option<Self> {
         let schema: Schema = read_object(raw)?;
-        let kind = match (schema.kind.as_ref(), schema.values, schema.one_of) {
-            ("string", Some(values), _) => {
-                let mut titles = schema.names.into_iter().flatten();
-                FieldKind::Choice(
-                    values
-                        .into_iter()
-                        .map(|value| FieldChoice {
-                            title: titles.next().filter(|title| *title != value),
-                            value,
-                        })
-                        .collect(),
-                )
+        let plain = |value| FieldChoice { value, title: None };
+        let choice =
+            |Titled { value, title }| FieldChoice { title: title.filter(|title| *title != value), value };
+        let kind = match (schema.kind.as_ref(), schema.values, schema.one_of, schema.items) {
+            ("string", Some(values), _, _) => {
+                let titles = schema.names.into_iter().flatten().map(Some).chain(iter::repeat(None));
+                let titled = values.into_iter().zip(titles).map(|(value, title)| Titled { value, title });
+                FieldKind::Choice(titled.map(choice).collect())
             }
-            ("string", None, Some(choices)) => {
-                let choice = |Titled { value, title }| FieldChoice { value, title };
-                FieldKind::Choice(choices.into_iter().map(choice).collect())
-            }
-            ("string", None, None) => FieldKind::Text {
+            ("string", None, Some(titled), _) => FieldKind::Choice(titled.into_iter().map(choice).collect()),
+            ("string", None, None, _) => FieldKind::Text {
                 min_length: schema.min_length,
                 max_length: schema.max_length,
                 format: schema.format,
             },
-            ("number" | "integer", _, _) => FieldKind::Number {
+            ("number" | "integer", ..) => FieldKind::Number {
                 is_integer: schema.kind == "integer",
                 minimum: schema.minimum,
                 maximum: schema.maximum,
             },
-            ("boolean", _, _) => FieldKind::Boolean,
+            ("boolean", ..) => FieldKind::Boolean,
+            ("array", _, _, Some(Items { values, any_of, .. })) => FieldKind::Choices {
+                choices: match (values, any_of) {
+                    (Some(values), _) => values.into_iter().map(plain).collect(),
+                    (None, Some(titled)) => titled.into_iter().map(choice).collect(),
+                    (None, None) => return None,
+                },
+                min_items: schema.min_items,
+                max_items: schema.max_items,
+            },
             _ => return None,
         };
         let default = schema.default.filter(|value| kind.fault(value).is_none());
@@ -260,16 +321,32 @@ impl FormField {
     }
 }
 
+fn values(choices: &[FieldChoice]) -> Vec<Cow<'static, str>> {
+    choices.iter().map(|choice| choice.value.clone()).collect()
+}
+
+/// Returns the choices with titles, if one of them has a title. The title of the others is the value.
+fn titled(choices: &[FieldChoice]) -> Option<Vec<Titled>> {
+    let has_titles = choices.iter().any(|choice| choice.title.is_some());
+    let titled = |FieldChoice { value, title }: &FieldChoice| Titled {
+        title: Some(title.as_ref().unwrap_or(value).clone()),
+        value: value.clone(),
+    };
+    has_titles.then(|| choices.iter().map(titled).collect())
+}
+
 impl FieldKind {
     /// Returns the fault of a value of this kind, if it has one.
     fn fault(&self, value: &FieldValue) -> Option<FieldFault> {
         let is_in = |is_in: bool| if is_in { None } else { Some(FieldFault::OutOfBounds) };
+        let counts = |count: usize, min: Option<u32>, max: Option<u32>| {
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            min.is_none_or(|min| count >= min) && max.is_none_or(|max| count <= max)
+        };
+        let has = |choices: &[FieldChoice], text: &String| choices.iter().any(|choice| choice.value == *text);
         match (self, value) {
             (Self::Text { min_length, max_length, .. }, FieldValue::Text(text)) => {
-                let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-                is_in(
-                    min_length.is_none_or(|min| length >= min) && max_length.is_none_or(|max| length <= max),
-                )
+                is_in(counts(text.chars().count(), *min_length, *max_length))
             }
             (Self::Number { is_integer, minimum, maximum }, FieldValue::Number(number)) => {
                 let value = number.as_f64().unwrap_or_default();
@@ -284,12 +361,22 @@ impl FieldKind {
             }
             (Self::Boolean, FieldValue::Boolean(_)) => None,
             (Self::Choice(choices), FieldValue::Text(text)) => {
-                let is_choice = choices.iter().any(|choice| choice.value == *text);
-                (!is_choice).then_some(FieldFault::NoChoice)
+                (!has(choices, text)).then_some(FieldFault::NoChoice)
             }
-            (Self::Text { .. } | Self::Number { .. } | Self::Boolean | Self::Choice(_), _) => {
-                Some(FieldFault::WrongKind)
+            (Self::Choices { choices, min_items, max_items }, FieldValue::Texts(texts)) => {
+                if !texts.iter().all(|text| has(choices, text)) {
+                    return Some(FieldFault::NoChoice);
+                }
+                is_in(counts(texts.len(), *min_items, *max_items))
             }
+            (
+                Self::Text { .. }
+                | Self::Number { .. }
+                | Self::Boolean
+                | Self::Choice(_)
+                | Self::Choices { .. },
+                _,
+            ) => Some(FieldFault::WrongKind),
         }
     }
 }
@@ -302,8 +389,8 @@ pub(super) fn number(value: f64) -> Option<Number> {
     whole.map(Number::from).or_else(|| Number::from_f64(value))
 }
 
-/// A field as JSON Schema. A member that cannot be read makes the field unreadable, but for the
-/// default and the texts for the person.
+/// A field as JSON Schema. A bound, a default or a text for the person that cannot be read is left out;
+/// another member that cannot be read makes the field unreadable.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Schema {
@@ -315,39 +402,71 @@ struct Schema {
     description: Option<Cow<'static, str>>,
     #[serde(rename = "enum", default, skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Cow<'static, str>>>,
-    /// The titles of the choices as MCP 2025-06-18 writes them, which later versions accept too.
+    /// The titles of the choices in versions before MCP 2025-11-25.
     #[serde(rename = "enumNames", default, skip_serializing_if = "Option::is_none")]
     names: Option<Vec<Cow<'static, str>>>,
-    #[serde(default, skip_serializing)]
+    /// The choices with titles from MCP 2025-11-25 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     one_of: Option<Vec<Titled>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    items: Option<Items>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text")]
     format: Option<Cow<'static, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "count")]
     min_length: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "count")]
     max_length: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "count")]
+    min_items: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "count")]
+    max_items: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "bound")]
     minimum: Option<Number>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "bound")]
     maximum: Option<Number>,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "value")]
     default: Option<FieldValue>,
 }
 
-/// A choice and its title as MCP 2025-11-25 writes them.
-#[derive(Deserialize)]
+/// The texts of which several can be chosen.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Items {
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none", deserialize_with = "text")]
+    kind: Option<Cow<'static, str>>,
+    #[serde(rename = "enum", default, skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<Cow<'static, str>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    any_of: Option<Vec<Titled>>,
+}
+
+/// A choice and its title.
+#[derive(Serialize, Deserialize)]
 struct Titled {
     #[serde(rename = "const")]
     value: Cow<'static, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text")]
     title: Option<Cow<'static, str>>,
 }
 
-fn text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'static, str>>, D::Error> {
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'static, str>>, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
     Ok(text_of(raw).map(|text| Cow::Owned(text.into_owned())))
 }
 
-fn value<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<FieldValue>, D::Error> {
+fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FieldValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(FieldValue::read)
+}
+
+fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Number>, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
     Ok(serde_json::from_str(raw.get()).ok())
+}
+
+/// Reads a number of characters or of texts. A greater number than a `u32` can have is the greatest.
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let number = bound(deserializer)?.and_then(|number| number.as_f64());
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+    let saturated = number.map(|number| number as u32);
+    Ok(saturated)
 }

@@ -6,12 +6,12 @@ mod field;
 pub use answer::{FieldError, FieldFault, FieldValue, FormAnswer};
 pub use field::{FieldChoice, FieldKind, FormField};
 
-use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, collections::BTreeSet, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
-use super::context::put;
+use super::{ProtocolVersion, context::put};
 use crate::rpc::{ErrorObject, code, each_member, read_object, text_of};
 
 /// A form that the client shows to its person: a message and fields.
@@ -23,7 +23,7 @@ use crate::rpc::{ErrorObject, code, each_member, read_object, text_of};
 /// use ide_mcp::mcp::{Form, FormField};
 /// let form = Form::new("Which tests should run?")
 ///     .field(FormField::choice("suite", ["all", "failed"]).required())
-///     .field(FormField::integer("jobs").description("How many at once").at_least(1.0));
+///     .field(FormField::integer("jobs").description("How many at once").minimum(1.0));
 /// assert_eq!(
 ///     serde_json::to_string(&form)?,
 ///     r#"{"message":"Which tests should run?","requestedSchema":{"type":"object","properties":{"suite":{"type":"string","enum":["all","failed"]},"jobs":{"type":"integer","description":"How many at once","minimum":1}},"required":["suite"]}}"#,
@@ -35,13 +35,15 @@ use crate::rpc::{ErrorObject, code, each_member, read_object, text_of};
 pub struct Form {
     /// The question, for the person.
     pub message: String,
-    /// The fields, in the order in which the client shows them. A form without fields asks for
-    /// consent alone.
-    pub fields: Vec<FormField>,
+    fields: Vec<FormField>,
 }
 
+/// The greatest size of the schema of a received form, in bytes: more than a person can answer. With
+/// this limit the memory of a form, and the time to read it, are limited too.
+const MAX_SCHEMA: usize = 64 * 1024;
+
 impl Form {
-    /// Returns a form without fields.
+    /// Returns a form without fields, which asks for consent alone.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), fields: Vec::new() }
     }
@@ -53,9 +55,15 @@ impl Form {
         self
     }
 
+    /// Returns the fields, in the order in which a client shows them.
+    #[must_use]
+    pub fn fields(&self) -> &[FormField] {
+        &self.fields
+    }
+
     /// Checks that an accepted answer fits the form: every required field has a value, and every
-    /// value is of the kind of its field and within its bounds. Values of other names are ignored. An
-    /// answer that is not accepted fits every form.
+    /// value is of the kind of its field and within its bounds. The format of a text is not checked.
+    /// Values of other names are ignored. An answer that is not accepted fits every form.
     ///
     /// # Errors
     ///
@@ -65,13 +73,20 @@ impl Form {
         self.fields.iter().try_for_each(|field| field.check(values.get(field.name.as_ref())))
     }
 
+    /// Reads the result of `elicitation/create`, without values of other names. Returns `None` if the
+    /// result cannot be read or does not fit the form.
+    pub(super) fn read_answer(&self, raw: &RawValue) -> Option<FormAnswer> {
+        let names: BTreeSet<&str> = self.fields.iter().map(|field| field.name.as_ref()).collect();
+        FormAnswer::read_fields(raw, |name| names.contains(name)).filter(|answer| self.check(answer).is_ok())
+    }
+
     /// Reads the parameters of `elicitation/create`.
     pub(super) fn read(params: Option<&RawValue>) -> Result<Self, ErrorObject> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Params<'a> {
             #[serde(borrow)]
-            mode: Option<Cow<'a, str>>,
+            mode: Option<&'a RawValue>,
             message: String,
             #[serde(borrow)]
             requested_schema: Option<&'a RawValue>,
@@ -80,20 +95,24 @@ impl Form {
         struct Schema<'a> {
             #[serde(borrow)]
             properties: &'a RawValue,
-            #[serde(borrow, default)]
-            required: Vec<Cow<'a, str>>,
+            #[serde(borrow)]
+            required: Option<Vec<Cow<'a, str>>>,
         }
         let invalid = |text: String| ErrorObject::new(code::INVALID_PARAMS, text);
         let read: Params<'_> = params
             .and_then(read_object)
             .ok_or_else(|| invalid("elicitation/create needs a message and a schema".into()))?;
-        if read.mode.is_some_and(|mode| mode != "form") {
-            return Err(invalid("only the mode form is supported".into()));
+        if read.mode.is_some_and(|mode| mode.get() != "\"form\"") {
+            return Err(invalid("only forms are supported, not other modes".into()));
+        }
+        if read.requested_schema.is_some_and(|schema| schema.get().len() > MAX_SCHEMA) {
+            return Err(invalid("the schema of a form has at most 64 KiB".into()));
         }
         let schema = read.requested_schema.and_then(read_object::<Schema<'_>>);
         let Some(Schema { properties, required }) = schema else {
             return Err(invalid("the schema of a form is an object with properties".into()));
         };
+        let required = required.unwrap_or_default();
         let (mut form, mut unreadable) = (Self::new(read.message), None);
         each_member(properties, |name, schema| {
             let field = text_of(name).and_then(|name| {
@@ -114,6 +133,19 @@ impl Form {
 }
 
 impl Serialize for Form {
+    /// Writes the parameters of `elicitation/create` as MCP 2025-11-25 has them.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        FormOut { form: self, version: None }.serialize(serializer)
+    }
+}
+
+/// A form for a session of this version; `None` for the newest.
+pub(super) struct FormOut<'a> {
+    pub(super) form: &'a Form,
+    pub(super) version: Option<ProtocolVersion>,
+}
+
+impl Serialize for FormOut<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Schema<'a> {
@@ -123,24 +155,29 @@ impl Serialize for Form {
             #[serde(skip_serializing_if = "Vec::is_empty")]
             required: Vec<&'a str>,
         }
-        let required = self.fields.iter().filter(|field| field.required);
+        // The titles of choices have another form in the versions before.
+        let is_newest = self.version.is_none_or(|version| version == ProtocolVersion::NEWEST);
+        let required = self.form.fields.iter().filter(|field| field.required);
         let schema = Schema {
             kind: "object",
-            properties: Properties(&self.fields),
+            properties: Properties { fields: &self.form.fields, is_newest },
             required: required.map(|field| field.name.as_ref()).collect(),
         };
         let mut out = serializer.serialize_map(Some(2))?;
-        out.serialize_entry("message", &self.message)?;
+        out.serialize_entry("message", &self.form.message)?;
         out.serialize_entry("requestedSchema", &schema)?;
         out.end()
     }
 }
 
-struct Properties<'a>(&'a [FormField]);
+struct Properties<'a> {
+    fields: &'a [FormField],
+    is_newest: bool,
+}
 
 impl Serialize for Properties<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|field| (&field.name, field.schema())))
+        serializer.collect_map(self.fields.iter().map(|field| (&field.name, field.schema(self.is_newest))))
     }
 }
 
@@ -158,15 +195,26 @@ mod tests {
         let rows = [
             ("no fields", Form::new("go on?")),
             ("a text", Form::new("m").field(FormField::text("a").title("A").description("d").required())),
-            ("a text with bounds", Form::new("m").field(FormField::text("a").of_length(1, 9).default("x"))),
+            (
+                "a text with bounds",
+                Form::new("m").field(FormField::text("a").min_length(1).max_length(9).default("x")),
+            ),
             ("a text of a format", Form::new("m").field(FormField::text("a").format("email"))),
-            ("a number", Form::new("m").field(FormField::number("a").at_least(-0.5).at_most(9.0))),
+            ("a number", Form::new("m").field(FormField::number("a").minimum(-0.5).maximum(9.0))),
             ("an integer", Form::new("m").field(FormField::integer("a").default(3))),
             ("a boolean", Form::new("m").field(FormField::boolean("a").default(true))),
             ("a choice", Form::new("m").field(FormField::choice("a", ["x", "y"]).default("y"))),
             (
                 "a choice with titles",
                 Form::new("m").field(FormField::choice("a", [("x", "The x"), ("y", "The y")])),
+            ),
+            (
+                "several choices",
+                Form::new("m").field(FormField::choices("a", ["x", "y"]).min_items(1).max_items(2)),
+            ),
+            (
+                "several choices with titles",
+                Form::new("m").field(FormField::choices("a", [("x", "The x"), ("y", "The y")])),
             ),
             (
                 "several, the second one replaced",
@@ -177,8 +225,10 @@ mod tests {
             ),
         ];
         for (name, form) in rows {
-            let text = serde_json::to_string(&form).unwrap();
-            assert_eq!(read(&text).unwrap(), form, "{name}: {text}");
+            for version in [None, Some(ProtocolVersion::V2025_06_18)] {
+                let text = serde_json::to_string(&FormOut { form: &form, version }).unwrap();
+                assert_eq!(read(&text).unwrap(), form, "{name}: {text}");
+            }
         }
     }
 
@@ -203,15 +253,37 @@ mod tests {
                 field(FormField::boolean("a")),
             ),
             ("an object as a field", of(r#"{"a":{"type":"object","properties":{}}}"#), unknown()),
-            ("a list as a field", of(r#"{"a":{"type":"array","items":{"enum":["x"]}}}"#), unknown()),
+            (
+                "choices without a type, and bounds of other kinds",
+                of(r#"{"a":{"type":"array","items":{"enum":["x"]},"minItems":1.0,"maxItems":"2"}}"#),
+                field(FormField::choices("a", ["x"]).min_items(1)),
+            ),
+            (
+                "a bound beyond every text",
+                of(r#"{"a":{"type":"string","maxLength":4294967296,"minLength":-1}}"#),
+                field(FormField::text("a").max_length(u32::MAX).min_length(0)),
+            ),
+            (
+                "a name twice: the later one counts",
+                of(r#"{"a":{"type":"string"},"a":{"type":"boolean"}}"#),
+                field(FormField::boolean("a")),
+            ),
+            (
+                "members of null",
+                r#"{"message":"m","requestedSchema":{"properties":{"a":{"type":"boolean","title":null}},"required":null}}"#
+                    .into(),
+                field(FormField::boolean("a")),
+            ),
+            ("a list of anything", of(r#"{"a":{"type":"array","items":{"type":"string"}}}"#), unknown()),
             ("a field without a type", of(r#"{"a":{}}"#), unknown()),
             ("a field that is no object", of(r#"{"a":1,"b":2}"#), unknown()),
             ("properties that are no object", of("[]"), Err("the properties of a form are an object")),
             (
                 "another mode",
                 r#"{"mode":"url","message":"m","url":"https://x","elicitationId":"1"}"#.into(),
-                Err("only the mode form is supported"),
+                Err("only forms are supported, not other modes"),
             ),
+            ("a mode that is no text", r#"{"mode":1,"message":"m"}"#.into(), Err("only forms are supported, not other modes")),
             (
                 "no schema",
                 r#"{"message":"m"}"#.into(),
@@ -224,16 +296,23 @@ mod tests {
             assert_eq!(got, want.map_err(|text| (-32602, text.into())), "{name}");
         }
         assert!(Form::read(None).is_err());
+        let padded = |len: usize| of(&format!(r#"{{"a":{{"type":"boolean","x":"{}"}}}}"#, "x".repeat(len)));
+        let around = r#"{"type":"object","properties":{"a":{"type":"boolean","x":""}}}"#.len();
+        assert!(read(&padded(MAX_SCHEMA - around)).is_ok());
+        let error = read(&padded(MAX_SCHEMA - around + 1)).unwrap_err();
+        assert_eq!(error.message, "the schema of a form has at most 64 KiB");
     }
 
     #[test]
     fn answer_is_checked_against_the_form() {
         let form = Form::new("m")
-            .field(FormField::text("name").required().of_length(2, 3))
-            .field(FormField::number("part").at_least(0.0).at_most(1.0))
+            .field(FormField::text("name").required().min_length(2).max_length(3))
+            .field(FormField::number("part").minimum(0.0).maximum(1.0))
             .field(FormField::integer("count"))
             .field(FormField::boolean("all"))
-            .field(FormField::choice("suite", ["a", "b"]));
+            .field(FormField::choice("suite", ["a", "b"]))
+            .field(FormField::choices("tags", ["a", "b", "c"]).min_items(1).max_items(2));
+        let tags = |tags: &[&str]| ("tags", FieldValue::from(tags));
         let wrong = |field: &str, fault| Err(FieldError { field: field.into(), fault });
         let name = ("name", FieldValue::from("né"));
         let rows = [
@@ -269,7 +348,28 @@ mod tests {
                 vec![name.clone(), ("all", "true".into())],
                 wrong("all", FieldFault::WrongKind),
             ),
-            ("no choice of it", vec![name, ("suite", "c".into())], wrong("suite", FieldFault::NoChoice)),
+            (
+                "no choice of it",
+                vec![name.clone(), ("suite", "c".into())],
+                wrong("suite", FieldFault::NoChoice),
+            ),
+            ("as many choices as possible", vec![name.clone(), tags(&["a", "c"])], Ok(())),
+            (
+                "too many choices",
+                vec![name.clone(), tags(&["a", "b", "c"])],
+                wrong("tags", FieldFault::OutOfBounds),
+            ),
+            ("too few choices", vec![name.clone(), tags(&[])], wrong("tags", FieldFault::OutOfBounds)),
+            (
+                "one choice of others",
+                vec![name.clone(), tags(&["a", "d"])],
+                wrong("tags", FieldFault::NoChoice),
+            ),
+            (
+                "a text in place of choices",
+                vec![name, ("tags", "a".into())],
+                wrong("tags", FieldFault::WrongKind),
+            ),
         ];
         for (row, values, want) in rows {
             let values = values.into_iter().map(|(name, value)| (name.into(), value)).collect();
@@ -277,5 +377,30 @@ mod tests {
         }
         assert_eq!(form.check(&FormAnswer::Declined), Ok(()));
         assert_eq!(form.check(&FormAnswer::Cancelled), Ok(()));
+    }
+
+    #[test]
+    fn answer_keeps_the_values_of_the_form() {
+        let form = Form::new("m").field(FormField::text("a")).field(FormField::choices("b", ["x", "y"]));
+        let read = |content: &str| {
+            let text = format!(r#"{{"action":"accept","content":{content}}}"#);
+            form.read_answer(&RawValue::from_string(text).unwrap())
+        };
+        let accepted = |values: &[(&str, FieldValue)]| {
+            let values = values.iter().map(|(name, value)| ((*name).into(), value.clone()));
+            Some(FormAnswer::Accepted(values.collect()))
+        };
+        let rows = [
+            ("other names", r#"{"a":"x","c":["y"],"d":{}}"#, accepted(&[("a", "x".into())])),
+            ("null", r#"{"a":null}"#, accepted(&[])),
+            ("a name twice", r#"{"a":"x","a":"y"}"#, accepted(&[("a", "y".into())])),
+            ("choices", r#"{"b":["x"]}"#, accepted(&[("b", FieldValue::from(["x"].as_slice()))])),
+            ("a list for a text", r#"{"a":["x"]}"#, None),
+            ("an object", r#"{"a":{}}"#, None),
+            ("numbers for choices", r#"{"b":[1]}"#, None),
+        ];
+        for (name, content, want) in rows {
+            assert_eq!(read(content), want, "{name}");
+        }
     }
 }

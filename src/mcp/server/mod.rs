@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Context, Event, Form, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools,
+    form::FormOut,
     inbound,
     incoming::{Incoming, Waits},
     outgoing::{Outgoing, Purpose},
@@ -63,6 +64,7 @@ pub struct Server<T: Tools> {
     session: Session<T::Call>,
     client: Option<Implementation>,
     capabilities: Option<Box<RawValue>>,
+    declared: ClientCapabilities,
     log_level: Option<LogLevel>,
     context: Arc<Context>,
     announced: AnnouncedLists,
@@ -104,6 +106,7 @@ impl<T: Tools> Server<T> {
             tools,
             client: None,
             capabilities: None,
+            declared: ClientCapabilities::default(),
         }
     }
 
@@ -274,8 +277,8 @@ impl<T: Tools> Server<T> {
 
     /// Shows a form to the person at the client, with `elicitation/create` (MCP 2025-06-18). One
     /// [`Outcome`](Event::Outcome) follows. Its result can be read with
-    /// [`FormAnswer::read`](super::FormAnswer::read) and fits the form. A result that does not fit
-    /// becomes [`Outcome::Malformed`](super::Outcome::Malformed).
+    /// [`FormAnswer::read`](super::FormAnswer::read), fits the form, and has values of the form alone.
+    /// A result that does not fit becomes [`Outcome::Malformed`](super::Outcome::Malformed).
     ///
     /// A person takes minutes, so a `timeout` of [`Default`](Timeout::Default), 60 s, is too short for
     /// most forms.
@@ -291,18 +294,19 @@ impl<T: Tools> Server<T> {
         out: &mut impl Outbox,
     ) -> Result<RequestId, NotSent> {
         self.session.may_speak(false)?;
-        if !ClientCapabilities::read(self.client_capabilities()).forms() {
+        if !self.declared.forms {
             return Err(NotSent::Undeclared);
         }
         let purpose = Purpose::Form(Box::new(form.clone()));
-        self.session.request(("elicitation/create", Some(&form)), timeout, purpose, out)
+        let params = FormOut { form: &form, version: self.session.version };
+        self.session.request(("elicitation/create", Some(&params)), timeout, purpose, out)
     }
 
     /// Returns true if the client has declared that it answers `roots/list`, the question for the
     /// folders in which it works.
     #[must_use]
-    pub fn client_has_roots(&self) -> bool {
-        ClientCapabilities::read(self.client_capabilities()).roots()
+    pub const fn client_has_roots(&self) -> bool {
+        self.declared.roots
     }
 
     /// Returns the name and version of the client, once it has sent them.

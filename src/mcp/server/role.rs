@@ -17,17 +17,17 @@
 
 use alloc::borrow::ToOwned;
 
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        Event, FormAnswer, Outcome, PeerFault, Tools,
+        Event, Outcome, PeerFault, Tools,
         inbound::{self, Asked, Role},
         incoming::{Form, answer, not_found, refuse},
         outgoing::Purpose,
-        params::{self, Empty, Initialize, ListOut, SetLevel},
+        params::{self, ClientCapabilities, Empty, Initialize, ListOut, SetLevel},
         session::{Session, State},
         tools::digest,
     },
@@ -58,6 +58,7 @@ impl<T: Tools> Server<T> {
         let version = asked.version();
         self.client = asked.client();
         self.capabilities = asked.capabilities.map(ToOwned::to_owned);
+        self.declared = ClientCapabilities::read(asked.capabilities);
         self.session.version = Some(version);
         self.session.state = State::Opening;
         let result = params::InitializeResultOut {
@@ -171,11 +172,10 @@ impl<T: Tools> Role for Server<T> {
         _: &mut impl Outbox,
     ) {
         let Purpose::Form(form) = purpose else { return };
-        if let Outcome::Result(result) = &outcome {
-            let fits = FormAnswer::read(result).is_some_and(|answer| form.check(&answer).is_ok());
-            if !fits {
-                outcome = Outcome::Malformed;
-            }
+        if let Outcome::Result(result) = outcome {
+            // The application receives the values of the form alone.
+            let fits = form.read_answer(&result).and_then(|answer| to_raw_value(&answer).ok());
+            outcome = fits.map_or(Outcome::Malformed, Outcome::Result);
         }
         self.session.push(Event::Outcome { request, outcome });
     }

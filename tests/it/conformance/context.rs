@@ -3,7 +3,7 @@
 use super::row::{Proof::Asked, Row, Step::*, answers, row, with_context};
 use ide_mcp::{
     ide::OpenEditors,
-    mcp::{Context, Form, FormField, PromptResult, ResourceResult, Timeout},
+    mcp::{Context, Form, FormField, PromptResult, ResourceResult},
 };
 
 fn form() -> Form {
@@ -135,7 +135,7 @@ pub const ROWS: &[Row] = &[
         "a form for the person at the client; an answer that does not fit the form is malformed",
         with_context(&[
             Does(|server| {
-                server.elicit(form(), Timeout::Never).unwrap();
+                server.elicit(form()).unwrap();
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Run the tests?","requestedSchema":{"type":"object","properties":{"all":{"type":"boolean"}},"required":["all"]}}}"#,
@@ -143,7 +143,7 @@ pub const ROWS: &[Row] = &[
             Says(r#"{"result":{"action":"accept","content":{"all":true}},"jsonrpc":"2.0","id":2}"#),
             Hears(r#"Result(RawValue({"action":"accept","content":{"all":true}}))"#),
             Does(|server| {
-                server.elicit(form(), Timeout::Never).unwrap();
+                server.elicit(form()).unwrap();
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"Run the tests?","requestedSchema":{"type":"object","properties":{"all":{"type":"boolean"}},"required":["all"]}}}"#,
@@ -167,7 +167,7 @@ pub const ROWS: &[Row] = &[
         Asked(
             "elicitation/create",
             r#"{"mode":"url","message":"m","url":"https://x","elicitationId":"1"}"#,
-            r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"only the mode form is supported"}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"only forms are supported, not other modes"}}"#,
         ),
     ),
 ];
