@@ -10,7 +10,7 @@ use ide_mcp::{
         ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{
-        Context, GetPrompt, Implementation, PromptResult, PromptSpec, ReadResource, ResourceResult,
+        Context, Forward, GetPrompt, Implementation, PromptResult, PromptSpec, ReadResource, ResourceResult,
         ResourceSpec, ToolResult,
     },
     rpc::{CallId, NotSent, RespondError, SessionId},
@@ -85,6 +85,59 @@ fn handled_tools_become_resources() {
         editor.say(INITIALIZED);
         let list = ask(&mut editor, "resources/list", "{}").remove(0);
         assert_eq!(uris(&list), want, "{name}");
+    }
+}
+
+#[test]
+fn editor_answers_its_own_resources() {
+    let methods =
+        |names: &[&'static str]| Forward::Methods(names.iter().map(|name| (*name).into()).collect());
+    let own = || Context::new().resource(ResourceSpec::new("notes://today", "today", "", ""));
+    let declared = r#""resources":{"subscribe":true}"#;
+    // The forwarded methods, the declared capability, the context, and true if the tools are resources.
+    let rows = [
+        ("nothing", Forward::Nothing, false, Context::new(), true),
+        ("everything", Forward::Everything, false, Context::new(), false),
+        ("all", Forward::All, false, Context::new(), false),
+        ("the list", methods(&["resources/list"]), false, Context::new(), false),
+        ("the request", methods(&["resources/read"]), false, Context::new(), false),
+        ("another method", methods(&["completion/complete"]), false, Context::new(), true),
+        ("a capability", Forward::Nothing, true, Context::new(), false),
+        ("a capability that is forwarded", Forward::Everything, true, Context::new(), false),
+        ("everything, with a context", Forward::Everything, false, own(), true),
+        ("all, with a context", Forward::All, false, own(), false),
+        ("a capability, with a context", Forward::Nothing, true, own(), true),
+    ];
+    for (name, forward, has_capability, context, want) in rows {
+        let mut config = handling([Tool::GetOpenEditors]);
+        config.mcp.forward = forward.clone();
+        config.mcp.context = context.clone().into();
+        if has_capability {
+            config.mcp.capabilities.insert("resources".into(), r#"{"subscribe":true}"#.into());
+        }
+        let is_served = context.declares().1;
+        let mut editor = Editor::open(config);
+        editor.say(INITIALIZE);
+        let answer = texts(&editor.written()).remove(0);
+        assert_eq!(answer.contains(declared), has_capability && !is_served, "{name}: {answer}");
+        assert_eq!(answer.contains(r#""resources":{"listChanged""#), want || is_served, "{name}: {answer}");
+        editor.say(INITIALIZED);
+        // The second time after a change of the tools and the context.
+        for _ in 0..2 {
+            let events = editor.say(&read(URIS[1]));
+            let is_call = matches!(&events[..], [ServerEvent::Call(ToolCall::GetOpenEditors(..))]);
+            assert_eq!(is_call, want, "{name}: {events:?}");
+            if matches!(forward, Forward::Everything | Forward::All) && !want {
+                let [ServerEvent::Request { call, .. }] = &events[..] else { panic!("{name}: {events:?}") };
+                let result = serde_json::from_str(r#"{"contents":[]}"#).unwrap();
+                editor.server.call(*call).respond_raw(result).unwrap();
+            } else if want {
+                editor.server.call(called(&events)).fail(-1, "").unwrap();
+            }
+            let _ = editor.server.set_tools(ToolSet::new().handle(Tool::GetOpenEditors));
+            editor.server.set_context(context.clone());
+            editor.written();
+        }
     }
 }
 

@@ -23,7 +23,10 @@ pub struct ServerConfig {
     /// model read resources by itself, and shows its model only `getDiagnostics` of these tools
     /// (measured).
     ///
-    /// Other resources and prompts are part of [`mcp::ServerConfig::context`].
+    /// Other resources and prompts are part of [`mcp::ServerConfig::context`]. There are no resources of
+    /// tools if the application answers `resources/list` or `resources/read` itself: it
+    /// [forwards](mcp::Forward) one of them, or has `resources` in
+    /// [`mcp::ServerConfig::capabilities`] and none in the context.
     pub tool_resources: bool,
     /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
     /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings, and

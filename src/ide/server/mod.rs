@@ -245,11 +245,20 @@ impl Server {
 /// of the application with the URI of a tool takes precedence.
 fn context_with_tools(config: &ServerConfig, tools: &ToolSet, own: &Arc<Context>) -> Arc<Context> {
     let is_own = |uri: &str| own.listed_resources().iter().any(|spec| spec.uri == uri);
-    let tools: Vec<_> = match config.tool_resources {
+    let tools: Vec<_> = match config.tool_resources && !has_resources_of_its_own(&config.mcp, own) {
         true => tools.resources(config.dialect).filter(|spec| !is_own(&spec.uri)).collect(),
         false => Vec::new(),
     };
     if tools.is_empty() { own.clone() } else { Arc::new(Context::clone(own).resources(tools)) }
+}
+
+/// Returns true if the application answers the requests for resources itself. A session serves them, or
+/// forwards them: it cannot do both.
+fn has_resources_of_its_own(config: &mcp::ServerConfig, own: &Context) -> bool {
+    let (_, is_served) = own.declares();
+    let is_forwarded = |method| config.forward.takes(method, is_served);
+    ["resources/list", "resources/read"].into_iter().any(is_forwarded)
+        || !is_served && config.capabilities.contains_key("resources")
 }
 
 /// Returns the methods to forward: those of the application, and those that this layer needs.
