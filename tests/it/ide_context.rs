@@ -165,6 +165,30 @@ fn resource_of_tool_has_its_answer() {
 }
 
 #[test]
+fn resource_without_its_tool_is_not_found() {
+    // By themselves, these tools are refused with -32602 and -32601.
+    for tool in ["getOpenEditors", "openDiff", "countLines"] {
+        let mut config = handling([]);
+        config.mcp.context =
+            Context::new().resource(ResourceSpec::new("a://b", "b", "", "").read_by(tool)).into();
+        let mut editor = Editor::attached(config);
+        for _ in 0..2 {
+            let refusal = ask(&mut editor, "resources/read", r#"{"uri":"a://b"}"#).remove(0);
+            assert!(refusal.contains(r#""code":-32002,"message":"resource a://b not found""#), "{refusal}");
+            let tools = ToolSet::new().handle(Tool::GetOpenEditors).custom("countLines", "", "{}");
+            let _ = editor.server.set_tools(tools);
+            editor.written();
+            if tool != "openDiff" {
+                let call = called(&editor.say(&read("a://b")));
+                editor.server.call(call).fail(-1, "").unwrap();
+            }
+            let _ = editor.server.set_tools(ToolSet::new());
+            editor.written();
+        }
+    }
+}
+
+#[test]
 fn resource_of_tool_is_answered_by_number() {
     type Answered = fn(&mut Server, CallId) -> Result<(), RespondError>;
     let json: Answered = |server, call| server.call(call).answer_json(r#"{"tabs":[]}"#);

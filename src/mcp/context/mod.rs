@@ -141,7 +141,7 @@ impl Context {
     pub(super) fn find_resource(&self, uri: &str) -> Result<Option<&ResourceSpec>, ErrorObject> {
         let listed = self.listed_resources().iter().find(|spec| spec.uri == uri);
         if listed.is_none() && self.listed_templates().is_empty() {
-            return Err(ErrorObject::new(code::RESOURCE_NOT_FOUND, format!("resource {uri} not found")));
+            return Err(resource_not_found(uri));
         }
         Ok(listed)
     }
@@ -156,6 +156,11 @@ impl Context {
         self.listed_resources() == other.listed_resources()
             && self.listed_templates() == other.listed_templates()
     }
+}
+
+/// Returns the error for a resource that is not offered.
+pub(super) fn resource_not_found(uri: &str) -> ErrorObject {
+    ErrorObject::new(code::RESOURCE_NOT_FOUND, format!("resource {uri} not found"))
 }
 
 /// Puts an item in the place of the item with the same key, or at the end.

@@ -24,8 +24,9 @@ pub struct ResourceSpec {
     #[serde(skip_serializing_if = "str::is_empty")]
     pub mime_type: Cow<'static, str>,
     /// The tool that reads this resource. A request for the resource becomes a call of this tool
-    /// without arguments, and the texts of the answer become the contents of the resource. `None` if
-    /// the application answers the request itself.
+    /// without arguments, and the texts of the answer become the contents of the resource. The resource
+    /// is not found while this tool is not offered. `None` if the application answers the request
+    /// itself.
     #[serde(skip)]
     pub tool: Option<Cow<'static, str>>,
 }

@@ -17,6 +17,7 @@ use crate::{
     Outbox,
     mcp::{
         Event, GetPrompt, ReadResource, Timeout, Tools,
+        context::resource_not_found,
         incoming::{Form, Terms, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
     },
@@ -98,6 +99,8 @@ impl<T: Tools> Server<T> {
             };
             let form = Form::Resource(Box::new((spec.uri.clone(), spec.mime_type.clone())));
             let token = progress::token_of(params, &self.session.limits);
+            // The client asked for a resource, so the code is not that of an unknown tool.
+            self.tools.check(tool).map_err(|_| resource_not_found(&spec.uri))?;
             let tool = self.decode_arguments(tool, params::NO_ARGUMENTS)?;
             Ok((resource, Some((Decoded { tool, token, at_once: false }, form))))
         });
