@@ -7,7 +7,7 @@
 
 use super::head::{Fields, MAX_FIELDS, elements};
 use super::{HeaderField, Status};
-use alloc::{string::ToString, vec::Vec};
+use alloc::{borrow::Cow, format, string::ToString, vec::Vec};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -26,11 +26,11 @@ impl<'a> Request<'a> {
 
     /// Returns the path of the request target, with the query if there is one, in visible ASCII. It
     /// begins with `/`. For a target in absolute-form (`http://127.0.0.1:41111/mcp`), that is the part
-    /// behind the authority.
+    /// behind the authority, with `/` in place of an empty path (RFC 9110 section 4.2.3).
     #[must_use]
-    pub fn target(&self) -> &'a str {
+    pub fn target(&self) -> Cow<'a, str> {
         let target = self.whole_target();
-        Target::of(target).map_or(target, |target| target.path)
+        Target::of(target).map_or(Cow::Borrowed(target), |target| target.path)
     }
 
     /// Returns the host and port that the request names. That is the value of the `Host` field. With a
@@ -94,8 +94,8 @@ impl fmt::Debug for Request<'_> {
 struct Target<'a> {
     /// The host and port of a target in absolute-form.
     authority: Option<&'a str>,
-    /// The path and the query.
-    path: &'a str,
+    /// The path, which begins with `/`, and the query.
+    path: Cow<'a, str>,
 }
 
 impl<'a> Target<'a> {
@@ -107,17 +107,18 @@ impl<'a> Target<'a> {
             return None;
         }
         if target.starts_with('/') {
-            return Some(Self { authority: None, path: target });
+            return Some(Self { authority: None, path: Cow::Borrowed(target) });
         }
         let (scheme, rest) = target.split_at_checked(SCHEME.len())?;
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         let is_valid = scheme.eq_ignore_ascii_case(SCHEME)
             && !authority.is_empty()
             && !authority.starts_with(':')
-            && !authority.contains('@')
-            && !path.starts_with('?');
-        is_valid
-            .then_some(Self { authority: Some(authority), path: if path.is_empty() { "/" } else { path } })
+            && !authority.contains('@');
+        is_valid.then(|| Self {
+            authority: Some(authority),
+            path: if path.starts_with('/') { Cow::Borrowed(path) } else { Cow::Owned(format!("/{path}")) },
+        })
     }
 }
 
@@ -291,7 +292,7 @@ pub(crate) fn push(out: &mut Vec<u8>, parts: &[&str]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::{format, string::String};
+    use alloc::string::String;
 
     const GOOD: &[&str] = &[
         "Host: 127.0.0.1:1",
@@ -332,7 +333,9 @@ mod tests {
             ("lower-case get", "get / HTTP/1.1", "", &[], 400),
             ("absolute form", "GET http://evil/ HTTP/1.1", "", &[], 101),
             ("absolute form without a path", "GET HTTP://evil:1 HTTP/1.1", "", &[], 101),
-            ("absolute form, a query without a path", "GET http://evil?a HTTP/1.1", "", &[], 400),
+            ("absolute form, a query without a path", "GET http://evil?a HTTP/1.1", "", &[], 101),
+            ("absolute form, a query without a host", "GET http://?a HTTP/1.1", "", &[], 400),
+            ("absolute form, a user in the query", "GET http://evil?a@b HTTP/1.1", "", &[], 101),
             ("absolute form without a host", "GET http:///a HTTP/1.1", "", &[], 400),
             ("absolute form with a port alone", "GET http://:1/a HTTP/1.1", "", &[], 400),
             ("absolute form with a user", "GET http://a@evil/ HTTP/1.1", "", &[], 400),
@@ -408,13 +411,16 @@ mod tests {
             ("/a?b", "/a?b", b"127.0.0.1:1"),
             ("http://h:2/a?b", "/a?b", b"h:2"),
             ("hTTp://[::1]:2", "/", b"[::1]:2"),
+            ("http://h:2?", "/?", b"h:2"),
+            ("http://h:2?a/b?c", "/?a/b?c", b"h:2"),
             ("http://h//a", "//a", b"h"),
         ];
         for (target, path, host) in cases {
             let head = head(&format!("GET {target} HTTP/1.1"), "", &[]);
             let request = Request::new(head.as_bytes());
             assert!(check(head.as_bytes()).is_ok(), "{target}");
-            assert_eq!((request.target(), request.host()), (*path, HeaderField::One(host)), "{target}");
+            assert_eq!(request.target(), *path, "{target}");
+            assert_eq!(request.host(), HeaderField::One(host), "{target}");
         }
         let two = head("GET http://h/ HTTP/1.1", "", &["Host: h"]);
         assert_eq!(Request::new(two.as_bytes()).host(), HeaderField::Many);

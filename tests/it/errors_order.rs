@@ -69,7 +69,7 @@ const ROWS: &[(&str, &str, &str, Fault)] = &[
     ("400", "Sec-WebSocket-Key must be 16 bytes in base64", "key", Change("jZQ==", "jZQ=")),
     (
         "403",
-        "the Host field must be localhost, [::1] or an address of 127.0.0.0/8, with this port",
+        "the host of the request must be localhost, [::1] or an address of 127.0.0.0/8, with this port",
         "host",
         Change("Host: 127.0.0.1", "Host: evil.example"),
     ),

@@ -22,8 +22,7 @@ const NOT_GET: &str = "400 Bad Request: the method must be GET";
 const NOT_A_PATH: &str = "400 Bad Request: the request target must be a path or an http URI";
 const HTTP_VERSION: &str = "505 HTTP Version Not Supported: the HTTP version must be 1.1";
 const WS_VERSION: &str = "426 Upgrade Required: the WebSocket version must be 13";
-const HOST: &str =
-    "403 Forbidden: the Host field must be localhost, [::1] or an address of 127.0.0.0/8, with this port";
+const HOST: &str = "403 Forbidden: the host of the request must be localhost, [::1] or an address of 127.0.0.0/8, with this port";
 const ORIGIN: &str = "403 Forbidden: web pages may not attach";
 const PATH: &str = "404 Not Found: there is nothing at this path";
 const AUTH: &str = "401 Unauthorized: the token of the lock file is missing or wrong";
@@ -293,11 +292,18 @@ fn n02_absolute_target_replaces_host_field() {
         ("http://a@127.0.0.1:41111/", OURS, NOT_A_PATH),
         ("http://127.0.0.1:41111/elsewhere", OURS, PATH),
         ("http://127.0.0.1:41111/mcp?x", OURS, PATH),
+        ("http://127.0.0.1:41111?x", OURS, PATH),
+        ("http://evil.example:41111?x", OURS, HOST),
     ];
     for (target, field, expected) in cases {
         let head = head(&[("GET / ", &format!("GET {target} ")), (OURS, field)]);
         assert_eq!(answer_of(strict(), &head), expected, "{target} {field:?}");
     }
+    let query = head(&[("GET / ", "GET http://127.0.0.1:41111?x ")]);
+    assert_eq!(answer(&query), ACCEPTED, "any path is accepted");
+    let mut one = strict();
+    one.policy.paths = vec!["/?x".into()];
+    assert_eq!(answer_of(one, &query), ACCEPTED, "an empty path stands for `/`");
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl Policy {
         if !allowed && (origin != HeaderField::Absent || request.has("sec-fetch-site")) {
             return Err(FOREIGN_ORIGIN);
         }
-        if !self.paths.is_empty() && !self.paths.iter().any(|path| path == request.target()) {
+        if !self.paths.is_empty() && !self.paths.iter().any(|path| *path == request.target()) {
             return Err(UNKNOWN_PATH);
         }
         if let Some(token) = self.auth.token() {
@@ -236,7 +236,7 @@ fn subprotocol(request: &Request<'_>) -> Option<&'static str> {
 
 const FOREIGN_HOST: Refusal = Refusal::new(
     Status::Forbidden,
-    "the Host field must be localhost, [::1] or an address of 127.0.0.0/8, with this port",
+    "the host of the request must be localhost, [::1] or an address of 127.0.0.0/8, with this port",
 );
 const FOREIGN_ORIGIN: Refusal = Refusal::new(Status::Forbidden, "web pages may not attach");
 const UNKNOWN_PATH: Refusal = Refusal::new(Status::NotFound, "there is nothing at this path");
