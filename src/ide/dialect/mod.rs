@@ -52,7 +52,7 @@ dialects! {
     /// | file not found | `isError` | a text | a text | `isError` |
     /// | severities | `Error` `Warning` `Information` `Hint` | `ERROR` `WARNING` `INFO` `WEAK_WARNING` | as JetBrains | as VS Code |
     /// | diagnostics | a list for each file | a list for each file | one list, a file in each | a list for each file |
-    /// | `C:\w` in pushes and lists | `C:\w` | `/c/w` | `C:\w` | `C:\w` |
+    /// | `C:\w` in pushes, lists and selections | `C:\w` | `/c/w` | `C:\w` | `C:\w` |
     /// | file of a diagnostic | as in the call, or a URI | as VS Code | a path | as VS Code |
     /// | required by `openDiff`'s schema | all four arguments | all four | `old_file_path`, `new_file_contents` | all four |
     /// | names of notifications | `selection_changed` | `selection_changed` | `notifications/selection_changed` | `selection_changed` |
@@ -173,7 +173,8 @@ mod tests {
     use super::*;
     use crate::ide::push::InDialect;
     use crate::ide::{
-        Answer as _, CursorPosition, FilePaths, Mention, OpenedFiles, Position, Range, Selection,
+        Answer as _, CurrentSelection, CursorPosition, FilePaths, LatestSelection, Mention, OpenedFiles,
+        Position, Range, Selection,
     };
     use alloc::{string::String, vec};
 
@@ -185,6 +186,9 @@ mod tests {
             ("C:\\", "/c"),
             ("\\\\server\\share\\x", "//server/share/x"),
             ("\\\\server\\a:b", "//server/a:b"),
+            ("\\\\?\\C:\\w\\a", "/c/w/a"),
+            ("\\\\?\\UNC\\server\\share\\x", "//server/share/x"),
+            ("\\\\?\\Volume{1}\\x", "//?/Volume{1}/x"),
             ("/home/u/x", "/home/u/x"),
             ("src\\x", "src\\x"),
             ("", ""),
@@ -193,14 +197,17 @@ mod tests {
                 let expected = if dialect == Dialect::JetBrains { posix } else { path };
                 assert_eq!(dialect.path(path), expected, "{dialect:?}");
                 let expected = serde_json::to_string(expected).unwrap();
+                let selection = || Selection::new(path, Range::default(), "");
                 let pushes = [
-                    serde_json::to_string(&InDialect(&Selection::new(path, Range::default(), ""), dialect)),
+                    serde_json::to_string(&InDialect(&selection(), dialect)),
                     serde_json::to_string(&InDialect(&Mention::new(path, None), dialect)),
                 ];
                 let own = path.into();
                 let answers = [
                     OpenedFiles::new(vec![path.into()]).result(dialect).into_owned(),
                     CursorPosition::new(path, Position::default()).result(dialect).into_owned(),
+                    CurrentSelection(Some(selection())).result(dialect).into_owned(),
+                    LatestSelection(Some(selection())).result(dialect).into_owned(),
                 ];
                 let paths = FilePaths::new(vec![own]).result(dialect).into_owned();
                 assert_eq!(paths.texts().next(), Some(&*dialect.path(path)), "{dialect:?}");

@@ -41,9 +41,10 @@ use core::cmp::Reverse;
 use core::fmt;
 
 pub(super) use lexical::{is_absolute, is_windows};
+use spelling::without_prefix;
 pub(super) use spelling::{Fit, fit, resolved};
 pub(super) use suspicion::check_relative;
-pub(super) use uri::{Unencoded, as_written, lenient, unescaped};
+pub(super) use uri::{Unencoded, as_written, lenient, of_file, unescaped};
 
 /// The maximum length of a path in bytes: `PATH_MAX` of Linux, which cannot open a longer path.
 pub const MAX_PATH: usize = 4096;
@@ -191,12 +192,13 @@ impl LocalPath {
 }
 
 /// Returns an absolute path of Windows in the form that POSIX tools use there: `C:\w\p` as `/c/w/p`, a
-/// share with slashes. Returns any other path unchanged.
+/// share with slashes, both without `\\?\`. Returns any other path unchanged.
 pub(super) fn posix_form(path: &str) -> Cow<'_, str> {
     if !is_windows(path) {
         return Cow::Borrowed(path);
     }
-    let slashed = path.replace('\\', "/");
+    let plain = without_prefix(path);
+    let slashed = if is_windows(&plain) { &plain } else { path }.replace('\\', "/");
     Cow::Owned(match slashed.split_once(':').filter(|(drive, _)| drive.len() == 1) {
         Some((drive, rest)) => {
             let rest = rest.trim_end_matches('/');

@@ -281,7 +281,7 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 /// Returns the path without the `\\?\` that lifts the limits of Windows.
-fn without_prefix(path: &str) -> Cow<'_, str> {
+pub(super) fn without_prefix(path: &str) -> Cow<'_, str> {
     match path.strip_prefix(r"\\?\UNC\") {
         Some(share) => Cow::Owned(format!(r"\\{share}")),
         None => Cow::Borrowed(path.strip_prefix(r"\\?\").unwrap_or(path)),

@@ -11,6 +11,7 @@
 
 use super::Suspicion;
 use super::lexical::{is_absolute, is_separator, is_windows};
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -152,6 +153,22 @@ pub(in crate::ide) fn lenient(given: &str) -> String {
     let mut decoded = Vec::with_capacity(path.len());
     decoded.extend(unescaped(path));
     drive_first(&String::from_utf8_lossy(&decoded)).into()
+}
+
+/// Returns the path of a file that a `file:` URI or a path names, for a client that expects a path. A
+/// share keeps its server: `file://server/share/x` and `file:////server/share/x` become
+/// `//server/share/x`. No escape of a path is decoded.
+pub(in crate::ide) fn of_file(given: &str) -> Cow<'_, str> {
+    let Some((_, rest)) = given.split_once(':').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
+    else {
+        return Cow::Borrowed(given);
+    };
+    let server = rest.strip_prefix("//").map(|rest| rest.split('/').next().unwrap_or_default());
+    let server = server.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("localhost"));
+    Cow::Owned(match server {
+        Some(_) => String::from_utf8_lossy(&unescaped(rest).collect::<Vec<u8>>()).into_owned(),
+        None => lenient(given),
+    })
 }
 
 /// Removes the slash that a URI has before a drive: `/C:/x` becomes `C:/x`.

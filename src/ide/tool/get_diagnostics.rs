@@ -5,7 +5,7 @@ use super::arguments::arguments;
 use super::diagnostic::Shown;
 use super::{Diagnostic, FileDiagnostics, Severity, ToolDef};
 use crate::ide::dialect::DiagnosticsForm;
-use crate::ide::paths::lenient;
+use crate::ide::paths::of_file;
 use crate::ide::{ContentLimits, Dialect, Position, Range};
 use crate::mcp::{Content, Timeout, ToolResult};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
@@ -137,7 +137,7 @@ fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResu
     let mut result = match dialect.rules().diagnostics {
         DiagnosticsForm::Flat => {
             let flat = shown.iter().flat_map(|file| {
-                let path = path_of(file.uri);
+                let path = of_file(file.uri);
                 file.diagnostics.iter().map(move |problem| ShownFlat {
                     file_path: path.clone(),
                     line: problem.range.start.line,
@@ -155,12 +155,6 @@ fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResu
         result.content.push(Content::text(format!("{missing} more diagnostics are not shown")));
     }
     result
-}
-
-/// Returns the path of a file, which is named by its path or by its `file:` URI.
-fn path_of(file: &str) -> Cow<'_, str> {
-    let is_uri = file.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
-    if is_uri { Cow::Owned(lenient(file)) } else { Cow::Borrowed(file) }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -210,6 +204,12 @@ mod tests {
             ("file:///w/a%20%C3%A9", "/w/a \u{e9}"),
             ("FILE:/w/a", "/w/a"),
             ("file:///C:/w/a", "C:/w/a"),
+            ("file://server/share/a%20b", "//server/share/a b"),
+            ("file:////server/share/a", "//server/share/a"),
+            ("file://LocalHost/w/a", "/w/a"),
+            ("file://wsl%24/Ubuntu/w", "//wsl$/Ubuntu/w"),
+            ("file://server", "//server"),
+            ("\\\\server\\share\\a", "\\\\server\\share\\a"),
             ("/w/100%41", "/w/100%41"),
             ("C:\\w\\a", "C:\\w\\a"),
             ("untitled:a", "untitled:a"),

@@ -38,6 +38,7 @@ pub(super) fn written(
     let shown = crate::text::truncate(text, limits.selection);
     let missing = text.len().saturating_sub(shown.len());
     let text = shown;
+    let file_path = &*dialect.path(file_path);
     let mut result = match dialect.rules().selection_answer {
         SelectionAnswerForm::Ranged => ToolResult::json(&Ranged { file_path, text, range: *range }),
         SelectionAnswerForm::WithSuccess => {
