@@ -19,7 +19,8 @@ pub enum Bind {
     Port(u16),
     /// A free port of these, on 127.0.0.1. They are tried in their order, from a random one on, so that no
     /// program knows beforehand which port the editor takes. A restarted editor most often gets another
-    /// port, to which no agent reconnects (measured); [`Resume`](Self::Resume) keeps the port.
+    /// port, to which no agent reconnects (measured); [`Resume`](Self::Resume) keeps the port. The range
+    /// has at least one port, and not port 0, which stands for any port ([`AnyPort`](Self::AnyPort)).
     Ports(RangeInclusive<u16>),
     /// The port of the last run, on 127.0.0.1. If another program has that port now, the system
     /// chooses one.
@@ -72,9 +73,7 @@ impl Bind {
                 Err(error) if error.kind() == ErrorKind::AddrInUse => on(0)?,
                 bound => bound?,
             },
-            Self::Ports(ports) => {
-                in_turn(&ports).find_map(|port| on(port).ok()).ok_or(ErrorKind::AddrInUse)?
-            }
+            Self::Ports(ports) => first_free(&ports, on)?,
             Self::ExposedToOtherMachines(addr) => TcpListener::bind(addr)?,
         };
         // The listener already works. If the system refuses the longer queue, the shorter queue stays.
@@ -82,6 +81,36 @@ impl Bind {
         let _ = rustix::net::listen(&listener, BACKLOG);
         Ok(listener)
     }
+}
+
+/// Returns the result of `on` for the first of these ports for which it succeeds.
+///
+/// # Errors
+///
+/// `InvalidInput` for a range without ports, or with port 0. If all ports fail, the error of a port that
+/// is not in use, such as `PermissionDenied` for a port below 1024; `AddrInUse` if all are in use.
+fn first_free<T>(ports: &RangeInclusive<u16>, on: impl Fn(u16) -> io::Result<T>) -> io::Result<T> {
+    let (first, last) = (ports.start(), ports.end());
+    if *first == 0 || ports.is_empty() {
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            format!("the ports {first} to {last} are no range of ports from 1 on"),
+        ));
+    }
+    let mut failure: Option<io::Error> = None;
+    for port in in_turn(ports) {
+        match on(port) {
+            Ok(bound) => return Ok(bound),
+            Err(error) => {
+                // One port in use beside others that may not be bound is not the reason.
+                if failure.is_none() || error.kind() != ErrorKind::AddrInUse {
+                    failure = Some(error);
+                }
+            }
+        }
+    }
+    let error = failure.unwrap_or_else(|| ErrorKind::AddrInUse.into());
+    Err(io::Error::new(error.kind(), format!("no port of {first} to {last} can be bound: {error}")))
 }
 
 /// Returns each of these ports once, from a random one on.
@@ -120,6 +149,38 @@ mod tests {
         #[allow(clippy::reversed_empty_ranges, reason = "an empty range has no port")]
         let none = in_turn(&(2..=1)).count();
         assert_eq!(none, 0);
+    }
+
+    #[test]
+    fn ports_fail_with_the_reason() {
+        use ErrorKind::{AddrInUse, InvalidInput, PermissionDenied};
+        // The range, the ports that may not be bound, the free ports, and the result.
+        #[allow(clippy::reversed_empty_ranges, reason = "an empty range has no port")]
+        let rows = [
+            ("one is free", 10..=19, 10..=15, vec![17], Ok(17)),
+            ("all are in use", 10..=19, 0..=0, vec![], Err(AddrInUse)),
+            ("none is permitted", 10..=19, 10..=19, vec![], Err(PermissionDenied)),
+            ("one is not permitted", 10..=19, 12..=12, vec![], Err(PermissionDenied)),
+            ("port 0", 0..=9, 0..=0, vec![0, 5], Err(InvalidInput)),
+            ("port 0 alone", 0..=0, 1..=1, vec![0], Err(InvalidInput)),
+            ("from the first port", 1..=1, 0..=0, vec![1], Ok(1)),
+            ("no port", 9..=8, 0..=0, vec![8, 9], Err(InvalidInput)),
+        ];
+        for (name, ports, forbidden, free, want) in rows {
+            let on = |port| match port {
+                port if free.contains(&port) => Ok(port),
+                port if forbidden.contains(&port) => Err(PermissionDenied.into()),
+                _ => Err(AddrInUse.into()),
+            };
+            // The order of the ports is random.
+            for _ in 0..50 {
+                let found = first_free(&ports, on).map_err(|error| {
+                    assert!(error.to_string().contains(&format!("{} to {}", ports.start(), ports.end())));
+                    error.kind()
+                });
+                assert_eq!(found, want, "{name}");
+            }
+        }
     }
 
     #[test]
