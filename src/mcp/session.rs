@@ -145,22 +145,21 @@ impl<C> Session<C> {
         at_once: bool,
         out: &mut impl Outbox,
     ) {
-        if let Some(call) = self.open_request(id, params, at_once, out) {
+        if let Some(call) = self.open_request(id, params, Terms::forwarded(at_once), out) {
             self.push(Event::Request { call, method: method.into(), params: params.map(ToOwned::to_owned) });
         }
     }
 
-    /// Opens a request that is no call of a tool, or answers that too many calls are open. `at_once`
-    /// is true if the answer comes before anything else is read.
+    /// Opens a request that is no call of a tool, or answers that too many calls are open.
     pub(super) fn open_request(
         &mut self,
         id: Id,
         params: Option<&RawValue>,
-        at_once: bool,
+        terms: Terms,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
         let token = super::progress::token_of(params, &self.limits);
-        self.incoming.open(self.now, id, Terms::request(at_once), token, out)
+        self.incoming.open(self.now, id, terms, token, out)
     }
 
     /// Passes a notification to the application.

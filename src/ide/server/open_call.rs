@@ -148,7 +148,7 @@ impl<'a> OpenCall<'a> {
             return Err(RespondError::NotAnAnswer);
         }
         let raw = answer.to_raw();
-        self.with(|server, call| server.end(call, |mcp, out| Ok(mcp.respond_with_any(call, &raw, out)?)))
+        self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
     }
 
     /// Answers with a JSON-RPC error. A tool that failed answers [`ToolResult::error`].

@@ -62,16 +62,19 @@ impl Incoming {
         Ok(self.finish_sent(call, sent.is_ok())?)
     }
 
-    /// Answers a call with any value, for methods that are not of MCP.
+    /// Answers a forwarded request with any value, for methods that are not of MCP.
     pub(in crate::mcp) fn respond_with_any(
         &mut self,
         call: CallId,
         result: &RawValue,
         out: &mut impl Outbox,
-    ) -> Result<(), NotOpen> {
-        let id = &self.get(call)?.id;
+    ) -> Result<(), RespondError> {
+        let Call { id, form, .. } = self.get(call)?;
+        if !matches!(form, Form::Forwarded) {
+            return Err(RespondError::NotAnAnswer);
+        }
         let is_sent = out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).is_ok();
-        self.finish_sent(call, is_sent)
+        Ok(self.finish_sent(call, is_sent)?)
     }
 
     pub(in crate::mcp) fn fail(
@@ -155,7 +158,9 @@ impl Incoming {
 fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
     match call.form {
         Form::Tool => send_result(&call.id, &ToolResult::error(text), out),
-        Form::Request | Form::Resource(_) => send_error(&call.id, (code::INTERNAL_ERROR, text, None), out),
+        Form::Request | Form::Forwarded | Form::Resource(_) => {
+            send_error(&call.id, (code::INTERNAL_ERROR, text, None), out)
+        }
     }
 }
 

@@ -66,18 +66,25 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Returns the terms of a request that is no call of a tool.
-    pub(super) const fn request(at_once: bool) -> Self {
-        Self { timeout: Timeout::Default, when_late: None, at_once, form: Form::Request }
+    pub(super) const fn request() -> Self {
+        Self { timeout: Timeout::Default, when_late: None, at_once: false, form: Form::Request }
+    }
+
+    /// Returns the terms of a forwarded request.
+    pub(super) const fn forwarded(at_once: bool) -> Self {
+        Self { timeout: Timeout::Default, when_late: None, at_once, form: Form::Forwarded }
     }
 }
 
 /// The form of the answer to a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Form {
     /// The result of a tool. A failure is a result too.
     Tool,
     /// Any object. A failure is an error.
     Request,
+    /// Any value: the request was forwarded, and can be of another protocol. A failure is an error.
+    Forwarded,
     /// The contents of a resource, which the application answers as the result of a tool. The fields
     /// are the URI and the media type. A failure is an error.
     Resource(Box<(Cow<'static, str>, Cow<'static, str>)>),
@@ -320,7 +327,11 @@ impl Incoming {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{OutboxClosed, To, mcp::Progress, rpc::ErrorObject};
+    use crate::{
+        OutboxClosed, To,
+        mcp::Progress,
+        rpc::{ErrorObject, RespondError},
+    };
     use alloc::string::String;
 
     /// An outbox that keeps the sent messages, and is full if the second field is true.
@@ -357,7 +368,7 @@ pub(super) mod tests {
 
         /// Opens a request that is due at [`DUE`].
         fn open(&mut self, id: impl Into<Id>, at_once: bool) -> Option<CallId> {
-            self.incoming.open(Time::ZERO, id.into(), Terms::request(at_once), None, &mut self.out)
+            self.incoming.open(Time::ZERO, id.into(), Terms::forwarded(at_once), None, &mut self.out)
         }
 
         fn fail(&mut self, call: CallId) -> Result<(), NotOpen> {
@@ -566,11 +577,40 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn only_forwarded_request_accepts_any_value() {
+        let mut calls = Calls::new(8);
+        let of_resource = Form::Resource(Box::new(("r://1".into(), "".into())));
+        let forms = [
+            ("a tool", Form::Tool, false),
+            ("a resource that a tool reads", of_resource, false),
+            ("a prompt, or a resource", Form::Request, false),
+            ("a forwarded request", Form::Forwarded, true),
+        ];
+        for (name, form, is_accepted) in forms {
+            for text in ["[1]", r#"{"content":[]}"#] {
+                let terms = Terms { form: form.clone(), ..Terms::request() };
+                let call = calls.incoming.open(Time::ZERO, 1.into(), terms, None, &mut calls.out).unwrap();
+                let value = serde_json::from_str(text).unwrap();
+                let answered = calls.incoming.respond_with_any(call, value, &mut calls.out);
+                let want = if is_accepted { Ok(()) } else { Err(RespondError::NotAnAnswer) };
+                assert_eq!(answered, want, "{name}: {text}");
+                assert_eq!(calls.incoming.is_open(call), !is_accepted, "{name}: {text}");
+                calls.incoming.close_one();
+                let late = calls.incoming.respond_with_any(call, value, &mut calls.out);
+                assert!(matches!(late, Err(RespondError::NotOpen(_))), "{name}: {late:?}");
+            }
+        }
+        assert_eq!(calls.out.0.len(), 2);
+    }
+
+    #[test]
     fn full_outbox_receives_no_progress() {
         let mut calls = Calls::new(8);
         let token = Some(Id::from(7));
-        let call =
-            calls.incoming.open(Time::ZERO, 1.into(), Terms::request(false), token, &mut calls.out).unwrap();
+        let call = calls
+            .incoming
+            .open(Time::ZERO, 1.into(), Terms::forwarded(false), token, &mut calls.out)
+            .unwrap();
         for (reached, is_full) in [(1.0, true), (2.0, false)] {
             calls.out.1 = is_full;
             let said = Progress::new(reached);

@@ -67,7 +67,9 @@ impl<T: Tools> Server<T> {
         // The timeout of a tool and its answer at the timeout are those that a client of the tool needs.
         let (timeout, when_late) = match form {
             Form::Resource(_) => (Timeout::Default, None),
-            Form::Tool | Form::Request => (self.tools.timeout(&tool), self.tools.result_when_late(&tool)),
+            Form::Tool | Form::Request | Form::Forwarded => {
+                (self.tools.timeout(&tool), self.tools.result_when_late(&tool))
+            }
         };
         let terms = Terms { timeout, when_late, at_once, form };
         if let Some(call) = self.session.incoming.open(now, id, terms, token, out) {
@@ -81,7 +83,7 @@ impl<T: Tools> Server<T> {
             GetPrompt::read(params).and_then(|prompt| self.context.check_prompt(&prompt).map(|()| prompt));
         match asked {
             Ok(prompt) => {
-                if let Some(call) = self.session.open_request(id, params, false, out) {
+                if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
                     self.session.push(Event::GetPrompt { call, prompt });
                 }
             }
@@ -107,7 +109,7 @@ impl<T: Tools> Server<T> {
         match asked {
             Ok((_, Some((call, form)))) => self.called(id, call, form, out),
             Ok((resource, None)) => {
-                if let Some(call) = self.session.open_request(id, params, false, out) {
+                if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
                     self.session.push(Event::ReadResource { call, resource });
                 }
             }

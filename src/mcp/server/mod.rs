@@ -136,15 +136,15 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// If the call is not open, the error is the way in which the call ended. If the outbox is
-    /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
-    /// closed. In both cases nothing is sent.
+    /// [`RespondError::NotAnAnswer`] for a call of a tool, a prompt or a resource, whose results are
+    /// objects of MCP; the call is still open then. Otherwise as for [`respond`](Server::respond).
+    /// Nothing is sent.
     pub fn respond_with_any(
         &mut self,
         call: CallId,
         result: &RawValue,
         out: &mut impl Outbox,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), RespondError> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
