@@ -6,8 +6,8 @@ use crate::support::ide::{
 use ide_mcp::{
     Time,
     ide::{
-        Client, ClientConfig, ClientEvent, Dialect, OpenEditors, RequestError, Server, ServerConfig,
-        ServerEvent, Tool, ToolCall, ToolSet,
+        Client, ClientConfig, ClientEvent, Dialect, Host, HostConfig, OpenEditors, RequestError, Server,
+        ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{
         Context, Forward, GetPrompt, Implementation, PromptResult, PromptSpec, ReadResource, ResourceResult,
@@ -299,6 +299,34 @@ fn changed_context_is_announced_when_possible() {
     let mut undeclared = Editor::attached(undeclared);
     undeclared.server.set_context(changed());
     assert!(texts(&undeclared.written()).is_empty());
+}
+
+#[test]
+fn connections_of_host_share_one_context() {
+    let tools = || {
+        [Tool::GetCurrentSelection, Tool::GetOpenEditors].into_iter().fold(ToolSet::new(), ToolSet::handle)
+    };
+    // Returns the number of allocations for these connections, of which some come before the changes.
+    let allocations = |are_joined: bool, connections: u64| {
+        let mut config = handling([Tool::GetDiagnostics]);
+        config.tool_resources = are_joined;
+        config.mcp.context = Context::new().resources([]).into();
+        let mut host = Host::new(HostConfig::new(config));
+        let measured = allocation_counter::measure(|| {
+            for _ in 0..connections {
+                host.connect(Time::ZERO);
+            }
+            for _ in 0..2 {
+                host.set_tools(tools());
+                host.set_context(Context::new().resources([]));
+            }
+            host.connect(Time::ZERO);
+        });
+        measured.count_total
+    };
+    let of_joining = |connections| allocations(true, connections) - allocations(false, connections);
+    assert!(of_joining(1) > 0);
+    assert_eq!(of_joining(1), of_joining(8), "the resources of the tools are joined once for each change");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub use secrets::secret_reason;
 pub use unauthenticated::Unauthenticated;
 pub use wire::HostWire;
 
-use super::server::CallOwner;
+use super::server::{CallOwner, context_with_tools};
 use super::{
     Answer, Call, DiagnosticsChanged, Mention, OpenCall, Selection, Server, ServerConfig, ServerEvent,
     ToolArguments, ToolSet,
@@ -59,6 +59,8 @@ use serde::Serialize;
 pub struct Host {
     config: HostConfig,
     server: Arc<ServerConfig>,
+    /// The context of the settings `server`, which all connections share.
+    context: Arc<Context>,
     connections: Connections,
     debounce: Debounce,
     mentions: Mentions,
@@ -74,6 +76,7 @@ impl Host {
     #[must_use]
     pub fn new(config: HostConfig) -> Self {
         Self {
+            context: context_with_tools(&config.server),
             server: Arc::new(config.server.clone()),
             debounce: Debounce::new(config.debounce, config.debounce_max),
             connections: Connections::new(config.open_bytes, config.max_clients),
@@ -91,9 +94,9 @@ impl Host {
         self.connections.set_now(now);
         self.connections.evict_oldest_pending(self.config.max_pending_connections);
         let selection = self.debounce.last();
-        let config = &self.server;
+        let (config, context) = (&self.server, &self.context);
         self.connections.accept(|id, now| {
-            let mut server = Server::new(config.clone(), id.0, now);
+            let mut server = Server::with_context(config.clone(), context.clone(), id.0, now);
             if let Some(selection) = selection {
                 server.set_selection(selection);
             }
@@ -249,22 +252,24 @@ impl Host {
 
     /// Offers other tools from now on, and notifies every client that is ready.
     pub fn set_tools(&mut self, tools: ToolSet) {
-        let tools = Arc::new(tools);
-        Arc::make_mut(&mut self.server).tools = tools.clone();
+        Arc::make_mut(&mut self.server).tools = Arc::new(tools);
+        self.context = context_with_tools(&self.server);
+        let (config, context) = (&self.server, &self.context);
         // A client that is not ready yet has not listed the old tools, or receives the change once it
         // is ready.
         self.connections.with_each(|server| {
-            let _ = server.set_tools(tools.clone());
+            let _ = server.offer_tools(config.clone(), context.clone());
         });
     }
 
     /// Offers other prompts and resources from now on, beside the resources that the tools read, and
     /// notifies every client. What [`mcp::ServerConfig::context`](crate::mcp::ServerConfig::context)
     /// did not declare at the beginning of a session stays unknown to its client.
-    pub fn set_context(&mut self, context: Context) {
-        let context = Arc::new(context);
-        Arc::make_mut(&mut self.server).mcp.context = context.clone();
-        self.connections.with_each(|server| server.set_context(context.clone()));
+    pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
+        Arc::make_mut(&mut self.server).mcp.context = context.into();
+        self.context = context_with_tools(&self.server);
+        let (config, context) = (&self.server, &self.context);
+        self.connections.with_each(|server| server.offer_context(config.clone(), context.clone()));
     }
 
     /// Closes every connection in good order, and admits no more clients. Open diffs are answered as

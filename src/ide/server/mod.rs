@@ -22,7 +22,7 @@ pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 use super::push::{PushSchedule, StreamPos};
 use super::tool::direct;
 use super::tool::toolset::SharedTools;
-use super::{Dialect, Selection, ToolSet};
+use super::{Dialect, Selection};
 use crate::machine::delegate_wire;
 use crate::mcp::{self, Context, Forward, Implementation};
 use crate::rpc::{CallId, SessionId};
@@ -55,6 +55,7 @@ use roots::Roots;
 pub struct Server {
     ws: ws::Server,
     mcp: mcp::Server<SharedTools>,
+    /// The settings, with the current tools and the current context of the application.
     config: Arc<ServerConfig>,
     open_calls: OpenCalls,
     pushes: PushSchedule,
@@ -74,8 +75,6 @@ pub struct Server {
     suppressed_ends: Vec<CallId>,
     /// True if the client has listed the tools.
     listed: bool,
-    /// The prompts and resources of the application, without the resources that its tools read.
-    context: Arc<Context>,
     /// The process id that the client sent in `ide_connected`.
     pid: Option<u32>,
     roots: Roots,
@@ -104,9 +103,21 @@ impl Server {
     #[must_use]
     pub fn new(config: impl Into<Arc<ServerConfig>>, session: SessionId, now: Time) -> Self {
         let config = config.into();
+        let context = context_with_tools(&config);
+        Self::with_context(config, context, session, now)
+    }
+
+    /// Creates a connection, as [`new`](Server::new) does, with the
+    /// [context of these settings](context_with_tools), which connections can share.
+    pub(crate) fn with_context(
+        config: Arc<ServerConfig>,
+        context: Arc<Context>,
+        session: SessionId,
+        now: Time,
+    ) -> Self {
         let mut own = config.mcp.clone();
         own.forward = forwarded(own.forward, config.dialect);
-        own.context = context_with_tools(&config, &config.tools, &config.mcp.context);
+        own.context = context;
         own.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
         let mut ws = ws::Server::new(config.ws.clone(), now);
         if let Some(limit) = own.limits.first_zero() {
@@ -128,7 +139,6 @@ impl Server {
             pending: None,
             suppressed_ends: Vec::new(),
             listed: false,
-            context: config.mcp.context.clone(),
             pid: None,
             roots: Roots::default(),
             tools_changed_pending: false,
@@ -243,19 +253,20 @@ impl Server {
 
 /// Returns the context of the application together with the resources that its tools read. A resource
 /// of the application with the URI of a tool takes precedence.
-fn context_with_tools(config: &ServerConfig, tools: &ToolSet, own: &Arc<Context>) -> Arc<Context> {
+pub(super) fn context_with_tools(config: &ServerConfig) -> Arc<Context> {
+    let own = &config.mcp.context;
+    if !config.tool_resources || has_resources_of_its_own(&config.mcp) {
+        return own.clone();
+    }
     let is_own = |uri: &str| own.listed_resources().iter().any(|spec| spec.uri == uri);
-    let tools: Vec<_> = match config.tool_resources && !has_resources_of_its_own(&config.mcp, own) {
-        true => tools.resources(config.dialect).filter(|spec| !is_own(&spec.uri)).collect(),
-        false => Vec::new(),
-    };
+    let tools: Vec<_> = config.tools.resources(config.dialect).filter(|spec| !is_own(&spec.uri)).collect();
     if tools.is_empty() { own.clone() } else { Arc::new(Context::clone(own).resources(tools)) }
 }
 
 /// Returns true if the application answers the requests for resources itself. A session serves them, or
 /// forwards them: it cannot do both.
-fn has_resources_of_its_own(config: &mcp::ServerConfig, own: &Context) -> bool {
-    let (_, is_served) = own.declares();
+fn has_resources_of_its_own(config: &mcp::ServerConfig) -> bool {
+    let (_, is_served) = config.context.declares();
     let is_forwarded = |method| config.forward.takes(method, is_served);
     ["resources/list", "resources/read"].into_iter().any(is_forwarded)
         || !is_served && config.capabilities.contains_key("resources")

@@ -8,7 +8,8 @@ use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
 use crate::ide::{
-    Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ToolArguments, ToolSet,
+    Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig, ToolArguments,
+    ToolSet,
 };
 use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};
@@ -172,9 +173,25 @@ impl Server {
     /// all the same. A client that listed the old tools before its session was ready receives the
     /// change once the session is ready.
     pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), NotSent> {
-        self.mcp.tools_mut().tools = tools.into();
+        Arc::make_mut(&mut self.config).tools = tools.into();
+        let (config, context) = (self.config.clone(), context_with_tools(&self.config));
+        self.offer_tools(config, context)
+    }
+
+    /// Offers the tools of these settings from now on, which differ only by their tools, with the
+    /// [context of the settings](context_with_tools).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`set_tools`](Server::set_tools).
+    pub(crate) fn offer_tools(
+        &mut self,
+        config: Arc<ServerConfig>,
+        context: Arc<Context>,
+    ) -> Result<(), NotSent> {
+        self.mcp.tools_mut().tools = config.tools.clone();
         let announced = self.may_send().and_then(|()| self.announce_tools());
-        self.renew_context();
+        self.offer_context(config, context);
         announced
     }
 
@@ -183,14 +200,13 @@ impl Server {
     /// [`mcp::ServerConfig::context`] did not declare at the beginning of the session stays unknown to
     /// its client. Requests that are open stay open.
     pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
-        self.context = context.into();
-        self.renew_context();
+        Arc::make_mut(&mut self.config).mcp.context = context.into();
+        self.offer_context(self.config.clone(), context_with_tools(&self.config));
     }
 
-    /// Joins the context of the application with the resources of the current tools.
-    fn renew_context(&mut self) {
-        let tools = self.mcp.tools().tools.clone();
-        let context = context_with_tools(&self.config, &tools, &self.context);
+    /// Offers the context of these settings from now on, which differ only by their tools and context.
+    pub(crate) fn offer_context(&mut self, config: Arc<ServerConfig>, context: Arc<Context>) {
+        self.config = config;
         self.mcp.set_context(context);
         self.announce_context();
     }

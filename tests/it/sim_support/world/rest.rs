@@ -106,10 +106,11 @@ impl World {
         u64::try_from(freed.bytes_current.saturating_neg()).unwrap_or(0)
     }
 
-    /// Returns the number of bytes that a host without clients can hold: the selection, and the
-    /// places of the largest number of connections at once, in a table that doubles as it grows.
+    /// Returns the number of bytes that a host without clients can hold: the settings with the tools at
+    /// the beginning, the tools now and the joined context, the selection, and the places of the largest
+    /// number of connections at once, in a table that doubles as it grows.
     pub const fn held_at_rest(&self) -> u64 {
         let place = size_of::<ide::Server>() + 64;
-        (16 * 1024 + 2 * self.places * place + 3 * self.editor.selected_len) as u64
+        (20 * 1024 + 2 * self.places * place + 3 * self.editor.selected_len) as u64
     }
 }
