@@ -39,6 +39,8 @@ pub struct ToolSet {
 #[derive(Clone, Debug)]
 struct OwnTool {
     name: Cow<'static, str>,
+    /// The tool of the protocol that has this name in any spelling.
+    replaced: Option<Tool>,
     /// The function that decodes the arguments into the type with which the tool was offered.
     decode: Option<Decode>,
 }
@@ -87,10 +89,13 @@ impl ToolSet {
 
     /// Offers a tool of the application's own, whose calls arrive as
     /// [`ToolCall::Other`](crate::ide::ToolCall::Other). `schema` is the JSON Schema of its arguments.
-    /// The tool can have the name of a tool of the protocol, and then takes the place of that tool. The
-    /// exceptions are `openDiff` and the tools that [`Server`](crate::ide::Server) handles: they are
-    /// listed with the new description and schema, but their calls are handled as calls of the tool of
-    /// the protocol. A new entry replaces an earlier entry with the same name.
+    /// A new entry replaces an earlier entry with the same name.
+    ///
+    /// The tool can have the name of a tool of the protocol in any spelling, and then takes the place of
+    /// that tool in every dialect: it is listed under the name in the dialect of the session, and a call
+    /// in any spelling arrives with the name that was given here. The exceptions are `openDiff` and the
+    /// tools that [`Server`](crate::ide::Server) handles: they are listed with the new description and
+    /// schema, but their calls are handled as calls of the tool of the protocol.
     ///
     /// The real client shows its model only `getDiagnostics` and `executeCode` (measured); other
     /// clients show all tools.
@@ -142,12 +147,17 @@ impl ToolSet {
     }
 
     fn offer(mut self, spec: ToolSpec, decode: Option<Decode>) -> Self {
-        for specs in &mut self.specs {
+        let replaced = Tool::from_name(&spec.name);
+        for (specs, dialect) in self.specs.iter_mut().zip(SPELLINGS) {
+            let mut spec = spec.clone();
+            if let Some(tool) = replaced {
+                spec.name = tool.name(dialect).into();
+            }
             // Each name is listed once.
-            put(specs, spec.clone(), |listed| &listed.name);
+            put(specs, spec, |listed| &listed.name);
         }
-        self.own.retain(|own| own.name != spec.name);
-        self.own.push(OwnTool { name: spec.name, decode });
+        self.own.retain(|own| !own.is_called(&spec.name, replaced));
+        self.own.push(OwnTool { name: spec.name, replaced, decode });
         self
     }
 
@@ -165,9 +175,10 @@ impl ToolSet {
     }
 
     /// Returns the tool that a call with this name reaches; `None` for a tool that is not handled.
-    fn called(&self, name: &str) -> Option<Called> {
-        let own = self.own.iter().find(|own| own.name == name).map(|own| Called::Own(own.decode));
-        let Some(tool) = Tool::from_name(name) else { return own };
+    fn called(&self, name: &str) -> Option<Called<'_>> {
+        let known = Tool::from_name(name);
+        let own = self.own.iter().find(|own| own.is_called(name, known)).map(Called::Own);
+        let Some(tool) = known else { return own };
         // A tool of the application's own takes the place of the tool of the protocol with its name,
         // except for `openDiff` and for the tools that the server handles itself.
         let is_handled = if own.is_some() { tool == Tool::OpenDiff } else { self.handles(tool) };
@@ -175,9 +186,17 @@ impl ToolSet {
     }
 }
 
-enum Called {
+impl OwnTool {
+    /// Returns true if a call with this name is a call of this tool. `known` is the tool of the protocol
+    /// with the name.
+    fn is_called(&self, name: &str, known: Option<Tool>) -> bool {
+        self.name == name || known.is_some() && self.replaced == known
+    }
+}
+
+enum Called<'a> {
     Known(Tool),
-    Own(Option<Decode>),
+    Own(&'a OwnTool),
 }
 
 /// The tools of an editor, in the dialect of one session.
@@ -204,13 +223,15 @@ impl Tools for SharedTools {
     }
 
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<ToolRequest, D::Error> {
-        let other = match self.tools.called(name) {
+        let (name, decode) = match self.tools.called(name) {
             Some(Called::Known(tool)) => return ToolRequest::read(tool, arguments),
-            Some(Called::Own(Some(decode))) => {
-                decode(name, &mut <dyn erased_serde::Deserializer<'de>>::erase(arguments))
-                    .map_err(D::Error::custom)?
-            }
-            Some(Called::Own(None)) | None => OtherTool::new(name, Box::<RawValue>::deserialize(arguments)?),
+            Some(Called::Own(own)) => (&*own.name, own.decode),
+            None => (name, None),
+        };
+        let other = match decode {
+            Some(decode) => decode(name, &mut <dyn erased_serde::Deserializer<'de>>::erase(arguments))
+                .map_err(D::Error::custom)?,
+            None => OtherTool::new(name, Box::<RawValue>::deserialize(arguments)?),
         };
         Ok(ToolRequest::Other(other))
     }
@@ -300,10 +321,52 @@ mod tests {
 
     #[test]
     fn custom_tool_can_have_a_protocol_name() {
-        let tools = shared(ToolSet::new().custom("openFile", "", "{}"));
-        let arguments: &RawValue = serde_json::from_str(r#"{"line":1}"#).unwrap();
-        let call = tools.decode("openFile", arguments).unwrap();
-        let ToolRequest::Other(other) = call else { panic!("{call:?}") };
-        assert_eq!(other.raw().map(RawValue::get), Some(r#"{"line":1}"#));
+        let raw = |text| serde_json::from_str::<&RawValue>(text).unwrap();
+        let handled = || ToolSet::new().handle(Tool::OpenFile);
+        let rows = [
+            ("alone", ToolSet::new().custom("openFile", "mine", "{}"), "openFile"),
+            ("the other spelling", ToolSet::new().custom("open_file", "mine", "{}"), "open_file"),
+            ("after the tool", handled().custom("open_file", "mine", "{}"), "open_file"),
+            (
+                "before the tool",
+                ToolSet::new().custom("open_file", "mine", "{}").handle(Tool::OpenFile),
+                "open_file",
+            ),
+            (
+                "both spellings",
+                handled().custom("openFile", "old", "{}").custom("open_file", "mine", "{}"),
+                "open_file",
+            ),
+        ];
+        for (row, set, offered) in rows {
+            for dialect in Dialect::ALL {
+                let tools = SharedTools { dialect, ..shared(set.clone()) };
+                let listed: Vec<_> =
+                    tools.specs().iter().map(|spec| (&*spec.name, &*spec.description)).collect();
+                assert_eq!(listed, [(Tool::OpenFile.name(dialect), "mine")], "{row} {dialect:?}");
+                for name in ["openFile", "open_file"] {
+                    assert!(tools.check(name).is_ok(), "{row} {name}");
+                    let call = tools.decode(name, raw(r#"{"line":1}"#)).unwrap();
+                    let ToolRequest::Other(other) = call else { panic!("{row} {name}: {call:?}") };
+                    assert_eq!(&*other.name, offered, "{row} {name}");
+                    assert_eq!(other.raw().map(RawValue::get), Some(r#"{"line":1}"#), "{row} {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn custom_diff_stays_a_call_of_the_protocol() {
+        for name in ["openDiff", "open_diff"] {
+            let tools = shared(ToolSet::new().handle(Tool::OpenDiff).custom(name, "mine", "{}"));
+            assert_eq!(tools.specs().iter().filter(|spec| spec.description == "mine").count(), 1, "{name}");
+            assert!(tools.tools.names(Dialect::VsCode).eq(["openDiff", "close_tab", "closeAllDiffTabs"]));
+            let arguments: &RawValue =
+                serde_json::from_str(r#"{"old_file_path":"/a","new_file_contents":"x"}"#).unwrap();
+            for called in ["openDiff", "open_diff"] {
+                let call = tools.decode(called, arguments).unwrap();
+                assert!(matches!(call, ToolRequest::OpenDiff(_)), "{name} {called}: {call:?}");
+            }
+        }
     }
 }
