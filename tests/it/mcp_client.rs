@@ -382,6 +382,11 @@ fn a_list_in_pages_is_one_outcome() {
     agent.client.close();
     assert_eq!(agent.events(), ["outcome Closed"]);
 
+    let (mut agent, _) = listing_within(Timeout::Default);
+    agent.out.closed = true;
+    agent.hear(&page_of(2, "", "a"));
+    assert_eq!(agent.events(), ["outcome Closed"], "the next page cannot be requested");
+
     for (name, result) in [("items", r#"{"prompts":7}"#), ("none", "{}"), ("no object", "[]")] {
         let (mut agent, _) = listing_within(Timeout::Default);
         agent.hear(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));

@@ -29,7 +29,7 @@ use crate::{
         params::ListOut,
         session::{Session, State},
     },
-    rpc::{RequestId, code},
+    rpc::{NotSent, RequestId, code},
 };
 
 impl Client {
@@ -105,7 +105,8 @@ impl Client {
         let params = cursor.as_deref().map(|cursor| Cursor { cursor });
         let purpose = Purpose::Page(Box::new(listing));
         let asked = self.session.ask((method, params.as_ref()), timeout, purpose, out);
-        asked.err().map(|_| Outcome::Malformed)
+        let failed = |error| if error == NotSent::Closed { Outcome::Closed } else { Outcome::Malformed };
+        asked.err().map(failed)
     }
 }
 
