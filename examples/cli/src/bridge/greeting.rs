@@ -9,6 +9,14 @@ use serde_json::{json, value::RawValue};
 use std::collections::VecDeque;
 use std::iter;
 
+/// The maximum number of lines that the bridge takes while it attaches to the editor; a client that
+/// waits for the answer to `initialize` sends none.
+const LINES: usize = 256;
+
+/// The size of these lines, in bytes, from which on the bridge takes no more of them: 1 MiB, as for the
+/// send buffer to the editor (`MARK` in `run`), into which they go. One line has up to 64 MiB.
+const BYTES: usize = 1 << 20;
+
 /// The messages of the client that wait for the editor.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Waiting {
@@ -31,6 +39,11 @@ pub(crate) struct End {
 impl Waiting {
     pub(crate) fn new(initialize: String) -> Self {
         Self { initialize, ..Self::default() }
+    }
+
+    /// Returns true if no more lines are taken until the editor has let the bridge in.
+    pub(crate) fn is_full(&self) -> bool {
+        self.held.len() >= LINES || self.held.iter().map(String::len).sum::<usize>() >= BYTES
     }
 
     /// Sets the end; an earlier deadline and the first reason stay.
@@ -95,4 +108,30 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
     // An editor would not accept capabilities that are no object.
     let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));
     Some(Guise { info, capabilities })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_lines_are_limited() {
+        let rows = [
+            ("one line below", vec![0; LINES - 1], false),
+            ("as many lines", vec![0; LINES], true),
+            ("one byte below", vec![BYTES - 2, 1], false),
+            ("as many bytes", vec![BYTES - 1, 1], true),
+            ("one long line", vec![BYTES + 1], true),
+        ];
+        for (name, lengths, is_full) in rows {
+            let mut waiting = Waiting::new(String::new());
+            // The second time after the lines have been taken.
+            for _ in 0..2 {
+                assert!(!waiting.is_full(), "{name}");
+                waiting.held.extend(lengths.iter().map(|length| "x".repeat(*length)));
+                assert_eq!(waiting.is_full(), is_full, "{name}");
+                waiting.held.clear();
+            }
+        }
+    }
 }

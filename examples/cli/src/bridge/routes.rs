@@ -58,6 +58,10 @@ pub(crate) const AWAY: &str = "the editor is away; it is tried to reach it again
 /// client is ready. An editor has time for only a few.
 const HELD: usize = 256;
 
+/// The maximum size of these messages together, in bytes: 8 MiB, the size of the send buffer in which
+/// an editor keeps messages for a client that does not read (`ws::Limits::outgoing`).
+const HELD_BYTES: usize = 8 << 20;
+
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     down: BTreeMap<RequestId, CallId>,
@@ -77,6 +81,12 @@ struct Held {
     call: Option<CallId>,
     method: Box<str>,
     params: Option<Box<RawValue>>,
+}
+
+impl Held {
+    fn bytes(&self) -> usize {
+        self.method.len().saturating_add(self.params.as_ref().map_or(0, |params| params.get().len()))
+    }
 }
 
 impl Routes {
@@ -174,12 +184,13 @@ impl Routes {
                 Some(below) if below.is_ready() => {
                     self.ask_client(call, &method, params.as_deref(), below, above, out);
                 }
-                _ if self.held.len() < HELD => {
-                    // A call that the session has just opened accepts a timeout.
-                    let _ = above.set_call_timeout(call, Timeout::Never);
-                    self.held.push_back(Held { call: Some(call), method, params });
+                _ => {
+                    // A call that the session has just opened accepts a timeout and an answer.
+                    let _ = match self.hold(Held { call: Some(call), method, params }) {
+                        Ok(()) => above.set_call_timeout(call, Timeout::Never),
+                        Err(_) => above.fail(call, code::INTERNAL_ERROR, "the client is not ready"),
+                    };
                 }
-                _ => drop(above.fail(call, code::INTERNAL_ERROR, "the client is not ready")),
             },
             ClientEvent::CallEnded { call, reason: how } => {
                 let reason = match how {
@@ -196,8 +207,11 @@ impl Routes {
                 Some(below) if below.is_ready() => {
                     tell(below.notify(&method, params.as_deref(), out), &method, "client");
                 }
-                _ if self.held.len() < HELD => self.held.push_back(Held { call: None, method, params }),
-                _ => tell(Err(NotSent::Full), &method, "client"),
+                _ => {
+                    if let Err(held) = self.hold(Held { call: None, method, params }) {
+                        tell(Err(NotSent::Full), &held.method, "client");
+                    }
+                }
             },
             ClientEvent::Outcome { request, outcome } => {
                 if let (Some(call), Some(below)) = (self.down.remove(&request), below) {
@@ -217,6 +231,16 @@ impl Routes {
             ClientEvent::PeerFault(violation) => complain("bridge", &format!("the editor: {violation}")),
             _ => {}
         }
+    }
+
+    /// Keeps a message until the client is ready. Returns the message if there is no room.
+    fn hold(&mut self, message: Held) -> Result<(), Held> {
+        let bytes = self.held.iter().map(Held::bytes).fold(message.bytes(), usize::saturating_add);
+        if self.held.len() >= HELD || bytes > HELD_BYTES {
+            return Err(message);
+        }
+        self.held.push_back(message);
+        Ok(())
     }
 
     /// Sends a request of the editor to the client, which is ready.
@@ -309,5 +333,38 @@ fn unsent(error: &NotSent) -> String {
 fn tell(told: Result<(), NotSent>, method: &str, to: &str) {
     if let Err(error) = told {
         complain("bridge", &format!("the {to} did not hear {method}: {error}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a notification of this size.
+    fn early(bytes: usize) -> Held {
+        let params = RawValue::from_string(format!("\"{}\"", "x".repeat(bytes - 3))).unwrap();
+        Held { call: None, method: "m".into(), params: Some(params) }
+    }
+
+    #[test]
+    fn early_messages_are_limited() {
+        let rows = [
+            ("as many messages as the limit", vec![3; HELD], true),
+            ("one more message", vec![3; HELD + 1], false),
+            ("as many bytes as the limit", vec![HELD_BYTES - 3, 3], true),
+            ("one more byte", vec![HELD_BYTES - 3, 4], false),
+            ("one message above the limit", vec![HELD_BYTES + 1], false),
+        ];
+        for (name, sizes, is_kept) in rows {
+            let mut routes = Routes::default();
+            // The second time after the messages have been sent.
+            for _ in 0..2 {
+                let (last, others) = sizes.split_last().unwrap();
+                assert!(others.iter().all(|size| routes.hold(early(*size)).is_ok()), "{name}");
+                assert_eq!(routes.hold(early(*last)).is_ok(), is_kept, "{name}");
+                assert_eq!(routes.held.len(), others.len() + usize::from(is_kept), "{name}");
+                routes.held.clear();
+            }
+        }
     }
 }

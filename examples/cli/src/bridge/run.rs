@@ -40,10 +40,6 @@ const MARK: usize = 1 << 20;
 /// an editor sends in hours, or for its largest answer.
 const ROOM: usize = 64 << 20;
 
-/// The maximum number of lines that the bridge takes while it attaches to the editor; a client that
-/// waits for the answer to `initialize` sends none.
-const HELD: usize = 256;
-
 /// The timeout for open requests after the end of the client's input.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -210,7 +206,7 @@ impl Bridge {
         loop {
             let is_held_up = match &self.stage {
                 Stage::Greeting | Stage::Open => false,
-                Stage::Attaching(waiting) if waiting.end.is_none() => waiting.held.len() >= HELD,
+                Stage::Attaching(waiting) if waiting.end.is_none() => waiting.is_full(),
                 _ => return true,
             };
             if is_held_up || self.is_congested() || self.attachment.waiting() >= MARK {
