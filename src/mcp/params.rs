@@ -140,7 +140,8 @@ impl Serialize for Capabilities<'_> {
         if self.config.logging.is_some() {
             out.serialize_entry("logging", &Empty {})?;
         }
-        let (prompts, resources) = self.config.context.declares();
+        let context = &self.config.context;
+        let (prompts, resources) = (context.declares_prompts(), context.declares_resources());
         for (name, is_declared) in [("prompts", prompts), ("resources", resources)] {
             if is_declared {
                 out.serialize_entry(name, &ListCapability { list_changed: true })?;

@@ -75,6 +75,9 @@ pub trait Tools {
 pub struct ToolSpec {
     /// The name of the tool.
     pub name: Cow<'static, str>,
+    /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub title: Cow<'static, str>,
     /// A description of the tool, for the model that chooses it. Left out if empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
@@ -93,7 +96,19 @@ impl ToolSpec {
         description: impl Into<Cow<'static, str>>,
         input_schema: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { name: name.into(), description: description.into(), input_schema: input_schema.into() }
+        Self {
+            name: name.into(),
+            title: Cow::Borrowed(""),
+            description: description.into(),
+            input_schema: input_schema.into(),
+        }
+    }
+
+    /// Sets the [title](Self::title).
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Cow<'static, str>>) -> Self {
+        self.title = title.into();
+        self
     }
 }
 
@@ -107,7 +122,8 @@ fn schema<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
 
 /// Returns a digest: equal lists have equal digests, and different lists almost never do.
 pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
-    let texts = specs.iter().flat_map(|spec| [&spec.name, &spec.description, &spec.input_schema]);
+    let texts =
+        specs.iter().flat_map(|spec| [&spec.name, &spec.title, &spec.description, &spec.input_schema]);
     // Each text is followed by a byte that occurs in no text.
     rpc::digest(texts.flat_map(|text| text.bytes().chain([0xff])))
 }
@@ -173,6 +189,25 @@ mod tests {
             let got = serde_json::to_string(&ToolSpec::new("t", *description, *schema)).unwrap();
             assert_eq!(got, *want, "{name}");
         }
+        let titled = ToolSpec::new("t", "", "{}").title("T");
+        assert_eq!(serde_json::to_string(&titled).unwrap(), r#"{"name":"t","title":"T","inputSchema":{}}"#);
+    }
+
+    #[test]
+    fn each_text_changes_the_digest() {
+        let spec = || ToolSpec::new("a", "b", "c");
+        let specs = [
+            spec(),
+            ToolSpec::new("x", "b", "c"),
+            ToolSpec::new("a", "x", "c"),
+            ToolSpec::new("a", "b", "x"),
+            spec().title("x"),
+            ToolSpec::new("ab", "", "c"),
+        ];
+        let digests: alloc::collections::BTreeSet<u64> =
+            specs.into_iter().map(|spec| digest(&[spec])).collect();
+        assert_eq!(digests.len(), 6);
+        assert_eq!(digest(&[spec()]), digest(&[spec()]));
     }
 
     #[test]

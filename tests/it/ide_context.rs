@@ -32,7 +32,7 @@ fn offering() -> ServerConfig {
     let mut config = handling([Tool::GetOpenEditors]);
     config.mcp.context = Context::new()
         .prompt(PromptSpec::new("review", "Reviews the open file"))
-        .resource(ResourceSpec::new("notes://today", "today", "", "text/plain"))
+        .resource(ResourceSpec::new("notes://today", "today").mime_type("text/plain"))
         .into();
     config
 }
@@ -68,7 +68,7 @@ fn handled_tools_become_resources() {
     let mut switched_off = handling(all);
     switched_off.tool_resources = false;
     let mut replaced = handling(all);
-    replaced.mcp.context = Context::new().resource(ResourceSpec::new(URIS[1], "own", "", "")).into();
+    replaced.mcp.context = Context::new().resource(ResourceSpec::new(URIS[1], "own")).into();
     let rows: [(&str, ServerConfig, bool, &[&str]); 5] = [
         ("all", handling(all), true, &URIS),
         ("one", handling([Tool::GetOpenEditors, Tool::OpenDiff]), true, &URIS[1..2]),
@@ -92,7 +92,7 @@ fn handled_tools_become_resources() {
 fn editor_answers_its_own_resources() {
     let methods =
         |names: &[&'static str]| Forward::Methods(names.iter().map(|name| (*name).into()).collect());
-    let own = || Context::new().resource(ResourceSpec::new("notes://today", "today", "", ""));
+    let own = || Context::new().resource(ResourceSpec::new("notes://today", "today"));
     let declared = r#""resources":{"subscribe":true}"#;
     // The forwarded methods, the declared capability, the context, and true if the tools are resources.
     let rows = [
@@ -115,7 +115,7 @@ fn editor_answers_its_own_resources() {
         if has_capability {
             config.mcp.capabilities.insert("resources".into(), r#"{"subscribe":true}"#.into());
         }
-        let is_served = context.declares().1;
+        let is_served = context.declares_resources();
         let mut editor = Editor::open(config);
         editor.say(INITIALIZE);
         let answer = texts(&editor.written()).remove(0);
@@ -169,8 +169,7 @@ fn resource_without_its_tool_is_not_found() {
     // By themselves, these tools are refused with -32602 and -32601.
     for tool in ["getOpenEditors", "openDiff", "countLines"] {
         let mut config = handling([]);
-        config.mcp.context =
-            Context::new().resource(ResourceSpec::new("a://b", "b", "", "").read_by(tool)).into();
+        config.mcp.context = Context::new().resource(ResourceSpec::new("a://b", "b").read_by(tool)).into();
         let mut editor = Editor::attached(config);
         for _ in 0..2 {
             let refusal = ask(&mut editor, "resources/read", r#"{"uri":"a://b"}"#).remove(0);

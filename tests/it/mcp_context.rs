@@ -20,9 +20,9 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 fn context() -> Context {
     Context::new()
         .prompt(PromptSpec::new("review", "Reviews").argument(PromptArgument::required("file", "")))
-        .resource(ResourceSpec::new("notes://today", "today", "", "text/plain"))
-        .resource(ResourceSpec::new("ide://tabs", "tabs", "", "application/json").read_by("tabs"))
-        .template(ResourceTemplate::new("notes://{day}", "notes", "", "text/plain"))
+        .resource(ResourceSpec::new("notes://today", "today").mime_type("text/plain"))
+        .resource(ResourceSpec::new("ide://tabs", "tabs").mime_type("application/json").read_by("tabs"))
+        .template(ResourceTemplate::new("notes://{day}", "notes").mime_type("text/plain"))
 }
 
 fn config(context: Context) -> ServerConfig {
@@ -188,7 +188,7 @@ fn wrong_requests_are_refused() {
     }
     assert!(session.events().is_empty() && session.server.open_calls() == 0);
 
-    let mut session = Session::ready(config(Context::new().resource(ResourceSpec::new("a://b", "", "", ""))));
+    let mut session = Session::ready(config(Context::new().resource(ResourceSpec::new("a://b", ""))));
     session.ask("resources/read", r#"{"uri":"a://c"}"#);
     assert_eq!(session.sent(), [r#""error":{"code":-32002,"message":"resource a://c not found"}}"#]);
     for method in ["prompts/get", "completion/complete"] {

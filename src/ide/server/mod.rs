@@ -266,7 +266,7 @@ pub(super) fn context_with_tools(config: &ServerConfig) -> Arc<Context> {
 /// Returns true if the application answers the requests for resources itself. A session serves them, or
 /// forwards them: it cannot do both.
 fn has_resources_of_its_own(config: &mcp::ServerConfig) -> bool {
-    let (_, is_served) = config.context.declares();
+    let is_served = config.context.declares_resources();
     let is_forwarded = |method| config.forward.takes(method, is_served);
     ["resources/list", "resources/read"].into_iter().any(is_forwarded)
         || !is_served && config.capabilities.contains_key("resources")

@@ -114,8 +114,8 @@ impl Tool {
     pub(crate) fn resource_spec(self, dialect: Dialect) -> Option<ResourceSpec> {
         let uri = self.resource()?;
         let name = uri.strip_prefix("ide://").unwrap_or(uri);
-        let spec = ResourceSpec::new(uri, name, self.declaration().description, "application/json");
-        Some(spec.read_by(self.name(dialect)))
+        let spec = ResourceSpec::new(uri, name).description(self.declaration().description);
+        Some(spec.mime_type("application/json").read_by(self.name(dialect)))
     }
 }
 

@@ -27,8 +27,8 @@ use crate::rpc::{ErrorObject, code};
 ///     .argument(PromptArgument::optional("focus", "What to look at"));
 /// let context = Context::new()
 ///     .prompt(review)
-///     .resource(ResourceSpec::new("notes://today", "today", "The notes of today", "text/plain"));
-/// assert_eq!(context.declares(), (true, true));
+///     .resource(ResourceSpec::new("notes://today", "today").description("The notes of today"));
+/// assert!(context.declares_prompts() && context.declares_resources());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
@@ -90,10 +90,16 @@ impl Context {
         self
     }
 
-    /// Returns true for each of the two that is declared: prompts, resources.
+    /// Returns true if prompts are declared.
     #[must_use]
-    pub const fn declares(&self) -> (bool, bool) {
-        (self.prompts.is_some(), self.resources.is_some())
+    pub const fn declares_prompts(&self) -> bool {
+        self.prompts.is_some()
+    }
+
+    /// Returns true if resources are declared.
+    #[must_use]
+    pub const fn declares_resources(&self) -> bool {
+        self.resources.is_some()
     }
 
     /// Returns the listed prompts, in order.
@@ -179,21 +185,17 @@ mod tests {
     #[test]
     fn context_declares_what_it_offers() {
         let prompt = || PromptSpec::new("p", "");
-        let resource = || ResourceSpec::new("r://1", "r", "", "");
+        let resource = || ResourceSpec::new("r://1", "r");
         let rows = [
             ("nothing", Context::new(), (false, false)),
             ("a prompt", Context::new().prompt(prompt()), (true, false)),
             ("prompts that come later", Context::new().prompts([]), (true, false)),
             ("a resource", Context::new().resource(resource()), (false, true)),
             ("resources that come later", Context::new().resources([]), (false, true)),
-            (
-                "a template",
-                Context::new().template(ResourceTemplate::new("r://{n}", "r", "", "")),
-                (false, true),
-            ),
+            ("a template", Context::new().template(ResourceTemplate::new("r://{n}", "r")), (false, true)),
         ];
         for (name, context, declared) in rows {
-            assert_eq!(context.declares(), declared, "{name}");
+            assert_eq!((context.declares_prompts(), context.declares_resources()), declared, "{name}");
         }
     }
 
@@ -203,8 +205,8 @@ mod tests {
             .prompt(PromptSpec::new("p", "old"))
             .prompt(PromptSpec::new("q", ""))
             .prompt(PromptSpec::new("p", "new"))
-            .resource(ResourceSpec::new("r://1", "old", "", ""))
-            .resource(ResourceSpec::new("r://1", "new", "", ""));
+            .resource(ResourceSpec::new("r://1", "old"))
+            .resource(ResourceSpec::new("r://1", "new"));
         let prompts: Vec<_> = context.listed_prompts().iter().map(|p| (&*p.name, &*p.description)).collect();
         assert_eq!(prompts, [("p", "new"), ("q", "")]);
         let resources: Vec<_> = context.listed_resources().iter().map(|r| &*r.name).collect();
@@ -235,10 +237,10 @@ mod tests {
 
     #[test]
     fn unlisted_resource_needs_a_template() {
-        let listed = Context::new().resource(ResourceSpec::new("r://1", "r", "", ""));
+        let listed = Context::new().resource(ResourceSpec::new("r://1", "r"));
         assert!(listed.find_resource("r://1").unwrap().is_some());
         assert_eq!(listed.find_resource("r://2").unwrap_err().code, -32002);
-        let open = listed.template(ResourceTemplate::new("r://{n}", "r", "", ""));
+        let open = listed.template(ResourceTemplate::new("r://{n}", "r"));
         assert!(open.find_resource("r://1").unwrap().is_some());
         assert!(open.find_resource("r://2").unwrap().is_none());
     }

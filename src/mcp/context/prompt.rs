@@ -16,6 +16,9 @@ use crate::{
 pub struct PromptSpec {
     /// The name of the prompt. The real client offers it as `/ide:NAME`.
     pub name: Cow<'static, str>,
+    /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub title: Cow<'static, str>,
     /// A description of the prompt, for the person who chooses it. Left out if empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
@@ -27,7 +30,19 @@ pub struct PromptSpec {
 impl PromptSpec {
     /// Returns the description of a prompt without arguments.
     pub fn new(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: name.into(), description: description.into(), arguments: Vec::new() }
+        Self {
+            name: name.into(),
+            title: Cow::Borrowed(""),
+            description: description.into(),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// Sets the [title](Self::title).
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Cow<'static, str>>) -> Self {
+        self.title = title.into();
+        self
     }
 
     /// Adds an argument.
@@ -220,6 +235,7 @@ mod tests {
     fn specs_omit_their_missing_parts() {
         let rows = [
             ("bare", PromptSpec::new("p", ""), r#"{"name":"p"}"#),
+            ("with a title", PromptSpec::new("p", "").title("t"), r#"{"name":"p","title":"t"}"#),
             (
                 "with arguments",
                 PromptSpec::new("p", "d")

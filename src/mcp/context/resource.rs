@@ -15,8 +15,11 @@ use crate::rpc::{ErrorObject, code, read_object, text_of};
 pub struct ResourceSpec {
     /// The URI by which the resource is read, compared byte for byte.
     pub uri: Cow<'static, str>,
-    /// The name that a client shows.
+    /// The name, which a client shows if there is no title.
     pub name: Cow<'static, str>,
+    /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub title: Cow<'static, str>,
     /// A description of the resource, for the model that chooses it. Left out if empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
@@ -32,20 +35,38 @@ pub struct ResourceSpec {
 }
 
 impl ResourceSpec {
-    /// Returns the description of a resource that the application reads itself.
-    pub fn new(
-        uri: impl Into<Cow<'static, str>>,
-        name: impl Into<Cow<'static, str>>,
-        description: impl Into<Cow<'static, str>>,
-        mime_type: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    /// Returns the description of a resource that the application reads itself, without title,
+    /// description and media type.
+    pub fn new(uri: impl Into<Cow<'static, str>>, name: impl Into<Cow<'static, str>>) -> Self {
         Self {
             uri: uri.into(),
             name: name.into(),
-            description: description.into(),
-            mime_type: mime_type.into(),
+            title: Cow::Borrowed(""),
+            description: Cow::Borrowed(""),
+            mime_type: Cow::Borrowed(""),
             tool: None,
         }
+    }
+
+    /// Sets the [title](Self::title).
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Cow<'static, str>>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the [description](Self::description).
+    #[must_use]
+    pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets the [media type](Self::mime_type).
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<Cow<'static, str>>) -> Self {
+        self.mime_type = mime_type.into();
+        self
     }
 
     /// Sets the [tool](ResourceSpec::tool) that reads this resource.
@@ -63,8 +84,11 @@ impl ResourceSpec {
 pub struct ResourceTemplate {
     /// The template (RFC 6570), for example `ide://buffer/{path}`. The server does not evaluate it.
     pub uri_template: Cow<'static, str>,
-    /// The name that a client shows.
+    /// The name, which a client shows if there is no title.
     pub name: Cow<'static, str>,
+    /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub title: Cow<'static, str>,
     /// A description of the resources, for the model that chooses them. Left out if empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
@@ -74,19 +98,36 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    /// Returns the description of resources.
-    pub fn new(
-        uri_template: impl Into<Cow<'static, str>>,
-        name: impl Into<Cow<'static, str>>,
-        description: impl Into<Cow<'static, str>>,
-        mime_type: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    /// Returns the description of resources, without title, description and media type.
+    pub fn new(uri_template: impl Into<Cow<'static, str>>, name: impl Into<Cow<'static, str>>) -> Self {
         Self {
             uri_template: uri_template.into(),
             name: name.into(),
-            description: description.into(),
-            mime_type: mime_type.into(),
+            title: Cow::Borrowed(""),
+            description: Cow::Borrowed(""),
+            mime_type: Cow::Borrowed(""),
         }
+    }
+
+    /// Sets the [title](Self::title).
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Cow<'static, str>>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the [description](Self::description).
+    #[must_use]
+    pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets the [media type](Self::mime_type).
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<Cow<'static, str>>) -> Self {
+        self.mime_type = mime_type.into();
+        self
     }
 }
 
@@ -273,13 +314,17 @@ mod tests {
 
     #[test]
     fn specs_omit_their_missing_parts() {
-        let bare = ResourceSpec::new("r://1", "r", "", "").read_by("tool");
+        let bare = ResourceSpec::new("r://1", "r").read_by("tool");
         assert_eq!(serde_json::to_string(&bare).unwrap(), r#"{"uri":"r://1","name":"r"}"#);
-        let whole = ResourceSpec::new("r://1", "r", "d", "text/plain");
-        let want = r#"{"uri":"r://1","name":"r","description":"d","mimeType":"text/plain"}"#;
+        let whole = ResourceSpec::new("r://1", "r").title("t").description("d").mime_type("text/plain");
+        let want = r#"{"uri":"r://1","name":"r","title":"t","description":"d","mimeType":"text/plain"}"#;
         assert_eq!(serde_json::to_string(&whole).unwrap(), want);
-        let template = ResourceTemplate::new("r://{n}", "r", "", "");
-        assert_eq!(serde_json::to_string(&template).unwrap(), r#"{"uriTemplate":"r://{n}","name":"r"}"#);
+        let bare = ResourceTemplate::new("r://{n}", "r");
+        assert_eq!(serde_json::to_string(&bare).unwrap(), r#"{"uriTemplate":"r://{n}","name":"r"}"#);
+        let whole = bare.title("t").description("d").mime_type("text/plain");
+        let want =
+            r#"{"uriTemplate":"r://{n}","name":"r","title":"t","description":"d","mimeType":"text/plain"}"#;
+        assert_eq!(serde_json::to_string(&whole).unwrap(), want);
     }
 
     #[test]

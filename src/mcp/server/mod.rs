@@ -213,7 +213,8 @@ impl<T: Tools> Server<T> {
     /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::context`] declares neither prompts nor
     /// resources. Otherwise as for [`tools_list_changed`](Server::tools_list_changed).
     pub fn context_changed(&mut self, out: &mut impl Outbox) -> Result<bool, NotSent> {
-        let (prompts, resources) = self.config.context.declares();
+        let declared = &self.config.context;
+        let (prompts, resources) = (declared.declares_prompts(), declared.declares_resources());
         if !prompts && !resources {
             return Err(NotSent::Undeclared);
         }
@@ -332,13 +333,11 @@ impl<T: Tools> Server<T> {
     /// [`ServerConfig::context`] does not declare are left out. Requests that are open stay open.
     pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
         let context = context.into();
-        let (prompts, resources) = self.config.context.declares();
-        let (has_prompts, has_resources) = context.declares();
-        self.context = if has_prompts && !prompts || has_resources && !resources {
-            Arc::new(Context::clone(&context).declared_by(&self.config.context))
-        } else {
-            context
-        };
+        let declared = &self.config.context;
+        let is_more = context.declares_prompts() && !declared.declares_prompts()
+            || context.declares_resources() && !declared.declares_resources();
+        self.context =
+            if is_more { Arc::new(Context::clone(&context).declared_by(declared)) } else { context };
     }
 
     /// Returns the tools of the server.

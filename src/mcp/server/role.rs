@@ -91,12 +91,14 @@ impl<T: Tools> Server<T> {
             "resources/templates/list" => {
                 answer(id, &ListOut("resourceTemplates", self.context.listed_templates()), out);
             }
-            "resources/read" if self.config.context.declares().1 => self.read_resource(asked.id, params, out),
+            "resources/read" if self.config.context.declares_resources() => {
+                self.read_resource(asked.id, params, out)
+            }
             "prompts/list" => {
                 answer(id, &ListOut("prompts", self.context.listed_prompts()), out);
                 self.announced.prompts.on_listed(self.context.clone());
             }
-            "prompts/get" if self.config.context.declares().0 => self.get_prompt(asked.id, params, out),
+            "prompts/get" if self.config.context.declares_prompts() => self.get_prompt(asked.id, params, out),
             "logging/setLevel" if self.log_level.is_some() => match SetLevel::read(params) {
                 Some(level) => {
                     self.log_level = Some(level);
@@ -112,9 +114,9 @@ impl<T: Tools> Server<T> {
     fn models(&self, method: &str) -> bool {
         match method {
             "tools/list" | "tools/call" => true,
-            "prompts/list" | "prompts/get" => self.config.context.declares().0,
+            "prompts/list" | "prompts/get" => self.config.context.declares_prompts(),
             "resources/list" | "resources/templates/list" | "resources/read" => {
-                self.config.context.declares().1
+                self.config.context.declares_resources()
             }
             "logging/setLevel" => self.log_level.is_some(),
             _ => false,

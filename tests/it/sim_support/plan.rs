@@ -123,7 +123,7 @@ impl Plan {
             .with_dialect(self.dialect);
         server.mcp.context = Context::new()
             .prompt(PromptSpec::new("prompt", "").argument(PromptArgument::required("mark", "")))
-            .template(ResourceTemplate::new("mark:{mark}", "mark", "", ""))
+            .template(ResourceTemplate::new("mark:{mark}", "mark"))
             .into();
         server.ws.message = MESSAGE;
         server.ws.outgoing = self.mark;
