@@ -102,7 +102,7 @@ table! {
     }
 
     #[test]
-    fn an_address_where_nobody_listens_says_so() {
+    fn unused_address_refuses_connection() {
         endings
     }
 

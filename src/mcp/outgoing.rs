@@ -188,15 +188,15 @@ impl Outgoing {
     pub(super) fn progressed(
         &mut self,
         now: Time,
-        said: &ProgressIn<'_>,
+        report: &ProgressIn<'_>,
         limits: &SessionLimits,
     ) -> Result<Option<(RequestId, Progress<'static>)>, PeerFault> {
-        let token = said.token(limits);
+        let token = report.token(limits);
         let number = token.and_then(|token| token.own_serial()).ok_or(PeerFault::UnknownProgress)?;
         let Some(Asked { purpose, pace: Some(pace) }) = self.requests.get_mut(number) else {
             return Err(PeerFault::UnknownProgress);
         };
-        let progress = said.progress(limits.reason);
+        let progress = report.progress(limits.reason);
         // A JSON number is never NaN.
         if progress.progress <= pace.reached {
             return Err(PeerFault::StaleProgress);

@@ -46,7 +46,7 @@ impl<'a> Progress<'a> {
 
     /// Sets the message.
     #[must_use]
-    pub fn saying(mut self, message: impl Into<Cow<'a, str>>) -> Self {
+    pub fn message(mut self, message: impl Into<Cow<'a, str>>) -> Self {
         self.message = Some(message.into());
         self
     }
@@ -82,7 +82,7 @@ impl ProgressIn<'_> {
 /// The parameters of `notifications/progress`, for writing in one version.
 pub(super) struct ProgressOut<'a> {
     pub(super) token: &'a Id,
-    pub(super) said: &'a Progress<'a>,
+    pub(super) report: &'a Progress<'a>,
     pub(super) version: Option<ProtocolVersion>,
 }
 
@@ -90,11 +90,11 @@ impl Serialize for ProgressOut<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_map(None)?;
         out.serialize_entry("progressToken", self.token)?;
-        out.serialize_entry("progress", &self.said.progress)?;
-        if let Some(total) = self.said.total.filter(|total| total.is_finite()) {
+        out.serialize_entry("progress", &self.report.progress)?;
+        if let Some(total) = self.report.total.filter(|total| total.is_finite()) {
             out.serialize_entry("total", &total)?;
         }
-        if let Some(message) = &self.said.message {
+        if let Some(message) = &self.report.message {
             if self.version.is_some_and(|version| version >= ProtocolVersion::V2025_03_26) {
                 out.serialize_entry("message", message)?;
             }
@@ -213,16 +213,16 @@ mod tests {
     #[test]
     fn progress_is_written_for_its_version() {
         let token = Id::from(7);
-        let said = Progress::new(0.5).of(1.0).saying("half");
-        let write = |said: &Progress<'_>, version| {
-            serde_json::to_string(&ProgressOut { token: &token, said, version: Some(version) }).unwrap()
+        let report = Progress::new(0.5).of(1.0).message("half");
+        let write = |report: &Progress<'_>, version| {
+            serde_json::to_string(&ProgressOut { token: &token, report, version: Some(version) }).unwrap()
         };
         assert_eq!(
-            write(&said, ProtocolVersion::V2025_03_26),
+            write(&report, ProtocolVersion::V2025_03_26),
             r#"{"progressToken":7,"progress":0.5,"total":1.0,"message":"half"}"#
         );
         assert_eq!(
-            write(&said, ProtocolVersion::V2024_11_05),
+            write(&report, ProtocolVersion::V2024_11_05),
             r#"{"progressToken":7,"progress":0.5,"total":1.0}"#
         );
         let endless = Progress::new(2.0).of(f64::INFINITY);

@@ -179,8 +179,8 @@ impl<C> Session<C> {
     }
 
     pub(super) fn on_progress(&mut self, params: Option<&RawValue>) {
-        let said = params.and_then(read_object::<ProgressIn<'_>>).ok_or(PeerFault::UnknownProgress);
-        match said.and_then(|said| self.outgoing.progressed(self.now, &said, &self.limits)) {
+        let report = params.and_then(read_object::<ProgressIn<'_>>).ok_or(PeerFault::UnknownProgress);
+        match report.and_then(|report| self.outgoing.progressed(self.now, &report, &self.limits)) {
             Ok(Some((request, progress))) => self.push(Event::Progress { request, progress }),
             Ok(None) => {}
             Err(fault) => self.report(fault),
@@ -190,8 +190,8 @@ impl<C> Session<C> {
     /// Processes one call or ping that is due. Returns true if there was one.
     pub(super) fn keep_time(&mut self, out: &mut impl Outbox) -> bool {
         if let Some((call, is_answered)) = self.incoming.expire(self.now, out) {
-            let how = if is_answered { CallEnd::Expired } else { CallEnd::Closed };
-            self.push(Event::CallEnded { call, reason: how });
+            let reason = if is_answered { CallEnd::Expired } else { CallEnd::Closed };
+            self.push(Event::CallEnded { call, reason });
             return true;
         }
         match self.pulse.check(self.now, self.keepalive) {
@@ -239,7 +239,7 @@ impl<C> Session<C> {
         purpose: Purpose,
         out: &mut impl Outbox,
     ) -> Result<RequestId, NotSent> {
-        self.may_speak(method == "ping")?;
+        self.may_send(method == "ping")?;
         has_room(out)?;
         self.ask((method, params), timeout, purpose, out)
     }
@@ -272,8 +272,8 @@ impl<C> Session<C> {
     pub(super) fn shutdown(&mut self, text: &str, out: &mut impl Outbox) {
         self.drain();
         while let Some((call, is_answered)) = self.incoming.fail_one(text, out) {
-            let how = if is_answered { CallEnd::ShutDown } else { CallEnd::Closed };
-            self.push(Event::CallEnded { call, reason: how });
+            let reason = if is_answered { CallEnd::ShutDown } else { CallEnd::Closed };
+            self.push(Event::CallEnded { call, reason });
         }
     }
 
@@ -289,7 +289,7 @@ impl<C> Session<C> {
 
     /// Checks if the state permits a message. A ready session permits every message. A session that
     /// is being opened permits the message only if `early` is true.
-    pub(super) const fn may_speak(&self, early: bool) -> Result<(), NotSent> {
+    pub(super) const fn may_send(&self, early: bool) -> Result<(), NotSent> {
         match self.state {
             State::Ready => Ok(()),
             State::Awaiting | State::Opening if early => Ok(()),

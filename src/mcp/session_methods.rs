@@ -117,11 +117,11 @@ macro_rules! session_methods {
         pub fn progress(
             &mut self,
             call: CallId,
-            said: &Progress<'_>,
+            report: &Progress<'_>,
             out: &mut impl Outbox,
         ) -> Result<bool, NotOpen> {
             let Session { incoming, now, version, .. } = &mut self.session;
-            incoming.progress(*now, call, said, *version, out)
+            incoming.progress(*now, call, report, *version, out)
         }
 
         /// Gives an open call another timeout in place of the earlier one, counted from the latest
@@ -149,7 +149,7 @@ macro_rules! session_methods {
             params: Option<&P>,
             out: &mut impl Outbox,
         ) -> Result<(), NotSent> {
-            self.session.may_speak(false)?;
+            self.session.may_send(false)?;
             self.session.notify(method, params, out)
         }
 

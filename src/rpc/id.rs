@@ -285,9 +285,9 @@ mod tests {
 
     /// Returns the bytes that a hasher receives from the id.
     fn hashed(id: &Id) -> Vec<u8> {
-        struct Heard(Vec<u8>);
+        struct Recorded(Vec<u8>);
 
-        impl hash::Hasher for Heard {
+        impl hash::Hasher for Recorded {
             fn write(&mut self, bytes: &[u8]) {
                 self.0.extend_from_slice(bytes);
             }
@@ -297,9 +297,9 @@ mod tests {
             }
         }
 
-        let mut heard = Heard(Vec::new());
-        hash::Hash::hash(id, &mut heard);
-        heard.0
+        let mut recorded = Recorded(Vec::new());
+        hash::Hash::hash(id, &mut recorded);
+        recorded.0
     }
 
     #[test]

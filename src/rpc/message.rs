@@ -128,13 +128,13 @@ impl<'a> Envelope<'a> {
         };
         match self.method {
             Some(_) if self.id.is_some() && id.is_none() => unanswered(InvalidMessage::InvalidId),
-            Some(method) => self.asks(id, method, fault, limits),
-            None => self.answers(id, fault),
+            Some(method) => self.classify_with_method(id, method, fault, limits),
+            None => self.classify_without_method(id, fault),
         }
     }
 
     /// Classifies a text with a `method`: a request or a notification, or an attempt at one.
-    fn asks(
+    fn classify_with_method(
         &self,
         id: Option<Id>,
         method: &'a RawValue,
@@ -162,7 +162,7 @@ impl<'a> Envelope<'a> {
     }
 
     /// Classifies a text without a `method`: a response, or an attempt at one.
-    fn answers(&self, id: Option<Id>, fault: Option<InvalidMessage>) -> Message<'a> {
+    fn classify_without_method(&self, id: Option<Id>, fault: Option<InvalidMessage>) -> Message<'a> {
         let error = self.error.filter(|error| !is_null(error));
         if let Some(id) = id {
             let answer = match (fault, self.result, error) {

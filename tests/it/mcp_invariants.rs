@@ -224,7 +224,7 @@ fn i10_sent_messages_follow_their_protocol_version() {
         let mut bench = Bench::opened(config(), version);
         bench.hear(&call_text("5", "never", Some("\"p\"")));
         let call = called(&mut bench);
-        let said = Progress::new(1.0).of(f64::NAN).saying("text");
+        let said = Progress::new(1.0).of(f64::NAN).message("text");
         bench.server.progress(call, &said, &mut bench.out).unwrap();
         let text = bench.out.take().concat();
         assert_eq!(text.contains(r#""message":"text""#), version != "2024-11-05", "{text}");

@@ -220,7 +220,7 @@ impl<M: Wire + Machine> Conn<M> {
     /// Waits until there is work, or until `until` at the latest.
     fn wait(&mut self, now: Time, until: Time) {
         let (machine, link) = self.inner.parts_mut();
-        let hears = machine.wants_input();
+        let wants_input = machine.wants_input();
         let is_ending = link.is_ending();
         let waits_for_room = !is_ending && link.error().is_none() && !machine.outgoing().is_empty();
         let wait = if cfg!(not(unix)) && waits_for_room {
@@ -235,7 +235,7 @@ impl<M: Wire + Machine> Conn<M> {
         }
         #[cfg(unix)]
         if waits_for_room {
-            return self.wait_for_room(hears, wait);
+            return self.wait_for_room(wants_input, wait);
         }
         if !self.set_blocking(true) || !self.set_read_timeout(wait) {
             // The socket refuses the blocking mode or the timeout. This pause prevents a busy loop until a read
@@ -249,7 +249,7 @@ impl<M: Wire + Machine> Conn<M> {
         } else if is_ending {
             // The peek only waits. The next read discards the input.
             let _ = link.socket().peek(&mut [0]);
-        } else if hears {
+        } else if wants_input {
             // This is a read, because a peek would clear the error of the socket.
             self.read_until(now.saturating_add(wait));
         } else {
@@ -258,12 +258,12 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// Waits until the socket has room or, if `hears` is true, input, for at most `wait`. So a peer that does
-    /// not read does not wake the thread.
+    /// Waits until the socket has room or, if `wants_input` is true, input, for at most `wait`. So a peer
+    /// that does not read does not wake the thread.
     #[cfg(unix)]
-    fn wait_for_room(&self, hears: bool, wait: Duration) {
+    fn wait_for_room(&self, wants_input: bool, wait: Duration) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let input = if hears { PollFlags::IN } else { PollFlags::empty() };
+        let input = if wants_input { PollFlags::IN } else { PollFlags::empty() };
         let timeout = Timespec::try_from(wait.min(LONGEST)).ok();
         // If the wait fails, the next turn gets the error of the socket. A signal ends the wait early.
         let _ = poll(&mut [PollFd::new(self.stream(), PollFlags::OUT | input)], timeout.as_ref());

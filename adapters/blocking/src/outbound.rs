@@ -61,7 +61,7 @@ pub(crate) enum Stage {
 impl Outbound {
     /// Accepts bytes to send, and returns what a write to a non-blocking socket would return.
     ///
-    /// `send` writes as many bytes as the socket has room for, without waiting. `tells` returns
+    /// `send` writes as many bytes as the socket has room for, without waiting. `may_report` returns
     /// true if the reading thread has ended or its buffer is full. While the reading thread can
     /// still add bytes, an error of the socket is held back as `WouldBlock`, so that the
     /// application gets the bytes that the peer sent before the error.
@@ -69,7 +69,7 @@ impl Outbound {
         &self,
         bytes: &[u8],
         send: impl FnOnce(&[u8]) -> io::Result<usize>,
-        tells: impl FnOnce() -> bool,
+        may_report: impl FnOnce() -> bool,
     ) -> io::Result<usize> {
         let mut state = lock(&self.state);
         let is_first = state.bytes.is_empty() && !state.is_writing && state.failed.is_none();
@@ -78,7 +78,7 @@ impl Outbound {
         if let Some(n) = is_first.then(|| send(bytes).ok()).flatten().filter(|n| *n > 0) {
             return Ok(n);
         }
-        if let Some(failed) = state.failed.filter(|_| tells()) {
+        if let Some(failed) = state.failed.filter(|_| may_report()) {
             return Err(failed.into());
         }
         let room = ROOM.saturating_sub(state.bytes.len());

@@ -109,7 +109,7 @@ pub enum Error {
         /// The path.
         path: PathBuf,
         /// The reason.
-        why: Suspicion,
+        reason: Suspicion,
     },
     /// A path that is not Unicode, so JSON cannot contain it.
     NotUnicode {
@@ -209,7 +209,7 @@ impl fmt::Display for Error {
                     "{path:?} is a symbolic link that leads nowhere: remove it, or make what it leads to"
                 )
             }
-            Self::Suspicious { path, why } => write!(f, "{path:?} is not opened: {why}"),
+            Self::Suspicious { path, reason } => write!(f, "{path:?} is not opened: {reason}"),
             Self::NotUnicode { path } => {
                 write!(f, "{path:?} is not Unicode: open the folder under another name")
             }
@@ -236,7 +236,7 @@ impl core::error::Error for Error {
             Self::Io { source, .. } => Some(source),
             Self::Malformed { source, .. } => Some(source),
             Self::Locate(source) => Some(source),
-            Self::Suspicious { why, .. } => Some(why),
+            Self::Suspicious { reason, .. } => Some(reason),
             Self::NotOurs { .. }
             | Self::TooOpen { .. }
             | Self::ParentNotOurs { .. }

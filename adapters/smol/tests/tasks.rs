@@ -150,13 +150,13 @@ fn a_flood_leaves_room_for_other_tasks() {
     });
     let machine = ws::Server::new(ws::Limits::default(), Time::ZERO);
     let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
-    let (mut heard, mut turns_of_the_other) = (0, 0_usize);
+    let (mut received, mut turns_of_the_other) = (0, 0_usize);
     block_on(async {
         let mut flooded = pin!(async {
             while let Some(event) = conn.next_event().await {
                 match event {
                     ws::OwnedEvent::Upgrade(_) => conn.machine_mut().accept(None).unwrap(),
-                    ws::OwnedEvent::Text(_) => heard += 1,
+                    ws::OwnedEvent::Text(_) => received += 1,
                     _ => {}
                 }
             }
@@ -167,8 +167,8 @@ fn a_flood_leaves_room_for_other_tasks() {
         })
         .await;
     });
-    assert_eq!(flood.join().unwrap(), heard);
-    assert!(turns_of_the_other >= 20_000 / 128, "{turns_of_the_other} turns beside {heard} events");
+    assert_eq!(flood.join().unwrap(), received);
+    assert!(turns_of_the_other >= 20_000 / 128, "{turns_of_the_other} turns beside {received} events");
 }
 
 /// Checks that servers, connections and their futures are `Send`, so that an executor with threads can

@@ -101,21 +101,21 @@ pub(crate) fn e03_large_messages_pass_through_a_tiny_buffer<A: Adapter>() {
     });
     let (stream, _) = listener.accept().unwrap();
     small_buffers(&stream, 16 * 1024);
-    let (mut sent, mut heard, mut closed) = (0, 0, Vec::new());
+    let (mut sent, mut received, mut closed) = (0, 0, Vec::new());
     A::accept(stream, ws::Server::new(ws::Limits::default(), Time::ZERO), |machine, event| {
         match event {
             ws::OwnedEvent::Upgrade(_) => machine.accept(None).unwrap(),
-            ws::OwnedEvent::Text(_) => heard += 1,
+            ws::OwnedEvent::Text(_) => received += 1,
             ws::OwnedEvent::Closed(end) => return closed.push(end),
             _ => return,
         }
-        while sent < 64 && sent < heard + 4 {
+        while sent < 64 && sent < received + 4 {
             machine.sender().binary(&vec![sent; MESSAGE]).unwrap();
             sent += 1;
         }
     });
     peer.join().unwrap();
-    assert_eq!((sent, heard), (64, 64));
+    assert_eq!((sent, received), (64, 64));
     assert!(matches!(&*closed, [ws::Closed::Remote { .. }]), "{closed:?}");
 }
 

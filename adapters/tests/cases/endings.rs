@@ -67,8 +67,8 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
     let token = ide_mcp_lockfile::new_token().unwrap();
     // The number of bytes that our side has sent before the end: none, or more than one write
     // takes.
-    let rounds = [0, 100_000].into_iter().flat_map(|said| ENDINGS.iter().map(move |ending| (said, ending)));
-    for (said, (name, upto, end, ends, expected)) in rounds {
+    let rounds = [0, 100_000].into_iter().flat_map(|size| ENDINGS.iter().map(move |ending| (size, ending)));
+    for (size, (name, upto, end, ends, expected)) in rounds {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
         let (bytes, end) = (script(&token, addr.port(), *upto), *end);
@@ -81,15 +81,15 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
         let error = A::accept(listener.accept().unwrap().0, machine, |machine, event| match event {
             ws::OwnedEvent::Upgrade(_) => {
                 machine.accept(None).unwrap();
-                machine.sender().text(&"x".repeat(said)).unwrap();
+                machine.sender().text(&"x".repeat(size)).unwrap();
             }
             ws::OwnedEvent::Closed(end) => closed.push(end),
             _ => {}
         });
         peer.join().unwrap();
-        assert_eq!(error, *expected, "{name}, {said} B");
+        assert_eq!(error, *expected, "{name}, {size} B");
         let as_expected = matches!(&*closed, [end] if format!("{end:?}").starts_with(ends));
-        assert!(as_expected, "{name}, {said} B: {closed:?}");
+        assert!(as_expected, "{name}, {size} B: {closed:?}");
     }
     // Our side closes. In one case the peer answers, in the other it does not.
     for (name, answers) in [("the peer answers", true), ("the peer does not answer", false)] {
@@ -122,7 +122,7 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
     }
 }
 
-pub(crate) fn an_address_where_nobody_listens_says_so<A: Adapter>() {
+pub(crate) fn unused_address_refuses_connection<A: Adapter>() {
     // The local address of a connection has no listener, and no other program can listen there while
     // the connection exists.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -131,13 +131,13 @@ pub(crate) fn e03_noisy_peer_never_starves_a_quiet_one<A: Adapter>() {
     let clock = Clock::new();
     let (mut quiet_rounds, mut noisy_rounds) = (0, 0);
     while quiet_rounds < ROUNDS {
-        let heard = world.seen.notifications;
+        let earlier = world.seen.notifications;
         let agent = world.agent(diagnostics(), false);
         let report = world.serve(agent);
         assert_eq!(report.answers, [["[]"]]);
         assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
         quiet_rounds += 1;
-        noisy_rounds += usize::from(world.seen.notifications > heard);
+        noisy_rounds += usize::from(world.seen.notifications > earlier);
     }
     assert_eq!(noisy_rounds, ROUNDS, "there was no noise in some of the rounds");
     assert!(clock.now() < Time::ZERO.saturating_add(Duration::from_secs(20)), "{:?}", clock.now());

@@ -100,8 +100,8 @@ pub(crate) fn shutting_down_ends_every_state<A: Adapter>() {
         let all = reader.join().unwrap();
         let strangers = world.editor.host_mut().unauthenticated().total();
         assert_eq!(world.seen.closed.len() + usize::try_from(strangers).unwrap(), 1, "{upto:?}");
-        let says_goodbye = contains(&all, &[0x03, 0xe9]);
+        let has_close_frame = contains(&all, &[0x03, 0xe9]);
         let is_in = !matches!(upto, Upto::Nothing | Upto::HalfRequest | Upto::CloseFrame);
-        assert_eq!(says_goodbye, is_in, "{upto:?}: {all:?}");
+        assert_eq!(has_close_frame, is_in, "{upto:?}: {all:?}");
     }
 }

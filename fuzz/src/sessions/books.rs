@@ -711,7 +711,7 @@ impl<S: Session + Debug> Books<S> {
             said = said.of(if halves & 2 != 0 { f64::INFINITY } else { 128.0 });
         }
         if halves & 4 != 0 {
-            said = said.saying("on it");
+            said = said.message("on it");
         }
         let grows = value > open.reached;
         let told = self.session.progress(open.call, &said, &mut self.out);

@@ -180,7 +180,7 @@ impl Run {
             EditorAct::Progress(which, to) => {
                 let Some(at) = pick(which, self.waiting.len()) else { return };
                 let call = self.waiting[at].0;
-                let said = server.call(call).progress(&Progress::new(f64::from(*to)).of(255.0).saying("so"));
+                let said = server.call(call).progress(&Progress::new(f64::from(*to)).of(255.0).message("so"));
                 self.told += usize::from(said.expect("no event has reported the end of the call"));
             }
         }

@@ -103,17 +103,17 @@ impl Incoming {
         &mut self,
         now: Time,
         call: CallId,
-        said: &Progress<'_>,
+        report: &Progress<'_>,
         version: Option<ProtocolVersion>,
         out: &mut impl Outbox,
     ) -> Result<bool, NotOpen> {
         let open = self.get_mut(call)?;
-        if !said.progress.is_finite() || said.progress <= open.reached {
+        if !report.progress.is_finite() || report.progress <= open.reached {
             return Ok(false);
         }
-        let told = match &open.token {
+        let is_sent = match &open.token {
             Some(token) if !out.is_full() => {
-                let params = ProgressOut { token, said, version };
+                let params = ProgressOut { token, report, version };
                 let sent = send(out, To::Unasked, |buf| {
                     write::notification(buf, "notifications/progress", Some(&params))
                 });
@@ -122,11 +122,11 @@ impl Incoming {
             }
             Some(_) | None => false,
         };
-        open.reached = said.progress;
+        open.reached = report.progress;
         if let Some(wait) = open.wait {
             self.calls.set_deadline(call.number(), wait.deadline(now));
         }
-        Ok(told)
+        Ok(is_sent)
     }
 
     /// Answers one call that is due. Returns the call, and true if the answer was sent: a closed

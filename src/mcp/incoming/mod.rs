@@ -284,7 +284,7 @@ impl Incoming {
         if call.session() != self.session {
             return Err(NotOpen::Unknown);
         }
-        self.calls.get(call.number()).ok_or_else(|| self.how_ended(call.number()))
+        self.calls.get(call.number()).ok_or_else(|| self.end_of(call.number()))
     }
 
     fn get_mut(&mut self, call: CallId) -> Result<&mut Call, NotOpen> {
@@ -302,25 +302,29 @@ impl Incoming {
             .find(|number| self.calls.get(*number).is_some_and(|open| open.id == *id))
     }
 
-    fn end(&mut self, number: u64, how: NotOpen) -> Option<Call> {
+    fn end(&mut self, number: u64, reason: NotOpen) -> Option<Call> {
         let call = self.calls.end(number)?;
-        self.note(number, &call, how);
+        self.note(number, &call, reason);
         Some(call)
     }
 
     /// Notes the end of a call that is no longer in the table.
-    fn note(&mut self, number: u64, call: &Call, how: NotOpen) {
+    fn note(&mut self, number: u64, call: &Call, reason: NotOpen) {
         self.bytes = self.bytes.saturating_sub(call.bytes);
         self.at_once = self.at_once.saturating_sub(usize::from(call.at_once));
         sorted::remove(&mut self.by_id, &(call.id.digest(), number));
         if self.ended.len() >= self.most.saturating_add(AT_ONCE).max(REMEMBERED) {
             self.ended.pop_front();
         }
-        self.ended.push_back((number, how));
+        self.ended.push_back((number, reason));
     }
 
-    fn how_ended(&self, number: u64) -> NotOpen {
-        self.ended.iter().rev().find(|(ended, _)| *ended == number).map_or(NotOpen::Unknown, |(_, how)| *how)
+    fn end_of(&self, number: u64) -> NotOpen {
+        self.ended
+            .iter()
+            .rev()
+            .find(|(ended, _)| *ended == number)
+            .map_or(NotOpen::Unknown, |(_, reason)| *reason)
     }
 }
 
@@ -407,11 +411,11 @@ pub(super) mod tests {
             ("of another session", CallId::new(SessionId::new(2), 1), NotOpen::Unknown),
             ("never opened", CallId::new(SessionId::new(1), 99), NotOpen::Unknown),
         ];
-        for (name, call, how) in rows {
+        for (name, call, reason) in rows {
             assert!(!calls.incoming.is_open(call), "{name}");
-            assert_eq!(calls.fail(call), Err(how), "{name}");
+            assert_eq!(calls.fail(call), Err(reason), "{name}");
             let waits = calls.incoming.set_call_timeout(DUE, call, Timeout::Never);
-            assert_eq!(waits, Err(how), "{name}");
+            assert_eq!(waits, Err(reason), "{name}");
         }
         assert_eq!(calls.out.0.len(), sent, "nothing is sent for a call that has ended");
         assert_eq!((calls.incoming.deadline(), calls.incoming.len(), calls.incoming.bytes()), (None, 0, 0));
@@ -613,8 +617,8 @@ pub(super) mod tests {
             .unwrap();
         for (reached, is_full) in [(1.0, true), (2.0, false)] {
             calls.out.1 = is_full;
-            let said = Progress::new(reached);
-            let is_sent = calls.incoming.progress(Time::ZERO, call, &said, None, &mut calls.out);
+            let report = Progress::new(reached);
+            let is_sent = calls.incoming.progress(Time::ZERO, call, &report, None, &mut calls.out);
             assert_eq!((is_sent, calls.out.0.len()), (Ok(!is_full), usize::from(!is_full)));
         }
     }

@@ -194,7 +194,7 @@ impl<T: Tools> Server<T> {
         if !self.config.tools_list_changed {
             return Err(NotSent::Undeclared);
         }
-        self.session.may_speak(false)?;
+        self.session.may_send(false)?;
         let digest = super::tools::digest(self.tools.specs());
         if !self.announced.tools.is_change(|known| *known != digest) {
             return Ok(false);
@@ -218,7 +218,7 @@ impl<T: Tools> Server<T> {
         if !prompts && !resources {
             return Err(NotSent::Undeclared);
         }
-        self.session.may_speak(false)?;
+        self.session.may_send(false)?;
         let (session, context, lists) = (&self.session, &self.context, &mut self.announced);
         let notifications = [
             (
@@ -261,7 +261,7 @@ impl<T: Tools> Server<T> {
     ) -> Result<bool, NotSent> {
         let lowest = self.log_level.ok_or(NotSent::Undeclared)?;
         // MCP permits the log as soon as `initialize` was answered.
-        self.session.may_speak(self.session.state == State::Opening)?;
+        self.session.may_send(self.session.state == State::Opening)?;
         if level < lowest {
             return Ok(false);
         }

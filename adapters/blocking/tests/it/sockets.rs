@@ -189,12 +189,12 @@ fn peer_that_floods_still_receives_answers() {
         let notes = note.repeat(64);
         while peer.write_all(&notes).is_ok() {}
     });
-    let mut heard = 0;
-    while heard < 4000 {
+    let mut received = 0;
+    while received < 4000 {
         if let Some(ws::OwnedEvent::Binary(_)) = conn.next_event() {
-            heard += 1;
+            received += 1;
         }
-        if heard == 1 {
+        if received == 1 {
             conn.machine_mut().sender().text("answer").unwrap();
         }
     }

@@ -31,14 +31,14 @@ impl Idleness {
         self.moved = self.moved.saturating_add(n);
     }
 
-    /// Returns true if the wire is to free memory now. `all_is_said` is true if nothing waits in
+    /// Returns true if the wire is to free memory now. `is_idle` is true if nothing waits in
     /// either direction.
-    pub(crate) fn is_due(&mut self, now: Time, all_is_said: bool) -> bool {
+    pub(crate) fn is_due(&mut self, now: Time, is_idle: bool) -> bool {
         if self.trim_at.is_some_and(|at| at <= now) {
             *self = Self::new();
             return true;
         }
-        all_is_said && (1..=LITTLE).contains(&self.moved)
+        is_idle && (1..=LITTLE).contains(&self.moved)
     }
 
     pub(crate) const fn deadline(&self) -> Option<Time> {

@@ -73,7 +73,7 @@ fn attached(clients: usize) -> (Server<Memory>, Vec<Peer>) {
     (server, peers)
 }
 
-fn say(server: &mut Server<Memory>, (number, peer): (usize, &Peer), pings: usize) {
+fn send(server: &mut Server<Memory>, (number, peer): (usize, &Peer), pings: usize) {
     peer.0.borrow_mut().extend(PING.repeat(pings));
     server.ready(number);
 }
@@ -82,7 +82,7 @@ fn say(server: &mut Server<Memory>, (number, peer): (usize, &Peer), pings: usize
 fn e02_turn_reads_a_limited_total() {
     for clients in [1, 2, 15] {
         let (mut server, peers) = attached(clients);
-        peers.iter().enumerate().for_each(|peer| say(&mut server, peer, 200_000));
+        peers.iter().enumerate().for_each(|peer| send(&mut server, peer, 200_000));
         let unread = || peers.iter().map(left).sum::<usize>();
         let before = unread();
         server.turn(Time::ZERO, |_, _| {});
@@ -94,7 +94,7 @@ fn e02_turn_reads_a_limited_total() {
 #[test]
 fn e02_unreached_connection_is_first_next_turn() {
     let (mut server, peers) = attached(16);
-    peers.iter().enumerate().for_each(|peer| say(&mut server, peer, if peer.0 == 15 { 1 } else { 200_000 }));
+    peers.iter().enumerate().for_each(|peer| send(&mut server, peer, if peer.0 == 15 { 1 } else { 200_000 }));
     for _ in 0..16 {
         server.turn(Time::ZERO, |_, _| {});
         assert_eq!(server.deadline(Time::ZERO), Some(Time::ZERO), "there is more");

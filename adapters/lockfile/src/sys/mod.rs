@@ -23,5 +23,5 @@ use crate::Error;
 /// Converts the path to a [`LocalPath`], or returns an error if the path may not be opened.
 fn own_form(path: &Path, bytes: &[u8]) -> Result<LocalPath, Error> {
     LocalPath::from_bytes(bytes, Platform::native())
-        .map_err(|why| Error::Suspicious { path: path.to_path_buf(), why })
+        .map_err(|reason| Error::Suspicious { path: path.to_path_buf(), reason })
 }

@@ -25,18 +25,18 @@ const INTERVAL: Duration = Guard::<Published>::INTERVAL;
 struct Double {
     path: PathBuf,
     looks: Arc<AtomicUsize>,
-    says: Arc<Mutex<Result<Watch, std::io::ErrorKind>>>,
+    result: Arc<Mutex<Result<Watch, std::io::ErrorKind>>>,
     hangs: Duration,
 }
 
 impl Double {
     fn new(dir: &TempDir) -> Self {
-        let says = Arc::new(Mutex::new(Ok(Watch::InPlace)));
-        Self { path: dir.join("1.lock"), looks: Arc::default(), says, hangs: Duration::ZERO }
+        let result = Arc::new(Mutex::new(Ok(Watch::InPlace)));
+        Self { path: dir.join("1.lock"), looks: Arc::default(), result, hangs: Duration::ZERO }
     }
 
-    fn says(&self, what: Result<Watch, std::io::ErrorKind>) {
-        *self.says.lock().unwrap() = what;
+    fn set_result(&self, result: Result<Watch, std::io::ErrorKind>) {
+        *self.result.lock().unwrap() = result;
     }
 
     fn looks(&self) -> usize {
@@ -57,7 +57,7 @@ impl Keep for Double {
             path: self.path.clone(),
             source: kind.into(),
         };
-        self.says.lock().unwrap().map_err(failed)
+        self.result.lock().unwrap().map_err(failed)
     }
 
     fn update(&mut self, _: &LockFile) -> Result<(), Error> {
@@ -110,8 +110,8 @@ fn what_lasts_is_reported_once() {
     let mut guard = Guard::new(double.clone(), GuardMode::Every(INTERVAL));
     let mut now = Time::ZERO;
     guard.tick(now);
-    let mut next = |says| {
-        double.says(says);
+    let mut next = |result| {
+        double.set_result(result);
         now = now.saturating_add(INTERVAL);
         guard.tick(now)
     };
@@ -149,7 +149,7 @@ mod notified {
         assert_eq!((double.looks(), guard.deadline(Time::from_millis(1))), (1, None), "a foreign file");
         fs::write(dir.join("1.lock"), "ours").unwrap();
         fs::remove_file(dir.join("1.lock")).unwrap();
-        double.says(Ok(Watch::Republished));
+        double.set_result(Ok(Watch::Republished));
         assert_eq!(events(&mut guard, Time::from_millis(2)), [LockFileEvent::Lost, LockFileEvent::Restored]);
         assert_eq!((double.looks(), guard.deadline(Time::from_millis(2))), (2, None));
     }
@@ -158,12 +158,12 @@ mod notified {
     fn only_failures_are_retried() {
         let dir = TempDir::new();
         let double = Double::new(&dir);
-        double.says(Err(std::io::ErrorKind::StorageFull));
+        double.set_result(Err(std::io::ErrorKind::StorageFull));
         let mut guard = Guard::new(double.clone(), GuardMode::Notified);
         let first = events(&mut guard, Time::ZERO);
         assert!(first.len() == 1 && failed(&first[0]), "{first:?}");
         assert_eq!(guard.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(INTERVAL)));
-        double.says(Ok(Watch::Republished));
+        double.set_result(Ok(Watch::Republished));
         assert_eq!(guard.tick(Time::ZERO.saturating_add(INTERVAL)), Some(LockFileEvent::Restored));
         assert_eq!(guard.deadline(Time::ZERO.saturating_add(INTERVAL)), None);
     }
@@ -262,7 +262,7 @@ fn hanging_disk_delays_only_the_guard_thread() {
     let dir = TempDir::new();
     let mut double = Double::new(&dir);
     double.hangs = Duration::from_secs(3);
-    double.says(Err(std::io::ErrorKind::StorageFull));
+    double.set_result(Err(std::io::ErrorKind::StorageFull));
     let (sender, events) = mpsc::channel();
     let begin = Instant::now();
     let guard =

@@ -55,9 +55,9 @@ fn editor(before: &[&str], others: u32, dir: &Path, port: u16) -> Editor {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let said: Vec<String> =
+    let output: Vec<String> =
         lines.by_ref().map(Result::unwrap).take_while(|line| !line.starts_with("published by")).collect();
-    assert!(fs::exists(dir.join(format!("{port}.lock"))).unwrap(), "{said:?}");
+    assert!(fs::exists(dir.join(format!("{port}.lock"))).unwrap(), "{output:?}");
     Editor { child, lines }
 }
 
@@ -68,8 +68,8 @@ struct Editor {
 
 fn end(Editor { mut child, lines }: Editor, word: &str) {
     child.stdin.take().unwrap().write_all(word.as_bytes()).unwrap();
-    let said: Vec<String> = lines.map(Result::unwrap).collect();
-    assert!(child.wait().unwrap().success(), "{said:?}");
+    let output: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success(), "{output:?}");
 }
 
 #[test]

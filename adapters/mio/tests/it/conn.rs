@@ -184,14 +184,14 @@ fn e03_noisy_connection_never_starves_a_quiet_one() {
             }
         }
     });
-    let (mut rounds, mut noise, mut heard) = (0, 0, 0);
+    let (mut rounds, mut noise, mut earlier) = (0, 0, 0);
     while rounds < 100 {
         world.step(|machine, event| {
             if matches!(event, ws::OwnedEvent::Open { .. } | ws::OwnedEvent::Text(_)) {
                 machine.sender().text("hi").unwrap();
                 // Only a round in which the noisy peer was served counts.
-                rounds += usize::from(noise > heard);
-                heard = noise;
+                rounds += usize::from(noise > earlier);
+                earlier = noise;
             }
         });
         noise = world.pings;

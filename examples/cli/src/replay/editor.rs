@@ -236,7 +236,7 @@ fn progress(params: Option<&RawValue>) -> Option<Progress<'static>> {
         progress = progress.of(total);
     }
     match read_member::<String>(params, "message") {
-        Some(message) => Some(progress.saying(message)),
+        Some(message) => Some(progress.message(message)),
         None => Some(progress),
     }
 }

@@ -187,7 +187,7 @@ impl Editor {
         oracle: &mut Oracle,
     ) {
         let before = subject.snapshot(conn_of(call));
-        let said = Progress::new(reached).of(3.0).saying("on its way");
+        let said = Progress::new(reached).of(3.0).message("on its way");
         let told = subject.host.call(call).progress(&said);
         self.judge(call, before, told.map(drop), subject, oracle);
         if let (Some(open), Ok(_)) = (self.open.get_mut(&call), told) {

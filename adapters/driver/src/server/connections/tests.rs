@@ -36,7 +36,7 @@ impl Room {
     }
 
     /// Sends `n` bytes of a request that has no end.
-    fn say(&mut self, now: Time, (id, peer): &(ConnId, Peer), n: usize) {
+    fn send(&mut self, now: Time, (id, peer): &(ConnId, Peer), n: usize) {
         peer.0.borrow_mut().extend(std::iter::repeat_n(b'x', n));
         self.connections.ready(id.index());
         self.step(now);
@@ -68,11 +68,11 @@ fn link_is_due_once_after_each_burst() {
     let (mut now, one) = (Time::ZERO, room.connect(Time::ZERO));
     assert_eq!(room.deadline(now), None, "nothing has moved");
     for _ in 0..3 {
-        room.say(now, &one, 1000);
+        room.send(now, &one, 1000);
         let rest = now.saturating_add(REST);
         for _ in 0..100 {
             now = now.saturating_add(Duration::from_millis(5));
-            room.say(now, &one, 1);
+            room.send(now, &one, 1);
             assert_eq!(room.deadline(now), Some(rest));
         }
         assert_eq!(room.connections.resting.len(), 1, "however often it writes");
@@ -88,7 +88,7 @@ fn deadline_is_the_earliest_of_all_links() {
     let all: Vec<_> = (0..5).map(|_| room.connect(Time::ZERO)).collect();
     let at = Time::from_millis;
     for (millis, one) in (0..).zip(&all) {
-        room.say(at(10 * millis), one, 100);
+        room.send(at(10 * millis), one, 100);
     }
     for millis in 0..5 {
         assert_eq!(room.deadline(at(500)), Some(at(1000 + 10 * millis)));
@@ -119,12 +119,12 @@ fn rest_noted_late_keeps_its_time() {
 fn new_connection_inherits_no_deadline() {
     let mut room = Room::new();
     let one = room.connect(Time::ZERO);
-    room.say(Time::ZERO, &one, 100);
+    room.send(Time::ZERO, &one, 100);
     room.remove(one.0);
     let other = room.connect(Time::ZERO);
     assert_eq!(other.0.index(), one.0.index());
     assert_eq!((room.deadline(Time::ZERO), room.connections.resting.len()), (None, 0));
-    room.say(Time::ZERO, &other, 100);
+    room.send(Time::ZERO, &other, 100);
     assert_eq!(room.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(REST)));
 }
 

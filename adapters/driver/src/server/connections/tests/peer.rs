@@ -12,10 +12,10 @@ pub(crate) struct Peer(pub(crate) Rc<RefCell<Vec<u8>>>);
 
 impl Read for Peer {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        let mut said = self.0.borrow_mut();
-        let n = said.len().min(space.len());
-        space.get_mut(..n).unwrap().copy_from_slice(said.get(..n).unwrap());
-        said.drain(..n);
+        let mut unread = self.0.borrow_mut();
+        let n = unread.len().min(space.len());
+        space.get_mut(..n).unwrap().copy_from_slice(unread.get(..n).unwrap());
+        unread.drain(..n);
         if n > 0 { Ok(n) } else { Err(ErrorKind::WouldBlock.into()) }
     }
 }
