@@ -4,7 +4,8 @@ use alloc::{borrow::Cow, vec::Vec};
 
 /// The choice of the requests of the peer that go to the application, as method and raw parameters.
 ///
-/// A server has an implementation of its own for these requests, the modelled requests:
+/// The modelled requests are those for which a session has an implementation of its own. A server has
+/// one for:
 ///
 /// | requests | condition |
 /// | --- | --- |
@@ -12,6 +13,10 @@ use alloc::{borrow::Cow, vec::Vec};
 /// | `logging/setLevel` | [`ServerConfig::logging`](super::ServerConfig::logging) is on |
 /// | `prompts/list`, `prompts/get` | [`ServerConfig::context`](super::ServerConfig::context) declares prompts |
 /// | `resources/list`, `resources/templates/list`, `resources/read` | the context declares resources |
+///
+/// A client has one for `roots/list` and for `elicitation/create`, if
+/// [`roots`](super::ClientConfig::roots) and [`elicitation`](super::ClientConfig::elicitation) declare
+/// them.
 ///
 /// The session answers every other request that is not forwarded at once. A server answers a request
 /// for the resources, the resource templates or the prompts with an empty list, and any other with

@@ -8,8 +8,8 @@ use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
 use crate::ide::{
-    Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig, ToolArguments,
-    ToolSet,
+    Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig,
+    ToolArguments, ToolSet,
 };
 use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};

@@ -23,7 +23,7 @@ use crate::{
     mcp::{
         Event, Form, Outcome, Timeout,
         inbound::{self, Asked, Role},
-        incoming::{answer, not_found, refuse, refuse_invalid},
+        incoming::{Terms, answer, not_found, refuse, refuse_invalid},
         listing::{Cursor, Listing, PageLimits, Turn},
         outgoing::Purpose,
         params::ListOut,
@@ -55,10 +55,8 @@ impl Client {
     fn open_form(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
         match Form::read(asked.params) {
             Ok(form) => {
-                if let Some(call) = self.session.open_request(asked.id, asked.params, false, out) {
-                    // The call was opened above, so it has a deadline to change.
-                    let time = Timeout::After(self.config.longest_call);
-                    let _ = self.session.incoming.set_call_timeout(self.session.now, call, time);
+                let terms = Terms { timeout: Timeout::After(self.config.longest_call), ..Terms::request() };
+                if let Some(call) = self.session.open_request(asked.id, asked.params, terms, out) {
                     self.session.push(Event::Form { call, form });
                 }
             }

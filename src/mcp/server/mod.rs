@@ -294,7 +294,7 @@ impl<T: Tools> Server<T> {
         timeout: Timeout,
         out: &mut impl Outbox,
     ) -> Result<RequestId, NotSent> {
-        self.session.may_speak(false)?;
+        self.session.may_send(false)?;
         if !self.declared.forms {
             return Err(NotSent::Undeclared);
         }

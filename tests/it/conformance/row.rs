@@ -221,8 +221,8 @@ impl Run {
                 .argument(PromptArgument::required("path", "The file"));
             let context = Context::new()
                 .prompt(review)
-                .resource(ResourceSpec::new("notes://today", "today", "", "text/plain"))
-                .template(ResourceTemplate::new("notes://{day}", "notes of a day", "", ""));
+                .resource(ResourceSpec::new("notes://today", "today").mime_type("text/plain"))
+                .template(ResourceTemplate::new("notes://{day}", "notes of a day"));
             config.mcp.context = context.into();
             config.mcp.instructions = Some("The editor has notes.".into());
             initialize =
