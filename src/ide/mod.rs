@@ -163,6 +163,7 @@ pub use paths::display::{display_safe, display_safe_lines, is_display_unsafe};
 pub use pending::{FromResult, Pending, RequestError};
 pub use push::*;
 pub use server::{
-    Auth, AuthFailure, DiffEnd, OpenCall, Policy, Server, ServerConfig, ServerEvent, TOKEN_FIELD,
+    Auth, AuthFailure, DiffEnd, MODELS_TARGET, OpenCall, Policy, Server, ServerConfig, ServerEvent,
+    TOKEN_FIELD,
 };
 pub use tool::*;

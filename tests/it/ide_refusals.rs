@@ -190,6 +190,23 @@ fn only_acceptable_clients_receive_503() {
     }
 }
 
+/// Checks the target for models: the policy does not have to list it, and every other rule applies.
+#[test]
+fn n01_h09_models_target_is_judged_alike() {
+    let models = ("GET / ", "GET /models ");
+    for (name, change, expected) in FAULTS.iter().filter(|(name, ..)| *name != "path") {
+        assert_eq!(answer_of(strict(), &head(&[models, *change])), *expected, "{name}");
+    }
+    let missing = ("X-Claude-Code-Ide-Authorization: tok-0123456789abcdef0123456789abcdef\r\n", "");
+    assert_eq!(answer_of(strict(), &head(&[models, missing])), AUTH);
+    for policy in [strict(), config()] {
+        assert_eq!(answer_of(policy, &head(&[models])), ACCEPTED);
+    }
+    for target in ["/models/", "/models?x", "/Models"] {
+        assert_eq!(answer_of(strict(), &head(&[("GET / ", &format!("GET {target} "))])), PATH, "{target}");
+    }
+}
+
 #[test]
 fn n01_web_pages_are_refused() {
     let refused = [

@@ -45,6 +45,8 @@ mod ide_context;
 #[cfg(feature = "ide")]
 mod ide_host;
 #[cfg(feature = "ide")]
+mod ide_models;
+#[cfg(feature = "ide")]
 mod ide_pair;
 #[cfg(feature = "ide")]
 mod ide_questions;

@@ -11,8 +11,9 @@ use core::time::Duration;
 pub struct HostConfig {
     /// The settings that all connections share: the policy, the tools, the limits.
     pub server: ServerConfig,
-    /// The greatest number of attached clients. Default 16: editors have one to five. At this number, a
-    /// further client with the token receives 503.
+    /// The greatest number of attached clients, connections [for models](crate::ide::MODELS_TARGET)
+    /// included: each of them can hold as much memory as an agent. Default 16: editors have one to five
+    /// agents, and each can have a model. At this number, a further client with the token receives 503.
     pub max_clients: usize,
     /// The greatest number of pending connections: those that have not been let in. They do not count
     /// towards [`max_clients`](HostConfig::max_clients). Default 8. For one more connection, the host
@@ -81,7 +82,8 @@ impl HostConfig {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HostEvent {
-    /// An event of an agent that was let in. Connections that were never let in are
+    /// An event of an agent that was let in, or of a connection [for models](crate::ide::MODELS_TARGET), which
+    /// is answered in the same way. Connections that were never let in are
     /// [counted](super::Host::unauthenticated).
     Agent {
         /// The agent.

@@ -310,7 +310,8 @@ impl Host {
     }
 
     /// Returns the attached agents, in the order in which their connections were accepted: those that
-    /// were let in and whose connection has not ended.
+    /// were let in and whose connection has not ended. Connections [for models](Server::is_for_models) are no
+    /// agents.
     pub fn agents(&self) -> impl Iterator<Item = (AgentId, &Server)> {
         let attached = self.connections.iter().filter(|(_, server)| server.is_attached());
         attached.map(|(conn, server)| (conn.into(), server))

@@ -16,6 +16,14 @@ pub enum ServerEvent {
         /// The name and version that the client sent; `None` if they cannot be read.
         client: Option<Implementation>,
     },
+    /// A connection for a model is initialized: the client gives the
+    /// [tools for models](crate::ide::ToolSet::offer_to_models) to its model from now on. This is no agent
+    /// that attaches: do not show it as one. The agent has a connection of its own, if the person attached
+    /// one. See [`MODELS_TARGET`](crate::ide::MODELS_TARGET).
+    ModelReady {
+        /// The name and version that the client sent; `None` if they cannot be read.
+        client: Option<Implementation>,
+    },
     /// The client has sent the token of an earlier process
     /// ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for [`admit`](crate::ide::Host::admit).
     /// No timer ends this wait. This event comes with no other [`Auth`](crate::ide::Auth). The adapters

@@ -2,6 +2,7 @@
 //! receives the texts. An event of the session becomes an event of the connection, or is handled here.
 
 use super::open_calls::CallKind;
+use super::peer::Peer;
 use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
 use super::{Admission, Server, ServerEvent};
@@ -46,15 +47,18 @@ impl Server {
     /// Answers the opening handshake. Returns false if none is pending any more.
     pub(super) fn execute(&mut self, verdict: Verdict) -> bool {
         let decided = match verdict {
-            Verdict::LetIn { subprotocol } => {
-                let accepted = self.ws.accept(subprotocol);
+            Verdict::LetIn(entry) => {
+                let accepted = self.ws.accept(entry.subprotocol);
                 if accepted.is_ok() {
                     self.admission = Admission::LetIn;
+                    if entry.peer == Peer::Model {
+                        self.serve_model();
+                    }
                 }
                 accepted
             }
-            Verdict::Decide { subprotocol } => {
-                self.pending = Some(subprotocol);
+            Verdict::Decide(entry) => {
+                self.pending = Some(entry);
                 self.events.push_back(ServerEvent::AdmissionPending);
                 Ok(())
             }
@@ -80,13 +84,17 @@ impl Server {
         Some(match event {
             mcp::Event::Ready => {
                 let quirks = self.quirks();
-                let settle = self.config.settle.unwrap_or(quirks.settle);
-                self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
                 if !quirks.answers_requests {
                     self.mcp.stop_keepalive();
                 }
+                let client = self.mcp.client().cloned();
+                if self.peer == Peer::Model {
+                    return Some(ServerEvent::ModelReady { client });
+                }
+                let settle = self.config.settle.unwrap_or(quirks.settle);
+                self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
                 self.roots.is_due = self.has_roots();
-                ServerEvent::Ready { client: self.mcp.client().cloned() }
+                ServerEvent::Ready { client }
             }
             mcp::Event::ToolsListed => {
                 self.listed = true;
@@ -211,7 +219,7 @@ impl Server {
     }
 
     fn notified(&mut self, method: Box<str>, params: Option<Box<RawValue>>) -> ServerEvent {
-        if !is_ide_connected(&method) {
+        if !is_ide_connected(&method) || self.peer == Peer::Model {
             return ServerEvent::Notification { method, params };
         }
         let said: Connected<'_> = params.as_deref().and_then(read_object).unwrap_or_default();

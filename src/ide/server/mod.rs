@@ -7,6 +7,7 @@ mod inbound;
 mod open_call;
 mod open_calls;
 mod outbound;
+mod peer;
 mod policy;
 mod quirks;
 mod roots;
@@ -16,6 +17,7 @@ pub use event::ServerEvent;
 pub(super) use open_call::CallOwner;
 pub use open_call::OpenCall;
 pub use open_calls::DiffEnd;
+pub use peer::MODELS_TARGET;
 pub(super) use policy::SUBPROTOCOL;
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 
@@ -31,7 +33,8 @@ use crate::ws::{self, Closed};
 use crate::{Machine, Time, Wire};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 use open_calls::OpenCalls;
-use policy::{FULL, Verdict};
+use peer::Peer;
+use policy::{Entry, FULL, Verdict};
 use roots::Roots;
 
 /// One accepted connection, the editor's side. An editor with several connections at once holds a
@@ -67,9 +70,11 @@ pub struct Server {
     pub(super) full: bool,
     /// The decision about the opening handshake, even if the connection has ended since.
     pub(super) admission: Admission,
-    /// The sub-protocol to choose for a client that waits for [`admit`](Server::admit); the outer
-    /// `None` if no client waits.
-    pending: Option<Option<&'static str>>,
+    /// The connection to open for a client that waits for [`admit`](Server::admit); `None` if no client
+    /// waits.
+    pending: Option<Entry>,
+    /// The kind of the connection. An agent until the client is let in.
+    peer: Peer,
     /// Calls that the application did not receive and that ended before they were answered. Their ends
     /// are not reported.
     suppressed_ends: Vec<CallId>,
@@ -137,6 +142,7 @@ impl Server {
             full: false,
             admission: Admission::Pending,
             pending: None,
+            peer: Peer::Agent,
             suppressed_ends: Vec::new(),
             listed: false,
             pid: None,
@@ -166,11 +172,11 @@ impl Server {
     /// opens the connection, or refuses it like one with a wrong token. Returns false if no client
     /// waits.
     pub fn admit(&mut self, is_admitted: bool) -> bool {
-        let Some(subprotocol) = self.pending.take() else { return false };
+        let Some(entry) = self.pending.take() else { return false };
         let verdict = match is_admitted {
             true if self.full => Verdict::Refuse(FULL),
-            true => Verdict::LetIn { subprotocol },
-            false => self.config.policy.not_admitted(subprotocol),
+            true => Verdict::LetIn(entry),
+            false => self.config.policy.not_admitted(entry.subprotocol),
         };
         self.execute(verdict)
     }
@@ -205,7 +211,7 @@ impl Server {
     }
 
     pub(crate) fn set_selection(&mut self, selection: Arc<Selection>) {
-        if !self.has_ended() {
+        if !self.has_ended() && self.peer == Peer::Agent {
             self.pushes.set(selection);
             self.flush();
         }
@@ -240,9 +246,9 @@ impl Server {
         StreamPos { end, written: end.saturating_sub(unwritten) }
     }
 
-    /// Returns true if the client was let in and the connection has not ended.
+    /// Returns true if the client was let in as an agent and the connection has not ended.
     pub(crate) fn is_attached(&self) -> bool {
-        self.admission == Admission::LetIn && !self.has_ended()
+        self.admission == Admission::LetIn && self.peer == Peer::Agent && !self.has_ended()
     }
 
     /// Returns true if the connection has ended, even if the end is not reported yet.

@@ -57,7 +57,8 @@ impl Server {
     ///
     /// [`NotSent::NotReady`] until the client [accepts pushes](Server::accepts_pushes), and until 100
     /// ms after the previous mention was written: clients drop mentions that follow each other faster
-    /// (measured). [`NotSent::Full`] while the send buffer is full.
+    /// (measured). [`NotSent::NotReady`] for ever if the connection [is for models](Server::is_for_models).
+    /// [`NotSent::Full`] while the send buffer is full.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
         if !self.mcp.is_ready() || !self.pushes.can_mention(self.ws.now()) {
@@ -75,7 +76,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, or if the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the connection
+    /// [is for models](Server::is_for_models), or if the send buffer is full.
     pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
         self.may_send()?;
         let cut = changed.cut(self.config.content_limits.diagnostics);
@@ -89,7 +91,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, or if the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the connection
+    /// [is for models](Server::is_for_models), or if the send buffer is full.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
         self.may_send()?;
         let cut = selection.cut(self.config.content_limits.selection);
@@ -189,7 +192,7 @@ impl Server {
         config: Arc<ServerConfig>,
         context: Arc<Context>,
     ) -> Result<(), NotSent> {
-        self.mcp.tools_mut().tools = config.tools.clone();
+        self.mcp.tools_mut().tools = self.peer.tools(config.tools.clone());
         let announced = self.may_send().and_then(|()| self.announce_tools());
         self.offer_context(config, context);
         announced
@@ -313,6 +316,9 @@ impl Server {
     where
         for<'a> InDialect<'a, T>: Serialize,
     {
+        if self.is_for_models() {
+            return Err(NotSent::NotReady);
+        }
         let dialect = self.config.dialect;
         let params = InDialect(said, dialect);
         self.mcp.notify(dialect.notification(notification), Some(&params), &mut self.ws.sender())

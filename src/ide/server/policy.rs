@@ -9,12 +9,13 @@
 //! | the request breaks HTTP or RFC 6455 (decided by [`ws`](crate::ws)) | 408 431 400 505 426 |
 //! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts); the authority of a target in absolute-form takes the place of `Host` (RFC 9112 3.2.2) | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
-//! | a path that is not in the list, if there is one | 404 |
+//! | a path that is not in the list, if there is one, and is not [`MODELS_TARGET`] | 404 |
 //! | token missing, doubled or wrong; the three answers are byte-identical and take the same work | 401, or by [`AuthFailure`] 101 and 1008 |
 //! | the sub-protocol `mcp` demanded and not offered | 400 |
 //! | the greatest number of clients is attached | 503 |
 //! | a resumed token ([`Auth::Resumed`]), and the application does not admit the client: as a wrong token | 401 |
 
+use super::peer::{MODELS_TARGET, Peer};
 use crate::ide::AuthToken;
 use crate::ws::{HeaderField, Refusal, Request, Status};
 use alloc::{string::String, vec::Vec};
@@ -89,7 +90,7 @@ pub struct Policy {
     /// `Origin`, and every browser does.
     pub allowed_origins: Vec<String>,
     /// The accepted request targets, path and query, compared byte for byte. Default empty: any target.
-    /// The real client asks for `/`.
+    /// The real client asks for `/`. [`MODELS_TARGET`] is accepted in any case.
     pub paths: Vec<String>,
     /// True if a client has to offer the sub-protocol `mcp`. Default false.
     pub subprotocol_required: bool,
@@ -131,10 +132,10 @@ impl Policy {
     pub(crate) fn judge(&self, request: &Request<'_>, full: bool) -> Verdict {
         match self.check(request, full) {
             Ok(()) => {
-                let subprotocol = subprotocol(request);
+                let entry = Entry { subprotocol: subprotocol(request), peer: Peer::of(request) };
                 match self.auth {
-                    Auth::Resumed(_) => Verdict::Decide { subprotocol },
-                    Auth::Token(_) | Auth::Disabled => Verdict::LetIn { subprotocol },
+                    Auth::Resumed(_) => Verdict::Decide(entry),
+                    Auth::Token(_) | Auth::Disabled => Verdict::LetIn(entry),
                 }
             }
             Err(WRONG_TOKEN) => self.not_admitted(subprotocol(request)),
@@ -159,7 +160,9 @@ impl Policy {
         if !allowed && (origin != HeaderField::Absent || request.has("sec-fetch-site")) {
             return Err(FOREIGN_ORIGIN);
         }
-        if !self.paths.is_empty() && !self.paths.iter().any(|path| *path == request.target()) {
+        let target = request.target();
+        let is_listed = self.paths.is_empty() || self.paths.iter().any(|path| *path == target);
+        if !is_listed && target != MODELS_TARGET {
             return Err(UNKNOWN_PATH);
         }
         if let Some(token) = self.auth.token() {
@@ -213,15 +216,18 @@ impl Policy {
     }
 }
 
+/// A connection that a verdict can open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) subprotocol: Option<&'static str>,
+    pub(crate) peer: Peer,
+}
+
 /// The answer to an opening handshake.
 pub(crate) enum Verdict {
-    LetIn {
-        subprotocol: Option<&'static str>,
-    },
+    LetIn(Entry),
     /// The application decides.
-    Decide {
-        subprotocol: Option<&'static str>,
-    },
+    Decide(Entry),
     /// The connection is opened and closed at once.
     Close {
         subprotocol: Option<&'static str>,

@@ -22,6 +22,7 @@ impl ToolDef for CheckDocumentDirty {
     const NAME: &'static str = "checkDocumentDirty";
     const DESCRIPTION: &'static str = "Check whether a file has changes that are not saved";
     const SNAKE_NAME: &'static str = "check_document_dirty";
+    const IS_READ_ONLY: bool = true;
 }
 
 impl CheckDocumentDirty {

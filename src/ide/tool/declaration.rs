@@ -28,6 +28,9 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
     /// The URI of the resource that a client can read in place of a call; `None` if there is none. The
     /// tool needs no arguments and changes nothing.
     const RESOURCE: Option<&'static str> = None;
+    /// True if a call changes nothing: no file, no setting, and nothing that the person sees. Models are
+    /// offered such a tool [by default](crate::ide::ToolSet::offer_to_models).
+    const IS_READ_ONLY: bool = false;
     /// The timeout of a call.
     const TIMEOUT: Timeout = Timeout::Default;
     /// The code of the error for a call that the editor does not handle; `None` for the code of the
@@ -44,6 +47,7 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
         listed_with: Self::LISTED_WITH,
         is_built_in: Self::IS_BUILT_IN,
         resource: Self::RESOURCE,
+        is_read_only: Self::IS_READ_ONLY,
         refusal: Self::REFUSAL,
     };
 
@@ -70,6 +74,7 @@ pub(crate) struct Declaration {
     pub(crate) listed_with: &'static [Tool],
     pub(crate) is_built_in: bool,
     pub(crate) resource: Option<&'static str>,
+    pub(crate) is_read_only: bool,
     pub(crate) refusal: Option<i64>,
 }
 
@@ -108,6 +113,12 @@ impl Tool {
     #[must_use]
     pub const fn resource(self) -> Option<&'static str> {
         self.declaration().resource
+    }
+
+    /// Returns true if a connection for a model can have this tool. The others open and end the diffs of an
+    /// agent, or set its mode.
+    pub(crate) fn can_be_for_models(self) -> bool {
+        self != Self::OpenDiff && !self.declaration().is_built_in
     }
 
     /// Returns the entry of the tool in `resources/list`; `None` if the tool reads no resource.

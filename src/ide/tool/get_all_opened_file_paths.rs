@@ -18,6 +18,7 @@ impl ToolDef for GetAllOpenedFilePaths {
     const DESCRIPTION: &'static str = "Get the paths of all open files";
     const SNAKE_NAME: &'static str = "list_opened_files";
     const OTHER_NAMES: &'static [&'static str] = &["getAllOpenedFilePaths"];
+    const IS_READ_ONLY: bool = true;
 }
 
 /// The answer of `get_all_opened_file_paths`: absolute paths, one on each line.

@@ -19,6 +19,7 @@ impl ToolDef for GetCurrentSelection {
     const SNAKE_NAME: &'static str = "get_selection";
     const RESOURCE: Option<&'static str> = Some("ide://selection");
     const OTHER_NAMES: &'static [&'static str] = &["get_current_selection"];
+    const IS_READ_ONLY: bool = true;
 }
 
 /// The answer of `getCurrentSelection`: the selection or the cursor; `None` if no editor has the

@@ -18,6 +18,7 @@ impl ToolDef for GetCursorPosition {
     const NAME: &'static str = "get_cursor_position";
     const DESCRIPTION: &'static str = "Get the place of the cursor, line and column from 0";
     const OTHER_NAMES: &'static [&'static str] = &["getCursorPosition"];
+    const IS_READ_ONLY: bool = true;
 }
 
 /// The answer of `get_cursor_position`.

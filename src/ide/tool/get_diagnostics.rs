@@ -33,6 +33,7 @@ impl ToolDef for GetDiagnostics {
     const DESCRIPTION: &'static str = "Get the problems that the editor knows of";
     const SNAKE_NAME: &'static str = "get_diagnostics";
     const RESOURCE: Option<&'static str> = Some("ide://diagnostics");
+    const IS_READ_ONLY: bool = true;
 
     fn timeout(&self) -> Timeout {
         Timeout::After(if self.uri.is_some() { DEADLINE_OF_ONE } else { DEADLINE_OF_ALL })

@@ -17,6 +17,7 @@ impl ToolDef for GetLatestSelection {
     const NAME: &'static str = "getLatestSelection";
     const DESCRIPTION: &'static str = "Get what was selected last, even if the editor has lost the focus";
     const SNAKE_NAME: &'static str = "get_latest_selection";
+    const IS_READ_ONLY: bool = true;
 }
 
 /// The answer of `getLatestSelection`: the last selection; `None` if there was none yet.

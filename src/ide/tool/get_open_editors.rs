@@ -18,6 +18,7 @@ impl ToolDef for GetOpenEditors {
     const DESCRIPTION: &'static str = "Get the tabs that are open";
     const SNAKE_NAME: &'static str = "get_open_editors";
     const RESOURCE: Option<&'static str> = Some("ide://open-editors");
+    const IS_READ_ONLY: bool = true;
 }
 
 /// The answer of `getOpenEditors`.

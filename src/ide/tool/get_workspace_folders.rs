@@ -22,6 +22,7 @@ impl ToolDef for GetWorkspaceFolders {
     const DESCRIPTION: &'static str = "Get the folders that are open";
     const SNAKE_NAME: &'static str = "get_workspace_folders";
     const RESOURCE: Option<&'static str> = Some("ide://workspace-folders");
+    const IS_READ_ONLY: bool = true;
 }
 
 /// The answer of `getWorkspaceFolders`.

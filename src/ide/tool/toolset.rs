@@ -33,6 +33,10 @@ pub struct ToolSet {
     specs: [Vec<ToolSpec>; 2],
     handled: Vec<Tool>,
     own: Vec<OwnTool>,
+    /// The names for which the application decided if models are offered the tool.
+    model_marks: Vec<(Cow<'static, str>, bool)>,
+    /// True for a set of [tools for models](Self::for_models), without the tools of the server.
+    is_for_models: bool,
 }
 
 /// A tool of the application's own.
@@ -61,7 +65,13 @@ impl ToolSet {
     /// Creates a set without tools.
     #[must_use]
     pub const fn new() -> Self {
-        Self { specs: [Vec::new(), Vec::new()], handled: Vec::new(), own: Vec::new() }
+        Self {
+            specs: [Vec::new(), Vec::new()],
+            handled: Vec::new(),
+            own: Vec::new(),
+            model_marks: Vec::new(),
+            is_for_models: false,
+        }
     }
 
     /// Offers this tool.
@@ -97,8 +107,9 @@ impl ToolSet {
     /// tools that [`Server`](crate::ide::Server) handles: they are listed with the new description and
     /// schema, but their calls are handled as calls of the tool of the protocol.
     ///
-    /// The real client shows its model only `getDiagnostics` and `executeCode` (measured); other
-    /// clients show all tools.
+    /// The real client shows its model only `getDiagnostics` and `executeCode` of these tools
+    /// (measured), and all tools that the editor [offers to models](Self::offer_to_models). Other clients
+    /// show all tools.
     #[must_use]
     pub fn custom(
         self,
@@ -141,6 +152,32 @@ impl ToolSet {
         self.offer(ToolSpec::new(name, description, schema), Some(decode))
     }
 
+    /// Decides if models are offered the listed tool with this name, in the spelling of any dialect, on
+    /// connections at [`MODELS_TARGET`](crate::ide::MODELS_TARGET). A later decision replaces an earlier
+    /// one, and the tool can be added to the set later.
+    ///
+    /// By default models are offered the listed tools of the protocol that change nothing: `getDiagnostics`,
+    /// `getOpenEditors`, `get_all_opened_file_paths`, `getWorkspaceFolders`, `getCurrentSelection`,
+    /// `getLatestSelection`, `get_cursor_position` and `checkDocumentDirty`. By default models are offered no
+    /// tool that moves the view of the person or changes a file, not `executeCode`, and no tool of the
+    /// application's own, because the crate does not know the effect of such a tool. `openDiff`, `close_tab`,
+    /// `closeAllDiffTabs` and `set_permission_mode` are never offered to models: they belong to agents.
+    ///
+    /// ```
+    /// use ide_mcp::ide::{Tool, ToolSet};
+    /// let tools = ToolSet::new()
+    ///     .handle(Tool::GetDiagnostics)
+    ///     .custom("countLines", "Counts the lines of a file", r#"{"type":"object"}"#)
+    ///     .offer_to_models("countLines", true)
+    ///     .offer_to_models("getCurrentSelection", false);
+    /// # let _ = tools;
+    /// ```
+    #[must_use]
+    pub fn offer_to_models(mut self, name: impl Into<Cow<'static, str>>, is_offered: bool) -> Self {
+        self.model_marks.push((name.into(), is_offered));
+        self
+    }
+
     /// Returns the names of the listed tools in a dialect, in order.
     pub fn names(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
         self.specs(dialect).iter().map(|spec| spec.name.as_ref())
@@ -170,8 +207,40 @@ impl ToolSet {
         self.handled.iter().filter_map(move |tool| tool.resource_spec(dialect))
     }
 
+    /// Returns the listed tools that models are offered.
+    pub(crate) fn for_models(&self) -> Self {
+        let mut offered = self.clone();
+        offered.is_for_models = true;
+        for specs in &mut offered.specs {
+            specs.retain(|spec| self.is_offered_to_models(&spec.name));
+        }
+        let is_listed = |name: &str| offered.specs.iter().flatten().any(|spec| spec.name == name);
+        offered.own.retain(|own| is_listed(&own.name));
+        offered.handled.retain(|tool| SPELLINGS.iter().any(|dialect| is_listed(tool.name(*dialect))));
+        offered
+    }
+
+    fn is_offered_to_models(&self, name: &str) -> bool {
+        let tool = Tool::from_name(name);
+        if tool.is_some_and(|tool| !tool.can_be_for_models()) {
+            return false;
+        }
+        let is_this = |mark: &str| mark == name || (tool.is_some() && Tool::from_name(mark) == tool);
+        let mark = self.model_marks.iter().rev().find(|(mark, _)| is_this(mark));
+        let is_own = || self.own.iter().any(|own| own.name == name);
+        mark.map_or_else(
+            || tool.is_some_and(|tool| tool.declaration().is_read_only) && !is_own(),
+            |(_, is_offered)| *is_offered,
+        )
+    }
+
     pub(crate) fn handles(&self, tool: Tool) -> bool {
         self.handled.contains(&tool)
+    }
+
+    /// Returns true if the server answers the calls of this tool itself.
+    fn has_built_in(&self, tool: Tool) -> bool {
+        tool.declaration().is_built_in && !self.is_for_models
     }
 
     /// Returns the tool that a call with this name reaches; `None` for a tool that is not handled.
@@ -182,7 +251,7 @@ impl ToolSet {
         // A tool of the application's own takes the place of the tool of the protocol with its name,
         // except for `openDiff` and for the tools that the server handles itself.
         let is_handled = if own.is_some() { tool == Tool::OpenDiff } else { self.handles(tool) };
-        if is_handled || tool.declaration().is_built_in { Some(Called::Known(tool)) } else { own }
+        if is_handled || self.has_built_in(tool) { Some(Called::Known(tool)) } else { own }
     }
 }
 
@@ -247,7 +316,7 @@ impl Tools for SharedTools {
     /// Returns true for the tools that [`Server`](crate::ide::Server) answers itself, so that a call
     /// that ends diffs is accepted even if the calls of these diffs fill the table.
     fn is_answered_at_once(&self, name: &str) -> bool {
-        Tool::from_name(name).is_some_and(|tool| tool.declaration().is_built_in)
+        Tool::from_name(name).is_some_and(|tool| self.tools.has_built_in(tool))
     }
 }
 

@@ -81,6 +81,16 @@ struct AnnouncedLists {
     resources: Announced<Arc<Context>>,
 }
 
+impl AnnouncedLists {
+    fn new(config: &ServerConfig, tools: &impl Tools) -> Self {
+        Self {
+            tools: Announced::new(super::tools::digest(tools.specs())),
+            prompts: Announced::new(config.context.clone()),
+            resources: Announced::new(config.context.clone()),
+        }
+    }
+}
+
 impl<T: Tools> Server<T> {
     /// Creates a session that waits for `initialize`. `session` is part of all handles of the
     /// session. So two sessions of a program must not have the same `SessionId` if the same code
@@ -96,11 +106,7 @@ impl<T: Tools> Server<T> {
                 config.keepalive,
             ),
             log_level: config.logging,
-            announced: AnnouncedLists {
-                tools: Announced::new(super::tools::digest(tools.specs())),
-                prompts: Announced::new(config.context.clone()),
-                resources: Announced::new(config.context.clone()),
-            },
+            announced: AnnouncedLists::new(&config, &tools),
             context: config.context.clone(),
             config,
             tools,
@@ -108,6 +114,16 @@ impl<T: Tools> Server<T> {
             capabilities: None,
             declared: ClientCapabilities::default(),
         }
+    }
+
+    /// Replaces the tools, and changes the other parts of the offer: the context, the capabilities and
+    /// the forwarded methods. Only before the first message of the client, which has no list yet.
+    #[cfg(feature = "ide")]
+    pub(crate) fn replace_offer(&mut self, tools: T, change: impl FnOnce(&mut ServerConfig)) {
+        change(&mut self.config);
+        self.context = self.config.context.clone();
+        self.announced = AnnouncedLists::new(&self.config, &tools);
+        self.tools = tools;
     }
 
     /// Stops the [pings](ServerConfig::keepalive) of this session, for a client that never answers

@@ -1,0 +1,398 @@
+//! Connections for models: their tools, and all that belongs to agents and that a model does not get.
+
+use crate::support::ide::{
+    ACCEPTED, CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, TOKEN, at, call, called, close_tab, config,
+    open_diff, request, selection, shown, text, texts, token, written,
+};
+use ide_mcp::{
+    Machine, Time, Wire,
+    ide::{
+        AgentId, CurrentSelection, DiagnosticsChanged, Dialect, Filter, Host, HostConfig, HostEvent,
+        MODELS_TARGET, Mention, MentionError, Policy, Selected, ServerConfig, ServerEvent, Tool, ToolCall,
+        ToolSet,
+    },
+    mcp::{Context, Forward, PromptSpec},
+    rpc::NotSent,
+};
+use serde_json::Value;
+
+const NOTHING: [&str; 0] = [];
+
+/// Returns the opening handshake of the real client, at the target for models.
+fn head() -> String {
+    HEAD.replacen("GET / ", &format!("GET {MODELS_TARGET} "), 1)
+}
+
+/// Returns a connection for a model that has been initialized.
+fn model(config: ServerConfig) -> Editor {
+    let mut editor = Editor::new(config);
+    assert!(!editor.server.is_for_models(), "undecided");
+    assert_eq!(shown(&editor.feed(head().as_bytes())), NOTHING);
+    assert_eq!(String::from_utf8(editor.written()).unwrap(), ACCEPTED);
+    assert!(editor.server.is_for_models());
+    editor.say(INITIALIZE);
+    let events = editor.say(INITIALIZED);
+    let [ServerEvent::ModelReady { client: Some(client) }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(client.name, "claude-code");
+    editor.written();
+    editor
+}
+
+fn offering(tools: ToolSet) -> ServerConfig {
+    let mut config = config();
+    config.tools = tools.into();
+    config
+}
+
+/// Returns the names in the answer to `tools/list`.
+fn listed(editor: &mut Editor) -> Vec<String> {
+    editor.say(&request(2, "tools/list"));
+    let texts = editor.texts();
+    let answer: Value = serde_json::from_str(texts.last().unwrap()).unwrap();
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn every_tool() -> ToolSet {
+    Tool::ALL.into_iter().fold(ToolSet::new(), ToolSet::handle)
+}
+
+/// The tools of the protocol that models are offered by default, in the order of `Tool::ALL`.
+const READ_ONLY: [&str; 8] = [
+    "getDiagnostics",
+    "get_all_opened_file_paths",
+    "getOpenEditors",
+    "getWorkspaceFolders",
+    "getCurrentSelection",
+    "getLatestSelection",
+    "get_cursor_position",
+    "checkDocumentDirty",
+];
+
+#[test]
+fn model_is_offered_marked_tools_only() {
+    let own = |tools: ToolSet| tools.custom("countLines", "Counts lines", "{}");
+    let cases: &[(&str, ToolSet, &[&str])] = &[
+        ("no tool", ToolSet::new(), &[]),
+        ("every tool of the protocol", every_tool(), &READ_ONLY),
+        ("an own tool", own(ToolSet::new()), &[]),
+        ("an own tool, marked", own(ToolSet::new()).offer_to_models("countLines", true), &["countLines"]),
+        ("marked first", own(ToolSet::new().offer_to_models("countLines", true)), &["countLines"]),
+        (
+            "the last mark counts",
+            own(ToolSet::new()).offer_to_models("countLines", true).offer_to_models("countLines", false),
+            &[],
+        ),
+        (
+            "a mark in another spelling",
+            every_tool().offer_to_models("execute_code", true).offer_to_models("get_diagnostics", false),
+            &[
+                "get_all_opened_file_paths",
+                "getOpenEditors",
+                "getWorkspaceFolders",
+                "getCurrentSelection",
+                "getLatestSelection",
+                "get_cursor_position",
+                "checkDocumentDirty",
+                "executeCode",
+            ],
+        ),
+        ("an own tool in place of one", ToolSet::new().custom("getDiagnostics", "", "{}"), &[]),
+        (
+            "the same, marked",
+            ToolSet::new().custom("getDiagnostics", "", "{}").offer_to_models("getDiagnostics", true),
+            &["getDiagnostics"],
+        ),
+        ("unlisted", ToolSet::new().handle_unlisted(Tool::GetDiagnostics), &[]),
+        ("tools of agents, marked", agent_tools(), &[]),
+    ];
+    for (name, tools, expected) in cases {
+        assert_eq!(listed(&mut model(offering(tools.clone()))), *expected, "{name}");
+    }
+    let snake = offering(every_tool()).with_dialect(Dialect::SnakeCase);
+    assert!(listed(&mut model(snake)).contains(&"get_open_editors".to_owned()));
+}
+
+/// The tools that belong to agents, with a mark for each and an own tool in place of one.
+fn agent_tools() -> ToolSet {
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::SetPermissionMode);
+    let marks = ["openDiff", "close_tab", "closeAllDiffTabs", "set_permission_mode"];
+    let marked = marks.into_iter().fold(tools, |tools, name| tools.offer_to_models(name, true));
+    marked.custom("openDiff", "", "{}")
+}
+
+#[test]
+fn model_calls_of_other_tools_are_refused() {
+    let tools =
+        agent_tools().handle(Tool::OpenFile).handle_unlisted(Tool::GetDiagnostics).custom("mine", "", "{}");
+    let mut editor = model(offering(tools));
+    let cases: &[(&str, i64)] = &[
+        ("openDiff", -32601),
+        ("close_tab", -32602),
+        ("closeAllDiffTabs", -32602),
+        ("set_permission_mode", -32602),
+        ("openFile", -32602),
+        ("getDiagnostics", -32602),
+        ("mine", -32602),
+    ];
+    for (name, code) in cases {
+        let arguments = r#"{"tab_name":"t","old_file_path":"/a","new_file_path":"/a","new_file_contents":"x","mode":"plan"}"#;
+        assert_eq!(shown(&editor.say(&call(5, name, arguments))), NOTHING, "{name}");
+        let error = format!(
+            r#"{{"jsonrpc":"2.0","id":5,"error":{{"code":{code},"message":"tool {name} not found"}}}}"#
+        );
+        assert_eq!(editor.texts(), [error], "{name}");
+    }
+}
+
+#[test]
+fn model_call_is_answered_as_others() {
+    let mut editor = model(offering(every_tool()));
+    let events = editor.say(&call(5, "getCurrentSelection", "{}"));
+    let Some(ServerEvent::Call(ToolCall::GetCurrentSelection(call, _))) = events.into_iter().next() else {
+        panic!("no call")
+    };
+    editor.server.answer(call, &CurrentSelection(Some(selection("hello")))).unwrap();
+    assert!(editor.texts()[0].contains("hello"));
+    let id = called(&editor.say(&crate::support::ide::call(6, "getDiagnostics", "{}")));
+    let events = editor.eof();
+    assert_eq!(shown(&events), ["ended Closed", "Closed(Abnormal)"], "{id:?}");
+}
+
+#[test]
+fn model_has_nothing_else_of_the_dialect() {
+    let mut config = offering(every_tool()).with_dialect(Dialect::Obsidian);
+    config.tool_resources = true;
+    config.mcp.forward = Forward::All;
+    config.mcp.context = Context::new().prompt(PromptSpec::new("review", "Reviews")).into();
+    config.mcp.capabilities.insert("tasks".into(), "{}".into());
+    let mut editor = Editor::new(config);
+    editor.feed(head().as_bytes());
+    editor.written();
+    editor.say(INITIALIZE);
+    let greeting: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
+    assert_eq!(greeting["result"]["capabilities"], serde_json::json!({"tools": {"listChanged": true}}));
+    editor.say(INITIALIZED);
+    let refused = "-32601";
+    let cases = [
+        ("resources/list", r#""resources":[]"#),
+        ("prompts/list", r#""prompts":[]"#),
+        ("resources/read", refused),
+        ("prompts/get", refused),
+        ("readFile", refused),
+        ("x", refused),
+    ];
+    for (method, expected) in cases {
+        assert_eq!(shown(&editor.say(&request(3, method))), NOTHING, "{method}");
+        let answer = editor.texts().concat();
+        assert!(answer.contains(expected), "{method}: {answer}");
+    }
+    let as_request = CONNECTED.replacen('{', r#"{"id":4,"#, 1);
+    assert_eq!(shown(&editor.say(&as_request)), NOTHING);
+    assert!(editor.texts()[0].contains("-32601"));
+    let events = editor.say(CONNECTED);
+    assert!(matches!(&events[..], [ServerEvent::Notification { .. }]), "{events:?}");
+}
+
+#[test]
+fn model_receives_no_push() {
+    let mut editor = model(config());
+    editor.server.select(selection("hello"));
+    assert_eq!(editor.server.mention(&Mention::new("/w/a.txt", None)), Err(NotSent::NotReady));
+    let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a.txt".into()] };
+    assert_eq!(editor.server.diagnostics_changed(&stale), Err(NotSent::NotReady));
+    assert_eq!(editor.server.active_editor_changed(selection("x")), Err(NotSent::NotReady));
+    listed(&mut editor);
+    for millis in [100, 1_600, 7_000, 20_000] {
+        assert_eq!(shown(&editor.at(millis)), NOTHING);
+        assert!(!editor.server.accepts_pushes());
+        assert_eq!(editor.texts(), NOTHING, "at {millis} ms");
+    }
+}
+
+#[test]
+fn model_is_notified_of_its_tools_only() {
+    let mut editor = model(offering(every_tool()));
+    listed(&mut editor);
+    let tools = every_tool().custom("mine", "", "{}");
+    editor.server.set_tools(tools.clone()).unwrap();
+    assert_eq!(editor.texts(), NOTHING, "the change is of no tool for models");
+    for (round, is_offered) in [true, false, true].into_iter().enumerate() {
+        editor.server.set_tools(tools.clone().offer_to_models("mine", is_offered)).unwrap();
+        let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+        assert_eq!(editor.texts(), [changed], "{round}");
+        assert_eq!(listed(&mut editor).contains(&"mine".to_owned()), is_offered, "{round}");
+    }
+    // The tools are those of the latest set if it changes before the handshake.
+    let mut early = Editor::new(config());
+    let _ = early.server.set_tools(every_tool());
+    early.feed(head().as_bytes());
+    early.say(INITIALIZE);
+    early.say(INITIALIZED);
+    early.written();
+    assert_eq!(listed(&mut early), READ_ONLY);
+}
+
+#[test]
+fn one_target_alone_is_for_models() {
+    let cases = [
+        ("/models", true),
+        ("http://127.0.0.1:41111/models", true),
+        ("/", false),
+        ("/models/", false),
+        ("/Models", false),
+        ("/models?x", false),
+        ("//models", false),
+    ];
+    for (target, expected) in cases {
+        let mut editor = Editor::new(config());
+        editor.feed(HEAD.replacen("GET / ", &format!("GET {target} "), 1).as_bytes());
+        assert!(editor.server.is_open(), "{target}");
+        assert_eq!(editor.server.is_for_models(), expected, "{target}");
+    }
+}
+
+/// A host with an agent that accepts pushes.
+struct Shared {
+    host: Host,
+    now: Time,
+}
+
+impl Shared {
+    fn new(config: HostConfig) -> Self {
+        Self { host: Host::new(config), now: Time::ZERO }
+    }
+
+    fn feed(&mut self, agent: AgentId, bytes: &[u8]) -> Vec<HostEvent> {
+        self.host.wire(agent.conn().unwrap()).unwrap().feed(self.now, bytes);
+        std::iter::from_fn(|| self.host.poll_event()).collect()
+    }
+
+    fn open(&mut self, head: &str) -> (AgentId, Vec<u8>) {
+        let agent = self.host.connect(self.now).into();
+        self.feed(agent, head.as_bytes());
+        (agent, self.written(agent))
+    }
+
+    fn attach(&mut self, head: &str) -> AgentId {
+        let (agent, answer) = self.open(head);
+        assert_eq!(answer, ACCEPTED.as_bytes());
+        self.feed(agent, &text(INITIALIZE));
+        self.feed(agent, &text(INITIALIZED));
+        self.written(agent);
+        agent
+    }
+
+    fn written(&mut self, agent: AgentId) -> Vec<u8> {
+        written(&mut self.host.wire(agent.conn().unwrap()).unwrap())
+    }
+
+    fn texts(&mut self, agent: AgentId) -> Vec<String> {
+        texts(&self.written(agent))
+    }
+
+    fn at(&mut self, millis: u64) {
+        self.now = at(millis);
+        self.host.tick(self.now);
+        assert!(self.host.poll_event().is_none());
+    }
+}
+
+#[test]
+fn pushes_and_diffs_spare_the_model() {
+    let mut both = Shared::new(HostConfig::new(config()));
+    both.host.select(Time::ZERO, selection("before"));
+    let agent = both.attach(HEAD);
+    // The model connects last.
+    let model = both.attach(&head());
+    assert!(both.host.agents().map(|(agent, _)| agent).eq([agent]));
+    assert_eq!(both.host.agent(model.number()), None);
+    assert!(both.host.connections().map(|(_, server)| server.is_for_models()).eq([false, true]));
+    both.feed(agent, &text(&open_diff(5, "t")));
+    for name in ["closeAllDiffTabs", "close_tab"] {
+        let events = both.feed(model, &text(&call(6, name, r#"{"tab_name":"t"}"#)));
+        assert!(events.is_empty(), "{events:?}");
+    }
+    assert_eq!(both.texts(model).len(), 2, "two errors");
+
+    assert_eq!(both.host.select(both.now, selection("after")), Selected::Whole);
+    let file = || Mention::new("/w/a.txt", None);
+    both.host.mention(both.now, file(), None).unwrap();
+    assert_eq!(both.host.mention(both.now, file(), Some(model)), Err(MentionError::NoSuchAgent));
+    let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a.txt".into()] };
+    assert_eq!(both.host.diagnostics_changed(stale), []);
+    assert_eq!(both.host.active_editor_changed(selection("x")), []);
+    assert_eq!(both.host.notify_all("x/own", None::<&()>).unwrap(), []);
+    both.at(500);
+    assert_eq!(both.texts(model), NOTHING);
+    let pushed = both.texts(agent).join("\n");
+    for part in ["after", "at_mentioned", "diagnostics_changed", "x/own"] {
+        assert!(pushed.contains(part), "{part}: {pushed}");
+    }
+
+    // The end of the model leaves the diff of the agent open.
+    both.host.remove(both.now, model.conn().unwrap());
+    let events: Vec<String> =
+        std::iter::from_fn(|| both.host.poll_event()).map(|e| format!("{e:?}")).collect();
+    assert!(matches!(&events[..], [only] if only.contains("Closed")), "{events:?}");
+    let close = both.feed(agent, &text(&close_tab(7, "t")));
+    assert!(
+        matches!(&close[..], [HostEvent::Agent { event: ServerEvent::DiffClosed { .. }, .. }]),
+        "{close:?}"
+    );
+}
+
+#[test]
+fn models_count_towards_the_client_limit() {
+    for last in [HEAD.to_owned(), head()] {
+        let mut config = HostConfig::new(config());
+        config.max_clients = 2;
+        let mut full = Shared::new(config);
+        let agent = full.attach(HEAD);
+        let model = full.attach(&head());
+        assert!(full.open(&last).1.starts_with(b"HTTP/1.1 503 "), "{last}");
+        // Each place is free again after the end of its connection.
+        for ended in [model, agent] {
+            full.host.remove(full.now, ended.conn().unwrap());
+            while full.host.poll_event().is_some() {}
+            full.attach(&last);
+            assert!(full.open(&last).1.starts_with(b"HTTP/1.1 503 "), "{last}");
+        }
+    }
+}
+
+#[test]
+fn filter_applies_to_answers_for_models() {
+    let mut config = HostConfig::new(offering(every_tool()));
+    config.filter = Filter::secrets().hide(|path| path.ends_with("a.txt"));
+    let mut both = Shared::new(config);
+    let model = both.attach(&head());
+    let mut events = both.feed(model, &text(&call(5, "getCurrentSelection", "{}")));
+    let Some(HostEvent::Agent { event: ServerEvent::Call(ToolCall::GetCurrentSelection(call, _)), .. }) =
+        events.pop()
+    else {
+        panic!("no call")
+    };
+    both.host.answer(call, &CurrentSelection(Some(selection("hello")))).unwrap();
+    let answer = both.texts(model).join("\n");
+    assert!(answer.contains(r#""id":5"#) && !answer.contains("hello"), "{answer}");
+}
+
+#[test]
+fn admitted_client_can_be_a_model() {
+    for (is_admitted, status) in [(true, "101"), (false, "401")] {
+        let mut config = config();
+        config.policy = Policy::resumed(config.policy.port, token());
+        let mut waiting = Shared::new(HostConfig::new(config));
+        let conn = waiting.host.connect(at(0));
+        let events = waiting.feed(conn.into(), head().as_bytes());
+        assert!(matches!(&events[..], [HostEvent::AdmissionPending { .. }]), "{events:?}");
+        assert!(waiting.host.admit(conn, is_admitted));
+        let answer = String::from_utf8(waiting.written(conn.into())).unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        let is_model = waiting.host.connections().any(|(_, server)| server.is_for_models());
+        assert_eq!(is_model, is_admitted);
+        assert!(waiting.host.agents().next().is_none());
+    }
+    assert!(head().contains(TOKEN));
+}
