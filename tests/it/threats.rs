@@ -65,7 +65,14 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l07", &["src/ide/discovery/locate.rs"]),
     ("l08", &["adapters/lockfile/tests/it/folders.rs"]),
     ("l09", &["src/ide/discovery/lock_file/form.rs"]),
-    ("l10", &["src/ide/discovery/token.rs", "adapters/lockfile/tests/it/environment.rs"]),
+    (
+        "l10",
+        &[
+            "src/ide/discovery/token.rs",
+            "src/ide/discovery/mcp_config.rs",
+            "adapters/lockfile/tests/it/environment.rs",
+        ],
+    ),
     ("l11", &["tests/it/threats.rs"]),
     ("l12", &["src/ide/discovery/launch_env.rs"]),
     ("l13", &["adapters/lockfile/src/owner.rs", "examples/cli/tests/it/impostor.rs"]),

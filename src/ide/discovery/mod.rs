@@ -7,11 +7,13 @@ mod leftover;
 pub mod locate;
 mod lock_file;
 pub mod matching;
+mod mcp_config;
 mod reconnect;
 mod token;
 
 pub use client_env::ClientEnv;
 pub use leftover::{NotStaleReason, is_left_over};
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
+pub use mcp_config::McpConfig;
 pub use reconnect::{Backoff, GaveUp, Reconnect};
 pub use token::{AuthToken, InvalidToken};
