@@ -115,26 +115,31 @@ impl LockDir {
         }
     }
 
-    /// Writes a temporary file in the directory and renames it to the name of the lock file. The
-    /// temporary name cannot be guessed and does not end in `.lock` or `.json`.
+    /// Writes a lock file in place of a file with its name.
     pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
         let name = form.file_name(port, file);
         let path = self.path.join(&name);
         let malformed = |source| Error::Malformed { path: path.clone(), source };
         let text = form.write(port, file).map_err(malformed)?;
-        let random = SysRng.try_next_u64().map_err(Error::Entropy)?;
-        let temporary = format!(".{port}.{random:016x}.tmp");
-        let mut handle = self.handle.create_new(&temporary).map_err(Error::io("create", &path))?;
-        let written = handle.write_all(text.as_bytes());
-        // Windows cannot rename an open file.
-        drop(handle);
-        let renamed = written.and_then(|()| self.handle.rename(&temporary, &name));
-        renamed.map_err(|error| {
-            // The function reports the first error, and not an error of this removal.
-            let _ = self.handle.remove(&temporary);
-            Error::io("write", &path)(error)
-        })
+        write_whole(&self.handle, &name, &path, &text)
     }
+}
+
+/// Writes a temporary file in the directory and renames it to `name`, whose path is `path`. The temporary
+/// name cannot be guessed and does not end in `.lock` or `.json`.
+pub(crate) fn write_whole(dir: &sys::Dir, name: &str, path: &Path, text: &str) -> Result<(), Error> {
+    let random = SysRng.try_next_u64().map_err(Error::Entropy)?;
+    let temporary = format!(".{random:016x}.tmp");
+    let mut handle = dir.create_new(&temporary).map_err(Error::io("create", path))?;
+    let written = handle.write_all(text.as_bytes());
+    // Windows cannot rename an open file.
+    drop(handle);
+    let renamed = written.and_then(|()| dir.rename(&temporary, name));
+    renamed.map_err(|error| {
+        // The function reports the first error, and not an error of this removal.
+        let _ = dir.remove(&temporary);
+        Error::io("write", path)(error)
+    })
 }
 
 /// Returns an error if the token of the file is short enough to be guessed.

@@ -11,6 +11,8 @@
 //! the owner of the server's socket with [`check_server`], after it has connected and before it sends
 //! its token.
 //!
+//! [`write_private`] writes a file with the token for a client that gives tools of the editor to its model.
+//!
 //! [`classify`] checks if a path of a peer lies in the open folders once symbolic links are resolved.
 //!
 //! [`ide_mcp::ide`] reads the contents of the files and chooses among them, without a disk. On systems
@@ -39,6 +41,7 @@ mod guard;
 mod leftovers;
 mod owner;
 mod parents;
+mod private;
 mod process;
 mod published;
 mod read;
@@ -58,6 +61,7 @@ pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays};
 pub use owner::{Owner, can_tell_clients, check_server, client_owner, listening_process, server_owner};
 pub use parents::{WeakParent, Weakness, weak_parents};
+pub use private::write_private;
 pub use process::pid_alive;
 pub use published::{Published, Watch};
 pub use resolve::{classify, resolve};

@@ -6,7 +6,7 @@
 #[path = "it/support/mod.rs"]
 mod support;
 
-use ide_mcp_lockfile::LockDir;
+use ide_mcp_lockfile::{LockDir, write_private};
 use rustix::fs::Mode;
 use support::{TempDir, lock_file, mode};
 
@@ -21,4 +21,7 @@ fn l01_modes_do_not_depend_on_the_umask() {
     assert_eq!(mode(published.path()), 0o600);
     published.update(&lock_file("two")).unwrap();
     assert_eq!(mode(published.path()), 0o600);
+    let config = temp.join("config/ide/1.mcp.json");
+    write_private(&config, "{}").unwrap();
+    assert_eq!(mode(&config), 0o600);
 }

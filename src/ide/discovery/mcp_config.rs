@@ -13,7 +13,7 @@ use serde::Serialize;
 /// `--ide` (measured with 2.1.330). That connection goes to [`MODELS_TARGET`] on the port of the editor.
 ///
 /// The configuration contains the token. So it belongs into a file that only its user can read, as
-/// `ide_mcp_lockfile::write_mcp_config` writes it, and not onto a command line, although the client
+/// `ide_mcp_lockfile::write_private` writes it, and not onto a command line, although the client
 /// accepts the JSON itself there: other users can read the arguments of a process.
 ///
 /// ```

@@ -8,6 +8,8 @@ mod guard;
 mod leftovers;
 #[cfg(unix)]
 mod planted;
+#[cfg(unix)]
+mod private;
 mod publish;
 #[cfg(unix)]
 mod resolve;

@@ -1,0 +1,78 @@
+//! Files with a token beside the lock files, or at a place that a person chose.
+
+use crate::support::{TempDir, make_fifo, mode, names, set_mode};
+use ide_mcp_lockfile::{Error, LockDir, write_private};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// A name for the case, and a function that puts something at `file`.
+type Plant = (&'static str, fn(&TempDir));
+
+#[test]
+fn l01_l04_private_file_replaces_planted_entry() {
+    let plants: [Plant; 5] = [
+        ("nothing", |_| ()),
+        ("link to a file", |temp| symlink(temp.join("victim"), temp.join("dir/file")).unwrap()),
+        ("link to nowhere", |temp| symlink(temp.join("new"), temp.join("dir/file")).unwrap()),
+        ("pipe", |temp| make_fifo(&temp.join("dir/file"))),
+        ("old file, open to all", |temp| {
+            fs::write(temp.join("dir/file"), "a longer text of the old file").unwrap();
+            set_mode(&temp.join("dir/file"), 0o666);
+        }),
+    ];
+    for (case, plant) in plants {
+        let temp = TempDir::new();
+        fs::write(temp.join("victim"), "untouched").unwrap();
+        fs::create_dir(temp.join("dir")).unwrap();
+        set_mode(&temp.join("dir"), 0o755);
+        plant(&temp);
+        // The second time replaces the file of the first time.
+        for text in ["first text", "second"] {
+            write_private(temp.join("dir/file"), text).unwrap();
+            assert!(fs::symlink_metadata(temp.join("dir/file")).unwrap().is_file(), "{case}");
+            assert_eq!(fs::read_to_string(temp.join("dir/file")).unwrap(), text, "{case}");
+            assert_eq!(mode(&temp.join("dir/file")), 0o600, "{case}");
+        }
+        assert_eq!(names(&temp.join("dir")), ["file"], "{case}: no other file is left");
+        assert_eq!(mode(&temp.join("dir")), 0o755, "{case}: the directory keeps its mode");
+        assert_eq!(fs::read_to_string(temp.join("victim")).unwrap(), "untouched", "{case}");
+        assert!(!temp.join("new").exists(), "{case}");
+    }
+}
+
+#[test]
+fn l15_file_that_others_can_replace_is_refused() {
+    // The permission bits of the directory, and true if the file is written.
+    for (bits, expected) in [(0o700, true), (0o755, true), (0o1777, true), (0o775, true), (0o777, false)] {
+        let temp = TempDir::new();
+        fs::create_dir(temp.join("dir")).unwrap();
+        set_mode(&temp.join("dir"), bits);
+        let written = write_private(temp.join("dir/file"), "text");
+        let is_fit =
+            if expected { written.is_ok() } else { matches!(written, Err(Error::ParentTooOpen { .. })) };
+        assert!(is_fit, "{bits:o}: {written:?}");
+        assert_eq!(names(&temp.join("dir")).len(), usize::from(expected), "{bits:o}");
+    }
+}
+
+#[test]
+fn failed_private_file_leaves_nothing_behind() {
+    let temp = TempDir::new();
+    fs::create_dir_all(temp.join("dir/file")).unwrap();
+    for path in ["dir/file", "missing/file", "dir/file/.."] {
+        assert!(matches!(write_private(temp.join(path), "text"), Err(Error::Io { .. })), "{path}");
+    }
+    assert!(matches!(write_private("/", "text"), Err(Error::Io { .. })));
+    assert_eq!(names(temp.path()), ["dir"]);
+    assert_eq!(names(&temp.join("dir")), ["file"]);
+}
+
+#[test]
+fn private_file_beside_lock_files_is_none() {
+    let temp = TempDir::new();
+    let dir = LockDir::create(temp.join("ide")).unwrap();
+    write_private(dir.path().join("1.mcp.json"), "{}").unwrap();
+    for form in [ide_mcp::ide::LockForm::Lock, ide_mcp::ide::LockForm::Project] {
+        assert!(ide_mcp_lockfile::scan_for(form, dir.path()).unwrap().is_empty(), "{form:?}");
+    }
+}
