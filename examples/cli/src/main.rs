@@ -9,6 +9,7 @@ mod agent;
 mod bridge;
 mod doctor;
 mod editor;
+mod mcp_config;
 mod replay;
 mod support;
 mod tap;
@@ -24,12 +25,13 @@ Attach coding agents to editors, and examine how they attach.
 
 usage: ide-mcp COMMAND [ARGUMENT…]
 
-  editor   an editor that agents attach to, with a screen or without one
-  agent    attach to a running editor as a coding agent does: list its tools, call them, propose a change
-  doctor   find out why an agent does not attach to an editor, and what to do
-  tap      record the messages between agents and an editor
-  replay   feed a record of tap to the library, and print the first difference
-  bridge   offer the tools of a running editor to any MCP client, over standard input and output
+  editor      an editor that agents attach to, with a screen or without one
+  agent       attach to a running editor as a coding agent does: list its tools, call them, propose a change
+  doctor      find out why an agent does not attach to an editor, and what to do
+  tap         record the messages between agents and an editor
+  replay      feed a record of tap to the library, and print the first difference
+  bridge      offer the tools of a running editor to any MCP client, over standard input and output
+  mcp-config  write the file by which an agent gives the tools of a running editor to its model
 
   help COMMAND, COMMAND --help   the arguments and the exit status of a command
   -V, --version                  the version";
@@ -46,6 +48,7 @@ const COMMANDS: &[Command] = &[
     ("tap", tap::main),
     ("replay", replay::main),
     ("bridge", bridge::main),
+    ("mcp-config", mcp_config::main),
 ];
 
 fn main() -> ExitCode {

@@ -48,6 +48,8 @@ pub(crate) struct Editor {
     /// The process of the editor, if it seems not to run: the process of another container is not
     /// visible.
     pub(crate) dead: Option<u32>,
+    /// True if the lock file has the mark of this library ([`LockFile::scope`]).
+    pub(crate) is_marked: bool,
 }
 
 impl Editor {
@@ -59,6 +61,7 @@ impl Editor {
             folders: file.workspace_folders,
             token: file.auth_token,
             lock: path.into(),
+            is_marked: file.scope.is_some(),
             dead: file.pid.filter(|_| pid_alive == Some(false)),
         }
     }
@@ -152,7 +155,11 @@ fn working_directory() -> io::Result<PathBuf> {
     Ok(told.filter(same).unwrap_or(physical))
 }
 
-fn unicode(path: &Path) -> io::Result<String> {
+/// Returns the path as text.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`] if the path is not Unicode.
+pub(crate) fn unicode(path: &Path) -> io::Result<String> {
     let unusual = || format!("the path {} is not Unicode", path.display());
     path.to_str().map(Into::into).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, unusual()))
 }

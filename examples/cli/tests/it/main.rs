@@ -22,6 +22,7 @@ mod endings;
 mod files;
 mod impostor;
 mod lines;
+mod mcp_config;
 mod messages;
 mod peers;
 mod screen;

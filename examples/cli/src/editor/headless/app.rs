@@ -201,6 +201,10 @@ impl Headless {
                 let (client, version) = client.map(|client| (client.name, client.version)).unzip();
                 self.report.tell(&Event::Connected { conn, client, version });
             }
+            ServerEvent::ModelReady { client } => {
+                let (client, version) = client.map(|client| (client.name, client.version)).unzip();
+                self.report.tell(&Event::ModelConnected { conn, client, version });
+            }
             ServerEvent::IdeConnected { pid, .. } => self.report.tell(&Event::IdeConnected { conn, pid }),
             ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
                 self.proposed(Proposal { agent, call, diff });

@@ -28,6 +28,12 @@ pub(crate) enum Event<'a> {
         client: Option<String>,
         version: Option<String>,
     },
+    /// A connection that gives the tools of this editor to the model of a client. It is no agent.
+    ModelConnected {
+        conn: u64,
+        client: Option<String>,
+        version: Option<String>,
+    },
     IdeConnected {
         conn: u64,
         pid: Option<u32>,

@@ -1,0 +1,114 @@
+//! The file by which an agent gives the tools of a running editor to its model.
+//!
+//! `ide-mcp mcp-config --help` explains the use and the exit status.
+
+mod options;
+
+use crate::support::find::{Asked, Editor, Here, unicode};
+use crate::support::{FAILED, NOT_BEGUN, Program, find, write_line};
+use ide_mcp::ide::McpConfig;
+use ide_mcp_lockfile::{process_scope, write_private};
+use lexopt::Parser;
+use options::Options;
+use serde_json::json;
+use std::env;
+use std::io;
+use std::path::{Path, PathBuf, absolute};
+use std::process::ExitCode;
+
+const PROGRAM: Program = Program::new("mcp-config", "ide-mcp mcp-config", options::USAGE);
+
+pub(crate) fn main(parser: Parser) -> ExitCode {
+    PROGRAM.main(parser, Options::parse, run)
+}
+
+fn run(options: Options) -> ExitCode {
+    let editor = match find::editor(&options.asked) {
+        Ok(editor) => editor,
+        Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing.to_string()),
+    };
+    match write(&options, editor) {
+        Ok(path) => {
+            let lines = format!("{}\nclaude --ide --mcp-config {}", path.display(), quoted(&path));
+            PROGRAM.done(
+                write_line(&lines).map_err(|error| format!("standard output cannot be written: {error}")),
+            )
+        }
+        Err(problem) => PROGRAM.end(FAILED, &problem),
+    }
+}
+
+/// Writes the file, and returns its absolute path.
+fn write(options: &Options, editor: Editor) -> Result<PathBuf, String> {
+    let path = match &options.output {
+        Some(path) if !options.force && path.symlink_metadata().is_ok() => {
+            return Err(format!("{} exists; --force writes over it", path.display()));
+        }
+        Some(path) => path.clone(),
+        None => editor.lock.with_file_name(format!("{}.mcp.json", editor.port)),
+    };
+    let path = absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = match options.bridge {
+        true => bridge(options).map_err(|error| error.to_string())?,
+        false => models(options, editor)?.to_json(),
+    };
+    write_private(&path, &text).map_err(|error| error.to_string())?;
+    Ok(path)
+}
+
+/// Returns the configuration that connects to the target for models.
+fn models(options: &Options, editor: Editor) -> Result<McpConfig, String> {
+    // At this target, another editor accepts a whole agent, and the model would be given all tools, also
+    // those that open and close diffs.
+    if process_scope().is_some() && !editor.is_marked {
+        return Err(format!(
+            "{:?} on port {} is not built with ide-mcp, so it has no tools for models; --bridge gives all its tools to \
+             the model",
+            editor.name, editor.port
+        ));
+    }
+    let mut config = McpConfig::new(options.name.as_str(), editor.port, editor.token);
+    config.host = editor.host;
+    Ok(config)
+}
+
+/// Returns the configuration that starts the bridge. The bridge finds its editor as this command does, at
+/// each start.
+fn bridge(options: &Options) -> io::Result<String> {
+    let Asked { lock, port, cwd, dead_process, .. } = &options.asked;
+    let mut arguments = vec!["bridge".to_owned()];
+    match (lock, port) {
+        (Some(lock), _) => arguments.extend(["--lock".into(), unicode(&absolute(lock)?)?]),
+        (None, Some(port)) => arguments.extend(["--port".into(), port.to_string()]),
+        (None, None) => arguments.extend(["--cwd".into(), Here::of(cwd.as_deref())?.logical]),
+    }
+    if *dead_process {
+        arguments.push("--dead-process".into());
+    }
+    let server = json!({"type": "stdio", "command": unicode(&env::current_exe()?)?, "args": arguments});
+    Ok(json!({"mcpServers": {options.name.as_str(): server}}).to_string())
+}
+
+/// Returns the path as one word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+=:@%,".contains(letter);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_is_one_word_of_a_shell() {
+        let cases = [
+            ("/home/me/.claude/ide/1.mcp.json", "/home/me/.claude/ide/1.mcp.json"),
+            ("/home/my name/x", "'/home/my name/x'"),
+            ("/it's $HOME", r"'/it'\''s $HOME'"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(quoted(Path::new(path)), expected, "{path}");
+        }
+    }
+}

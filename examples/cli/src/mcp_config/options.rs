@@ -1,0 +1,121 @@
+//! The command line.
+
+use crate::support::find::Asked;
+use crate::support::parse_port;
+use lexopt::prelude::*;
+use std::path::PathBuf;
+
+pub(crate) const USAGE: &str = "\
+Give the tools of a running editor to the model of an agent: write the file for its option --mcp-config.
+
+usage: ide-mcp mcp-config [--lock FILE | --port N] [--cwd DIR] [--dead-process] [--bridge] [--name NAME]
+                          [--output FILE [--force]]
+
+  --lock FILE     the lock file of the editor
+  --port N        the editor with the lock file N.lock
+  --cwd DIR       choose an editor that has this directory open (default: the working directory)
+  --dead-process  choose the editor of --lock or --port although its process does not run here
+  --bridge        write a configuration that starts `ide-mcp bridge`, for editors that are not built with ide-mcp, and
+                  for clients without --mcp-config that start servers over stdio
+  --name NAME     the name of the server, a part of the names of its tools: mcp__NAME__tool (default: editor)
+  --output FILE   the file to write (default: N.mcp.json beside the lock file N.lock)
+  --force         write over an existing FILE
+
+Without --lock and --port the command finds the editor as `ide-mcp agent` does, with the same variables.
+
+The agent receives the selection, mentions and diffs by --ide. Its model is given no tools of the editor but
+getDiagnostics and executeCode over that connection. With the file, the agent connects a second time, at the same port,
+and gives its model the tools that the editor offers to models: those of the protocol that change nothing, and those
+that the editor selects. With --bridge the model is given all tools of the editor.
+
+The command prints the path of the file, and the line that starts the agent. The file contains the token of the editor:
+its mode is 0600, and it does not belong into a repository. The token is of use until the editor ends; then write the
+file again. With --bridge the file contains no token, and stays of use while an editor has the directory open.
+
+exit status: 0; 1 if the file cannot be written, or if the editor is not built with ide-mcp; 2 if there is no editor, or
+the command line is wrong";
+
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) asked: Asked,
+    pub(crate) bridge: bool,
+    pub(crate) name: String,
+    pub(crate) output: Option<PathBuf>,
+    /// True if an existing file of `output` is replaced.
+    pub(crate) force: bool,
+}
+
+impl Options {
+    /// Parses the command line; `None` if the user asked for help.
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut options = Self {
+            // The command attaches to nothing.
+            asked: Asked { no_agent: true, ..Asked::default() },
+            bridge: false,
+            name: "editor".into(),
+            output: None,
+            force: false,
+        };
+        let asked = &mut options.asked;
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("lock") => asked.lock = Some(parser.value()?.into()),
+                Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
+                Long("cwd") => asked.cwd = Some(parser.value()?.into()),
+                Long("dead-process") => asked.dead_process = true,
+                Long("bridge") => options.bridge = true,
+                Long("name") => options.name = server_name(parser.value()?.string()?)?,
+                Long("output") => options.output = Some(parser.value()?.into()),
+                Long("force") => options.force = true,
+                other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
+            }
+        }
+        if options.asked.lock.is_some() && options.asked.port.is_some() {
+            return Err("--lock and --port exclude each other".into());
+        }
+        if options.force && options.output.is_none() {
+            return Err("--force goes with --output".into());
+        }
+        Ok(Some(options))
+    }
+}
+
+/// Returns a name that can be a part of the name of a tool.
+fn server_name(name: String) -> Result<String, String> {
+    let is_fit = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    match name.as_str() {
+        "ide" => Err("--name: the agent has the name ide for the connection of --ide".into()),
+        fit if !fit.is_empty() && fit.chars().all(is_fit) => Ok(name),
+        _ => Err(format!("--name takes letters, digits, _ and -, not {name:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_command_line_names_its_error() {
+        let parse = |words: &[&str]| Options::parse(lexopt::Parser::from_args(words));
+        let cases: &[(&[&str], &str)] = &[
+            (&["--port", "0"], "--port takes a number from 1"),
+            (&["--port", "1", "--lock", "1.lock"], "exclude each other"),
+            (&["--name", "ide"], "for the connection of --ide"),
+            (&["--name", ""], "--name takes letters"),
+            (&["--name", "my editor"], "not \"my editor\""),
+            (&["--force"], "--force goes with --output"),
+            (&["x"], "unexpected argument \"x\""),
+        ];
+        for (words, expected) in cases {
+            let message = parse(words).unwrap_err().to_string();
+            assert!(message.contains(expected), "{words:?}: {message}");
+        }
+        assert!(parse(&["-h"]).unwrap().is_none());
+        let options = parse(&["--port", "7", "--name", "my-Editor_2"]).unwrap().unwrap();
+        assert_eq!(
+            (options.asked.port, options.name.as_str(), options.bridge),
+            (Some(7), "my-Editor_2", false)
+        );
+    }
+}
