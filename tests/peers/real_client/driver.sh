@@ -14,6 +14,7 @@ home=$work/home project=$work/project requests=$work/requests
 events=$work/events.jsonl
 editor_port=41111 api_port=41112
 editor=        # the process, while it runs
+client_arguments=()
 events_seen=0  # lines of $events that an expectation has passed
 
 # --- The editor
@@ -40,6 +41,13 @@ send_commands() {
     printf '%s\n' "$@" >&"$commands"
 }
 
+# Writes the file by which the client gives tools of the editor to its model, as the server `editor`. A
+# client that is started later reads the file.
+give_tools_to_model() {
+    env -i PATH="$PATH" HOME="$home" "$ide_mcp" mcp-config --cwd "$project" --output "$work/mcp.json" >/dev/null
+    client_arguments=(--mcp-config "$work/mcp.json")
+}
+
 # --- The client
 
 # Starts the client in the terminal.
@@ -47,6 +55,7 @@ start_client() {
     local program environment=(PATH="$PATH" HOME="$home" TERM=xterm-256color LANG=C.UTF-8)
     client_program "$client" "$installed"
     configure_client "$client" "$home" "$project" "$api_port"
+    program+=("${client_arguments[@]}")
     tmux_run -f /dev/null new-session -d -x 140 -y 50 -c "$project" \
         "$(printf '%q ' exec env -i "${environment[@]}" "${program[@]}") 2>>$(printf %q "$work/client.err")" \
         \; set-option remain-on-exit on
@@ -136,6 +145,15 @@ next_event() {
 
 in_requests() {
     grep --fixed-strings --quiet --recursive -- "$1" "$requests"
+}
+
+has_event() {
+    grep --extended-regexp --quiet -- "$1" "$events"
+}
+
+# Prints the number of the connection of the first event with the extended regular expression $1.
+conn_of() {
+    grep --extended-regexp --max-count=1 -- "$1" "$events" | sed 's/.*"conn":\([0-9]*\).*/\1/'
 }
 
 has_line() {

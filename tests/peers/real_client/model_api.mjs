@@ -1,9 +1,10 @@
-// A stand-in for the Messages API on loopback. It answers "ok" to every prompt, except to one that
-// says
+// A stand-in for the Messages API on loopback. It answers "ok" to every prompt, except to these:
 //
 //     write FILE with TEXT
+//     call TOOL
 //
-// which it answers with a call of the client's tool `Write` for that file of the working directory.
+// It answers the first with a call of the client's tool `Write` for that file of the working directory,
+// and the second with a call of the tool without arguments.
 // The body of each request that offers tools is kept as REQUESTS/1.json, REQUESTS/2.json and so on, so
 // that a scenario can look at what the model was given. Requests without tools ask for titles and
 // the like.
@@ -37,9 +38,9 @@ createServer((request, response) => {
 
 /** Returns the assistant's message: a tool call where the newest prompt asks for it, "ok" otherwise. */
 function reply(body) {
-    const file = body.tools?.length ? fileToWrite(body.messages) : undefined;
-    const block = file
-        ? { type: "tool_use", id: `toolu_${count}`, name: "Write", input: file }
+    const call = body.tools?.length ? toolToCall(body.messages) : undefined;
+    const block = call
+        ? { type: "tool_use", id: `toolu_${count}`, ...call }
         : { type: "text", text: "ok" };
     return {
         id: `msg_${count}`,
@@ -47,21 +48,24 @@ function reply(body) {
         role: "assistant",
         model: body.model,
         content: [block],
-        stop_reason: file ? "tool_use" : "end_turn",
+        stop_reason: call ? "tool_use" : "end_turn",
         stop_sequence: null,
         usage: { input_tokens: 1, output_tokens: 1 },
     };
 }
 
-/** Returns the input of `Write`, unless the newest user message is the result of that call. */
-function fileToWrite(messages) {
+/** Returns the call that the newest user message asks for, unless that message is the result of a call. */
+function toolToCall(messages) {
     // Newer clients put a message with the role `system` behind the user's.
     const newest = messages.findLast((message) => message.role === "user");
     const blocks = typeof newest.content === "string" ? [{ type: "text", text: newest.content }] : newest.content;
     if (blocks.some((block) => block.type === "tool_result")) return undefined;
     for (const block of blocks) {
-        const found = block.type === "text" && block.text.match(/^write (\S+) with (.+)$/m);
-        if (found) return { file_path: resolve(found[1]), content: `${found[2]}\n` };
+        if (block.type !== "text") continue;
+        const write = block.text.match(/^write (\S+) with (.+)$/m);
+        if (write) return { name: "Write", input: { file_path: resolve(write[1]), content: `${write[2]}\n` } };
+        const call = block.text.match(/^call (\S+)$/m);
+        if (call) return { name: call[1], input: {} };
     }
     return undefined;
 }
