@@ -46,7 +46,8 @@
 //!    its list of tools (*measured*). So the selection is sent at once, again 1.6 s after that answer
 //!    and once more 5 s later; mentions wait until the 1.6 s are over.
 //! 5. **The tools.** The client lists the [`ToolSet`]. The model of the client sees only
-//!    `getDiagnostics` and `executeCode`. Even if nothing is listed, the client calls
+//!    `getDiagnostics` and `executeCode`, and the tools for models if the client has an [`McpConfig`] of
+//!    the editor (*measured*): it then connects a second time, at [`MODELS_TARGET`]. Even if nothing is listed, the client calls
 //!    `closeAllDiffTabs` (*measured*), `close_tab` and `set_permission_mode` (*described*). [`Server`]
 //!    answers these three calls itself, with one exception: if the [`ToolSet`] handles `close_tab` and
 //!    no open diff has the tab, the application answers.

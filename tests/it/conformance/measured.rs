@@ -16,6 +16,7 @@ const PAIR: &str = "tests/it/ide_pair.rs";
 const QUESTIONS: &str = "tests/it/ide_questions.rs";
 const REFUSALS: &str = "tests/it/ide_refusals.rs";
 const REPLAY: &str = "tests/it/replay.rs";
+const MODELS: &str = "tests/it/ide_models.rs";
 const MATCHING: &str = "src/ide/discovery/matching/tests.rs";
 
 pub const ROWS: &[Row] = &[
@@ -216,4 +217,10 @@ pub const ROWS: &[Row] = &[
         .test(PAIR, "leaving_agent_ends_its_diffs"),
     claim("what the model sees", "getDiagnostics and executeCode, if they are listed")
         .elsewhere("the client decides; see `Tool`"),
+    claim("models 1", "a server of --mcp-config with `type: ws` gives the model all its tools: at /models these are the tools for models")
+        .test(MODELS, "model_is_offered_marked_tools_only"),
+    claim("models 2", "the client sends the sub-protocol `mcp` and the token there too, and no `Origin`: the rules are the same")
+        .test(REFUSALS, "n01_h09_models_target_is_judged_alike"),
+    claim("models 3", "selection, mentions and diffs stay with the connection of --ide")
+        .test(MODELS, "pushes_and_diffs_spare_the_model"),
 ];
