@@ -5,7 +5,7 @@ use serde_json::json;
 use std::fs;
 use std::net::TcpListener;
 
-const COMMANDS: [&str; 6] = ["editor", "agent", "doctor", "tap", "replay", "bridge"];
+const COMMANDS: [&str; 7] = ["editor", "agent", "doctor", "tap", "replay", "bridge", "mcp-config"];
 
 #[test]
 fn wrong_command_line_is_status_2() {
@@ -37,6 +37,7 @@ fn wrong_command_line_is_status_2() {
         ("tap", &["--to", "0"], "--to takes a number from 1 to 65535, not \"0\""),
         ("replay", &[], "FILE is missing"),
         ("bridge", &["x"], "unexpected argument \"x\""),
+        ("mcp-config", &["--force"], "--force goes with --output"),
     ];
     for (program, arguments, expected) in cases {
         let (status, said) = place.start(program, arguments).end();
@@ -76,7 +77,7 @@ fn the_program_names_its_commands() {
     let version = concat!("ide-mcp ", env!("CARGO_PKG_VERSION"));
     assert_eq!(place.start("--version", &[]).rest(), [version]);
     assert_eq!(place.start("-V", &[]).rest(), [version]);
-    let named = "editor, agent, doctor, tap, replay or bridge";
+    let named = "editor, agent, doctor, tap, replay, bridge or mcp-config";
     let cases: &[(&str, &[&str], &str)] = &[
         ("another command", &["dance"], "there is no command \"dance\": "),
         ("help for another command", &["help", "dance"], "there is no command \"dance\": "),
