@@ -211,6 +211,27 @@ fn model_receives_no_push() {
 }
 
 #[test]
+fn model_is_not_asked_for_folders() {
+    let roots =
+        INITIALIZE.replacen(r#""capabilities":{}"#, r#""capabilities":{"roots":{"listChanged":true}}"#, 1);
+    for (head, expected) in [(HEAD.to_owned(), true), (head(), false)] {
+        let mut editor = Editor::new(config());
+        editor.feed(head.as_bytes());
+        editor.say(&roots);
+        editor.written();
+        // The second time is after a change of the folders.
+        for said in [INITIALIZED, r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#] {
+            editor.say(said);
+            let request = editor.texts().into_iter().find(|text| text.contains("roots/list"));
+            assert_eq!(request.is_some(), expected, "{said}");
+            let Some(request) = request else { continue };
+            let id = serde_json::from_str::<Value>(&request).unwrap()["id"].clone();
+            editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"roots":[]}}}}"#));
+        }
+    }
+}
+
+#[test]
 fn model_is_notified_of_its_tools_only() {
     let mut editor = model(offering(every_tool()));
     listed(&mut editor);
