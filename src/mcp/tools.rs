@@ -39,6 +39,14 @@ pub trait Tools {
     /// of the call.
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Self::Call, D::Error>;
 
+    /// Takes the `_meta` of a call, which can be any JSON value. The server calls this method after
+    /// [`decode`](Tools::decode), unless the peer sent no `_meta`. The default returns the call
+    /// unchanged.
+    fn with_meta(&self, call: Self::Call, meta: &RawValue) -> Self::Call {
+        let _ = meta;
+        call
+    }
+
     /// Returns the time that this call can wait before the session answers it for the application.
     /// The server calls this method once, when the call arrives. The default is the time in the
     /// configuration.

@@ -135,6 +135,7 @@ impl<T: Tools> Server<T> {
             return Err(ErrorObject::new(code::INVALID_PARAMS, "arguments is not an object"));
         }
         let tool = self.decode_arguments(&call.name, arguments)?;
+        let tool = with_meta(&self.tools, tool, call.meta);
         let at_once = self.tools.is_answered_at_once(&call.name);
         Ok(Decoded { tool, token: progress::token(call.meta, &self.session.limits), at_once })
     }
@@ -146,6 +147,14 @@ impl<T: Tools> Server<T> {
         let tool = self.tools.decode(name, &mut deserializer).map_err(|error| invalid(&error))?;
         deserializer.end().map_err(|error| invalid(&error))?;
         Ok(tool)
+    }
+}
+
+/// Returns the call with its `_meta`, if it has one.
+fn with_meta<T: Tools>(tools: &T, call: T::Call, meta: Option<&RawValue>) -> T::Call {
+    match meta {
+        Some(meta) => tools.with_meta(call, meta),
+        None => call,
     }
 }
 
@@ -187,6 +196,7 @@ impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
                 tool
             }
         };
+        let tool = with_meta(self.tools, tool, meta);
         let at_once = self.tools.is_answered_at_once(name);
         Ok(Decoded { tool, token: progress::token(meta, self.limits), at_once })
     }
