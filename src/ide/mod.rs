@@ -157,14 +157,14 @@ pub use client::{Client, ClientConfig, ClientEvent};
 pub use dialect::Dialect;
 pub use discovery::*;
 pub use host::{
-    AgentId, AttachedClient, ConnId, Filter, Host, HostConfig, HostEvent, HostWire, LockFileEvent,
-    MentionError, Selected, Unauthenticated, secret_reason,
+    AgentId, AttachedClient, ConnId, Edit, EditLog, FileState, Filter, Host, HostConfig, HostEvent, HostWire,
+    LockFileEvent, MentionError, Selected, Unauthenticated, UndoError, secret_reason,
 };
 pub use paths::display::{display_safe, display_safe_lines, is_display_unsafe};
 pub use pending::{FromResult, Pending, RequestError};
 pub use push::*;
 pub use server::{
-    Auth, AuthFailure, DiffEnd, MODELS_TARGET, OpenCall, Policy, Server, ServerConfig, ServerEvent,
+    Auth, AuthFailure, DiffEnd, EditEnd, MODELS_TARGET, OpenCall, Policy, Server, ServerConfig, ServerEvent,
     TOKEN_FIELD,
 };
 pub use tool::*;

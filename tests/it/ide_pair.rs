@@ -241,13 +241,14 @@ fn cancelled_call_ends_once_on_both_sides() {
 fn unanswered_diagnostics_call_is_answered_empty() {
     let mut pair = Pair::attached();
     let mut begin = 0;
-    for (uri, millis) in [(Some("file:///w/a".into()), 400), (None, 1_900)] {
+    let rows = [(Some("file:///w/a".into()), 400, "edit of /w/a"), (None, 1_900, "edit of /w/a TurnDone")];
+    for (uri, millis, edit) in rows {
         let asked = pair.client.call(&GetDiagnostics::new(uri)).unwrap().id();
         pair.at(begin + millis - 1);
         assert!(pair.client_events.is_empty(), "before {millis} ms");
         pair.at(begin + millis);
         assert_eq!(pair.result(asked), ["[]"], "after {millis} ms");
-        assert_eq!(pair.heard(), ["call getDiagnostics", "ended Expired"]);
+        assert_eq!(pair.heard(), [edit, "call getDiagnostics", "ended Expired"]);
         begin += millis;
     }
 }

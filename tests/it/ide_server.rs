@@ -402,7 +402,7 @@ fn calls_expire_after_their_default_timeouts() {
         Err(NotOpen::Expired.into())
     );
 
-    assert_eq!(shown(&editor.at(29_999)), NOTHING);
+    assert_eq!(shown(&editor.at(29_999)), ["edit of /w/a Expired"]);
     assert_eq!(shown(&editor.at(30_000)), ["ended Expired"; 2]);
     let expired = |id: u32| {
         format!(

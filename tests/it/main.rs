@@ -43,6 +43,8 @@ mod ide_calls;
 #[cfg(feature = "ide")]
 mod ide_context;
 #[cfg(feature = "ide")]
+mod ide_edits;
+#[cfg(feature = "ide")]
 mod ide_host;
 #[cfg(feature = "ide")]
 mod ide_models;

@@ -5,6 +5,7 @@ mod config;
 mod connections;
 mod deadlines;
 mod debounce;
+mod edits;
 mod filter;
 mod handle;
 mod mentions;
@@ -14,6 +15,7 @@ mod wire;
 
 pub use attached::AttachedClient;
 pub use config::{HostConfig, HostEvent, LockFileEvent};
+pub use edits::{Edit, EditLog, FileState, UndoError};
 pub use filter::{Filter, Selected};
 pub use handle::{AgentId, ConnId};
 pub use mentions::MentionError;

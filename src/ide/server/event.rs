@@ -1,6 +1,6 @@
 //! The events of one connection of an editor.
 
-use crate::ide::{DiffEnd, DirectRequest, ToolCall};
+use crate::ide::{DiffEnd, DirectRequest, EditEnd, ToolCall};
 use crate::mcp::{CallEnd, GetPrompt, Implementation, Outcome, PeerFault, Progress, ReadResource, Root};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
@@ -114,6 +114,43 @@ pub enum ServerEvent {
         tab_name: String,
         /// The reason for which the diff ended.
         reason: DiffEnd,
+    },
+    /// A hint that the client is about to write this file: it asks for the problems of this file, in
+    /// auto mode and after an accepted diff. The [`Call`](ServerEvent::Call) of `getDiagnostics` is
+    /// the next event, and one [`EditEnded`](ServerEvent::EditEnded) follows later. The client writes
+    /// after the answer, or after 0.5 s; this crate answers after 0.4 s. So read the file for an
+    /// [`EditLog`](crate::ide::EditLog), and then answer.
+    ///
+    /// If a buffer of this file has unsaved changes, save the buffer before the answer. The client
+    /// then changes a passage in the saved text, and refuses to replace the whole file until its model
+    /// has read the file again (measured). Without the save the disk has the text of the client and
+    /// the buffer that of the person; so an editor that does not save warns the person.
+    ///
+    /// With version 2.1.330 of the real client, each of 27 hints was followed by a write, except if the
+    /// editor had saved the file meanwhile. An edit that the client refuses by itself has no hint, nor
+    /// has a file that a shell command writes. Other clients, and perhaps older versions, do not mark
+    /// the calls of their model, so a model that asks for the problems of a file leads to a hint too.
+    ///
+    /// The real client asks even if the tools of the editor do not list `getDiagnostics`. There is no
+    /// hint if the editor does not [handle](crate::ide::ToolSet::handle_unlisted) this tool. No filter
+    /// applies, because the hint stays in the editor.
+    EditExpected {
+        /// The name of the edit: the call of `getDiagnostics`.
+        edit: CallId,
+        /// The path from the URI of the client, not decoded, because the real client encodes nothing.
+        /// Judge the path with [`paths::classify`](crate::ide::paths::classify) before it is opened.
+        path: String,
+    },
+    /// An expected edit is over: the file is written, if the client wrote it. If the text of the file
+    /// is the text of before, nothing was written. A [`Closed`](ServerEvent::Closed) comes after this
+    /// event.
+    EditEnded {
+        /// The name of the edit.
+        edit: CallId,
+        /// The path of the [`EditExpected`](ServerEvent::EditExpected).
+        path: String,
+        /// The reason for which the edit is over.
+        reason: EditEnd,
     },
     /// A notification that this layer does not handle.
     Notification {

@@ -6,6 +6,7 @@ use super::peer::Peer;
 use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
 use super::{Admission, Server, ServerEvent};
+use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::{
     Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
 };
@@ -80,7 +81,7 @@ impl Server {
 
     /// Turns an event of the session into an event of the connection; `None` if the event is handled
     /// here.
-    pub(super) fn translate(&mut self, event: mcp::Event<ToolRequest>) -> Option<ServerEvent> {
+    pub(super) fn translate(&mut self, event: mcp::Event<ReceivedCall>) -> Option<ServerEvent> {
         Some(match event {
             mcp::Event::Ready => {
                 let quirks = self.quirks();
@@ -147,7 +148,9 @@ impl Server {
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
-    fn called(&mut self, call: CallId, request: ToolRequest) -> Option<ServerEvent> {
+    fn called(&mut self, call: CallId, received: ReceivedCall) -> Option<ServerEvent> {
+        self.expected_edits.on_call(self.ws.now(), call, &received, &mut self.events);
+        let request = received.request;
         let mut tab_name = None;
         match &request {
             ToolRequest::CloseTab(close) => {
@@ -176,7 +179,9 @@ impl Server {
         }
         let kind = request.tool().map_or(CallKind::OwnTool, CallKind::Tool);
         self.open_calls.open(call, kind, tab_name);
-        Some(ServerEvent::Call(ToolCall::new(call, request)))
+        self.events.push_back(ServerEvent::Call(ToolCall::new(call, request)));
+        // The call follows the edits that it announces or ends.
+        self.events.pop_front()
     }
 
     /// Handles a request that is no call of a tool: a request of the dialect, a notification that came

@@ -3,6 +3,7 @@
 
 mod config;
 mod event;
+mod expected_edits;
 mod inbound;
 mod open_call;
 mod open_calls;
@@ -14,6 +15,7 @@ mod roots;
 
 pub use config::ServerConfig;
 pub use event::ServerEvent;
+pub use expected_edits::EditEnd;
 pub(super) use open_call::CallOwner;
 pub use open_call::OpenCall;
 pub use open_calls::DiffEnd;
@@ -32,6 +34,7 @@ use crate::time::earlier;
 use crate::ws::{self, Closed};
 use crate::{Machine, Time, Wire};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
+use expected_edits::ExpectedEdits;
 use open_calls::OpenCalls;
 use peer::Peer;
 use policy::{Entry, FULL, Verdict};
@@ -45,7 +48,8 @@ use roots::Roots;
 ///      │ refused (see Policy), 5 s   │                        │                       │
 ///      ▼                             ▼ close frame, protocol error, eof, shutdown     ▼
 ///  Ended ◀────────────────────────────────────────────────────────────────────────────┘
-///      every open diff: DiffClosed; every other call: CallEnded; then Closed, once
+///      every open diff: DiffClosed; every other call: CallEnded; every expected edit: EditEnded;
+///      then Closed, once
 ///
 ///  Settled ──tools/list answered, our list_changed──▶ Ready
 /// ```
@@ -61,6 +65,7 @@ pub struct Server {
     /// The settings, with the current tools and the current context of the application.
     config: Arc<ServerConfig>,
     open_calls: OpenCalls,
+    expected_edits: ExpectedEdits,
     pushes: PushSchedule,
     /// The events of this layer that were not polled yet.
     events: VecDeque<ServerEvent>,
@@ -136,6 +141,7 @@ impl Server {
                 session,
             ),
             open_calls: OpenCalls::default(),
+            expected_edits: ExpectedEdits::default(),
             pushes: PushSchedule::new(),
             events: VecDeque::new(),
             closed: None,
@@ -324,6 +330,11 @@ impl Machine for Server {
                     None => continue,
                 }
             }
+            if self.closed.is_some() {
+                if let Some(ended) = self.expected_edits.end_first(EditEnd::Disconnected) {
+                    return Some(ended);
+                }
+            }
             if let Some(closed) = self.closed.take() {
                 return Some(ServerEvent::Closed(closed));
             }
@@ -335,6 +346,9 @@ impl Machine for Server {
             // timeout, so no session timer runs.
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
+            }
+            if let Some(ended) = self.expected_edits.expire(self.ws.now()) {
+                return Some(ended);
             }
             self.pushes.tick(self.ws.now());
             self.flush();
@@ -353,6 +367,7 @@ impl Machine for Server {
         if self.ws.has_ended() || self.ws.is_full() {
             return self.ws.deadline();
         }
-        earlier(self.ws.deadline(), earlier(self.mcp.deadline(), self.pushes.deadline()))
+        let session = earlier(self.mcp.deadline(), self.expected_edits.deadline());
+        earlier(self.ws.deadline(), earlier(session, self.pushes.deadline()))
     }
 }

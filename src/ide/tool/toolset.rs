@@ -3,11 +3,11 @@
 use super::{OtherTool, Tool, ToolRequest};
 use crate::ide::Dialect;
 use crate::mcp::{ResourceSpec, Timeout, ToolSpec, Tools, put};
-use crate::rpc::ErrorObject;
+use crate::rpc::{ErrorObject, read_object};
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeOwned, Error as _},
+    de::{DeserializeOwned, Error as _, IgnoredAny},
 };
 use serde_json::value::RawValue;
 
@@ -275,8 +275,24 @@ pub(crate) struct SharedTools {
     pub(crate) dialect: Dialect,
 }
 
+/// A call as a session decodes it.
+#[derive(Debug)]
+pub(crate) struct ReceivedCall {
+    pub(crate) request: ToolRequest,
+    /// True if the model of the client makes the call, as far as the client shows it.
+    pub(crate) is_of_model: bool,
+}
+
+/// The member of `_meta` that the real client adds to the calls of its model, and to no calls of its
+/// own (measured with 2.1.330).
+#[derive(Deserialize)]
+struct ModelMeta {
+    #[serde(rename = "claudecode/toolUseId")]
+    tool_use: Option<IgnoredAny>,
+}
+
 impl Tools for SharedTools {
-    type Call = ToolRequest;
+    type Call = ReceivedCall;
 
     fn specs(&self) -> &[ToolSpec] {
         self.tools.specs(self.dialect)
@@ -291,9 +307,10 @@ impl Tools for SharedTools {
         Err(ErrorObject::new(code, format!("tool {name} not found")))
     }
 
-    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<ToolRequest, D::Error> {
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<ReceivedCall, D::Error> {
+        let received = |request| ReceivedCall { request, is_of_model: false };
         let (name, decode) = match self.tools.called(name) {
-            Some(Called::Known(tool)) => return ToolRequest::read(tool, arguments),
+            Some(Called::Known(tool)) => return ToolRequest::read(tool, arguments).map(received),
             Some(Called::Own(own)) => (&*own.name, own.decode),
             None => (name, None),
         };
@@ -302,15 +319,23 @@ impl Tools for SharedTools {
                 .map_err(D::Error::custom)?,
             None => OtherTool::new(name, Box::<RawValue>::deserialize(arguments)?),
         };
-        Ok(ToolRequest::Other(other))
+        Ok(received(ToolRequest::Other(other)))
     }
 
-    fn timeout(&self, call: &ToolRequest) -> Timeout {
-        call.timeout()
+    /// Notes if the model makes the call. Only for `getDiagnostics` the sender makes a difference.
+    fn with_meta(&self, mut call: ReceivedCall, meta: &RawValue) -> ReceivedCall {
+        if matches!(call.request, ToolRequest::GetDiagnostics(_)) {
+            call.is_of_model = read_object::<ModelMeta>(meta).is_some_and(|meta| meta.tool_use.is_some());
+        }
+        call
     }
 
-    fn result_when_late(&self, call: &ToolRequest) -> Option<&'static str> {
-        call.tool()?.result_when_late(self.dialect)
+    fn timeout(&self, call: &ReceivedCall) -> Timeout {
+        call.request.timeout()
+    }
+
+    fn result_when_late(&self, call: &ReceivedCall) -> Option<&'static str> {
+        call.request.tool()?.result_when_late(self.dialect)
     }
 
     /// Returns true for the tools that [`Server`](crate::ide::Server) answers itself, so that a call
@@ -337,7 +362,7 @@ mod tests {
             for name in ["openFile", "open_file"] {
                 let arguments: &RawValue = serde_json::from_str(r#"{"file_path":"/a"}"#).unwrap();
                 assert!(tools.check(name).is_ok(), "{name}");
-                let call = tools.decode(name, arguments).unwrap();
+                let call = tools.decode(name, arguments).unwrap().request;
                 assert!(matches!(call, ToolRequest::OpenFile(file) if file.file_path == "/a"), "{name}");
             }
             assert!(tools.check("getOpenEditors").is_ok());
@@ -415,7 +440,7 @@ mod tests {
                 assert_eq!(listed, [(Tool::OpenFile.name(dialect), "mine")], "{row} {dialect:?}");
                 for name in ["openFile", "open_file"] {
                     assert!(tools.check(name).is_ok(), "{row} {name}");
-                    let call = tools.decode(name, raw(r#"{"line":1}"#)).unwrap();
+                    let call = tools.decode(name, raw(r#"{"line":1}"#)).unwrap().request;
                     let ToolRequest::Other(other) = call else { panic!("{row} {name}: {call:?}") };
                     assert_eq!(&*other.name, offered, "{row} {name}");
                     assert_eq!(other.raw().map(RawValue::get), Some(r#"{"line":1}"#), "{row} {name}");
@@ -433,7 +458,7 @@ mod tests {
             let arguments: &RawValue =
                 serde_json::from_str(r#"{"old_file_path":"/a","new_file_contents":"x"}"#).unwrap();
             for called in ["openDiff", "open_diff"] {
-                let call = tools.decode(called, arguments).unwrap();
+                let call = tools.decode(called, arguments).unwrap().request;
                 assert!(matches!(call, ToolRequest::OpenDiff(_)), "{name} {called}: {call:?}");
             }
         }

@@ -175,6 +175,7 @@ pub const ROWS: &[Row] = &[
         "one flat list",
         snake_case(&[
             Calls("get_diagnostics", r#"{"file_path":"/w/a"}"#),
+            Hears("edit of /w/a"),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
             answers!(GetDiagnostics, problems()),
             Result(&[
@@ -358,6 +359,7 @@ pub const ROWS: &[Row] = &[
         "as uri",
         vs_code(&[
             Calls("getDiagnostics", r#"{"filePath":"/w/a"}"#),
+            Hears("edit of /w/a"),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
         ]),
     ),

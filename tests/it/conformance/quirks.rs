@@ -95,6 +95,7 @@ pub const ROWS: &[Row] = &[
         "any spelling of a file, which the application echoes",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"/w/a b"}"#),
+            Hears("edit of /w/a b"),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a b") })"#),
             Calls("getDiagnostics", r#"{"uri":"_claude_fs_right:/w/a"}"#),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("_claude_fs_right:/w/a") })"#),
@@ -107,12 +108,14 @@ pub const ROWS: &[Row] = &[
         "getDiagnostics is answered empty after 400 ms for one file, after 1.9 s for all",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"file:///w/a"}"#),
+            Hears("edit of /w/a"),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a") })"#),
             At(399),
             At(400),
             Result(&["[]"]),
             Hears("ended Expired"),
             Calls("getDiagnostics", "{}"),
+            Hears("edit of /w/a TurnDone"),
             Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
             At(2_299),
             At(2_300),

@@ -121,6 +121,7 @@ pub const ROWS: &[Row] = &[
         "the URI is echoed as it was spelled",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"file:///w/é x.rs"}"#),
+            Hears("edit of /w/é x.rs"),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/é x.rs") })"#),
             answers!(GetDiagnostics, {
                 let range = Range::new(Position::new(10, 5), Position::new(10, 8));
@@ -152,6 +153,7 @@ pub const ROWS: &[Row] = &[
         "accepted if they agree; the answer repeats the first of the names",
         vs_code(&[
             Calls("getDiagnostics", r#"{"filePath":"/w/a b","uri":"file:///w/a%20b"}"#),
+            Hears("edit of /w/a%20b"),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a%20b") })"#),
             Calls("getDiagnostics", r#"{"filePath":"/w/a","uri":"file:///w/b"}"#),
             Refused(-32602, "uri contradicts"),

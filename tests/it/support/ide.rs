@@ -105,6 +105,8 @@ pub fn show(event: &ServerEvent) -> String {
         ServerEvent::Call(call) => format!("call {}", call.name()),
         ServerEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
         ServerEvent::DiffClosed { tab_name, reason: why, .. } => format!("diff {tab_name} {why:?}"),
+        ServerEvent::EditExpected { path, .. } => format!("edit of {path}"),
+        ServerEvent::EditEnded { path, reason, .. } => format!("edit of {path} {reason:?}"),
         event => format!("{event:?}"),
     }
 }

@@ -1,0 +1,557 @@
+//! The files that agents wrote by themselves, with the texts before and after, to show and to undo.
+
+use super::AgentId;
+use crate::Time;
+use crate::rpc::{CallId, digest};
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::mem;
+
+/// The edits that agents made without a question to the editor, oldest first.
+///
+/// The application reads the files: at an [`EditExpected`](crate::ide::ServerEvent::EditExpected)
+/// for [`expect`](Self::expect), before it answers the call, and at the
+/// [`EditEnded`](crate::ide::ServerEvent::EditEnded) for [`end`](Self::end). An edit is confirmed, and
+/// listed, only if the two states differ.
+///
+/// ```
+/// use ide_mcp::Time;
+/// use ide_mcp::ide::{EditLog, FileState};
+/// # use ide_mcp::ide::{AgentId, Host, HostConfig, Policy, ServerConfig, ToolSet};
+/// # use ide_mcp::mcp::Implementation;
+/// # let policy = Policy::without_authentication(1);
+/// # let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+/// # let agent = AgentId::from(Host::new(HostConfig::new(config)).connect(Time::ZERO));
+/// # let edit = agent.call(7);
+///
+/// let mut log = EditLog::new();
+/// log.expect(edit, "/w/a", FileState::Contents(b"before".to_vec()));
+/// assert!(log.end(Time::ZERO, edit, FileState::Contents(b"after".to_vec())).is_some());
+///
+/// let present = FileState::Contents(b"after".to_vec()); // as the file is now
+/// assert_eq!(log.undo(edit, &present), Ok(&FileState::Contents(b"before".to_vec())));
+/// ```
+///
+/// | limit | value | reason |
+/// | --- | --: | --- |
+/// | [`MAX_EDITS`](Self::MAX_EDITS) | 1,000 confirmed edits | more than a person looks through; the oldest is forgotten |
+/// | [`MAX_EXPECTED`](Self::MAX_EXPECTED) | 4,096 expected edits | 256 of each of 16 agents; the oldest is forgotten |
+/// | [`MAX_TEXT`](Self::MAX_TEXT) | 4 MiB in a state | the largest file that a person would review as a change |
+/// | [`MAX_BYTES`](Self::MAX_BYTES) | 64 MiB in all states | 8 edits of the largest files, thousands of usual files |
+///
+/// A state above `MAX_TEXT`, and the oldest states above `MAX_BYTES`, are dropped. Their edits are
+/// still confirmed, by a digest, and listed without this text.
+#[derive(Debug, Default)]
+pub struct EditLog {
+    expected: VecDeque<Expected>,
+    edits: VecDeque<Edit>,
+    /// The bytes of all states.
+    bytes: usize,
+}
+
+impl EditLog {
+    /// The greatest number of confirmed edits.
+    pub const MAX_EDITS: usize = 1_000;
+    /// The greatest number of expected edits.
+    pub const MAX_EXPECTED: usize = 4_096;
+    /// The greatest size of a state, in bytes. A reader of a file can stop above this size and pass
+    /// [`FileState::Unknown`], at the price that the edit is not confirmed.
+    pub const MAX_TEXT: usize = 4 * 1024 * 1024;
+    /// The greatest sum of the sizes of all states, in bytes.
+    pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+    /// Creates an empty log.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { expected: VecDeque::new(), edits: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Takes the state of the file at `path` before an expected edit.
+    pub fn expect(&mut self, edit: CallId, path: impl Into<String>, before: FileState) {
+        self.forget(edit);
+        if self.expected.len() >= Self::MAX_EXPECTED {
+            self.forget_first_expected();
+        }
+        let before = self.keep(before);
+        self.expected.push_back(Expected { edit, path: path.into(), before });
+        self.drop_oldest_states();
+    }
+
+    /// Takes the state of the file after an expected edit. Returns the edit if it is confirmed: both
+    /// states are known, and they differ.
+    ///
+    /// From then on, other edits that are expected of this path begin with this state. So the edit of
+    /// one agent is not confirmed a second time as that of another agent.
+    pub fn end(&mut self, now: Time, edit: CallId, after: FileState) -> Option<&Edit> {
+        let at = self.expected.iter().position(|expected| expected.edit == edit)?;
+        let Expected { path, before, .. } = self.expected.remove(at)?;
+        let after = self.keep(after);
+        if !before.differs(&after) {
+            self.bytes = self.bytes.saturating_sub(before.len().saturating_add(after.len()));
+            return None;
+        }
+        for other in self.expected.iter_mut().filter(|other| other.path == path) {
+            self.bytes = self.bytes.saturating_add(after.len());
+            let replaced = mem::replace(&mut other.before, after.clone());
+            self.bytes = self.bytes.saturating_sub(replaced.len());
+        }
+        if self.edits.len() >= Self::MAX_EDITS {
+            let first = self.edits.pop_front();
+            self.bytes = self.bytes.saturating_sub(first.map_or(0, |first| first.len()));
+        }
+        self.edits.push_back(Edit { id: edit, path, at: now, before, after });
+        self.drop_oldest_states();
+        self.edits.back()
+    }
+
+    /// Returns the confirmed edits, oldest first.
+    pub fn edits(&self) -> impl DoubleEndedIterator<Item = &Edit> {
+        self.edits.iter()
+    }
+
+    /// Returns the confirmed edit with this name.
+    #[must_use]
+    pub fn get(&self, edit: CallId) -> Option<&Edit> {
+        self.edits.iter().find(|known| known.id == edit)
+    }
+
+    /// Returns the state that undoes an edit, for a file whose state is `present`. Undo several edits
+    /// of one file in reverse order. Call [`remove`](Self::remove) once the file is restored.
+    ///
+    /// # Errors
+    ///
+    /// [`UndoError::Changed`] if `present` is not the state that the agent left. [`UndoError::NoEdit`]
+    /// if there is no such confirmed edit, [`UndoError::Dropped`] if one of its states was dropped.
+    pub fn undo(&self, edit: CallId, present: &FileState) -> Result<&FileState, UndoError> {
+        let edit = self.get(edit).ok_or(UndoError::NoEdit)?;
+        let (before, after) = edit.before().zip(edit.after()).ok_or(UndoError::Dropped)?;
+        if after == present { Ok(before) } else { Err(UndoError::Changed) }
+    }
+
+    /// Removes an edit from the list: the person has undone it, or does not want to see it any more.
+    pub fn remove(&mut self, edit: CallId) -> Option<Edit> {
+        let at = self.edits.iter().position(|known| known.id == edit)?;
+        let removed = self.edits.remove(at)?;
+        self.bytes = self.bytes.saturating_sub(removed.len());
+        Some(removed)
+    }
+
+    /// Forgets everything about the edit with this name.
+    fn forget(&mut self, edit: CallId) {
+        if let Some(at) = self.expected.iter().position(|known| known.edit == edit) {
+            let dropped = self.expected.remove(at);
+            self.bytes = self.bytes.saturating_sub(dropped.map_or(0, |dropped| dropped.before.len()));
+        }
+        self.remove(edit);
+    }
+
+    fn forget_first_expected(&mut self) {
+        let first = self.expected.pop_front();
+        self.bytes = self.bytes.saturating_sub(first.map_or(0, |first| first.before.len()));
+    }
+
+    /// Counts the bytes of a state. Drops the state if it is too large.
+    fn keep(&mut self, state: FileState) -> Kept {
+        let kept = Kept::new(state);
+        self.bytes = self.bytes.saturating_add(kept.len());
+        kept
+    }
+
+    /// Drops the oldest states until the others fit, those of confirmed edits first: the text before an
+    /// expected edit is the one that a person is most likely to need.
+    fn drop_oldest_states(&mut self) {
+        let of_edits = self.edits.iter_mut().flat_map(|edit| [&mut edit.before, &mut edit.after]);
+        let of_expected = self.expected.iter_mut().map(|expected| &mut expected.before);
+        for state in of_edits.chain(of_expected) {
+            if self.bytes <= Self::MAX_BYTES {
+                return;
+            }
+            self.bytes = self.bytes.saturating_sub(state.len());
+            state.drop_contents();
+        }
+    }
+}
+
+/// The state of a file at one time.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileState {
+    /// There is no such file.
+    Absent,
+    /// The file has these bytes.
+    Contents(Vec<u8>),
+    /// The file cannot be read, or is too large to read.
+    Unknown,
+}
+
+impl fmt::Debug for FileState {
+    /// Writes the size of the contents only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("Absent"),
+            Self::Contents(bytes) => write!(f, "Contents({} bytes)", bytes.len()),
+            Self::Unknown => f.write_str("Unknown"),
+        }
+    }
+}
+
+/// A confirmed edit of an [`EditLog`].
+#[derive(Debug)]
+pub struct Edit {
+    id: CallId,
+    path: String,
+    at: Time,
+    before: Kept,
+    after: Kept,
+}
+
+impl Edit {
+    /// Returns the name of the edit, as the events have it.
+    #[must_use]
+    pub const fn id(&self) -> CallId {
+        self.id
+    }
+
+    /// Returns the agent that wrote the file.
+    #[must_use]
+    pub const fn agent(&self) -> AgentId {
+        AgentId::of_call(self.id)
+    }
+
+    /// Returns the path of the file.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the time at which the edit was confirmed.
+    #[must_use]
+    pub const fn at(&self) -> Time {
+        self.at
+    }
+
+    /// Returns the state of the file before the edit; `None` if the log dropped it.
+    #[must_use]
+    pub const fn before(&self) -> Option<&FileState> {
+        self.before.state()
+    }
+
+    /// Returns the state of the file after the edit; `None` if the log dropped it.
+    #[must_use]
+    pub const fn after(&self) -> Option<&FileState> {
+        self.after.state()
+    }
+
+    fn len(&self) -> usize {
+        self.before.len().saturating_add(self.after.len())
+    }
+}
+
+/// The reason for which an edit cannot be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UndoError {
+    /// There is no confirmed edit with this name.
+    NoEdit,
+    /// A state of the file was dropped: the file, or all of them together, are too large.
+    Dropped,
+    /// The file is not as the agent left it.
+    Changed,
+}
+
+impl fmt::Display for UndoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoEdit => "there is no such edit",
+            Self::Dropped => "the log of edits has dropped the text of the file",
+            Self::Changed => "the file has changed since the edit",
+        })
+    }
+}
+
+impl core::error::Error for UndoError {}
+
+/// An edit whose end is not known.
+#[derive(Debug)]
+struct Expected {
+    edit: CallId,
+    path: String,
+    before: Kept,
+}
+
+/// A state, or what is left of it once its contents were dropped.
+#[derive(Clone, Debug)]
+enum Kept {
+    Whole(FileState),
+    Dropped(Digest),
+}
+
+/// The size and the digest of contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Digest(usize, u64);
+
+impl Digest {
+    fn of(contents: &[u8]) -> Self {
+        Self(contents.len(), digest(contents.iter().copied()))
+    }
+}
+
+impl Kept {
+    /// Drops the contents of a state that is too large.
+    fn new(state: FileState) -> Self {
+        let mut kept = Self::Whole(state);
+        if kept.len() > EditLog::MAX_TEXT {
+            kept.drop_contents();
+        }
+        kept
+    }
+
+    const fn state(&self) -> Option<&FileState> {
+        match self {
+            Self::Whole(state) => Some(state),
+            Self::Dropped(_) => None,
+        }
+    }
+
+    /// Returns true if both states are known and differ.
+    fn differs(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Whole(FileState::Unknown), _) | (_, Self::Whole(FileState::Unknown)) => false,
+            (Self::Whole(one), Self::Whole(other)) => one != other,
+            (Self::Dropped(one), Self::Dropped(other)) => one != other,
+            (Self::Dropped(dropped), Self::Whole(state)) | (Self::Whole(state), Self::Dropped(dropped)) => {
+                !matches!(state, FileState::Contents(bytes) if Digest::of(bytes) == *dropped)
+            }
+        }
+    }
+
+    /// Returns the number of bytes that the log holds of the state.
+    const fn len(&self) -> usize {
+        match self {
+            Self::Whole(FileState::Contents(bytes)) => bytes.len(),
+            Self::Whole(FileState::Absent | FileState::Unknown) | Self::Dropped(_) => 0,
+        }
+    }
+
+    /// Drops the contents, but for their digest. Other states stay.
+    fn drop_contents(&mut self) {
+        if let Self::Whole(FileState::Contents(bytes)) = self {
+            *self = Self::Dropped(Digest::of(bytes));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpc::SessionId;
+    use alloc::vec;
+
+    const A: u64 = 1;
+    const B: u64 = 2;
+
+    fn edit(agent: u64, number: u64) -> CallId {
+        CallId::new(SessionId::new(agent), number)
+    }
+
+    fn text(text: &str) -> FileState {
+        FileState::Contents(text.into())
+    }
+
+    fn of_size(size: usize, byte: u8) -> FileState {
+        FileState::Contents(vec![byte; size])
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    #[test]
+    fn only_a_known_difference_confirms() {
+        let large = EditLog::MAX_TEXT + 1;
+        let cases = [
+            ("another text", text("a"), text("b"), true),
+            ("the same text", text("a"), text("a"), false),
+            ("a new file", FileState::Absent, text("a"), true),
+            ("a new empty file", FileState::Absent, text(""), true),
+            ("a removed file", text("a"), FileState::Absent, true),
+            ("no file before and after", FileState::Absent, FileState::Absent, false),
+            ("unknown before", FileState::Unknown, text("a"), false),
+            ("unknown after", text("a"), FileState::Unknown, false),
+            ("unknown twice", FileState::Unknown, FileState::Unknown, false),
+            ("large, another text", of_size(large, 1), of_size(large, 2), true),
+            ("large, the same text", of_size(large, 1), of_size(large, 1), false),
+            ("large before", of_size(large, 1), of_size(large - 1, 1), true),
+            ("large after", of_size(large - 1, 1), of_size(large, 1), true),
+            ("large and removed", of_size(large, 1), FileState::Absent, true),
+            ("large and unknown", of_size(large, 1), FileState::Unknown, false),
+        ];
+        for (name, before, after, expected) in cases {
+            let mut log = EditLog::new();
+            log.expect(edit(A, 1), "/w/a", before.clone());
+            let confirmed = log.end(at(5), edit(A, 1), after.clone());
+            assert_eq!(
+                confirmed.map(|edit| (edit.path(), edit.at())),
+                expected.then_some(("/w/a", at(5))),
+                "{name}"
+            );
+            assert_eq!(log.edits().count(), usize::from(expected), "{name}");
+            assert!(log.end(at(6), edit(A, 1), text("c")).is_none(), "{name}: it ends once");
+            assert_bytes(&log);
+        }
+    }
+
+    #[test]
+    fn undo_needs_the_state_the_agent_left() {
+        let cases = [
+            ("a change", text("a"), text("b")),
+            ("a new file", FileState::Absent, text("b")),
+            ("a removed file", text("a"), FileState::Absent),
+        ];
+        for (name, before, after) in cases {
+            let mut log = EditLog::new();
+            log.expect(edit(A, 1), "/w/a", before.clone());
+            assert_eq!(log.undo(edit(A, 1), &after), Err(UndoError::NoEdit), "{name}: not confirmed yet");
+            log.end(at(1), edit(A, 1), after.clone());
+            assert_eq!(log.undo(edit(A, 1), &after), Ok(&before), "{name}");
+            for present in [text("by hand"), FileState::Unknown, before.clone()] {
+                assert_eq!(log.undo(edit(A, 1), &present), Err(UndoError::Changed), "{name}: {present:?}");
+            }
+            assert_eq!(log.undo(edit(A, 2), &after), Err(UndoError::NoEdit), "{name}");
+            assert_eq!(log.remove(edit(A, 1)).map(|edit| edit.id()), Some(edit(A, 1)), "{name}");
+            assert_eq!(log.undo(edit(A, 1), &after), Err(UndoError::NoEdit), "{name}: removed");
+            assert!(log.remove(edit(A, 1)).is_none() && log.bytes == 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn edits_of_one_file_undo_in_reverse() {
+        let mut log = EditLog::new();
+        for (number, before, after) in [(1, "a", "b"), (2, "b", "c")] {
+            log.expect(edit(A, number), "/w/a", text(before));
+            log.end(at(number), edit(A, number), text(after));
+        }
+        assert!(log.edits().map(Edit::id).eq([edit(A, 1), edit(A, 2)]));
+        assert_eq!(log.undo(edit(A, 1), &text("c")), Err(UndoError::Changed), "the second stands");
+        assert_eq!(log.undo(edit(A, 2), &text("c")), Ok(&text("b")));
+        assert_eq!(log.undo(edit(A, 1), &text("b")), Ok(&text("a")));
+    }
+
+    #[test]
+    fn two_agents_share_no_edit() {
+        let cases = [("both write", "b", "c", true), ("the second only asked", "b", "b", false)];
+        for (name, of_first, of_second, is_confirmed) in cases {
+            let mut log = EditLog::new();
+            for agent in [A, B] {
+                log.expect(edit(agent, 1), "/w/a", text("a"));
+            }
+            log.expect(edit(B, 2), "/w/other", text("a"));
+            log.end(at(1), edit(A, 1), text(of_first));
+            let second = log
+                .end(at(2), edit(B, 1), text(of_second))
+                .map(|edit| (edit.agent(), edit.before().cloned()));
+            let expected = is_confirmed.then(|| (AgentId::of_call(edit(B, 1)), Some(text(of_first))));
+            assert_eq!(second, expected, "{name}");
+            let other = log.end(at(3), edit(B, 2), text("b")).and_then(Edit::before).cloned();
+            assert_eq!(other, Some(text("a")), "{name}: another file");
+            assert_bytes(&log);
+        }
+    }
+
+    #[test]
+    fn repeated_name_replaces_its_edit() {
+        let mut log = EditLog::new();
+        log.expect(edit(A, 1), "/w/a", text("a"));
+        log.expect(edit(A, 1), "/w/b", text("long text"));
+        log.end(at(1), edit(A, 1), text("b"));
+        assert!(log.edits().map(Edit::path).eq(["/w/b"]));
+        log.expect(edit(A, 1), "/w/c", text("c"));
+        assert_eq!(log.edits().count(), 0);
+        assert_bytes(&log);
+    }
+
+    #[test]
+    fn states_above_limit_are_dropped() {
+        for (size, is_kept) in [(EditLog::MAX_TEXT, true), (EditLog::MAX_TEXT + 1, false)] {
+            let mut log = EditLog::new();
+            log.expect(edit(A, 1), "/w/a", of_size(size, 1));
+            let confirmed = log.end(at(1), edit(A, 1), text("b")).unwrap();
+            assert_eq!(confirmed.before().is_some(), is_kept);
+            assert_eq!(confirmed.after(), Some(&text("b")));
+            let undone = log.undo(edit(A, 1), &text("b")).err();
+            assert_eq!(undone, (!is_kept).then_some(UndoError::Dropped));
+        }
+    }
+
+    #[test]
+    fn oldest_states_make_room_for_new() {
+        let mut log = EditLog::new();
+        let full = EditLog::MAX_BYTES / EditLog::MAX_TEXT;
+        log.expect(edit(A, 1), "/w/a", of_size(EditLog::MAX_TEXT, 1));
+        log.end(at(1), edit(A, 1), FileState::Absent);
+        for number in 2..=full as u64 {
+            log.expect(edit(A, number), alloc::format!("/w/{number}"), of_size(EditLog::MAX_TEXT, 1));
+        }
+        assert_eq!(log.bytes, EditLog::MAX_BYTES);
+        assert!(log.get(edit(A, 1)).unwrap().before().is_some(), "exactly full");
+        log.expect(edit(B, 1), "/w/c", text("x"));
+        assert!(log.get(edit(A, 1)).unwrap().before().is_none(), "the confirmed edit loses its text");
+        log.expect(edit(B, 2), "/w/d", of_size(EditLog::MAX_TEXT, 2));
+        assert!(log.bytes <= EditLog::MAX_BYTES);
+        let lost = log.end(at(2), edit(A, 2), FileState::Absent).unwrap();
+        assert!(lost.before().is_none(), "then the oldest expected edit, which is still confirmed");
+        assert!(log.end(at(2), edit(A, 3), FileState::Absent).unwrap().before().is_some());
+        assert_bytes(&log);
+    }
+
+    #[test]
+    fn oldest_edits_make_room_for_new() {
+        let mut log = EditLog::new();
+        for number in 1..=EditLog::MAX_EDITS as u64 + 1 {
+            assert_eq!(log.get(edit(A, 1)).is_some(), number > 1, "{number}");
+            log.expect(edit(A, number), "/w/a", text("a"));
+            log.end(at(number), edit(A, number), text("b"));
+        }
+        assert_eq!(log.edits().count(), EditLog::MAX_EDITS);
+        assert!(log.edits().next().map(Edit::id) == Some(edit(A, 2)));
+        for number in 1..=EditLog::MAX_EXPECTED as u64 + 1 {
+            log.expect(edit(B, number), "/w/b", text("b"));
+        }
+        assert!(log.end(at(1), edit(B, 1), text("c")).is_none(), "the oldest is forgotten");
+        assert!(log.end(at(1), edit(B, 2), text("c")).is_some());
+        assert_bytes(&log);
+    }
+
+    /// Runs random scripts, and checks the sum of the bytes after each step.
+    #[test]
+    fn bytes_are_those_of_the_states() {
+        arbtest::arbtest(|u| {
+            let mut log = EditLog::new();
+            for _ in 0..u.int_in_range(0..=40)? {
+                let name = edit(u.int_in_range(1..=2)?, u.int_in_range(1..=4)?);
+                let state = match u.int_in_range(0..=9)? {
+                    0 => FileState::Absent,
+                    1 => FileState::Unknown,
+                    2 => of_size(EditLog::MAX_TEXT + 1, u.arbitrary()?),
+                    size => of_size(size, u.int_in_range(0..=1)?),
+                };
+                match u.int_in_range(0..=3)? {
+                    0 | 1 => log.expect(name, *u.choose(&["/w/a", "/w/b"])?, state),
+                    2 => drop(log.end(Time::ZERO, name, state)),
+                    _ => drop(log.remove(name)),
+                }
+                assert_bytes(&log);
+            }
+            Ok(())
+        })
+        .budget_ms(300);
+    }
+
+    fn assert_bytes(log: &EditLog) {
+        let of_edits: usize = log.edits.iter().map(Edit::len).sum();
+        let of_expected: usize = log.expected.iter().map(|expected| expected.before.len()).sum();
+        assert_eq!(log.bytes, of_edits + of_expected);
+    }
+}

@@ -1,0 +1,110 @@
+//! The edits that one client has announced and that have not ended.
+//!
+//! Before the real client writes a file, it asks for the problems of this file. It asks for the
+//! problems of all files once the tools of a turn are done (measured). Its model can ask for both too,
+//! and a mark in `_meta` shows this in the newest version.
+
+use super::ServerEvent;
+use crate::Time;
+use crate::ide::paths::{MAX_PATH, as_written, is_absolute};
+use crate::ide::tool::toolset::ReceivedCall;
+use crate::ide::{GetDiagnostics, ToolRequest};
+use crate::rpc::CallId;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use core::time::Duration;
+
+/// The end of an expected edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EditEnd {
+    /// The client asked for the problems of all files: the tools of its turn are done.
+    TurnDone,
+    /// The client announced the next edit of this file, so the file has been written.
+    NextEdit,
+    /// 5 s have passed. The client does not ask for the problems of all files if the answer for the one
+    /// file failed or came too late (measured). The file has been written by then.
+    Expired,
+    /// The client announced 256 further edits since then.
+    TooMany,
+    /// The connection ended.
+    Disconnected,
+}
+
+/// The time after which an expected edit ends by itself. The client waits up to 0.5 s for the answer,
+/// and wrote the file up to 0.4 s after the answer (measured on a loaded machine). This is five times
+/// the sum, for slower machines.
+const EDIT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The greatest number of expected edits of a client: as many as the calls that it can have open. With
+/// the longest paths this is 1 MiB.
+const MAX_EXPECTED: usize = 256;
+
+/// The expected edits of one connection, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct ExpectedEdits(VecDeque<ExpectedEdit>);
+
+#[derive(Debug)]
+struct ExpectedEdit {
+    edit: CallId,
+    path: String,
+    until: Time,
+}
+
+impl ExpectedEdits {
+    /// Takes a call before the application receives it, and adds to `events` the edit that the call
+    /// announces, after the ends of the edits that the call ends.
+    pub(super) fn on_call(
+        &mut self,
+        now: Time,
+        call: CallId,
+        received: &ReceivedCall,
+        events: &mut VecDeque<ServerEvent>,
+    ) {
+        let ToolRequest::GetDiagnostics(GetDiagnostics { uri, .. }) = &received.request else { return };
+        if received.is_of_model {
+            return;
+        }
+        let Some(uri) = uri else {
+            while let Some(ended) = self.end_first(EditEnd::TurnDone) {
+                events.push_back(ended);
+            }
+            return;
+        };
+        // The real client encodes nothing in a URI (measured).
+        let path = as_written(uri);
+        if !is_absolute(path) || path.len() > MAX_PATH {
+            return;
+        }
+        let same = self.0.iter().position(|expected| expected.path == path);
+        if let Some(same) = same.and_then(|at| self.0.remove(at)) {
+            events.push_back(same.ended(EditEnd::NextEdit));
+        }
+        if self.0.len() >= MAX_EXPECTED {
+            events.extend(self.end_first(EditEnd::TooMany));
+        }
+        let path = String::from(path);
+        events.push_back(ServerEvent::EditExpected { edit: call, path: path.clone() });
+        self.0.push_back(ExpectedEdit { edit: call, path, until: now.saturating_add(EDIT_TIMEOUT) });
+    }
+
+    /// Removes the oldest edit, and returns its end.
+    pub(super) fn end_first(&mut self, reason: EditEnd) -> Option<ServerEvent> {
+        self.0.pop_front().map(|first| first.ended(reason))
+    }
+
+    /// Removes an edit whose time is over, and returns its end.
+    pub(super) fn expire(&mut self, now: Time) -> Option<ServerEvent> {
+        if self.deadline()? <= now { self.end_first(EditEnd::Expired) } else { None }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.0.front().map(|first| first.until)
+    }
+}
+
+impl ExpectedEdit {
+    fn ended(self, reason: EditEnd) -> ServerEvent {
+        ServerEvent::EditEnded { edit: self.edit, path: self.path, reason }
+    }
+}
