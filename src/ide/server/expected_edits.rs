@@ -32,7 +32,7 @@ pub enum EditEnd {
 }
 
 /// The time after which an expected edit ends by itself. The client waits up to 0.5 s for the answer,
-/// and wrote the file up to 0.4 s after the answer (measured on a loaded machine). This is five times
+/// and wrote the file up to 0.5 s after the answer (measured on a loaded machine). This is five times
 /// the sum, for slower machines.
 const EDIT_TIMEOUT: Duration = Duration::from_secs(5);
 
