@@ -4,8 +4,8 @@ use crate::editor::diagnostics::{check, checks, of_known};
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
 use ide_mcp::ide::{
-    Diagnostic, EditorTab, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position, Range,
-    Selection, WorkspaceFolder, WorkspaceFolders,
+    Diagnostic, EditLog, EditorTab, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position,
+    Range, Selection, WorkspaceFolder, WorkspaceFolders,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ pub(crate) struct Workspace {
     /// The files whose problems an agent has requested, in the same form. The agent writes such a file
     /// and then requests the problems of all files.
     asked: BTreeMap<PathBuf, PathBuf>,
+    /// The edits that agents made without a question.
+    pub(crate) edits: EditLog,
 }
 
 /// A file that was opened at the request of an agent.
@@ -32,7 +34,7 @@ pub(crate) struct Opened {
 
 impl Workspace {
     pub(crate) fn new(folders: Folders) -> Self {
-        Self { folders, open: BTreeMap::new(), asked: BTreeMap::new() }
+        Self { folders, open: BTreeMap::new(), asked: BTreeMap::new(), edits: EditLog::new() }
     }
 
     /// Returns the selection of a range of a file, and opens the file.

@@ -18,6 +18,7 @@ mod agent;
 mod attach;
 mod bridge;
 mod doctor;
+mod edits;
 mod endings;
 mod files;
 mod impostor;

@@ -1,7 +1,7 @@
 //! The application without a screen: it reports events as lines of JSON, and takes commands as lines
 //! of JSON.
 //!
-//! The editor never writes a file: the agent writes an accepted change. A thread reads the files, so
+//! The editor writes no file but for `undo`: the agent writes an accepted change. A thread reads the files, so
 //! that a disk that hangs delays only the work that needs the disk, and the commands after it.
 
 use super::command::{Command, range};
@@ -15,6 +15,8 @@ use ide_mcp::Time;
 use ide_mcp::ide::{
     AgentId, Host, HostEvent, LockFileEvent, Range, Selected, Selection, ServerEvent, ToolCall,
 };
+use ide_mcp::rpc::CallId;
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -28,6 +30,8 @@ pub(crate) struct Headless {
     pub(super) latest: Option<Selection>,
     /// True if the file of the latest selection has the focus: the selection was not cleared.
     pub(super) has_focus: bool,
+    /// The expected edits, each with true if the file was read before the edit.
+    pub(super) expected_edits: BTreeMap<CallId, bool>,
     on_diff: OnDiff,
     diffs: Diffs,
     report: Report,
@@ -56,7 +60,17 @@ impl Headless {
     ) -> io::Result<Self> {
         let disk = Worker::new(workspace, wake)?;
         let diffs = Diffs::default();
-        Ok(Self { disk, latest: None, has_focus: false, on_diff, diffs, report, ending: None })
+        let expected_edits = BTreeMap::new();
+        Ok(Self {
+            disk,
+            latest: None,
+            has_focus: false,
+            expected_edits,
+            on_diff,
+            diffs,
+            report,
+            ending: None,
+        })
     }
 
     pub(crate) const fn report(&mut self) -> &mut Report {
@@ -97,9 +111,9 @@ impl Headless {
     }
 
     /// Handles an event of the host.
-    pub(crate) fn event(&mut self, host: &mut Host, event: HostEvent) {
+    pub(crate) fn event(&mut self, host: &mut Host, now: Time, event: HostEvent) {
         match event {
-            HostEvent::Agent { agent, event } => self.agent(host, agent, event),
+            HostEvent::Agent { agent, event } => self.agent(host, now, agent, event),
             HostEvent::MentionExpired { mention } => {
                 self.report.error(&format!("nobody was there to be told of {}", mention.file_path));
             }
@@ -152,6 +166,8 @@ impl Headless {
                 host.set_tools(tool_set(&offer)?);
                 Ok(())
             }),
+            Ok(Command::Edits {}) => self.list_edits(number),
+            Ok(Command::Undo { conn, edit }) => self.undo(number, conn, edit),
             Ok(Command::Quit {}) => self.end_after_commands(now, "quit".into()),
             Err(problem) => self.done(number, Err(format!("line {number} is no command: {problem}"))),
         }
@@ -188,13 +204,13 @@ impl Headless {
         );
     }
 
-    fn done(&mut self, number: u64, done: Result<(), String>) {
+    pub(super) fn done(&mut self, number: u64, done: Result<(), String>) {
         if let Err(message) = done {
             self.report.tell(&Event::Error { line: Some(number), message: &message });
         }
     }
 
-    fn agent(&mut self, host: &mut Host, agent: AgentId, event: ServerEvent) {
+    fn agent(&mut self, host: &mut Host, now: Time, agent: AgentId, event: ServerEvent) {
         let conn = agent.number();
         match event {
             ServerEvent::Ready { client } => {
@@ -217,6 +233,8 @@ impl Headless {
                 self.report.tell(&Event::Request { conn, method: request.method(), params: &request });
                 self.asked(call, request);
             }
+            ServerEvent::EditExpected { edit, path } => self.edit_expected(edit, path),
+            ServerEvent::EditEnded { edit, path, reason } => self.edit_ended(now, edit, path, reason),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, tab_name, reason: why } => {
                 self.disk.cancel(call);

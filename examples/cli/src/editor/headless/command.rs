@@ -17,6 +17,10 @@ pub(crate) enum Command {
     Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u64> },
     /// Answers a proposed change: the one with this tab, or the only one.
     Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u64> },
+    /// Lists the confirmed edits. A struct variant, so that serde rejects unknown members.
+    Edits {},
+    /// Undoes a confirmed edit.
+    Undo { conn: u64, edit: u64 },
     /// Offers these tools from now on, and no others.
     Tools { offer: Vec<String> },
     /// Ends the editor. A struct variant, so that serde rejects unknown members.

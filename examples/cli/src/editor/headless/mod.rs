@@ -3,6 +3,7 @@
 
 mod app;
 mod command;
+mod edits;
 mod input;
 mod report;
 mod tools;
@@ -82,7 +83,7 @@ impl Editor {
             if let Some(why) = self.app.end(now) {
                 self.end(now, &why);
             }
-            self.server.turn(now, |host, event| self.app.event(host, event));
+            self.server.turn(now, |host, event| self.app.event(host, now, event));
             self.report_unauthenticated(now);
         }
         self.app.into_report().end().map_err(|error| {

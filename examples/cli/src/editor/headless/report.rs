@@ -64,6 +64,32 @@ pub(crate) enum Event<'a> {
         tab: &'a str,
         why: &'a str,
     },
+    /// An agent is probably about to write this file. The number `edit` names the edit of this agent.
+    EditExpected {
+        conn: u64,
+        edit: u64,
+        path: &'a str,
+    },
+    /// The end of an expected edit.
+    EditEnded {
+        conn: u64,
+        edit: u64,
+        path: &'a str,
+        why: &'a str,
+        /// True if the file has changed.
+        confirmed: bool,
+    },
+    /// The list of the confirmed edits, oldest first.
+    Edits {
+        /// The number of the line on standard input that asked for the list.
+        line: u64,
+        edits: Vec<Listed>,
+    },
+    EditUndone {
+        conn: u64,
+        edit: u64,
+        path: &'a str,
+    },
     Closed {
         conn: u64,
         why: String,
@@ -90,6 +116,17 @@ pub(crate) enum Event<'a> {
     Stopping {
         why: &'a str,
     },
+}
+
+/// A confirmed edit in a list.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed {
+    pub(crate) conn: u64,
+    pub(crate) edit: u64,
+    pub(crate) path: String,
+    /// `created`, `changed` or `removed`, or `dropped` if the editor has no text for an undo any more.
+    pub(crate) kind: &'static str,
+    pub(crate) ago_ms: u128,
 }
 
 /// The writer of the events, for as long as a program reads them.

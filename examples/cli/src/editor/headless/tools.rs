@@ -15,7 +15,7 @@ use ide_mcp::ide::{
 use ide_mcp::rpc::{CallId, code};
 
 /// The tools that this editor serves, in the order in which it offers them. The others are
-/// `reformat_file`, since the editor writes no file, and `executeCode`.
+/// `reformat_file`, since the editor formats no file, and `executeCode`.
 const TOOLS: [Tool; 14] = [
     Tool::OpenDiff,
     Tool::GetDiagnostics,
