@@ -58,7 +58,7 @@ JSON
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1)
     program+=(--ide)
     # Version 2 begins in auto mode, which proposes no diff.
-    [[ $client == claude-1.* ]] || program+=(--permission-mode default)
+    [[ $client == claude-1.* || $begins_in_auto_mode == true ]] || program+=(--permission-mode default)
 }
 
 configure_opencode() {

@@ -15,6 +15,7 @@ events=$work/events.jsonl
 editor_port=41111 api_port=41112
 editor=        # the process, while it runs
 client_arguments=()
+begins_in_auto_mode=false  # a scenario can set this before it starts the client
 events_seen=0  # lines of $events that an expectation has passed
 
 # --- The editor
