@@ -328,7 +328,7 @@ impl Kept {
     }
 
     /// Returns the number of bytes that the log holds of the state.
-    const fn len(&self) -> usize {
+    fn len(&self) -> usize {
         match self {
             Self::Whole(FileState::Contents(bytes)) => bytes.len(),
             Self::Whole(FileState::Absent | FileState::Unknown) | Self::Dropped(_) => 0,

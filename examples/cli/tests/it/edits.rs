@@ -7,7 +7,7 @@ use std::fs;
 /// Asks for problems as the real client does, waits for the answer, and returns the number of the
 /// edit.
 fn ask(editor: &mut Editor, agent: &mut Process, uri: Option<&str>) -> Value {
-    let arguments = uri.map_or(json!({}), |uri| json!({ "uri": uri }));
+    let arguments = uri.map_or_else(|| json!({}), |uri| json!({ "uri": uri }));
     agent.tell(&format!("getDiagnostics {arguments}"));
     let edit = uri.map(|_| editor.until("edit_expected"));
     agent.event("outcome");
@@ -56,7 +56,10 @@ fn edits_of_agent_are_listed_and_undone() {
 
     place.write("changed.json", "11\n");
     let refused = undo(&mut editor, &edits[1]);
-    assert!(refused["message"].as_str().unwrap().ends_with("the file has changed since the edit"), "{refused}");
+    assert!(
+        refused["message"].as_str().unwrap().ends_with("the file has changed since the edit"),
+        "{refused}"
+    );
     assert_eq!(place.read("changed.json"), "11\n");
     place.write("changed.json", "10\n");
     for edit in &edits[..3] {
