@@ -1,12 +1,14 @@
 //! The names of files that usually contain secrets.
 
+use alloc::{borrow::Cow, string::String};
+
 /// A file that usually contains a secret.
 struct Secret {
     name: Name,
     reason: &'static str,
 }
 
-/// The part of a path by which a file is recognized. All comparisons ignore the case of ASCII letters.
+/// The part of a path by which a file is recognized. All comparisons ignore the case of letters.
 enum Name {
     /// The name of the file.
     Is(&'static str),
@@ -91,13 +93,20 @@ const PUBLIC: &[Name] = &[
 ];
 
 /// The ends that editors add to the name of a file for a copy of it.
-const COPIES: &[&str] = &["~", ".bak", ".orig", ".old", ".swp", ".swo", ".tmp"];
+const COPIES: &[&str] = &["~", ".bak", ".orig", ".old", ".tmp"];
 
 /// Returns the reason for which the file with this path usually contains a secret; `None` if its name
 /// is none that is known. The decision depends on the path alone: names of files such as `.env` and
 /// `id_rsa`, and of directories such as `.ssh` and `.aws`. A copy of such a file (`.env~`, `.env.bak`)
 /// counts as well, and a file that is made to be published (`.env.example`, `id_rsa.pub`) does not.
 /// [`Filter::secrets`](super::Filter::secrets) hides these files.
+///
+/// A system can open a file under another name than its own. These names are recognized: another case
+/// of the letters, by the rules of Unicode (`.\u{17f}sh` for `.ssh`), characters that macOS ignores, a
+/// dot, a space or a stream at the end, and a short name of Windows that is made from the long name
+/// (`SSH~1` for `.ssh`). A short name that Windows makes from a hash, after four files with the same
+/// beginning, cannot be recognized, and neither can a link. A program that receives paths of others
+/// resolves them first.
 ///
 /// ```
 /// use ide_mcp::ide::secret_reason;
@@ -106,45 +115,124 @@ const COPIES: &[&str] = &["~", ".bak", ".orig", ".old", ".swp", ".swo", ".tmp"];
 /// ```
 #[must_use]
 pub fn secret_reason(path: &str) -> Option<&'static str> {
+    let path = &*folded(path);
     // Windows ignores dots and spaces at the end of a name.
     let mut parts = path.rsplit(['/', '\\']).map(|part| part.trim_end_matches(['.', ' ']));
     let file = parts.find(|part| !part.is_empty())?;
     // Windows reads the text behind a colon as the name of a stream. A scheme or a drive can stand before
     // a colon.
     let halves = file.split_once(':').map(<[&str; 2]>::from).into_iter().flatten();
-    core::iter::once(file).chain(halves).find_map(|file| reason_of(original(file), parts.clone()))
+    core::iter::once(file).chain(halves).find_map(|file| {
+        let original = original(file);
+        // The file of Vim's `.id_rsa.swp` is `id_rsa`. The same name can be a copy of `.id_rsa`.
+        let of_vim = original.strip_prefix('.').filter(|_| original.len() < file.len());
+        core::iter::once(original).chain(of_vim).find_map(|file| reason_of(file, parts.clone()))
+    })
+}
+
+/// Returns the path as a system compares it that folds the case of letters and ignores characters. Some
+/// letters beyond ASCII fold to letters of ASCII: the long s, the Kelvin sign, ligatures.
+fn folded(path: &str) -> Cow<'_, str> {
+    if path.is_ascii() {
+        return Cow::Borrowed(path);
+    }
+    // The characters that HFS+ ignores.
+    let ignored = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let shown = path.chars().filter(|c| !ignored(c));
+    // The capital sharp s has only a lower case, and the small one only an upper case.
+    let upper = shown.flat_map(char::to_lowercase).flat_map(char::to_uppercase);
+    Cow::Owned(upper.flat_map(char::to_lowercase).collect::<String>())
 }
 
 /// Returns the name of the file of which a file with this name is a copy, or the name itself.
 fn original(mut file: &str) -> &str {
     // `#.env#` and `.#.env` of Emacs.
     file = file.strip_prefix(".#").unwrap_or(file).trim_matches('#');
-    while let Some(shorter) = COPIES.iter().find_map(|end| without_end(file, end)) {
-        // `..env.swp` of Vim.
-        file = shorter.strip_prefix('.').filter(|rest| rest.starts_with('.')).unwrap_or(shorter);
+    while let Some(shorter) = COPIES.iter().find_map(|end| without_end(file, end)).or_else(|| of_swap(file)) {
+        file = shorter;
     }
     file
+}
+
+/// Returns the name without the end of a swap file of Vim, which is `.swp`, then `.swo`, up to `.swa`.
+fn of_swap(file: &str) -> Option<&str> {
+    let (start, last) = file.split_at_checked(file.len().checked_sub(1)?)?;
+    let is_swap = matches!(last.as_bytes(), [b'a'..=b'p' | b'A'..=b'P']);
+    without_end(start, ".sw").filter(|_| is_swap)
 }
 
 /// Returns the reason for a file with this name in these directories, the innermost first.
 fn reason_of<'a>(file: &str, directories: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
     let fits = |name: &Name| match *name {
-        Name::Is(name) => file.eq_ignore_ascii_case(name),
-        Name::Begins(start) => file.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start)),
-        Name::Ends(end) => without_end(file, end).is_some(),
-        Name::In(name) => directories.clone().any(|directory| directory.eq_ignore_ascii_case(name)),
+        Name::Is(name) => is_named(file, name),
+        Name::Begins(start) => {
+            file.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+                || Short::of(file).is_some_and(|short| short.can_begin(start))
+        }
+        Name::Ends(end) => {
+            without_end(file, end).is_some() || Short::of(file).is_some_and(|short| short.can_end(end))
+        }
+        Name::In(name) => directories.clone().any(|directory| is_named(directory, name)),
         Name::At(directory, name) => {
-            file.eq_ignore_ascii_case(name)
-                && directories
-                    .clone()
-                    .next()
-                    .is_some_and(|innermost| innermost.eq_ignore_ascii_case(directory))
+            is_named(file, name)
+                && directories.clone().next().is_some_and(|innermost| is_named(innermost, directory))
         }
     };
     if PUBLIC.iter().any(fits) {
         return None;
     }
     SECRETS.iter().find(|secret| fits(&secret.name)).map(|secret| secret.reason)
+}
+
+/// Returns true if a file or directory has this name, or a short name of Windows for it.
+fn is_named(file: &str, name: &str) -> bool {
+    file.eq_ignore_ascii_case(name) || Short::of(file).is_some_and(|short| short.is_of(name))
+}
+
+/// A short name of Windows: at most six characters of the beginning of the long name without its
+/// leading dots, `~` and a number, then a dot and the first three characters after the last dot.
+struct Short<'a> {
+    stem: &'a str,
+    extension: &'a str,
+}
+
+impl<'a> Short<'a> {
+    fn of(file: &'a str) -> Option<Self> {
+        let (base, extension) = file.rsplit_once('.').unwrap_or((file, ""));
+        let (stem, number) = base.rsplit_once('~')?;
+        let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+        (is_number && !stem.is_empty()).then_some(Self { stem, extension })
+    }
+
+    fn is_of(&self, name: &str) -> bool {
+        let (base, extension) = in_parts(name);
+        self.stem.eq_ignore_ascii_case(first(base, 6))
+            && self.extension.eq_ignore_ascii_case(first(extension, 3))
+    }
+
+    /// Returns true if the long name can begin with `start`.
+    fn can_begin(&self, start: &str) -> bool {
+        let (base, extension) = in_parts(start);
+        let base = first(base, 6);
+        first(self.stem, base.len()).eq_ignore_ascii_case(base)
+            && (extension.is_empty() || self.extension.eq_ignore_ascii_case(first(extension, 3)))
+    }
+
+    /// Returns true if the long name can end with `end`, an extension with its dot.
+    fn can_end(&self, end: &str) -> bool {
+        end.strip_prefix('.').is_some_and(|end| self.extension.eq_ignore_ascii_case(first(end, 3)))
+    }
+}
+
+/// Returns a name without its leading dots in two parts: up to its last dot, and the extension.
+fn in_parts(name: &str) -> (&str, &str) {
+    let name = name.trim_start_matches('.');
+    name.rsplit_once('.').unwrap_or((name, ""))
+}
+
+/// Returns the first characters of a name; all of it if it is shorter.
+fn first(name: &str, most: usize) -> &str {
+    name.get(..most).unwrap_or(name)
 }
 
 /// Returns the name without this end, if it has the end.
@@ -171,6 +259,15 @@ mod tests {
             ("/w/.env~", Some(ENVIRONMENT)),
             ("/w/server.key.old.bak~", Some(PRIVATE_KEY)),
             ("/w/..env.swp", Some(ENVIRONMENT)),
+            ("/w/.id_rsa.swp", Some(PRIVATE_KEY)),
+            ("/w/.id_rsa.SWN", Some(PRIVATE_KEY)),
+            ("/w/.id_rsa.swa", Some(PRIVATE_KEY)),
+            ("/w/.id_rsa.swq", None),
+            ("/w/.id_rsa", None),
+            ("/w/.env.swp", Some(ENVIRONMENT)),
+            ("/w/.server.key.swo", Some(PRIVATE_KEY)),
+            ("/w/.main.rs.swp", None),
+            ("/w/.swp", None),
             ("/w/#.env#", Some(ENVIRONMENT)),
             ("/w/.#id_rsa", Some(PRIVATE_KEY)),
             ("/w/.env/", Some(ENVIRONMENT)),
@@ -194,6 +291,30 @@ mod tests {
             ("/w/é.pem", Some(PRIVATE_KEY)),
             ("/w/é", None),
             ("id_rsa", Some(PRIVATE_KEY)),
+            // Names that fold to these names.
+            ("/home/a/.\u{17f}\u{17f}H/config", Some("keys and hosts of SSH")),
+            ("/home/a/.\u{df}h/config", Some("keys and hosts of SSH")),
+            ("/home/a/.\u{1e9e}H/config", Some("keys and hosts of SSH")),
+            ("/w/server.\u{212a}ey", Some(PRIVATE_KEY)),
+            ("/w/x.p\u{fb01}", None),
+            ("/home/a/.docker/con\u{fb01}g.json", Some(CREDENTIALS)),
+            ("/w/.e\u{200c}nv\u{feff}", Some(ENVIRONMENT)),
+            // Short names of Windows.
+            ("C:\\u\\SSH~1\\config", Some("keys and hosts of SSH")),
+            ("C:\\w\\ENV~1", Some(ENVIRONMENT)),
+            ("C:\\w\\ENV~12.LOC", Some(ENVIRONMENT)),
+            ("C:\\w\\ID_RSA~1", Some(PRIVATE_KEY)),
+            ("C:\\w\\id_rsa~1.pub", None),
+            ("C:\\w\\ID_ED2~3", Some(PRIVATE_KEY)),
+            ("C:\\w\\PASSWO~1.KDB", Some(KEY_STORE)),
+            ("C:\\w\\SECRET~1.TOM", Some(CREDENTIALS)),
+            ("C:\\w\\SECRET~1.RS", None),
+            ("C:\\w\\TERRAF~1.TFS", Some("the state of Terraform, with its secrets in clear text")),
+            ("C:\\w\\TERRAF~1.TF", None),
+            ("C:\\w\\DOCK~1\\config.json", None),
+            ("C:\\u\\DOCKER~1\\CONFIG~1.JSO", Some(CREDENTIALS)),
+            ("C:\\w\\MAIN~1.RS", None),
+            ("C:\\w\\~1", None),
             ("", None),
         ];
         for (path, want) in rows {
