@@ -25,11 +25,11 @@ fn open(host: &mut Host, said: &[&str]) -> ConnId {
     conn
 }
 
-fn attach(host: &mut Host) -> ConnId {
+pub fn attach(host: &mut Host) -> ConnId {
     open(host, &[INITIALIZE, INITIALIZED, CONNECTED])
 }
 
-fn said(host: &mut Host, conn: ConnId) -> Vec<String> {
+pub fn said(host: &mut Host, conn: ConnId) -> Vec<String> {
     texts(&written(&mut host.wire(conn).unwrap()))
 }
 

@@ -35,6 +35,8 @@ mod flow;
 #[cfg(feature = "ide")]
 mod host_pressure;
 #[cfg(feature = "ide")]
+mod host_privacy;
+#[cfg(feature = "ide")]
 mod host_sending;
 #[cfg(feature = "ide")]
 mod host_strangers;

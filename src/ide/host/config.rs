@@ -41,7 +41,7 @@ pub struct HostConfig {
     /// The time for which a mention waits for a client that accepts it. Default 30 s: clients take up
     /// to 20 s to start (measured).
     pub mention_timeout: Duration,
-    /// The filter for pushes. By default everything passes.
+    /// The filter for pushes and answers. By default everything passes.
     pub filter: Filter,
 }
 

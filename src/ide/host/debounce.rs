@@ -66,6 +66,19 @@ impl Debounce {
         Some(held.selection)
     }
 
+    /// Releases a selection at once, in place of the held one. Returns false if it is equal to the one
+    /// that was released last.
+    pub(super) fn replace(&mut self, now: Time, selection: Arc<Selection>) -> bool {
+        self.held = None;
+        let last = self.last.replace(Last { selection: selection.clone(), reported: now });
+        last.is_none_or(|last| last.selection != selection)
+    }
+
+    /// Returns the latest selection, held or released.
+    pub(super) fn latest(&self) -> Option<Arc<Selection>> {
+        self.held.as_ref().map(|held| held.selection.clone()).or_else(|| self.last())
+    }
+
     /// Returns the selection that was released last, which a client that attaches now receives.
     pub(super) fn last(&self) -> Option<Arc<Selection>> {
         self.last.as_ref().map(|last| last.selection.clone())

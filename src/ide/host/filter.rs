@@ -10,10 +10,24 @@ use core::fmt;
 /// A filter for pushes and answers: the files that they can name, and the length of a selected text. By
 /// default everything passes.
 ///
-/// The filter applies to the pushes, and to the answers that [`Host::answer`](super::Host::answer)
-/// receives: no selection in a hidden file, no problems and no tabs of hidden files. The application
-/// decides itself about the answers that it gives by [`Host::call`](super::Host::call), and about the
-/// contents of its own tools, prompts and resources.
+/// The filter applies to the pushes of a [`Host`](super::Host), and to the answers of the tools of the
+/// protocol, by [`Host::answer`](super::Host::answer) and by every method of
+/// [`Host::call`](super::Host::call): no selection and no cursor in a hidden file, no problems, no tabs
+/// and no paths of hidden files. The answer to a call about a hidden file is that about a file that is
+/// not there. The same holds for the resources that these tools read, and for the requests of the
+/// Obsidian dialect.
+///
+/// The filter cannot know which files these contain, so the application decides itself about them:
+///
+/// - the texts of failures and of JSON-RPC errors, and the reports of progress,
+/// - the answers of its own tools, prompts and resources, and of forwarded requests,
+/// - the notifications and requests of [`notify_all`](super::Host::notify_all) and
+///   [`client`](super::Host::client),
+/// - the output of `executeCode`, which is code of the agent,
+/// - the messages and other texts within the answers, such as a problem of a file that is not hidden
+///   and names one that is.
+///
+/// A [`Server`](crate::ide::Server) without a host has no filter.
 #[derive(Clone)]
 pub struct Filter {
     hides: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
@@ -25,6 +39,11 @@ impl Filter {
     #[must_use]
     pub const fn new() -> Self {
         Self { hides: None, most: usize::MAX }
+    }
+
+    /// Hides every file.
+    pub(super) fn everything() -> Self {
+        Self::new().hide(|_| true)
     }
 
     /// Hides the files that usually contain secrets, as [`secret_reason`] decides: `.env`, private keys,
@@ -45,7 +64,8 @@ impl Filter {
     ///
     /// The filter calls `hides` for every selection, so `hides` needs to be quick. It calls `hides`
     /// with every path that a text can be read as, among them the text itself and the decoded path of a
-    /// URI. One path for which `hides` returns true is enough.
+    /// URI. One path for which `hides` returns true is enough. In the Obsidian dialect the paths are
+    /// relative to the workspace.
     #[must_use]
     pub fn hide(mut self, hides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.hides = Some(match self.hides.take() {
@@ -127,7 +147,7 @@ pub enum Selected {
     /// The beginning of the text is sent: the text is longer than the filter and the
     /// [limits](ContentLimits) allow.
     Truncated,
-    /// The selection is not sent, because the filter hides its file. The clients receive an empty
-    /// selection.
+    /// The selection is not sent, because the filter hides its file, or because the host is
+    /// [paused](super::Host::pause). The clients receive an empty selection.
     Hidden,
 }

@@ -96,6 +96,8 @@ pub enum MentionError {
     TooMany,
     /// The filter hides the file.
     Hidden,
+    /// The host is [paused](super::Host::pause).
+    Paused,
 }
 
 impl fmt::Display for MentionError {
@@ -104,6 +106,7 @@ impl fmt::Display for MentionError {
             Self::NoSuchAgent => "there is no such agent",
             Self::TooMany => "too many mentions wait for a client",
             Self::Hidden => "the file may not leave the editor",
+            Self::Paused => "the editor is paused: nothing leaves it",
         })
     }
 }

@@ -9,6 +9,7 @@ mod edits;
 mod filter;
 mod handle;
 mod mentions;
+mod pause;
 mod secrets;
 mod unauthenticated;
 mod wire;
@@ -36,6 +37,7 @@ use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use connections::Connections;
 use debounce::Debounce;
 use mentions::Mentions;
+use pause::Paused;
 use serde::Serialize;
 
 /// The agents that are attached to an editor, and the state that they share: the selection, mentions,
@@ -69,6 +71,8 @@ pub struct Host {
     /// The agents in the order in which they became ready.
     ready: Vec<AgentId>,
     shut_down: bool,
+    /// The state before the pause; `None` if the host is not paused.
+    paused: Option<Paused>,
     /// The reports of the guard of the lock file that have not been polled.
     lock_file: VecDeque<LockFileEvent>,
 }
@@ -86,6 +90,7 @@ impl Host {
             mentions: Mentions::default(),
             ready: Vec::new(),
             shut_down: false,
+            paused: None,
             lock_file: VecDeque::new(),
         }
     }
@@ -188,6 +193,9 @@ impl Host {
     /// attach later. The [`Filter`] decides which part of the selection is sent.
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.set_now(now);
+        if let Some(paused) = &mut self.paused {
+            return paused.select(selection, &self.server.content_limits);
+        }
         let selected = self.config.filter.selection(&mut selection, &self.server.content_limits);
         self.debounce.hold(self.connections.now, selection);
         selected
@@ -200,9 +208,13 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`MentionError`] if there is no such agent, too many mentions wait, or the [`Filter`] hides the file.
+    /// [`MentionError`] if there is no such agent, too many mentions wait, the [`Filter`] hides the file,
+    /// or the host is [paused](Host::pause).
     pub fn mention(&mut self, now: Time, mention: Mention, to: Option<AgentId>) -> Result<(), MentionError> {
         self.connections.set_now(now);
+        if self.is_paused() {
+            return Err(MentionError::Paused);
+        }
         if self.config.filter.hides(&mention.file_path) {
             return Err(MentionError::Hidden);
         }
@@ -382,6 +394,9 @@ impl Host {
 
     /// Sends the waiting mentions whose client accepts them by now and whose send buffer is not full.
     fn send_mentions(&mut self) {
+        if self.is_paused() {
+            return;
+        }
         let mut index = 0;
         // If one mention for a client has to wait, all further mentions for this client wait as well.
         // Otherwise their order is lost.
@@ -412,6 +427,10 @@ impl CallOwner for Host {
 
     fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server)) {
         self.with(AgentId::of_call(call), act);
+    }
+
+    fn hides(&self, text: &str) -> bool {
+        self.config.filter.hides(text)
     }
 }
 

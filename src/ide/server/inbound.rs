@@ -203,7 +203,7 @@ impl Server {
         };
         match direct {
             Some(Ok(request)) => {
-                self.open_calls.open(call, CallKind::Request, None);
+                self.open_calls.open_direct(call, &request);
                 Some(ServerEvent::Direct { call, request })
             }
             Some(Err(error)) => {

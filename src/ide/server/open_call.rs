@@ -4,10 +4,13 @@ use super::Server;
 use super::open_calls::CallKind;
 use crate::ide::{DirectAnswer, Tool};
 use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
-use crate::rpc::{CallId, NotOpen, RespondError, is_object};
+use crate::rpc::{CallId, NotOpen, RespondError, code, is_object};
 use core::fmt;
 use serde::Serialize;
 use serde_json::value::RawValue;
+
+/// The message of the error in place of the text of a hidden file.
+const HIDDEN: &str = "failed to read file: the file may not leave the editor";
 
 /// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] return it.
 /// This type answers the call with something else than [the answer of its tool](Server::answer),
@@ -31,6 +34,12 @@ pub(crate) trait CallOwner: fmt::Debug {
 
     /// Runs `act` once on the connection of a call, or not at all if the connection is gone.
     fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server));
+
+    /// Returns true if the filter of a host hides the file that this text names.
+    fn hides(&self, text: &str) -> bool {
+        let _ = text;
+        false
+    }
 }
 
 impl CallOwner for Server {
@@ -59,7 +68,9 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::Answer) of a tool of
-    /// the protocol in any dialect, or a [failure](ToolResult::error).
+    /// the protocol in any dialect, or a [failure](ToolResult::error). If the
+    /// [`Filter`](crate::ide::Filter) of a host hides a file of the answer, the client receives the rest
+    /// of the answer in the dialect of its session.
     ///
     /// # Errors
     ///
@@ -67,8 +78,8 @@ impl<'a> OpenCall<'a> {
     /// [`RespondError::NotAnAnswer`] for the answer of another tool; the call is still open then.
     /// Nothing is sent.
     pub fn respond(self, result: &ToolResult<'_>) -> Result<(), RespondError> {
-        self.check(result)?;
-        Ok(self.send(result)?)
+        let shown = self.shown(result, false)?;
+        Ok(self.send(shown.as_ref().unwrap_or(result))?)
     }
 
     /// Answers a call of a tool with the text that VS Code answers with, which is JSON for most tools:
@@ -84,12 +95,8 @@ impl<'a> OpenCall<'a> {
     pub fn answer_json(self, text: &str) -> Result<(), RespondError> {
         let raw = serde_json::from_str::<&RawValue>(text).ok();
         let result = raw.and_then(ToolResult::read_whole).unwrap_or_else(|| ToolResult::text(text));
-        let tool = self.tool().filter(|_| !result.is_error);
-        let config = self.owner.connection(self.call).map(|server| server.config.clone());
-        let (Some(tool), Some(config)) = (tool, config) else { return self.respond(&result) };
-        let answer = |result: &ToolResult<'_>| self.send(result);
-        let answered = tool.translate(&result, (config.dialect, &config.content_limits), answer);
-        Ok(answered.ok_or(RespondError::NotAnAnswer)??)
+        let shown = self.shown(&result, true)?;
+        Ok(self.send(shown.as_ref().unwrap_or(&result))?)
     }
 
     /// Answers with a JSON object: a [`Request`](crate::ide::ServerEvent::Request) with its result, a
@@ -102,7 +109,10 @@ impl<'a> OpenCall<'a> {
     pub fn respond_raw(self, result: &RawValue) -> Result<(), RespondError> {
         let is_answer = match self.kind().filter(|_| is_object(result)) {
             Some(CallKind::Tool(_) | CallKind::OwnTool) => {
-                self.check(&ToolResult::read_whole(result).ok_or(RespondError::NotAnAnswer)?)?;
+                let result = ToolResult::read_whole(result).ok_or(RespondError::NotAnAnswer)?;
+                if let Some(shown) = self.shown(&result, false)? {
+                    return Ok(self.send(&shown)?);
+                }
                 true
             }
             Some(CallKind::Prompt) => PromptResult::read(result).is_some(),
@@ -136,7 +146,9 @@ impl<'a> OpenCall<'a> {
         self.respond_to(CallKind::Resource, result)
     }
 
-    /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request.
+    /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request. If the
+    /// [`Filter`](crate::ide::Filter) of a host hides a file of the answer, the client receives the rest
+    /// of the answer, and the error -32603 in place of the text of a hidden file.
     ///
     /// # Errors
     ///
@@ -147,7 +159,11 @@ impl<'a> OpenCall<'a> {
         if self.kind().is_some_and(|kind| kind != CallKind::Request) {
             return Err(RespondError::NotAnAnswer);
         }
-        let raw = answer.to_raw();
+        let asked = self.owner.connection(self.call).and_then(|server| server.open_calls.file(self.call));
+        let Ok(shown) = answer.without_hidden(asked, &|text| self.owner.hides(text)) else {
+            return Ok(self.fail(code::INTERNAL_ERROR, HIDDEN)?);
+        };
+        let raw = shown.as_ref().unwrap_or(answer).to_raw();
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
     }
 
@@ -199,12 +215,20 @@ impl<'a> OpenCall<'a> {
         server.open_calls.kind(self.call).filter(|_| server.mcp.is_open(self.call))
     }
 
-    /// Refuses the answer of another tool. A failure is an answer of every tool.
-    fn check(&self, result: &ToolResult<'_>) -> Result<(), RespondError> {
-        match self.tool() {
-            Some(tool) if !result.is_error && !tool.is_answer(result) => Err(RespondError::NotAnAnswer),
-            Some(_) | None => Ok(()),
-        }
+    /// Returns the answer without the hidden files, in the dialect of the session; `None` if the result
+    /// can be sent: no file is hidden, and `translates` is false. Refuses the answer of another tool. A
+    /// failure is an answer of every tool.
+    fn shown(
+        &self,
+        result: &ToolResult<'_>,
+        translates: bool,
+    ) -> Result<Option<ToolResult<'static>>, RespondError> {
+        let tool = self.tool().filter(|_| !result.is_error);
+        let server = self.owner.connection(self.call);
+        let (Some(tool), Some(Server { config, .. })) = (tool, server) else { return Ok(None) };
+        let form = (config.dialect, &config.content_limits);
+        let shown = tool.shown(result, form, &|text| self.owner.hides(text), translates);
+        shown.ok_or(RespondError::NotAnAnswer)
     }
 
     /// Answers with a result, without a check that it is an answer of the tool.

@@ -5,7 +5,7 @@
 //! never cancels an `openDiff` that was decided in its terminal (measured): `close_tab` is the only
 //! sign.
 
-use crate::ide::Tool;
+use crate::ide::{DirectRequest, Tool};
 use crate::rpc::CallId;
 use alloc::{string::String, vec::Vec};
 
@@ -38,6 +38,8 @@ struct Entry {
     kind: CallKind,
     /// The tab that an `openDiff` opened.
     tab_name: Option<String>,
+    /// The file that a `readFile` of the Obsidian dialect asks for.
+    file: Option<String>,
 }
 
 /// The kind of a call, which decides what can answer it.
@@ -57,7 +59,18 @@ pub(crate) enum CallKind {
 
 impl OpenCalls {
     pub(crate) fn open(&mut self, call: CallId, kind: CallKind, tab_name: Option<String>) {
-        self.0.push(Entry { call, kind, tab_name });
+        self.0.push(Entry { call, kind, tab_name, file: None });
+    }
+
+    /// Adds a request of the Obsidian dialect.
+    pub(crate) fn open_direct(&mut self, call: CallId, request: &DirectRequest) {
+        let file = if let DirectRequest::ReadFile(asked) = request { Some(asked.path.clone()) } else { None };
+        self.0.push(Entry { call, kind: CallKind::Request, tab_name: None, file });
+    }
+
+    /// Returns the file that an open `readFile` asks for.
+    pub(crate) fn file(&self, call: CallId) -> Option<&str> {
+        self.place(call).and_then(|place| self.0.get(place))?.file.as_deref()
     }
 
     /// Returns the kind of a call; `None` if the application has not received the call, or the call has

@@ -24,8 +24,7 @@ pub trait Answer: Sized {
 
     /// Returns the part of the answer that can be sent if the files for which `hides` returns true are
     /// hidden; `None` if the whole answer can be sent, which is the default.
-    /// [`Host::answer`](crate::ide::Host::answer) applies the [`Filter`](crate::ide::Filter) by this
-    /// method.
+    /// The [`Host`](crate::ide::Host) applies its [`Filter`](crate::ide::Filter) by this method.
     #[must_use]
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let _ = hides;
@@ -42,6 +41,9 @@ pub trait Answer: Sized {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "it says nothing else")]
 pub struct Done;
+
+/// The name of a hidden file in the answer to a call about it.
+pub(super) const HIDDEN: &str = "a hidden file";
 
 /// Returns the items that are not hidden; `None` if none of them is hidden.
 pub(super) fn shown<T: Clone>(items: &[T], is_hidden: impl Fn(&T) -> bool) -> Option<Vec<T>> {

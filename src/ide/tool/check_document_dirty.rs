@@ -1,7 +1,7 @@
 //! `checkDocumentDirty`: the check of a file for unsaved changes.
 
 use super::ToolDef;
-use super::answer::{Answer, read_json};
+use super::answer::{Answer, HIDDEN, read_json};
 use super::arguments::arguments;
 use super::document_answer::Said;
 use crate::ide::Dialect;
@@ -65,6 +65,12 @@ impl Answer for DocumentState {
                 ..Said::default()
             },
         })
+    }
+
+    /// Returns the answer for a file that is not open if the file is hidden.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let (Self::Open { file_path, .. } | Self::NotOpen { file_path }) = self;
+        hides(file_path).then(|| Self::NotOpen { file_path: HIDDEN.into() })
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

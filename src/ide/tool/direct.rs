@@ -11,6 +11,7 @@
 //! writes a file resolves the path, or its deepest existing folder, and checks again that the result
 //! lies in the workspace.
 
+use super::answer::shown;
 use super::arguments::arguments;
 use crate::ide::paths::{check_relative, is_windows};
 use crate::rpc::{ErrorObject, code};
@@ -201,7 +202,27 @@ impl DirectAnswer {
     pub fn to_raw(&self) -> Box<RawValue> {
         serde_json::value::to_raw_value(self).unwrap_or_default()
     }
+
+    /// Returns the part of the answer that can be sent if the files for which `hides` returns true are
+    /// hidden; `None` if the whole answer can be sent. `asked` is the file that a `readFile` asks for.
+    /// Returns an error for the text of a hidden file.
+    pub(crate) fn without_hidden(
+        &self,
+        asked: Option<&str>,
+        hides: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<Self>, HiddenText> {
+        match self {
+            Self::Contents(_) if hides(asked.unwrap_or_default()) => Err(HiddenText),
+            Self::Files(paths) => Ok(shown(paths, |path| hides(path)).map(Self::Files)),
+            Self::CurrentFile(Some(path)) if hides(path) => Ok(Some(Self::CurrentFile(None))),
+            Self::Contents(_) | Self::Written | Self::Workspace(_) | Self::CurrentFile(_) => Ok(None),
+        }
+    }
 }
+
+/// The text of a hidden file, which is not sent.
+#[derive(Debug)]
+pub(crate) struct HiddenText;
 
 fn success<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map([("success", true)])

@@ -49,6 +49,11 @@ impl Answer for CursorPosition {
         ToolResult::json(&Self { file_path, ..self.clone() })
     }
 
+    /// Returns the start of a file without a path if the file is hidden.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        hides(&self.file_path).then(Self::default)
+    }
+
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         read_json(result)
     }

@@ -1,7 +1,7 @@
 //! `openFile`: shows a file.
 
 use super::ToolDef;
-use super::answer::{Answer, first_text};
+use super::answer::{Answer, HIDDEN, first_text};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::dialect::Wording;
@@ -136,6 +136,15 @@ impl Answer for OpenedFile {
                 line_count: *line_count,
             }),
         }
+    }
+
+    /// Returns the answer for a file that does not exist if the file is hidden. The number of lines, and
+    /// the note that a text is not in the file, would reveal contents.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let (Self::InFront { path, .. } | Self::InBackground { path, .. } | Self::NotFound { path }) = self;
+        // An answer that was read from its text has the note as part of the path.
+        let mut paths = path.match_indices(" (").filter_map(|(end, _)| path.get(..end));
+        (hides(path) || paths.any(hides)).then(|| Self::NotFound { path: HIDDEN.into() })
     }
 
     /// Reads an answer. A note is read as part of the path, because nothing separates the two.

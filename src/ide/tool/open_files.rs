@@ -1,7 +1,7 @@
 //! `open_files`: shows several files.
 
 use super::ToolDef;
-use super::answer::{Answer, read_json};
+use super::answer::{Answer, read_json, shown};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
@@ -52,6 +52,11 @@ impl Answer for OpenedFiles {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         let written = |path: &String| dialect.path(path).into_owned();
         ToolResult::json(&Self::new(self.opened_files.iter().map(written).collect()))
+    }
+
+    /// Returns the paths of the files that are not hidden.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        shown(&self.opened_files, |path| hides(path)).map(Self::new)
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

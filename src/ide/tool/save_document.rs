@@ -1,7 +1,7 @@
 //! `saveDocument`: saves a file.
 
 use super::ToolDef;
-use super::answer::{Answer, read_json};
+use super::answer::{Answer, HIDDEN, read_json};
 use super::arguments::arguments;
 use super::document_answer::Said;
 use crate::ide::Dialect;
@@ -64,6 +64,12 @@ impl Answer for DocumentSaved {
                 ..Said::default()
             },
         })
+    }
+
+    /// Returns the answer for a file that is not open if the file is hidden.
+    fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let (Self::Open { file_path, .. } | Self::NotOpen { file_path }) = self;
+        hides(file_path).then(|| Self::NotOpen { file_path: HIDDEN.into() })
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

@@ -41,26 +41,23 @@ macro_rules! tools {
                 }
             }
 
-            /// Returns true if a result is an answer of this tool in some dialect, and contains
-            /// nothing else.
-            pub(crate) fn is_answer(self, result: &$crate::mcp::ToolResult<'_>) -> bool {
-                match self {
-                    $(Self::$tool => read_exactly::<$answer>(result).is_some(),)*
-                }
-            }
-
-            /// Reads an answer of this tool in any dialect, and passes the answer, written in
-            /// `dialect`, to `act`. Returns `None` for a result that is no answer of this tool.
-            pub(crate) fn translate<R>(
+            /// Reads an answer of this tool in any dialect. Returns the answer to send, in `dialect` and
+            /// without the files for which `hides` returns true; the inner `None` if the result can be
+            /// sent: it names no such file, and `translates` is false. Returns the outer `None` for a
+            /// result that is no answer of this tool, or contains anything else.
+            pub(crate) fn shown(
                 self,
                 result: &$crate::mcp::ToolResult<'_>,
                 (dialect, limits): ($crate::ide::Dialect, &$crate::ide::ContentLimits),
-                act: impl FnOnce(&$crate::mcp::ToolResult<'_>) -> R,
-            ) -> Option<R> {
+                hides: &dyn Fn(&str) -> bool,
+                translates: bool,
+            ) -> Option<Option<$crate::mcp::ToolResult<'static>>> {
                 match self {
                     $(Self::$tool => {
                         let answer = read_exactly::<$answer>(result)?;
-                        Some(act(&answer.result_within(dialect, limits)))
+                        let shown = answer.without_hidden(hides);
+                        let answer = shown.as_ref().or(translates.then_some(&answer));
+                        Some(answer.map(|answer| answer.result_within(dialect, limits).into_owned()))
                     })*
                 }
             }

@@ -1,0 +1,549 @@
+//! The privacy of an editor: its pause, the filter on every way of an answer, and the property that a
+//! hidden file leaks nowhere.
+
+use crate::host_sending::{attach, said};
+use crate::support::ide::{at, call, config, drain, open_diff, text};
+use ide_mcp::ide::{
+    Answer, Call, ConnId, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiagnosticsChanged,
+    Dialect, DirectAnswer, DirectRequest, DocumentSaved, DocumentState, EditorTab, FileDiagnostics,
+    FilePaths, Filter, Host, HostConfig, HostEvent, LatestSelection, Mention, MentionError, OpenEditors,
+    OpenedFile, OpenedFiles, Range, Selected, Selection, ServerEvent, Severity, Tool, ToolArguments,
+    ToolCall, ToolSet, WorkspaceFolder, WorkspaceFolders,
+};
+use ide_mcp::testing::Random;
+use ide_mcp::{Machine, Wire as _};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A file that the filter shows, and its text.
+const OPEN: (&str, &str) = ("/w/open_main.rs", "plainmarker");
+
+/// The distinctive part of the name of the hidden file, as it is left by every spelling, and its text.
+const HIDDEN: (&str, &str) = ("ylophone", "s3cretmarker");
+
+/// The spellings of the path of the hidden file.
+const SPELLINGS: [&str; 14] = [
+    "/w/.env.xylophone",
+    "file:///w/.env.xylophone",
+    "FILE:///w/.env.xylophone",
+    "file://localhost/w/.env.xylophone",
+    "file:///w/%2Eenv.xylophone",
+    "file:///w/%2e%65nv.%78ylophone",
+    "file:///w/100%/.env.xylophone",
+    "/w/x/../.env.xylophone",
+    "/w//.env.xylophone#L1",
+    "file:///w/.env.xylophone?line=1#L3",
+    "C:\\W\\.ENV.XYLOPHONE",
+    "c:\\w\\x\\..\\.env.xylophone",
+    "file:///C:/w/.env.xylophone",
+    "vscode-remote://ssh/w/%2Eenv.xylophone",
+];
+
+/// The tools whose answers can name a file.
+const TOOLS: [Tool; 12] = [
+    Tool::GetCurrentSelection,
+    Tool::GetLatestSelection,
+    Tool::GetCursorPosition,
+    Tool::GetDiagnostics,
+    Tool::GetOpenEditors,
+    Tool::GetAllOpenedFilePaths,
+    Tool::GetWorkspaceFolders,
+    Tool::OpenFile,
+    Tool::OpenFiles,
+    Tool::CheckDocumentDirty,
+    Tool::SaveDocument,
+    Tool::OpenDiff,
+];
+
+/// Returns an editor with all [`TOOLS`], and a filter that hides the usual secrets.
+fn host(dialect: Dialect) -> Host {
+    let mut config = HostConfig::new(config().with_dialect(dialect));
+    config.server.tools = TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
+    config.server.tool_resources = true;
+    config.filter = Filter::secrets();
+    Host::new(config)
+}
+
+fn tool_call(id: usize, tool: Tool, dialect: Dialect, path: &str) -> String {
+    let arguments = match tool {
+        Tool::OpenFiles => json!({ "file_paths": [path] }),
+        Tool::OpenDiff => return open_diff(id, "a tab"),
+        _ => json!({ "filePath": path }),
+    };
+    call(id, tool.name(dialect), &arguments.to_string())
+}
+
+fn resource_read(id: usize, uri: &str) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": "resources/read", "params": {"uri": uri}}).to_string()
+}
+
+/// Feeds a request to the host, and returns the calls that reach the application.
+fn ask(host: &mut Host, conn: ConnId, request: &str) -> Vec<ToolCall> {
+    let now = ide_mcp::Time::ZERO;
+    if let Some(mut wire) = host.wire(conn) {
+        wire.feed(now, &text(request));
+    }
+    calls(drain(host))
+}
+
+fn calls(events: Vec<HostEvent>) -> Vec<ToolCall> {
+    let call = |event| match event {
+        HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call),
+        _ => None,
+    };
+    events.into_iter().filter_map(call).collect()
+}
+
+/// A way in which an application answers a call.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Answer,
+    Json,
+    Respond,
+    Raw,
+}
+
+const WAYS: [By; 4] = [By::Answer, By::Json, By::Respond, By::Raw];
+
+fn give<T: ToolArguments>(host: &mut Host, call: Call<T>, answer: &T::Answer, by: By) {
+    let result = answer.result(Dialect::VsCode);
+    let first = result.texts().next().unwrap_or_default();
+    let blocks: Vec<_> = result.texts().map(|text| json!({"type": "text", "text": text})).collect();
+    let raw = serde_json::value::to_raw_value(&json!({ "content": blocks })).unwrap();
+    // The connection can have ended.
+    let _ = match by {
+        By::Answer => host.answer(call, answer).map_err(Into::into),
+        By::Json => host.call(call).answer_json(first),
+        By::Respond => host.call(call).respond(&result),
+        By::Raw => host.call(call).respond_raw(&raw),
+    };
+}
+
+/// Answers a call with the file at this path, which contains this text, and with the file that the
+/// filter shows, if the answer has room for two.
+fn reply(host: &mut Host, call: ToolCall, (path, content): (&str, &str), by: By) {
+    let selection = || Some(Selection::new(path, Range::default(), content));
+    let problems = |path: &str, content: &str| {
+        let problem = Diagnostic::new(Severity::Error, Range::default(), content);
+        FileDiagnostics::new(path, vec![problem])
+    };
+    let tab = |path: &str| {
+        let mut tab = EditorTab::new(path, path, "text");
+        tab.file_name = Some(path.into());
+        tab
+    };
+    let paths = || vec![path.into(), OPEN.0.into()];
+    match call {
+        ToolCall::GetCurrentSelection(call, _) => give(host, call, &CurrentSelection(selection()), by),
+        ToolCall::GetLatestSelection(call, _) => give(host, call, &LatestSelection(selection()), by),
+        ToolCall::GetCursorPosition(call, _) => {
+            give(host, call, &CursorPosition::new(path, Range::default().end), by);
+        }
+        ToolCall::GetDiagnostics(call, _) => {
+            let files = vec![problems(path, content), problems(OPEN.0, OPEN.1)];
+            give(host, call, &Diagnostics::new(files), by);
+        }
+        ToolCall::GetOpenEditors(call, _) => {
+            give(host, call, &OpenEditors::new(vec![tab(path), tab(OPEN.0)]), by);
+        }
+        ToolCall::GetAllOpenedFilePaths(call, _) => give(host, call, &FilePaths::new(paths()), by),
+        ToolCall::GetWorkspaceFolders(call, _) => {
+            give(host, call, &WorkspaceFolders::new(vec![WorkspaceFolder::new("/w")]), by);
+        }
+        ToolCall::OpenFile(call, asked) => {
+            let opened = match asked.make_frontmost {
+                true => OpenedFile::focused(path, Some(format!("{content} is in it"))),
+                false => OpenedFile::unfocused(path, "text", 7),
+            };
+            give(host, call, &opened, by);
+        }
+        ToolCall::OpenFiles(call, _) => give(host, call, &OpenedFiles::new(paths()), by),
+        ToolCall::CheckDocumentDirty(call, _) => {
+            let open = DocumentState::Open { file_path: path.into(), is_dirty: true, is_untitled: false };
+            give(host, call, &open, by);
+        }
+        ToolCall::SaveDocument(call, _) => {
+            let message = content.into();
+            give(host, call, &DocumentSaved::Open { file_path: path.into(), saved: true, message }, by);
+        }
+        ToolCall::OpenDiff(call, diff) => drop(host.answer(call, &diff.accept())),
+        call => panic!("{call:?}"),
+    }
+}
+
+#[test]
+fn filter_applies_to_every_way_of_answers() {
+    for (dialect, by) in Dialect::ALL.into_iter().flat_map(|dialect| WAYS.map(|by| (dialect, by))) {
+        for is_paused in [false, true] {
+            let mut host = host(dialect);
+            let conn = attach(&mut host);
+            if is_paused {
+                host.pause(at(0));
+                said(&mut host, conn);
+            }
+            let file = if is_paused { OPEN } else { (SPELLINGS[0], HIDDEN.1) };
+            let requests = TOOLS.iter().enumerate().map(|(id, tool)| tool_call(id, *tool, dialect, "/w/x"));
+            let uris = TOOLS.iter().filter_map(|tool| tool.resource());
+            let reads = uris.enumerate().map(|(id, uri)| resource_read(100 + id, uri));
+            for request in requests.chain(reads) {
+                let name = format!("{dialect:?} {by:?} paused: {is_paused} {request}");
+                let call = ask(&mut host, conn, &request).pop().expect(&name);
+                reply(&mut host, call, file, by);
+                let sent = said(&mut host, conn).concat();
+                assert!(sent.contains(r#""result""#), "{name}: {sent}");
+                for secret in [file.0, file.1, HIDDEN.0] {
+                    assert!(!sent.contains(secret), "{name}: {sent}");
+                }
+                let is_list = ["iagnostics", "ditors", "aths", "pened"].iter().any(|of| request.contains(of));
+                assert!(!is_list || is_paused || sent.contains(OPEN.0), "{name}: {sent}");
+                assert!(!request.contains("openDiff") || sent.contains("FILE_SAVED"), "{name}: {sent}");
+                assert!(!request.contains("olders") || sent.contains("/w"), "{name}: {sent}");
+            }
+        }
+    }
+}
+
+#[test]
+fn hidden_file_is_answered_as_missing() {
+    let (hidden, shown) = (SPELLINGS[0], "/w/a");
+    let hides = |path: &str| path.contains(HIDDEN.0);
+    let missing = OpenedFile::NotFound { path: "a hidden file".into() };
+    for path in [hidden, "/w/a.xylophone (\"x\" is not in it)"] {
+        assert_eq!(OpenedFile::focused(path, None).without_hidden(&hides), Some(missing.clone()));
+    }
+    assert_eq!(OpenedFile::unfocused(hidden, "text", 7).without_hidden(&hides), Some(missing.clone()));
+    assert_eq!(OpenedFile::NotFound { path: hidden.into() }.without_hidden(&hides), Some(missing));
+    assert_eq!(OpenedFile::focused(shown, None).without_hidden(&hides), None);
+    // The note of an answer that was read from its text is part of its path.
+    let by_end = |path: &str| path.ends_with(".key");
+    assert!(OpenedFile::focused("/w/s.key (x)", None).without_hidden(&by_end).is_some());
+    let state = |file_path: &str| DocumentState::NotOpen { file_path: file_path.into() };
+    assert_eq!(state(hidden).without_hidden(&hides), Some(state("a hidden file")));
+    assert_eq!(state(shown).without_hidden(&hides), None);
+    let saved = |file_path: &str| DocumentSaved::NotOpen { file_path: file_path.into() };
+    assert_eq!(saved(hidden).without_hidden(&hides), Some(saved("a hidden file")));
+    assert_eq!(saved(shown).without_hidden(&hides), None);
+    let cursor = |path: &str| CursorPosition::new(path, Range::default().start);
+    assert_eq!(cursor(hidden).without_hidden(&hides), Some(CursorPosition::default()));
+    assert_eq!(cursor(shown).without_hidden(&hides), None);
+}
+
+#[test]
+fn direct_answers_pass_the_filter() {
+    let cases = [
+        ("readFile", ".env", DirectAnswer::Contents("s3cret".into()), r#""code":-32603"#),
+        ("readFile", "a.md", DirectAnswer::Contents("plain".into()), r#""result":"plain""#),
+        ("getOpenFiles", "", DirectAnswer::Files(vec![".env".into(), "a.md".into()]), r#"["a.md"]"#),
+        ("getCurrentFile", "", DirectAnswer::CurrentFile(Some(".env".into())), r#""result":null"#),
+        ("getCurrentFile", "", DirectAnswer::CurrentFile(Some("a.md".into())), r#""result":"a.md""#),
+        ("writeFile", ".env", DirectAnswer::Written, r#"{"success":true}"#),
+    ];
+    for is_paused in [false, true] {
+        let mut host = host(Dialect::Obsidian);
+        let conn = attach(&mut host);
+        if is_paused {
+            host.pause(at(0));
+            said(&mut host, conn);
+        }
+        for (method, path, answer, expected) in &cases {
+            let params = json!({ "path": path, "content": "" });
+            let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+            host.wire(conn).unwrap().feed(at(0), &text(&request));
+            let asked = drain(&mut host).into_iter().find_map(|event| match event {
+                HostEvent::Agent { event: ServerEvent::Direct { call, request }, .. } => {
+                    Some((call, request))
+                }
+                _ => None,
+            });
+            let (call, request) = asked.unwrap();
+            assert!(!is_paused || !matches!(request, DirectRequest::GetWorkspaceInfo));
+            host.call(call).respond_direct(answer).unwrap();
+            let sent = said(&mut host, conn).concat();
+            let name = format!("{method} {path} paused: {is_paused}: {sent}");
+            assert!(!sent.contains("env") && !sent.contains("s3cret"), "{name}");
+            assert_eq!(
+                sent.contains("a.md") || sent.contains("plain"),
+                !is_paused && expected.contains('a'),
+                "{name}"
+            );
+            assert!(is_paused || sent.contains(expected), "{name}");
+        }
+    }
+}
+
+fn select(host: &mut Host, millis: u64, text: &str) -> Selected {
+    let selected = host.select(at(millis), Selection::new(OPEN.0, Range::default(), text));
+    drain(host);
+    selected
+}
+
+/// Returns the texts of the selections that a client received.
+fn selections(host: &mut Host, conn: ConnId, millis: u64) -> Vec<String> {
+    host.tick(at(millis));
+    drain(host);
+    let of = |said: String| Some(said.split_once(r#""text":""#)?.1.split('"').next()?.to_owned());
+    said(host, conn).into_iter().filter_map(of).collect()
+}
+
+#[test]
+fn pause_clears_and_resume_restores_selection() {
+    let mut host = host(Dialect::VsCode);
+    let conn = attach(&mut host);
+    assert_eq!(select(&mut host, 0, "one"), Selected::Whole);
+    assert_eq!(selections(&mut host, conn, 50), ["one"]);
+    // Twice, since the state is carried over from one pause to the next.
+    for (from, held, during, after) in [
+        (100, None, None, "one"),
+        (2_000, Some("two"), None, "two"),
+        (4_000, Some("three"), Some("four"), "four"),
+    ] {
+        let is_held = held.map(|text| select(&mut host, from, text));
+        host.pause(at(from + 10));
+        assert!(host.is_paused());
+        assert_eq!(selections(&mut host, conn, from + 10), [""], "{from}: at once, {is_held:?}");
+        host.pause(at(from + 20));
+        if let Some(text) = during {
+            assert_eq!(select(&mut host, from + 20, text), Selected::Hidden);
+        }
+        assert_eq!(selections(&mut host, conn, from + 500), [""; 0], "{from}");
+        let late = attach(&mut host);
+        assert!(said(&mut host, late).is_empty() && selections(&mut host, late, from + 500).is_empty());
+        host.resume(at(from + 600));
+        assert!(!host.is_paused());
+        assert_eq!(selections(&mut host, conn, from + 600), [after], "{from}: without a movement");
+        assert_eq!(selections(&mut host, late, from + 600), [after], "{from}: attached during the pause");
+        host.resume(at(from + 700));
+        assert_eq!(selections(&mut host, conn, from + 1_000), [""; 0], "{from}: a second time");
+        host.remove(at(from + 1_000), late);
+        drain(&mut host);
+    }
+}
+
+#[test]
+fn resumed_selection_passes_the_filter_again() {
+    let mut host = host(Dialect::VsCode);
+    let conn = attach(&mut host);
+    host.pause(at(0));
+    said(&mut host, conn);
+    host.resume(at(1));
+    assert_eq!(selections(&mut host, conn, 1), [""; 0], "nothing was ever selected");
+    host.pause(at(2));
+    let secret = Selection::new(SPELLINGS[0], Range::default(), HIDDEN.1);
+    assert_eq!(host.select(at(3), secret), Selected::Hidden);
+    said(&mut host, conn);
+    host.resume(at(4));
+    assert_eq!(selections(&mut host, conn, 500), [""; 0], "the client has the empty selection");
+}
+
+#[test]
+fn paused_host_pushes_nothing() {
+    let mut host = host(Dialect::VsCode);
+    let conn = attach(&mut host);
+    host.pause(at(0));
+    said(&mut host, conn);
+    let mention = || Mention::new(OPEN.0, None);
+    assert_eq!(host.mention(at(0), mention(), None), Err(MentionError::Paused));
+    let stale = || DiagnosticsChanged::Stale { uris: vec![OPEN.0.into()] };
+    assert_eq!(host.diagnostics_changed(stale()), []);
+    host.active_editor_changed(Selection::new(OPEN.0, Range::default(), OPEN.1));
+    drain(&mut host);
+    let sent = said(&mut host, conn).concat();
+    assert!(!sent.contains(OPEN.0) && !sent.contains(OPEN.1), "{sent}");
+    host.resume(at(1));
+    assert_eq!(host.mention(at(1), mention(), None), Ok(()));
+    host.diagnostics_changed(stale());
+    assert_eq!(said(&mut host, conn).concat().matches(OPEN.0).count(), 2);
+}
+
+#[test]
+fn waiting_mention_outlasts_a_pause() {
+    for (resumed, is_sent) in [(29_999, true), (30_000, false)] {
+        let mut host = Host::new(HostConfig::new(config()));
+        host.mention(at(0), Mention::new(OPEN.0, None), None).unwrap();
+        host.pause(at(1));
+        let conn = attach(&mut host);
+        host.tick(at(resumed));
+        let is_expired = |event: &HostEvent| matches!(event, HostEvent::MentionExpired { .. });
+        assert_eq!(drain(&mut host).iter().any(is_expired), !is_sent, "{resumed}");
+        assert!(!said(&mut host, conn).concat().contains(OPEN.0), "{resumed}");
+        host.resume(at(resumed));
+        drain(&mut host);
+        assert_eq!(said(&mut host, conn).concat().contains(OPEN.0), is_sent, "{resumed}");
+    }
+}
+
+/// An editor with agents, which acts at random, and the record of its last answers.
+struct Life {
+    host: Host,
+    dialect: Dialect,
+    random: Random,
+    millis: u64,
+    agents: Vec<ConnId>,
+    held: Vec<ToolCall>,
+    /// The text of the latest selection, if its file is shown.
+    current: Option<String>,
+    /// The kinds of acts that were done.
+    done: BTreeSet<&'static str>,
+    asked: usize,
+}
+
+impl Life {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let dialect = Dialect::ALL[random.below(Dialect::ALL.len())];
+        let host = host(dialect);
+        let (agents, held, done) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { host, dialect, random, millis: 0, agents, held, current: None, done, asked: 0 }
+    }
+
+    /// Returns the hidden file in one of its spellings, or the file that is shown.
+    fn file(&mut self) -> (&'static str, String) {
+        let is_hidden = !self.random.one_in(3);
+        let text = format!("{} {}", if is_hidden { HIDDEN.1 } else { OPEN.1 }, self.random.number());
+        (if is_hidden { SPELLINGS[self.random.below(SPELLINGS.len())] } else { OPEN.0 }, text)
+    }
+
+    fn selection(&mut self) -> Selection {
+        let (path, text) = self.file();
+        let mut selection = Selection::new(path, Range::default(), text);
+        if path != OPEN.0 && self.random.one_in(3) {
+            // Only the URL names the hidden file.
+            selection.file_path = OPEN.0.into();
+            selection.file_url = Some(path.into());
+        }
+        selection
+    }
+
+    fn step(&mut self) {
+        let now = at(self.millis);
+        match self.random.below(12) {
+            0 | 1 => {
+                self.done.insert("select");
+                let selection = self.selection();
+                self.current = selection.text.contains(OPEN.1).then(|| selection.text.clone());
+                self.host.select(now, selection);
+            }
+            2 => {
+                self.done.insert("mention");
+                let (path, _) = self.file();
+                let _ = self.host.mention(now, Mention::new(path, None), None);
+            }
+            3 => {
+                self.done.insert("diagnostics");
+                let ((path, text), (other, _)) = (self.file(), self.file());
+                let problem = Diagnostic::new(Severity::Error, Range::default(), text);
+                self.host.diagnostics_changed(match self.random.one_in(2) {
+                    true => DiagnosticsChanged::Stale { uris: vec![path.into(), other.into()] },
+                    false => DiagnosticsChanged::Now(FileDiagnostics::new(path, vec![problem])),
+                });
+            }
+            4 => {
+                self.done.insert("active editor");
+                let selection = self.selection();
+                self.host.active_editor_changed(selection);
+            }
+            5 | 6 if !self.agents.is_empty() => {
+                self.done.insert("request");
+                let agent = self.agents[self.random.below(self.agents.len())];
+                self.asked += 1;
+                let tool = TOOLS[self.random.below(TOOLS.len())];
+                let request = match tool.resource().filter(|_| self.random.one_in(2)) {
+                    Some(uri) => resource_read(self.asked, uri),
+                    None => tool_call(self.asked, tool, self.dialect, self.file().0),
+                };
+                self.held.extend(ask(&mut self.host, agent, &request));
+            }
+            7 | 8 if !self.held.is_empty() => {
+                self.done.insert("answer");
+                let call = self.held.remove(self.random.below(self.held.len()));
+                let ((path, text), by) = (self.file(), WAYS[self.random.below(WAYS.len())]);
+                reply(&mut self.host, call, (path, &text), by);
+            }
+            9 if self.host.is_paused() => self.resume(),
+            9 => {
+                self.done.insert("pause");
+                // The bytes in a send buffer are sent, whatever happens.
+                self.check();
+                self.host.pause(now);
+            }
+            10 if self.agents.len() < 4 => {
+                self.done.insert("attach");
+                self.agents.push(attach(&mut self.host));
+            }
+            11 if self.agents.len() > 1 && self.random.one_in(3) => {
+                self.done.insert("detach");
+                let agent = self.agents.remove(self.random.below(self.agents.len()));
+                self.host.remove(now, agent);
+            }
+            _ => {
+                self.millis += u64::try_from(self.random.below(200)).unwrap();
+                self.host.tick(at(self.millis));
+            }
+        }
+        let events = drain(&mut self.host);
+        self.held.extend(calls(events));
+        // Now and then the agents read nothing for a while, so the pushes wait.
+        if !self.random.one_in(4) {
+            self.check();
+        }
+    }
+
+    /// Ends a pause, and checks that each agent receives the current selection.
+    fn resume(&mut self) {
+        self.check();
+        self.host.resume(at(self.millis));
+        let received = self.check();
+        if let Some(text) = &self.current {
+            self.done.insert("restored selection");
+            assert!(received.iter().all(|said| said.contains(text.as_str())), "{text}: {received:?}");
+        }
+    }
+
+    /// Reads the messages to each agent, and checks them.
+    fn check(&mut self) -> Vec<String> {
+        drain(&mut self.host);
+        let received: Vec<String> =
+            self.agents.iter().map(|agent| said(&mut self.host, *agent).concat()).collect();
+        for said in &received {
+            let lower = said.to_lowercase();
+            let is_leak = lower.contains(HIDDEN.0) || lower.contains(HIDDEN.1);
+            assert!(!is_leak, "the hidden file leaks: {said}");
+            let is_shown = said.contains(OPEN.0) || said.contains(OPEN.1);
+            assert!(!is_shown || !self.host.is_paused(), "the editor is paused: {said}");
+        }
+        received
+    }
+}
+
+#[test]
+fn hidden_file_leaks_nowhere() {
+    let mut done = BTreeSet::new();
+    for seed in 0..300 {
+        let mut life = Life::new(seed);
+        life.agents.push(attach(&mut life.host));
+        for _ in 0..120 {
+            life.step();
+        }
+        life.host.resume(at(life.millis));
+        // The filter still lets the other file through.
+        select(&mut life.host, life.millis, "the end");
+        life.host.tick(at(life.millis).saturating_add(Duration::from_millis(200)));
+        let received = life.check();
+        assert!(received.iter().all(|said| said.contains("the end")), "{seed}: {received:?}");
+        done.extend(life.done);
+    }
+    let acts = [
+        "active editor",
+        "answer",
+        "attach",
+        "detach",
+        "diagnostics",
+        "mention",
+        "pause",
+        "request",
+        "restored selection",
+        "select",
+    ];
+    assert_eq!(done, BTreeSet::from(acts));
+}
