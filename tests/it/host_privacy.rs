@@ -22,7 +22,7 @@ const OPEN: (&str, &str) = ("/w/open_main.rs", "plainmarker");
 /// The distinctive part of the name of the hidden file, as it is left by every spelling, and its text.
 const HIDDEN: (&str, &str) = ("ylophone", "s3cretmarker");
 
-/// The spellings of the path of the hidden file.
+/// The spellings of the path of the hidden file. Of the last ones a filter recognizes the name alone.
 const SPELLINGS: [&str; 14] = [
     "/w/.env.xylophone",
     "file:///w/.env.xylophone",
@@ -30,15 +30,18 @@ const SPELLINGS: [&str; 14] = [
     "file://localhost/w/.env.xylophone",
     "file:///w/%2Eenv.xylophone",
     "file:///w/%2e%65nv.%78ylophone",
-    "file:///w/100%/.env.xylophone",
     "/w/x/../.env.xylophone",
     "/w//.env.xylophone#L1",
     "file:///w/.env.xylophone?line=1#L3",
+    "file:///w/100%/.env.xylophone",
     "C:\\W\\.ENV.XYLOPHONE",
     "c:\\w\\x\\..\\.env.xylophone",
     "file:///C:/w/.env.xylophone",
     "vscode-remote://ssh/w/%2Eenv.xylophone",
 ];
+
+/// The number of spellings that a filter recognizes by the whole path.
+const WHOLE: usize = 9;
 
 /// The tools whose answers can name a file.
 const TOOLS: [Tool; 12] = [
@@ -58,10 +61,14 @@ const TOOLS: [Tool; 12] = [
 
 /// Returns an editor with all [`TOOLS`], and a filter that hides the usual secrets.
 fn host(dialect: Dialect) -> Host {
+    host_with(dialect, Filter::secrets())
+}
+
+fn host_with(dialect: Dialect, filter: Filter) -> Host {
     let mut config = HostConfig::new(config().with_dialect(dialect));
     config.server.tools = TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
     config.server.tool_resources = true;
-    config.filter = Filter::secrets();
+    config.filter = filter;
     Host::new(config)
 }
 
@@ -377,6 +384,7 @@ fn waiting_mention_outlasts_a_pause() {
 struct Life {
     host: Host,
     dialect: Dialect,
+    spellings: &'static [&'static str],
     random: Random,
     millis: u64,
     agents: Vec<ConnId>,
@@ -392,16 +400,20 @@ impl Life {
     fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let dialect = Dialect::ALL[random.below(Dialect::ALL.len())];
-        let host = host(dialect);
+        let (filter, spellings) = match random.one_in(2) {
+            true => (Filter::secrets(), &SPELLINGS[..]),
+            false => (Filter::new().hide(|path| path == SPELLINGS[0]), &SPELLINGS[..WHOLE]),
+        };
+        let host = host_with(dialect, filter);
         let (agents, held, done) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { host, dialect, random, millis: 0, agents, held, current: None, done, asked: 0 }
+        Self { host, dialect, spellings, random, millis: 0, agents, held, current: None, done, asked: 0 }
     }
 
     /// Returns the hidden file in one of its spellings, or the file that is shown.
     fn file(&mut self) -> (&'static str, String) {
         let is_hidden = !self.random.one_in(3);
         let text = format!("{} {}", if is_hidden { HIDDEN.1 } else { OPEN.1 }, self.random.number());
-        (if is_hidden { SPELLINGS[self.random.below(SPELLINGS.len())] } else { OPEN.0 }, text)
+        (if is_hidden { self.spellings[self.random.below(self.spellings.len())] } else { OPEN.0 }, text)
     }
 
     fn selection(&mut self) -> Selection {
