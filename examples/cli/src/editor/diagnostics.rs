@@ -1,9 +1,35 @@
 //! Diagnostics of JSON and TOML: the place of a syntax error.
 
+use crate::editor::folders::Inside;
 use ide_mcp::ide::{Diagnostic, FileDiagnostics, Position, Range, Severity};
 use serde::de::IgnoredAny;
+use std::collections::VecDeque;
 use std::fmt::Display;
 use std::path::Path;
+
+/// The largest number of files in [`Asked`]: as many as an agent can have open calls.
+const MOST_ASKED: usize = 256;
+
+/// The files whose problems agents have requested, the oldest first. An agent requests the problems of
+/// a file, writes the file, and then requests the problems of all files. A file that does not exist yet
+/// therefore stays in the list; the oldest files make room for further ones.
+#[derive(Debug, Default)]
+pub(crate) struct Asked(VecDeque<Inside>);
+
+impl Asked {
+    pub(crate) fn add(&mut self, file: Inside) {
+        self.0.retain(|asked| asked.real != file.real);
+        if self.0.len() >= MOST_ASKED {
+            self.0.pop_front();
+        }
+        self.0.push_back(file);
+    }
+
+    /// Returns the files that exist.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Inside> {
+        self.0.iter().filter(|asked| asked.real.is_file())
+    }
+}
 
 /// Returns the problems of a file with this name and this text. Both parsers stop at the first
 /// problem. A file of another kind has no known problems, see [`checks`].
@@ -100,6 +126,28 @@ mod tests {
                 assert!(!problem.message.is_empty() && problem.source.is_some(), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn oldest_of_257_asked_files_is_dropped() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-asked-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        let mut asked = Asked::default();
+        let file = |number: usize| {
+            let path = root.join(number.to_string());
+            Inside { shown: path.clone(), real: path }
+        };
+        (0..MOST_ASKED).for_each(|number| asked.add(file(number)));
+        assert_eq!(asked.files().count(), 0, "none of them exists");
+        (0..=MOST_ASKED).for_each(|number| std::fs::write(file(number).real, "").unwrap());
+        assert_eq!(asked.files().count(), MOST_ASKED);
+        asked.add(file(0));
+        assert_eq!(asked.files().count(), MOST_ASKED, "a file is there once");
+        asked.add(file(MOST_ASKED));
+        assert_eq!(asked.files().count(), MOST_ASKED);
+        let has = |number: usize| asked.files().any(|asked| asked.real == file(number).real);
+        assert!(has(0) && !has(1) && has(2) && has(MOST_ASKED), "0 was asked for again");
+        std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

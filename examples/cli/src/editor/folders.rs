@@ -4,9 +4,12 @@
 //! use of a path, a program with write access to the folders can still replace its target; such a
 //! program could change the files anyway.
 
+use crate::editor::ignored::Ignored;
+use ide_mcp::ide::{Filter, secret_reason};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 /// The longest path that Linux accepts, in bytes. Each component of a path costs a disk access.
@@ -17,6 +20,8 @@ pub(crate) struct Folders {
     /// The folders as they were given, but absolute. Relative paths start at the first folder.
     given: Vec<PathBuf>,
     real: Vec<PathBuf>,
+    /// The ignored files; `None` if ignore files are not read.
+    ignored: Option<Arc<Ignored>>,
 }
 
 /// A path in one of the folders, in two forms. A file need not exist there.
@@ -31,7 +36,7 @@ pub(crate) struct Inside {
 impl Folders {
     /// Opens folders. A path that is not a folder is an error.
     pub(crate) fn open(folders: &[PathBuf]) -> Result<Self, String> {
-        let mut opened = Self { given: Vec::new(), real: Vec::new() };
+        let mut opened = Self { given: Vec::new(), real: Vec::new(), ignored: None };
         for folder in folders {
             if folder.as_os_str().is_empty() {
                 return Err("the name of a folder is empty; the working directory is `.`".into());
@@ -45,6 +50,27 @@ impl Folders {
             opened.real.push(real);
         }
         Ok(opened)
+    }
+
+    /// Hides the files that ignore files name from agents.
+    pub(crate) fn with_ignored(mut self) -> Self {
+        self.ignored = Some(Arc::new(Ignored::new(&self.given, &self.real)));
+        self
+    }
+
+    /// Returns the filter for agents: the files that usually contain secrets, and the ignored files.
+    pub(crate) fn filter(&self) -> Filter {
+        match self.ignored.clone() {
+            Some(ignored) => Filter::secrets().hide(move |path| ignored.hides(path)),
+            None => Filter::secrets(),
+        }
+    }
+
+    /// Reads the ignore files that concern these files, if they have changed.
+    pub(crate) fn look_at_ignored<'a>(&self, files: impl IntoIterator<Item = &'a Path>) {
+        if let Some(ignored) = &self.ignored {
+            ignored.look(files);
+        }
     }
 
     pub(crate) fn given(&self) -> &[PathBuf] {
@@ -93,10 +119,18 @@ impl Folders {
         if !self.real.iter().any(|folder| real.starts_with(folder)) {
             return Err(format!("{} lies outside of the open folders", joined.display()));
         }
-        // With `..`, the text of a path does not show where the path leads.
-        let plain = !joined.components().any(|part| part == Component::ParentDir);
+        self.look_at_ignored([real.as_path()]);
+        // With `..`, the text of a path does not show where the path leads. A link to a hidden file has to
+        // have the name by which the filter recognizes the file.
+        let plain = !joined.components().any(|part| part == Component::ParentDir) && !self.hides(&real);
         let shown = if plain { joined.components().collect() } else { real.clone() };
         Ok(Inside { shown, real })
+    }
+
+    /// Returns true if the filter hides the file with this real path.
+    fn hides(&self, real: &Path) -> bool {
+        let real = real.to_string_lossy();
+        secret_reason(&real).is_some() || self.ignored.as_ref().is_some_and(|ignored| ignored.hides(&real))
     }
 }
 

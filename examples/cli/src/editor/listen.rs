@@ -31,7 +31,8 @@ pub(crate) fn listen(
         Some(kept) => Policy::resumed(0, kept.clone()),
         None => Policy::new(0, secret.clone()),
     };
-    let config = HostConfig::new(ServerConfig::for_dialect(options.dialect, info, policy, tools));
+    let mut config = HostConfig::new(ServerConfig::for_dialect(options.dialect, info, policy, tools));
+    config.filter = folders.filter();
     let bind = if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) };
     let bound = Server::bind(bind, config, registry, token);
     let mut server = bound.map_err(|error| no_port(options.port, &error))?;

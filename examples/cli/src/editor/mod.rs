@@ -6,6 +6,7 @@ mod diagnostics;
 mod diffs;
 mod folders;
 mod headless;
+mod ignored;
 mod listen;
 mod options;
 mod read;

@@ -1,5 +1,6 @@
 //! The command line of the editor.
 
+use crate::editor::folders::Folders;
 use crate::support::parse_port;
 use ide_mcp::ide::{AuthToken, Dialect, LockFile};
 use lexopt::prelude::*;
@@ -11,7 +12,7 @@ pub(crate) const USAGE: &str = "\
 An editor that coding agents attach to.
 
 usage: ide-mcp editor [--headless] [--port N] [--token-of FILE | --no-token] [--name NAME] [--dialect D]
-                      [--on-diff HOW] [DIR…]
+                      [--on-diff HOW] [--no-ignore] [DIR…]
 
 At a terminal, the editor has a screen, and F1 shows its keys. If standard output is not a terminal, or with --headless,
 the editor writes events to standard output and reads commands from standard input, each as a line of JSON.
@@ -27,6 +28,9 @@ the editor writes events to standard output and reads commands from standard inp
                   obsidian
   --on-diff HOW   how a proposed change is decided: ask (default) the person at the screen or the program that sends the
                   commands, accept or reject it at once, or hold it open
+  --no-ignore     also show agents the files that .gitignore, .ignore and .claudeignore name (default: the editor hides
+                  them; ! in .claudeignore shows a file again). Files that usually contain secrets, such as .env, stay
+                  hidden.
   DIR…            the open folders (default: the working directory); the editor reads no file outside of them
 
 With a screen, the editor ends at Ctrl+Q, SIGINT, SIGTERM, SIGHUP or SIGQUIT. Without one, it ends at SIGINT, SIGTERM,
@@ -46,6 +50,8 @@ commands, without a screen:
   {\"cmd\":\"edits\"}                                               list the files that agents wrote without a question
   {\"cmd\":\"undo\",\"conn\":1,\"edit\":4}                           undo one of them, if the file has not changed since
   {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               offer only these tools from now on (at the start all)
+  {\"cmd\":\"pause\"}                                               show agents nothing; event: paused
+  {\"cmd\":\"resume\"}                                              end the pause; event: resumed
   {\"cmd\":\"quit\"}
 If two agents have the same tab, \"conn\" selects the agent that is answered.
 
@@ -61,7 +67,9 @@ pub(crate) struct Options {
     pub(crate) name: String,
     pub(crate) dialect: Dialect,
     pub(crate) on_diff: OnDiff,
-    pub(crate) folders: Vec<PathBuf>,
+    /// True if the files that ignore files name are hidden.
+    ignores: bool,
+    folders: Vec<PathBuf>,
 }
 
 /// The treatment of a proposed change.
@@ -84,6 +92,7 @@ impl Options {
             name: "ide-mcp editor".into(),
             dialect: Dialect::VsCode,
             on_diff: OnDiff::Ask,
+            ignores: true,
             folders: Vec::new(),
         };
         while let Some(argument) = parser.next()? {
@@ -96,6 +105,7 @@ impl Options {
                 Long("name") => options.name = parser.value()?.string()?,
                 Long("dialect") => options.dialect = parser.value()?.parse_with(dialect)?,
                 Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
+                Long("no-ignore") => options.ignores = false,
                 Value(folder) => options.folders.push(folder.into()),
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
             }
@@ -110,6 +120,12 @@ impl Options {
             options.folders.push(".".into());
         }
         Ok(Some(options))
+    }
+
+    /// Opens the folders. A path that is not a folder is an error.
+    pub(crate) fn open_folders(&self) -> Result<Folders, String> {
+        let folders = Folders::open(&self.folders)?;
+        Ok(if self.ignores { folders.with_ignored() } else { folders })
     }
 
     /// Returns the interface of the editor, or the reason why there can be none.

@@ -1,6 +1,6 @@
 //! The open files, as they are on disk. Only files in the open folders are read.
 
-use crate::editor::diagnostics::{check, checks, of_known};
+use crate::editor::diagnostics::{Asked, check, checks, of_known};
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
 use ide_mcp::ide::{
@@ -15,9 +15,7 @@ pub(crate) struct Workspace {
     folders: Folders,
     /// The opened files by their real paths: a file with several names is in the map once.
     open: BTreeMap<PathBuf, PathBuf>,
-    /// The files whose problems an agent has requested, in the same form. The agent writes such a file
-    /// and then requests the problems of all files.
-    asked: BTreeMap<PathBuf, PathBuf>,
+    asked: Asked,
     /// The edits that agents made without a question.
     pub(crate) edits: EditLog,
 }
@@ -34,7 +32,7 @@ pub(crate) struct Opened {
 
 impl Workspace {
     pub(crate) fn new(folders: Folders) -> Self {
-        Self { folders, open: BTreeMap::new(), asked: BTreeMap::new(), edits: EditLog::new() }
+        Self { folders, open: BTreeMap::new(), asked: Asked::default(), edits: EditLog::new() }
     }
 
     /// Returns the selection of a range of a file, and opens the file.
@@ -76,15 +74,15 @@ impl Workspace {
     pub(crate) fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
         self.forget_removed();
         if let Some(uri) = uri {
-            let Inside { shown, real } = self.folders.find(uri)?;
-            // Before the check: the agent asks for the file of which it writes next, and for all files
-            // after that.
-            let found = on_disk(&real);
-            self.asked.insert(real, shown);
+            let file = self.folders.find(uri)?;
+            let found = on_disk(&file.real);
+            self.asked.add(file);
             return Ok(vec![FileDiagnostics::new(uri, found?)]);
         }
-        let only_asked = self.asked.iter().filter(|(real, _)| !self.open.contains_key(*real));
-        let files = self.open.iter().chain(only_asked);
+        let asked: Vec<&Inside> = self.asked.files().collect();
+        self.folders.look_at_ignored(asked.iter().map(|file| file.real.as_path()));
+        let only_asked = asked.into_iter().filter(|file| !self.open.contains_key(&file.real));
+        let files = self.open.iter().chain(only_asked.map(|file| (&file.real, &file.shown)));
         of_known(files.map(|(real, shown)| (shown.display(), on_disk(real))))
     }
 
@@ -145,10 +143,10 @@ impl Workspace {
         Ok((shown, text))
     }
 
+    /// Forgets the open files that do not exist any more, and reads the ignore files of the others.
     fn forget_removed(&mut self) {
-        for files in [&mut self.open, &mut self.asked] {
-            files.retain(|real, _| real.is_file());
-        }
+        self.open.retain(|real, _| real.is_file());
+        self.folders.look_at_ignored(self.open.keys().map(PathBuf::as_path));
     }
 }
 
@@ -244,6 +242,8 @@ mod tests {
         workspace.open("a.txt").unwrap();
         assert!(of_all(&mut workspace).unwrap_err().contains("a.txt"), "nothing is known");
         workspace.diagnostics(Some("new.json")).unwrap();
+        workspace.diagnostics(Some("never.json")).unwrap();
+        assert_eq!((workspace.paths().len(), workspace.labels().len()), (1, 1), "other calls come between");
         fs::write(root.join("new.json"), "[").unwrap();
         assert_eq!(of_all(&mut workspace), Ok(vec![1]), "the agent has written the file");
         workspace.open("new.json").unwrap();

@@ -185,6 +185,66 @@ fn sixteen_open_diffs_delay_no_call() {
 }
 
 #[test]
+fn hidden_files_and_pauses_reach_no_agent() {
+    let place = Place::new("hidden");
+    for (name, text) in [
+        (".gitignore", "ignored.txt\n"),
+        ("ignored.txt", "of ignored\n"),
+        (".env", "of env\n"),
+        ("a.txt", "of a\n"),
+        ("b.txt", "of b\n"),
+    ] {
+        place.write(name, text);
+    }
+    std::os::unix::fs::symlink(".env", place.project().join("link.txt")).unwrap();
+    for ignores in [true, false] {
+        let mut editor = place.editor(if ignores { &[] } else { &["--no-ignore"] });
+        let mut agent = place.agent(&["watch"]);
+        editor.until("connected");
+        let select = |editor: &mut Process, path: &str| {
+            editor.tell(&json!({"cmd": "select", "path": path, "start": [0, 0], "end": [0, 99]}).to_string());
+        };
+        select(&mut editor, "a.txt");
+        agent.until_selected("of a");
+        for path in [".env", "link.txt"].into_iter().chain(ignores.then_some("ignored.txt")) {
+            select(&mut editor, path);
+            let hidden = editor.until("hidden");
+            assert!(!hidden["path"].as_str().unwrap().ends_with("link.txt"), "{hidden}");
+            assert_eq!(agent.until_selected("")["params"]["filePath"], "", "{path}");
+            select(&mut editor, "a.txt");
+            agent.until_selected("of a");
+        }
+        // The ignore file is read again after a change.
+        place.write(".gitignore", "b.txt # no name\nb.txt\n");
+        select(&mut editor, "ignored.txt");
+        agent.until_selected("of ignored");
+        if ignores {
+            select(&mut editor, "b.txt");
+            editor.until("hidden");
+            assert_eq!(agent.until_selected("")["params"]["filePath"], "");
+        }
+        place.write(".gitignore", "ignored.txt\n");
+        select(&mut editor, "a.txt");
+        agent.until_selected("of a");
+
+        editor.tell(r#"{"cmd":"pause"}"#);
+        editor.until("paused");
+        agent.until_selected("");
+        editor.tell(r#"{"cmd":"mention","path":"a.txt"}"#);
+        assert!(editor.until("error")["message"].as_str().unwrap().contains("the editor is paused"));
+        let asked = place.agent(&["call", "getOpenEditors"]).rest().concat();
+        assert!(!asked.contains("a.txt"), "{asked}");
+        select(&mut editor, "b.txt");
+        editor.tell(r#"{"cmd":"resume"}"#);
+        editor.until("resumed");
+        agent.until_selected("of b");
+        let asked = place.agent(&["call", "getOpenEditors"]).rest().concat();
+        assert!(asked.contains("a.txt") && !asked.contains(".env"), "{asked}");
+        assert_eq!(asked.contains("ignored.txt"), !ignores, "{asked}");
+    }
+}
+
+#[test]
 fn watching_agent_gets_selections_and_mentions() {
     let place = Place::new("watch");
     let path = place.write("a.txt", "hello\nwörld 😀!\n");

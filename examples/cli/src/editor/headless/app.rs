@@ -133,7 +133,7 @@ impl Headless {
         self.report.tell(&Event::LockFile { state, problem });
     }
 
-    /// Carries out a line of standard input, after the lines before it. `text` is `None` if the line
+    /// Carries out a line of standard input, after the lines before it, or at once a pause. `text` is `None` if the line
     /// is not UTF-8. A line that is not a command is reported and has no other effect.
     pub(crate) fn line(&mut self, host: &mut Host, now: Time, number: u64, text: Option<&str>) {
         let command = text.ok_or_else(|| "it is not UTF-8".into()).and_then(Command::parse);
@@ -168,6 +168,15 @@ impl Headless {
             }),
             Ok(Command::Edits {}) => self.list_edits(number),
             Ok(Command::Undo { conn, edit }) => self.undo(number, conn, edit),
+            // At once: a disk that hangs does not delay a pause.
+            Ok(Command::Pause {}) => {
+                host.pause(now);
+                self.report.tell(&Event::Paused);
+            }
+            Ok(Command::Resume {}) => {
+                host.resume(now);
+                self.report.tell(&Event::Resumed);
+            }
             Ok(Command::Quit {}) => self.end_after_commands(now, "quit".into()),
             Err(problem) => self.done(number, Err(format!("line {number} is no command: {problem}"))),
         }
@@ -279,8 +288,11 @@ impl Headless {
         if self.has_focus {
             self.latest = Some(selection.clone());
         }
-        if host.select(now, selection) == Selected::Truncated {
-            self.report.error("the selected text is longer than 256 KiB and was cut");
+        let path = selection.file_path.clone();
+        match host.select(now, selection) {
+            Selected::Truncated => self.report.error("the selected text is longer than 256 KiB and was cut"),
+            Selected::Hidden if !host.is_paused() => self.report.tell(&Event::Hidden { path: &path }),
+            _ => {}
         }
     }
 

@@ -23,6 +23,10 @@ pub(crate) enum Command {
     Undo { conn: u64, edit: u64 },
     /// Offers these tools from now on, and no others.
     Tools { offer: Vec<String> },
+    /// Hides everything from agents. A struct variant, so that serde rejects unknown members.
+    Pause {},
+    /// Ends the pause. A struct variant, so that serde rejects unknown members.
+    Resume {},
     /// Ends the editor. A struct variant, so that serde rejects unknown members.
     Quit {},
 }
@@ -75,6 +79,8 @@ mod tests {
             ("too much", r#"{"cmd":"quit","x":1}"#, "unknown field `x`"),
             ("too much", r#"{"cmd":"clear","x":1}"#, "unknown field `x`"),
             ("too much", r#"{"cmd":"open","path":"a","x":1}"#, "unknown field `x`"),
+            ("too much", r#"{"cmd":"pause","x":1}"#, "unknown field `x`"),
+            ("too much", r#"{"cmd":"resume","x":1}"#, "unknown field `x`"),
             ("too little", r#"{"cmd":"open"}"#, "missing field `path`"),
             ("no list", r#"{"cmd":"tools","offer":"openFile"}"#, "invalid type"),
             ("negative", r#"{"cmd":"select","path":"a","start":[-1,0],"end":[0,0]}"#, "invalid value"),

@@ -9,7 +9,6 @@ mod report;
 mod tools;
 mod unauthenticated;
 
-use crate::editor::folders::Folders;
 use crate::editor::listen::listen;
 use crate::editor::options::Options;
 use crate::editor::workspace::Workspace;
@@ -40,7 +39,7 @@ pub(crate) struct Editor {
 
 impl Editor {
     pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
-        let folders = Folders::open(&options.folders)?;
+        let folders = options.open_folders()?;
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let input = Input::new(waker.clone())?;

@@ -94,6 +94,13 @@ pub(crate) enum Event<'a> {
         conn: u64,
         why: String,
     },
+    /// The selection is in a file that agents do not receive.
+    Hidden {
+        path: &'a str,
+    },
+    /// From now on agents receive nothing of the editor.
+    Paused,
+    Resumed,
     Error {
         /// The number of the line on standard input that caused the error.
         #[serde(skip_serializing_if = "Option::is_none")]

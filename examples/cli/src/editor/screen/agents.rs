@@ -158,13 +158,15 @@ impl App {
         self.model.asked(&who, said(&call, &self.folders));
         match call {
             ToolCall::GetDiagnostics(call, GetDiagnostics { uri, .. }) => {
-                let read = |folders: &Folders| uri.map(|uri| disk::problems(folders, uri)).transpose();
+                let is_of_all = uri.is_none();
+                let read = |disk: &mut Disk| disk::problems(disk, uri);
                 return self.read_for(call.id(), read, move |app, host, read| {
-                    answer(host, call, read.and_then(|read| app.diagnostics(read)).map(Diagnostics::new));
+                    let found = read.and_then(|read| app.diagnostics(is_of_all, read));
+                    answer(host, call, found.map(Diagnostics::new));
                 });
             }
             ToolCall::OpenFile(call, file) => {
-                let read = move |folders: &Folders| Ok((disk::open(folders, &file.file_path)?, file));
+                let read = move |disk: &mut Disk| Ok((disk::open(&disk.folders, &file.file_path)?, file));
                 return self.read_for(call.id(), read, move |app, host, read| {
                     let opened = read.and_then(|(document, file)| app.open_file(&file, document));
                     answer(host, call, opened);
@@ -172,14 +174,14 @@ impl App {
             }
             ToolCall::CheckDocumentDirty(call, CheckDocumentDirty { file_path, .. }) => {
                 let path = file_path.clone();
-                let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
+                let read = move |disk: &mut Disk| disk.folders.find(&path).map(|place| place.real);
                 return self.read_for(call.id(), read, move |app, host, real| {
                     answer(host, call, Ok(app.document_state(file_path, real.ok().as_deref())));
                 });
             }
             ToolCall::SaveDocument(call, SaveDocument { file_path, .. }) => {
                 let path = file_path.clone();
-                let read = move |folders: &Folders| folders.find(&path).map(|place| place.real);
+                let read = move |disk: &mut Disk| disk.folders.find(&path).map(|place| place.real);
                 return self.read_for(call.id(), read, move |app, host, real| {
                     app.save_document(host, call, file_path, real.ok().as_deref());
                 });
@@ -206,11 +208,11 @@ impl App {
     fn read_for<R: Send + 'static>(
         &mut self,
         call: CallId,
-        read: impl FnOnce(&Folders) -> Result<R, String> + Send + 'static,
+        read: impl FnOnce(&mut Disk) -> Result<R, String> + Send + 'static,
         then: impl FnOnce(&mut Self, &mut Host, Result<R, String>) + Send + 'static,
     ) {
         let seen = self.seen();
-        let read = move |disk: &mut Disk| (disk::look(&disk.folders, seen), read(&disk.folders));
+        let read = move |disk: &mut Disk| (disk::look(&disk.folders, seen), read(disk));
         self.disk.run(Some(call), read, move |app, host, _, (found, read)| {
             app.stale = true;
             app.found(found);
@@ -218,20 +220,26 @@ impl App {
         });
     }
 
-    /// Returns the problems of one file, or of all open files. For an open file the text in the
-    /// editor counts, otherwise the text on disk. Files of a kind that is not checked are left out; if
+    /// Returns the problems of one file, or of all open files and those that agents asked for before.
+    /// For an open file the text in the editor counts, otherwise the text on disk. Files of a kind that is not checked are left out; if
     /// there are no others, the result is an error.
-    fn diagnostics(&mut self, of: Option<Problems>) -> Result<Vec<FileDiagnostics>, String> {
+    fn diagnostics(&mut self, is_of_all: bool, found: Vec<Problems>) -> Result<Vec<FileDiagnostics>, String> {
         for document in &mut self.model.documents {
             document.check();
         }
         let in_editor = |open: &Document| checks(&open.real).map(|()| open.diagnostics.clone());
         let mut documents = self.model.documents.iter();
-        if let Some(Problems { uri, real, on_disk }) = of {
-            let open = documents.find(|document| document.real == real);
-            return Ok(vec![FileDiagnostics::new(uri, open.map_or(on_disk, in_editor)?)]);
+        if !is_of_all {
+            let of_one = |Problems { name, real, on_disk }| {
+                let open = documents.find(|document| document.real == real);
+                Ok(FileDiagnostics::new(name, open.map_or(on_disk, in_editor)?))
+            };
+            return found.into_iter().map(of_one).collect();
         }
-        of_known(documents.map(|open| (&open.path, in_editor(open))))
+        let is_open = |real: &Path| self.model.documents.iter().any(|document| document.real == real);
+        let others = found.into_iter().filter(|found| !is_open(&found.real));
+        let others = others.map(|found| (found.name, found.on_disk));
+        of_known(documents.map(|open| (open.path.clone(), in_editor(open))).chain(others))
     }
 
     fn open_file(&mut self, asked: &OpenFile, document: Document) -> Result<OpenedFile, String> {

@@ -164,8 +164,17 @@ impl App {
             if let Some(selection) = &selection {
                 self.latest = Some(selection.clone());
             }
-            if host.select(now, selection.unwrap_or_else(Selection::cleared)) == Selected::Truncated {
-                self.model.say(Tone::Plain, "more than 256 KiB are selected: agents see the beginning");
+            let path =
+                |of: &Option<(String, u64, std::ops::Range<usize>)>| of.as_ref().map(|of| of.0.clone());
+            let is_other = path(&selected) != path(&self.told);
+            match host.select(now, selection.unwrap_or_else(Selection::cleared)) {
+                Selected::Truncated => {
+                    self.model.say(Tone::Plain, "more than 256 KiB are selected: agents see the beginning");
+                }
+                Selected::Hidden if is_other && !host.is_paused() => {
+                    self.model.say(Tone::Plain, "agents do not receive this file");
+                }
+                _ => {}
             }
             self.told = selected;
         }
@@ -304,6 +313,15 @@ impl App {
                 Ok(())
             }
             Request::Mention(path) => self.mention(host, path.as_deref()),
+            Request::Pause => {
+                if host.is_paused() {
+                    host.resume(self.model.now);
+                } else {
+                    host.pause(self.model.now);
+                }
+                self.model.is_paused = host.is_paused();
+                Ok(())
+            }
             Request::Decide(verdict) => self.decide(host, verdict),
         };
         self.tell_problem(done);

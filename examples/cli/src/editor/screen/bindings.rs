@@ -114,6 +114,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[Text], &[Key::ctrl('w')], Action::Close, "", "close the file"),
     bind(&[Text], &[plain(Code::Esc)], Action::Leave, "", "select nothing; then to the files"),
     bind(&[Page], &[plain(Code::Esc), char('q'), f(1), f(4)], Action::ClosePage, "back", "close this page"),
+    bind(ALL, &[f(5), Key::ctrl('o')], Action::Pause, "", "show agents nothing, until this key again"),
     bind(ALL, &[f(4), Key::ctrl('t')], Action::Activity, "", "what the agents did"),
     bind(ALL, &[Key::ctrl('l')], Action::Redraw, "", "draw the screen again"),
     bind(ALL, &[f(1), Key::ctrl('g')], Action::Help, "help", "this page"),

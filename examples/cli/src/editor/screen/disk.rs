@@ -4,6 +4,7 @@
 use super::model::document::{Document, Stamp};
 use super::model::proposal::Old;
 use super::model::tree::Listed;
+use crate::editor::diagnostics::Asked;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
 use crate::editor::workspace::{on_disk, unicode};
@@ -23,11 +24,12 @@ pub(crate) struct Disk {
     pub(crate) folders: Folders,
     /// The stamps of files after the editor last wrote them.
     written: BTreeMap<PathBuf, Stamp>,
+    asked: Asked,
 }
 
 impl Disk {
-    pub(crate) const fn new(folders: Folders) -> Self {
-        Self { folders, written: BTreeMap::new() }
+    pub(crate) fn new(folders: Folders) -> Self {
+        Self { folders, written: BTreeMap::new(), asked: Asked::default() }
     }
 
     /// Writes a file, unless another program has changed it since it was `seen`.
@@ -54,8 +56,8 @@ pub(crate) struct Seen {
 /// The problems of a file as it is on disk.
 #[derive(Debug)]
 pub(crate) struct Problems {
-    /// The file, in the spelling of the request.
-    pub(crate) uri: String,
+    /// The file: in the spelling of the request, or its path if an agent asked for it before.
+    pub(crate) name: String,
     pub(crate) real: PathBuf,
     /// The reason for which they are unknown, if they are.
     pub(crate) on_disk: Result<Vec<Diagnostic>, String>,
@@ -88,6 +90,7 @@ pub(crate) struct Listing {
 
 /// Looks for changed files and folders, and reads them.
 pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
+    folders.look_at_ignored(seen.files.iter().map(|(real, _)| real.as_path()));
     let files = seen.files.into_iter().filter_map(|(real, seen)| {
         let stamp = stamp(&real);
         (stamp != seen).then(|| Changed { text: read(&real), real, seen, stamp })
@@ -209,10 +212,22 @@ fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
     listed
 }
 
-/// Checks a file in the open folders.
-pub(crate) fn problems(folders: &Folders, uri: String) -> Result<Problems, String> {
-    let real = folders.find(&uri)?.real;
-    Ok(Problems { on_disk: on_disk(&real), uri, real })
+/// Checks a file in the open folders, or without a file those that agents asked for before.
+pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Problems>, String> {
+    if let Some(name) = uri {
+        let file = disk.folders.find(&name)?;
+        let problems = Problems { on_disk: on_disk(&file.real), name, real: file.real.clone() };
+        disk.asked.add(file);
+        return Ok(vec![problems]);
+    }
+    let asked: Vec<&Inside> = disk.asked.files().collect();
+    disk.folders.look_at_ignored(asked.iter().map(|file| file.real.as_path()));
+    let known = asked.into_iter().map(|Inside { shown, real }| Problems {
+        on_disk: on_disk(real),
+        name: shown.display().to_string(),
+        real: real.clone(),
+    });
+    Ok(known.collect())
 }
 
 /// Returns the text that a proposal changes. A file outside of the folders is not read.

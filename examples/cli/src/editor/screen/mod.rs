@@ -25,7 +25,6 @@ pub(crate) mod view;
 #[cfg(test)]
 mod tests;
 
-use crate::editor::folders::Folders;
 use crate::editor::listen::listen;
 use crate::editor::options::Options;
 use app::{App, Flow, Quitting};
@@ -73,7 +72,7 @@ struct Stopping {
 
 impl Editor {
     pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
-        let folders = Folders::open(&options.folders)?;
+        let folders = options.open_folders()?;
         let poll = Poll::new()?;
         let signals = Signals::new(poll.registry(), SIGNALS)?;
         let waker = Waker::new(poll.registry(), WAKER)?;

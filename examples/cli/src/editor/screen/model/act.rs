@@ -59,6 +59,8 @@ pub(crate) enum Action {
     Activity,
     ClosePage,
     Redraw,
+    /// Begins or ends a pause.
+    Pause,
     Quit,
 }
 
@@ -92,6 +94,8 @@ pub(crate) enum Request {
     Mention(Option<PathBuf>),
     Decide(Verdict),
     Redraw,
+    /// Begins or ends a pause.
+    Pause,
     /// Ends the editor after the saves in progress.
     Quit,
     /// Ends the editor, even if changes are lost.
@@ -184,6 +188,7 @@ impl Model {
             Action::Activity => self.page = Some(Page { kind: PageKind::Activity, top: 0 }),
             Action::ClosePage => self.page = None,
             Action::Redraw => return Some(Request::Redraw),
+            Action::Pause => return Some(Request::Pause),
             Action::Quit => return self.quit(confirmed),
         }
         None

@@ -50,6 +50,8 @@ pub(crate) struct Model {
     /// A page that covers all of the above.
     pub(crate) page: Option<Page>,
     pub(crate) agents: Vec<Agent>,
+    /// True if agents receive nothing of the editor.
+    pub(crate) is_paused: bool,
     /// Counts of the connections that were never let in.
     pub(crate) unauthenticated: Unauthenticated,
     pub(crate) log: VecDeque<Happened>,
@@ -137,6 +139,7 @@ impl Model {
             behind: Focus::Files,
             page: None,
             agents: Vec::new(),
+            is_paused: false,
             unauthenticated: Unauthenticated::default(),
             log: VecDeque::new(),
             message: None,

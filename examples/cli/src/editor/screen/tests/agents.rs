@@ -11,6 +11,7 @@ use ide_mcp::ide::{
     GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, Push, SaveDocument,
 };
 use serde_json::{Value, json};
+use std::slice;
 
 const OLD: &str = "one\ntwo\nthree\n";
 
@@ -291,6 +292,71 @@ fn agent_gets_problems_of_written_file() {
     let said = desk.ask(agent, &request);
     assert!(said.contains("key must be a string"), "{said}");
     desk.shows("{broken");
+}
+
+#[test]
+fn all_problems_include_files_asked_before() {
+    let mut desk = Desk::new(&[("a.json", "{}"), ("b.txt", "")]);
+    let agent = desk.attach("agent");
+    desk.open("a.json");
+    let new = format!("file://{}", desk.path("new.json"));
+    let of_all = |desk: &mut Desk| {
+        let found: Value = serde_json::from_str(&desk.ask(agent, &GetDiagnostics::new(None))).unwrap();
+        let file = |file: &Value| (file["uri"].to_string(), file["diagnostics"].as_array().unwrap().len());
+        found.as_array().unwrap().iter().map(file).collect::<Vec<_>>()
+    };
+    let open = (json!(format!("file://{}", desk.path("a.json"))).to_string(), 0);
+    for uri in [&new, &format!("file://{}", desk.path("never.json"))] {
+        desk.ask(agent, &GetDiagnostics::new(Some(uri.clone())));
+    }
+    assert_eq!(of_all(&mut desk), slice::from_ref(&open), "the files do not exist");
+    desk.write("new.json", "[");
+    let written = (json!(new).to_string(), 1);
+    assert_eq!(of_all(&mut desk), [open.clone(), written.clone()], "the agent has written the file");
+    desk.app.look();
+    desk.turn();
+    desk.open("new.json");
+    assert_eq!(of_all(&mut desk), [open, written], "once");
+}
+
+#[test]
+fn hidden_files_and_pauses_show_agents_nothing() {
+    let mut desk = Desk::new(&[("a.txt", "of a"), ("b.log", "of b"), (".gitignore", "*.log\n")]);
+    let agent = desk.attach("agent");
+    let latest = |desk: &mut Desk| {
+        let pushed = desk.heard.iter().rev().find_map(|(_, event)| match event {
+            ClientEvent::Pushed(Push::SelectionChanged(selection)) => Some(selection.file_path.clone()),
+            _ => None,
+        });
+        pushed.unwrap_or_default()
+    };
+    let editors = |desk: &mut Desk| desk.ask(agent, &GetOpenEditors);
+    desk.open("a.txt");
+    desk.wait(300);
+    assert_eq!(latest(&mut desk), desk.path("a.txt"));
+    desk.open("b.log");
+    desk.shows("agents do not receive this file");
+    desk.wait(300);
+    assert_eq!(latest(&mut desk), "");
+    assert!(!editors(&mut desk).contains("b.log"));
+    // A change of the ignore file counts from the next look at the disk on.
+    desk.write(".gitignore", "*.tmp.*\n");
+    desk.wait(1_000);
+    desk.keys("\x1b[C");
+    desk.wait(300);
+    assert_eq!(latest(&mut desk), desk.path("b.log"));
+    for _ in 0..2 {
+        desk.keys("\x1b[15~");
+        desk.shows("paused: agents receive nothing");
+        assert_eq!(latest(&mut desk), "");
+        assert!(!editors(&mut desk).contains("a.txt"));
+        desk.keys("\x0b");
+        desk.shows("the editor is paused");
+        desk.keys("\x0f");
+        desk.shows("● agent");
+        assert_eq!(latest(&mut desk), desk.path("b.log"), "without a movement");
+        assert!(editors(&mut desk).contains("a.txt"));
+    }
 }
 
 #[test]

@@ -57,8 +57,11 @@ impl Desk {
         let root = root.canonicalize().unwrap();
         let info = Implementation::new("editor", "1");
         let policy = Policy::without_authentication(1);
-        let host = Host::new(HostConfig::new(ServerConfig::new(info, policy, super::agents::tools())));
-        let mut app = App::new(Folders::open(std::slice::from_ref(&root)).unwrap(), on_diff, || {}).unwrap();
+        let folders = Folders::open(std::slice::from_ref(&root)).unwrap().with_ignored();
+        let mut config = HostConfig::new(ServerConfig::new(info, policy, super::agents::tools()));
+        config.filter = folders.filter();
+        let host = Host::new(config);
+        let mut app = App::new(folders, on_diff, || {}).unwrap();
         app.resize((80, 24));
         let mut desk =
             Self { root, app, host, agents: Vec::new(), heard: Vec::new(), now: Time::ZERO, hanging: None };

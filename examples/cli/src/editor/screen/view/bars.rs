@@ -108,6 +108,7 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
     );
     let area = Rect { width: u16::try_from(room).unwrap_or(area.width), ..area };
     let (sign, names, ink) = match attached(model) {
+        _ if model.is_paused => (" ‖ ", "paused: agents receive nothing (F5)".to_owned(), Ink::StatusBad),
         None => (" ○ ", "nobody attached".to_owned(), Ink::StatusDim),
         Some(names) => (" ● ", names, Ink::StatusGood),
     };

@@ -1,0 +1,241 @@
+//! The files that ignore files name: build output, copies of data, settings of one machine. Agents do
+//! not receive their contents from the editor, unless they ask another program.
+
+use crate::editor::read::read;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+/// The names of ignore files. A file of an earlier name takes precedence, so that `!target/` in
+/// `.claudeignore` shows what `.gitignore` names.
+const NAMES: [&str; 3] = [".claudeignore", ".ignore", ".gitignore"];
+
+/// The rules of the ignore files in and above the open folders.
+///
+/// The disk thread reads them ([`look`](Self::look)), and the loop asks for a file
+/// ([`hides`](Self::hides)), so that the loop never waits for a disk.
+#[derive(Debug)]
+pub(crate) struct Ignored {
+    /// The open folders, each with its real path and the topmost folder whose ignore files count: the
+    /// root of its repository, or the folder itself.
+    folders: Vec<Top>,
+    rules: Mutex<BTreeMap<PathBuf, Rules>>,
+}
+
+#[derive(Debug)]
+struct Top {
+    given: PathBuf,
+    real: PathBuf,
+    top: PathBuf,
+}
+
+/// The ignore files of one folder, in the order of [`NAMES`].
+#[derive(Debug, Default)]
+struct Rules {
+    stamps: [Option<Stamp>; NAMES.len()],
+    files: [Option<Gitignore>; NAMES.len()],
+}
+
+/// The state by which a change of a file is noticed: its time and its length.
+type Stamp = (Option<SystemTime>, u64);
+
+impl Ignored {
+    /// Creates the rules of these folders, each as it was given and in its real form. No ignore file has
+    /// been read yet.
+    pub(crate) fn new(given: &[PathBuf], real: &[PathBuf]) -> Self {
+        let top = |(given, real): (&PathBuf, &PathBuf)| {
+            let root = real.ancestors().find(|folder| folder.join(".git").exists());
+            Top { given: given.clone(), real: real.clone(), top: root.unwrap_or(real).to_owned() }
+        };
+        Self { folders: given.iter().zip(real).map(top).collect(), rules: Mutex::default() }
+    }
+
+    /// Reads the ignore files that concern these files, and those that were read before, if they have
+    /// changed. A file that cannot be read has no rules, and neither has an invalid line, as for git.
+    pub(crate) fn look<'a>(&self, files: impl IntoIterator<Item = &'a Path>) {
+        let mut folders: BTreeSet<PathBuf> = self.rules().keys().cloned().collect();
+        for file in files {
+            folders.extend(self.folders_of(&self.real(file)).map(Path::to_owned));
+        }
+        for folder in folders {
+            let stamps = NAMES.map(|name| stamp(&folder.join(name)));
+            if self.rules().get(&folder).map_or([None; NAMES.len()], |rules| rules.stamps) == stamps {
+                continue;
+            }
+            // The disk is read without the lock, for which the loop can wait.
+            let rules = Rules { stamps, files: NAMES.map(|name| rules_of(&folder, name)) };
+            let is_empty = stamps.iter().all(Option::is_none);
+            let _ = if is_empty { self.rules().remove(&folder) } else { self.rules().insert(folder, rules) };
+        }
+    }
+
+    /// Returns true if the rules that were read name this file, or a folder in which it is. Relative
+    /// paths start at the first folder.
+    pub(crate) fn hides(&self, path: &str) -> bool {
+        let path = self.real(Path::new(path));
+        // A path with `..` has a reading without it, too.
+        if path.components().any(|part| part == Component::ParentDir) {
+            return false;
+        }
+        let folders: Vec<&Path> = self.folders_of(&path).collect();
+        let rules = self.rules();
+        // A file in an ignored folder cannot be shown again, as for git. An open folder counts as not
+        // ignored, and so do the folders above it: the person has opened it.
+        let is_below = |folder: &Path| {
+            self.folders.iter().any(|open| folder != open.real && folder.starts_with(&open.real))
+        };
+        let mut below = folders.iter().filter(|folder| is_below(folder));
+        let inner = below.any(|folder| is_ignored(&rules, &folders, folder, true));
+        // The path can name a file or a folder.
+        inner || [false, true].into_iter().any(|is_folder| is_ignored(&rules, &folders, &path, is_folder))
+    }
+
+    /// Returns the path below the real path of its folder.
+    fn real(&self, path: &Path) -> PathBuf {
+        let given = |of: &Top| path.strip_prefix(&of.given).ok().map(|below| of.real.join(below));
+        let first = || self.folders.first().map(|first| first.real.join(path));
+        let found = self.folders.iter().find_map(given);
+        found.or_else(|| if path.is_absolute() { None } else { first() }).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Returns the folders whose ignore files count for a path, the innermost first.
+    fn folders_of<'a>(&self, path: &'a Path) -> impl Iterator<Item = &'a Path> + use<'a> {
+        let top = self.folders.iter().map(|of| &of.top).filter(|top| path.starts_with(top));
+        let depth = top.map(|top| top.components().count()).min().unwrap_or(usize::MAX);
+        path.ancestors().skip(1).take_while(move |folder| folder.components().count() >= depth)
+    }
+
+    fn rules(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Rules>> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns true if the ignore files of these folders, the innermost first, name this path itself.
+fn is_ignored(rules: &BTreeMap<PathBuf, Rules>, folders: &[&Path], path: &Path, is_folder: bool) -> bool {
+    let around = || folders.iter().filter(|folder| path != **folder && path.starts_with(folder));
+    let decided = (0..NAMES.len()).find_map(|kind| {
+        around().find_map(|folder| {
+            let matched = rules.get(*folder)?.files.get(kind)?.as_ref()?.matched(path, is_folder);
+            (!matched.is_none()).then(|| matched.is_ignore())
+        })
+    });
+    decided.unwrap_or(false)
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok(), metadata.len()))
+}
+
+fn rules_of(folder: &Path, name: &str) -> Option<Gitignore> {
+    let text = read(&folder.join(name)).ok()?;
+    let mut rules = GitignoreBuilder::new(folder);
+    for line in text.lines() {
+        // An invalid line has no effect.
+        let _ = rules.add_line(None, line);
+    }
+    rules.build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn ignore_files_name_hidden_files() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-ignored-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        for folder in
+            ["repository/.git", "repository/opened", "repository/p/sub/deep", "plain/sub", "plain/.git-not"]
+        {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let files = [
+            ("repository/.gitignore", "/opened\n/p/by_root\ntarget/\n*.log\n!kept.log\nsub/deep/x\n"),
+            ("repository/p/.gitignore", "generated\n[\n"),
+            ("repository/p/.claudeignore", "!shown.log\nnotes.md\n"),
+            ("repository/p/sub/.ignore", "*.tmp\n!again.log\n"),
+            (".gitignore", "*\n"),
+            ("plain/.ignore", "private/\n"),
+        ];
+        for (name, text) in files {
+            fs::write(root.join(name), text).unwrap();
+        }
+        let root = root.canonicalize().unwrap();
+        let folders = ["repository/p", "plain", "repository/opened"].map(|folder| root.join(folder));
+        let given = ["link", "plain", "repository/opened"].map(|folder| root.join(folder));
+        let ignored = Ignored::new(&given, &folders);
+        let hides = |path: &str| {
+            let path = root.join(path);
+            ignored.look([path.as_path()]);
+            ignored.hides(path.to_str().unwrap())
+        };
+        let rows = [
+            ("a file without a rule", "repository/p/a.rs", false),
+            ("by the root of the repository", "repository/p/by_root", true),
+            ("the same name elsewhere", "repository/p/sub/by_root", false),
+            ("in a folder", "repository/p/target/debug/a.rs", true),
+            ("the folder itself", "repository/p/target", true),
+            ("a file with an end", "repository/p/sub/a.log", true),
+            ("taken back", "repository/p/kept.log", false),
+            ("by the folder itself", "repository/p/generated", true),
+            ("by its path from the root", "repository/p/sub/deep/x", false),
+            ("by .claudeignore", "repository/p/notes.md", true),
+            ("shown by .claudeignore", "repository/p/shown.log", false),
+            ("by .ignore", "repository/p/sub/a.tmp", true),
+            ("the same end outside of its folder", "repository/p/a.tmp", false),
+            ("shown by .ignore", "repository/p/sub/again.log", false),
+            ("shown again in an ignored folder", "repository/p/target/kept.log", true),
+            ("as the folder was given", "link/target/a", true),
+            ("as the folder was given, shown", "link/a.rs", false),
+            ("no rule above a folder without a repository", "plain/a", false),
+            ("by .ignore without a repository", "plain/private/a", true),
+            ("in an ignored folder that is open", "repository/opened/a.rs", false),
+            ("an ignored file in it", "repository/opened/a.log", true),
+            ("outside of the folders", "elsewhere/a.log", false),
+            ("a reading with ..", "repository/p/target/../a.rs", false),
+        ];
+        for (name, path, expected) in rows {
+            assert_eq!(hides(path), expected, "{name}");
+        }
+        assert!(ignored.hides("target/a") && !ignored.hides("a.rs"), "relative to the first folder");
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn changed_ignore_files_are_read_again() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-reread-{}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        let root = root.canonicalize().unwrap();
+        let (rules, file) = (root.join(".gitignore"), root.join("a.txt"));
+        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root));
+        let steps = [
+            (None, false),
+            (Some("a.txt"), true),
+            (Some("b.txt"), false),
+            (Some("a.txt"), true),
+            (None, false),
+            (Some("a.txt"), true),
+        ];
+        for (at, (text, expected)) in steps.into_iter().enumerate() {
+            match text {
+                Some(text) => {
+                    fs::write(&rules, text).unwrap();
+                    // The lengths are equal, so only the time shows the change.
+                    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(at).unwrap());
+                    fs::File::options().write(true).open(&rules).unwrap().set_modified(time).unwrap();
+                }
+                None => drop(fs::remove_file(&rules)),
+            }
+            // Files that were read before are read again, whatever file is looked at.
+            let looked: &[&Path] = if at < 2 { &[file.as_path()] } else { &[] };
+            ignored.look(looked.iter().copied().chain((at == 5).then_some(file.as_path())));
+            assert_eq!(ignored.hides(file.to_str().unwrap()), expected, "step {at}");
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
+}
