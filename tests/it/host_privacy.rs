@@ -475,7 +475,7 @@ impl Life {
             9 if self.host.is_paused() => self.resume(),
             9 => {
                 self.done.insert("pause");
-                // The bytes in a send buffer are sent, whatever happens.
+                // The bytes in a send buffer are sent in a pause too.
                 self.check();
                 self.host.pause(now);
             }

@@ -231,7 +231,7 @@ mod tests {
                 }
                 None => drop(fs::remove_file(&rules)),
             }
-            // Files that were read before are read again, whatever file is looked at.
+            // Files that were read before are read again, also if another file is looked at.
             let looked: &[&Path] = if at < 2 { &[file.as_path()] } else { &[] };
             ignored.look(looked.iter().copied().chain((at == 5).then_some(file.as_path())));
             assert_eq!(ignored.hides(file.to_str().unwrap()), expected, "step {at}");
