@@ -4,7 +4,7 @@ use crate::process::Place;
 use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, LockFile};
-use ide_mcp::mcp::{Implementation, Outcome, Timeout};
+use ide_mcp::mcp::{FormAnswer, Implementation, Outcome, Timeout};
 use ide_mcp::rpc::SessionId;
 use ide_mcp_blocking::Conn;
 use serde_json::{Value, json};
@@ -18,7 +18,8 @@ impl Agent {
         let lock = place.published("the editor", None);
         let port = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
         let file = LockFile::parse(&fs::read_to_string(&lock).unwrap()).unwrap();
-        let config = ClientConfig::new(Implementation::new("agent", "1"), port, file.auth_token);
+        let mut config = ClientConfig::new(Implementation::new("agent", "1"), port, file.auth_token);
+        config.mcp.elicitation = true;
         let client = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
         let mut conn = Conn::connect(("127.0.0.1", port), client).unwrap();
         while !matches!(conn.next_event(), Some(ClientEvent::Ready(_))) {}
@@ -45,7 +46,21 @@ impl Agent {
         assert_eq!(self.call("openDiff", &proposal), ["FILE_SAVED", "new\n"]);
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Value {
+    /// Waits for a form of the editor, and returns its message.
+    pub fn form(&mut self, answer: &FormAnswer) -> String {
+        loop {
+            match self.0.next_event() {
+                Some(ClientEvent::Form { call, form }) => {
+                    self.0.machine_mut().answer_form(call, answer).unwrap();
+                    return form.message;
+                }
+                Some(_) => {}
+                None => panic!("no form: the connection has ended"),
+            }
+        }
+    }
+
+    pub fn request(&mut self, method: &str, params: &Value) -> Value {
         let request = self.0.machine_mut().request(method, Some(params), Timeout::Default).unwrap();
         loop {
             match self.0.next_event() {

@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::process::{Place, Process};
+use ide_mcp::mcp::FormAnswer;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -31,6 +32,38 @@ fn minimal_server() {
     agent.proposal_is_accepted();
     drop(agent);
     editor.hang_up();
+    ends(&place, editor);
+}
+
+#[test]
+fn context() {
+    let place = Place::new("context");
+    let mut editor = published(&place, "context");
+    let mut agent = Agent::attach(&place);
+    let answer = FormAnswer::Accepted([("save".to_string(), true.into())].into());
+    assert_eq!(agent.form(&answer), "Save before an edit?");
+    let prompt = agent.request("prompts/get", &json!({"name": "review"}));
+    assert_eq!(prompt["messages"][0]["content"]["text"], "Review draft://text.");
+    assert!(editor.line().contains("\"save\": Boolean(true)"));
+    let list = agent.request("resources/list", &json!({}));
+    let uris: Vec<_> = list["resources"].as_array().unwrap().iter().map(|spec| spec["uri"].clone()).collect();
+    assert_eq!(uris, ["draft://text", "draft://notes", "ide://diagnostics"]);
+    for (uri, text) in [
+        ("draft://text", "a draft\n"),
+        ("draft://notes", "publish it"),
+        ("ide://diagnostics", "this is a draft"),
+    ] {
+        let read = agent.request("resources/read", &json!({"uri": uri}));
+        assert!(read["contents"][0]["text"].as_str().unwrap().contains(text), "{uri}: {read}");
+    }
+    let draft = place.home().join("draft.txt");
+    agent.call("getDiagnostics", &json!({"uri": format!("file://{}", draft.display())}));
+    assert_eq!(fs::read_to_string(&draft).unwrap(), "a draft\n", "the guard has saved the buffer");
+    fs::write(&draft, "of the agent").unwrap();
+    agent.call("getDiagnostics", &json!({}));
+    agent.call("getDiagnostics", &json!({"uri": format!("file://{}", draft.display())}));
+    assert_eq!(fs::read_to_string(&draft).unwrap(), "of the agent", "the buffer was saved before");
+    drop(agent);
     ends(&place, editor);
 }
 

@@ -1,0 +1,66 @@
+//! An editor with context: a prompt, resources, a form, and a guard for its unsaved buffer. It ends when
+//! its agent leaves. `cargo run --example context`, then `claude --ide` in the same folder.
+#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
+
+use ide_mcp_mio::ide::{Diagnostic, Diagnostics, FileDiagnostics, HostConfig, HostEvent, LockFile, Policy};
+use ide_mcp_mio::ide::{Range, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet};
+use ide_mcp_mio::lockfile::{LockDir, new_token, workspace_folders};
+use ide_mcp_mio::mcp::{
+    self, Context, Form, FormField, PromptResult, PromptSpec, ResourceResult, ResourceSpec,
+};
+use ide_mcp_mio::{Bind, Clock, Server, mio};
+use std::{error::Error, fs, process};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (token, name) = (new_token()?, mcp::Implementation::new("context", "1.0"));
+    // This tool is the resource ide://diagnostics as well.
+    let tools = ToolSet::new().handle(Tool::GetDiagnostics);
+    let mut config = ServerConfig::new(name, Policy::new(0, token.clone()), tools);
+    config.mcp.context = Context::new()
+        .prompt(PromptSpec::new("review", "Reviews the draft"))
+        .resource(ResourceSpec::new("draft://text", "draft").description("The unsaved text of draft.txt"))
+        .resource(ResourceSpec::new("draft://notes", "notes").description("What the person plans"))
+        .into();
+    let mut poll = mio::Poll::new()?;
+    let mut server = Server::bind(Bind::AnyPort, HostConfig::new(config), poll.registry(), mio::Token(1))?;
+    let file = LockFile::new(process::id(), workspace_folders(["."])?, "Context", token);
+    server.publish(&LockDir::from_environment()?, &file)?;
+
+    let form = Form::new("Save before an edit?").field(FormField::boolean("save").required());
+    let review = PromptResult::text("Review draft://text.");
+    let draft = Diagnostic::new(Severity::Hint, Range::default(), "this is a draft");
+    let found = Diagnostics::new(vec![FileDiagnostics::new("file:///draft.txt", vec![draft])]);
+    let (clock, mut events) = (Clock::new(), mio::Events::with_capacity(64));
+    let (mut unsaved, mut asked) = (Some("a draft\n"), None);
+    while !server.is_over() {
+        poll.poll(&mut events, clock.until(server.deadline(clock.now())))?;
+        for event in &events {
+            server.handle(event);
+        }
+        while let Some(event) = server.next_event(clock.now()) {
+            let HostEvent::Agent { agent, event } = event else { continue };
+            let host = server.host_mut();
+            // An answer is an error only if the agent has gone, so nobody waits for it.
+            match event {
+                ServerEvent::Ready { .. } => asked = host.client(agent).elicit(form.clone()).ok(),
+                ServerEvent::Outcome { request, outcome } => {
+                    let asked = asked.take_if(|asked| asked.id() == request);
+                    println!("{:?}", asked.map(|asked| asked.answer(outcome)));
+                }
+                ServerEvent::GetPrompt { call, .. } => _ = host.call(call).respond_prompt(&review),
+                ServerEvent::ReadResource { call, resource } => {
+                    let text = if resource.uri == "draft://text" { "a draft\n" } else { "publish it" };
+                    _ = host.call(call).respond_resource(&ResourceResult::text(resource.uri, "", text));
+                }
+                // The guard: the agent writes the file after the answer to its next call.
+                ServerEvent::EditExpected { path, .. } if path.ends_with("/draft.txt") => {
+                    unsaved.take().map_or(Ok(()), |text| fs::write(path, text))?;
+                }
+                ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => _ = host.answer(call, &found),
+                ServerEvent::Closed(_) => server.shutdown(clock.now()),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
