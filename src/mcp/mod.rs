@@ -41,7 +41,7 @@
 mod batch;
 mod client;
 mod content;
-mod context;
+pub(crate) mod context;
 mod event;
 mod form;
 mod forward;
@@ -67,7 +67,6 @@ mod version;
 
 pub use client::{Client, ClientConfig, Failure, ServerInfo};
 pub use content::{Content, ToolResult};
-pub(crate) use context::put;
 pub use context::{
     Context, GetPrompt, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ReadResource,
     ResourceBody, ResourceContents, ResourceResult, ResourceSpec, ResourceTemplate,

@@ -81,6 +81,7 @@ mod mcp_support;
 mod mcp_unread;
 #[cfg(feature = "mcp")]
 mod mcp_vectors;
+#[cfg(feature = "ide")]
 mod presets;
 mod prose;
 #[cfg(feature = "ide")]

@@ -2,7 +2,7 @@
 
 use super::{OtherTool, Tool, ToolRequest};
 use crate::ide::Dialect;
-use crate::mcp::{ResourceSpec, Timeout, ToolSpec, Tools, put};
+use crate::mcp::{ResourceSpec, Timeout, ToolSpec, Tools, context::put};
 use crate::rpc::{ErrorObject, read_object};
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
 use serde::{
