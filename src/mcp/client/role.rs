@@ -53,7 +53,7 @@ impl Client {
     /// Opens a form for the person. The person has more time than the application has for other
     /// requests.
     fn open_form(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
-        match Form::read(asked.params) {
+        match Form::read(asked.params.unwrap_or(RawValue::NULL)) {
             Ok(form) => {
                 let terms = Terms { timeout: Timeout::After(self.config.longest_call), ..Terms::request() };
                 if let Some(call) = self.session.open_request(asked.id, asked.params, terms, out) {

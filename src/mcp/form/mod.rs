@@ -80,8 +80,14 @@ impl Form {
         FormAnswer::read_fields(raw, |name| names.contains(name)).filter(|answer| self.check(answer).is_ok())
     }
 
-    /// Reads the parameters of `elicitation/create`.
-    pub(super) fn read(params: Option<&RawValue>) -> Result<Self, ErrorObject> {
+    /// Reads the parameters of `elicitation/create`, as [`Form`] writes them or as a later version of
+    /// MCP does.
+    ///
+    /// # Errors
+    ///
+    /// An error with [`INVALID_PARAMS`](code::INVALID_PARAMS) for the server, if a member is missing, if
+    /// the mode is another one, if a field is of no [`FieldKind`], or if the schema has more than 64 KiB.
+    pub fn read(params: &RawValue) -> Result<Self, ErrorObject> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Params<'a> {
@@ -99,8 +105,7 @@ impl Form {
             required: Option<Vec<Cow<'a, str>>>,
         }
         let invalid = |text: String| ErrorObject::new(code::INVALID_PARAMS, text);
-        let read: Params<'_> = params
-            .and_then(read_object)
+        let read: Params<'_> = read_object(params)
             .ok_or_else(|| invalid("elicitation/create needs a message and a schema".into()))?;
         if read.mode.is_some_and(|mode| mode.get() != "\"form\"") {
             return Err(invalid("only forms are supported, not other modes".into()));
@@ -187,7 +192,7 @@ mod tests {
     use alloc::vec;
 
     fn read(text: &str) -> Result<Form, ErrorObject> {
-        Form::read(Some(&RawValue::from_string(text.into()).unwrap()))
+        Form::read(&RawValue::from_string(text.into()).unwrap())
     }
 
     #[test]
@@ -290,12 +295,12 @@ mod tests {
                 Err("the schema of a form is an object with properties"),
             ),
             ("no message", "{}".into(), Err("elicitation/create needs a message and a schema")),
+            ("no object", "null".into(), Err("elicitation/create needs a message and a schema")),
         ];
         for (name, text, want) in rows {
             let got = read(&text).map_err(|error| (error.code, error.message));
             assert_eq!(got, want.map_err(|text| (-32602, text.into())), "{name}");
         }
-        assert!(Form::read(None).is_err());
         let padded = |len: usize| of(&format!(r#"{{"a":{{"type":"boolean","x":"{}"}}}}"#, "x".repeat(len)));
         let around = r#"{"type":"object","properties":{"a":{"type":"boolean","x":""}}}"#.len();
         assert!(read(&padded(MAX_SCHEMA - around)).is_ok());
