@@ -52,8 +52,39 @@ commands, without a screen:
   {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               offer only these tools from now on (at the start all)
   {\"cmd\":\"pause\"}                                               show agents nothing; event: paused
   {\"cmd\":\"resume\"}                                              end the pause; event: resumed
+  {\"cmd\":\"context\",\"prompts\":[…],\"resources\":[…]}            offer only these from now on (at the start none)
+  {\"cmd\":\"form\",\"form\":{…},\"conn\":1,\"within\":60000}         ask the person at the agent
   {\"cmd\":\"quit\"}
 If two agents have the same tab, \"conn\" selects the agent that is answered.
+
+A prompt is {\"name\":\"review\",\"description\":\"…\",\"arguments\":[{\"name\":\"focus\",\"required\":true}],
+\"text\":\"Review {focus}\"}, and a resource {\"uri\":\"notes://today\",\"name\":\"today\",\"mimeType\":\"text/plain\",
+\"text\":\"…\"}. The editor answers a request with the text, in which {NAME} is replaced by the argument NAME. A form is
+{\"message\":\"…\",\"requestedSchema\":{…}}, as in elicitation/create of MCP. \"conn\" is optional if one agent is
+attached; \"within\" is in milliseconds (default: 10 minutes).
+
+events, without a screen, by their member \"event\", with their other members:
+  listening           port, lock
+  connected           conn, client, version: an agent has attached
+  model_connected     conn, client, version: a connection that gives the tools to a model
+  ide_connected       conn, pid
+  roots               conn, roots: the folders in which the agent works
+  call, request       conn, tool, arguments; conn, method, params: what the agent asks, with the answer of the editor
+  prompt, resource    conn, name, arguments; conn, uri: what the agent gets of your context
+  diff                conn, tab, path, contents; \"outside\":true if the path is in no open folder
+  diff_closed         conn, tab, why
+  edit_expected       conn, edit, path: an agent is probably about to write the file
+  edit_ended          conn, edit, path, why, confirmed (true if the file has changed)
+  edits, edit_undone  line, edits; conn, edit, path
+  form_answer         line (of the command), conn, action (accept, decline or cancel), content; or error in place of
+                      action; once for each form that was sent
+  closed              conn, why: the end of the connection
+  hidden              path: the selection is in a file that agents do not receive
+  paused, resumed
+  lock_file           state (lost, restored, taken or failed), problem
+  unauthenticated     refused, wrong_tokens, ended: counts of connections that were never let in
+  error               line (of a command without effect), message
+  stopping            why
 
 exit status: 0; 1 if it cannot go on, for example because its events are not read; 2 if it cannot begin";
 

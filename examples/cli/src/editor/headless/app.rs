@@ -5,6 +5,8 @@
 //! that a disk that hangs delays only the work that needs the disk, and the commands after it.
 
 use super::command::{Command, range};
+use super::context::Offered;
+use super::forms::Forms;
 use super::report::{Event, Report};
 use super::tools::tool_set;
 use crate::editor::diffs::{Diffs, Proposal, Verdict, diff_end};
@@ -15,6 +17,7 @@ use ide_mcp::Time;
 use ide_mcp::ide::{
     AgentId, Host, HostEvent, LockFileEvent, Range, Selected, Selection, ServerEvent, ToolCall,
 };
+use ide_mcp::mcp::GetPrompt;
 use ide_mcp::rpc::CallId;
 use std::collections::BTreeMap;
 use std::io;
@@ -34,6 +37,8 @@ pub(crate) struct Headless {
     pub(super) expected_edits: BTreeMap<CallId, bool>,
     on_diff: OnDiff,
     diffs: Diffs,
+    pub(super) context: Offered,
+    pub(super) forms: Forms,
     report: Report,
     ending: Option<Ending>,
 }
@@ -59,15 +64,15 @@ impl Headless {
         wake: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
         let disk = Worker::new(workspace, wake)?;
-        let diffs = Diffs::default();
-        let expected_edits = BTreeMap::new();
         Ok(Self {
             disk,
             latest: None,
             has_focus: false,
-            expected_edits,
+            expected_edits: BTreeMap::new(),
             on_diff,
-            diffs,
+            diffs: Diffs::default(),
+            context: Offered::default(),
+            forms: Forms::default(),
             report,
             ending: None,
         })
@@ -177,6 +182,18 @@ impl Headless {
                 host.resume(now);
                 self.report.tell(&Event::Resumed);
             }
+            Ok(Command::Context { prompts, resources }) => {
+                self.in_order(host, now, number, move |app, host, _| {
+                    app.context = Offered::new(prompts, resources);
+                    host.set_context(app.context.to_context());
+                    Ok(())
+                });
+            }
+            Ok(Command::Form { form, conn, within }) => {
+                self.in_order(host, now, number, move |app, host, _| {
+                    app.forms.ask(host, number, &form, addressee(host, conn)?, within)
+                });
+            }
             Ok(Command::Quit {}) => self.end_after_commands(now, "quit".into()),
             Err(problem) => self.done(number, Err(format!("line {number} is no command: {problem}"))),
         }
@@ -231,6 +248,21 @@ impl Headless {
                 self.report.tell(&Event::ModelConnected { conn, client, version });
             }
             ServerEvent::IdeConnected { pid, .. } => self.report.tell(&Event::IdeConnected { conn, pid }),
+            ServerEvent::RootsChanged { roots } => self.report.tell(&Event::Roots { conn, roots: &roots }),
+            ServerEvent::GetPrompt { call, prompt } => {
+                let GetPrompt { name, arguments, .. } = &prompt;
+                self.report.tell(&Event::Prompt { conn, name, arguments });
+                self.context.answer_prompt(host, call, &prompt);
+            }
+            ServerEvent::ReadResource { call, resource } => {
+                self.report.tell(&Event::Resource { conn, uri: &resource.uri });
+                self.context.answer_resource(host, call, &resource);
+            }
+            ServerEvent::Outcome { request, outcome } => {
+                if let Some((line, end)) = self.forms.end(request, outcome) {
+                    self.report.tell(&Event::FormAnswer { line, conn, end });
+                }
+            }
             ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
                 self.proposed(Proposal { agent, call, diff });
             }

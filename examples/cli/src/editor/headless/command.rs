@@ -1,8 +1,11 @@
 //! The commands of a headless editor: one JSON object per line.
 
+use super::context::{Prompt, Resource};
 use crate::editor::diffs::Verdict;
 use ide_mcp::ide::{Position, Range};
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "cmd", rename_all = "snake_case", deny_unknown_fields)]
@@ -27,6 +30,21 @@ pub(crate) enum Command {
     Pause {},
     /// Ends the pause. A struct variant, so that serde rejects unknown members.
     Resume {},
+    /// Offers these prompts and resources from now on, and no others.
+    Context {
+        #[serde(default)]
+        prompts: Vec<Prompt>,
+        #[serde(default)]
+        resources: Vec<Resource>,
+    },
+    /// Asks the person at an agent: the one with this number, or the only one. `within` is in
+    /// milliseconds.
+    Form {
+        #[serde(deserialize_with = "ignored")]
+        form: Box<RawValue>,
+        conn: Option<u64>,
+        within: Option<u64>,
+    },
     /// Ends the editor. A struct variant, so that serde rejects unknown members.
     Quit {},
 }
@@ -42,11 +60,30 @@ impl Command {
         if !line.trim_start().starts_with('{') {
             return Err(ADVICE.into());
         }
-        serde_json::from_str(line).map_err(|error| {
+        let problem = |error: serde_json::Error| {
             let problem = without_line(&error);
             if error.is_data() { problem } else { format!("{ADVICE} (this one is no JSON: {problem})") }
-        })
+        };
+        let mut command = serde_json::from_str(line).map_err(problem)?;
+        if let Self::Form { form, .. } = &mut command {
+            *form = form_of(line).map_err(problem)?;
+        }
+        Ok(command)
     }
+}
+
+/// Returns the form in a line as it is written. An enum with a tag cannot keep raw JSON, and a `Value`
+/// would lose the order of the fields.
+fn form_of(line: &str) -> Result<Box<RawValue>, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Line {
+        form: Box<RawValue>,
+    }
+    serde_json::from_str(line).map(|line: Line| line.form)
+}
+
+fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| RawValue::NULL.to_owned())
 }
 
 const ADVICE: &str = r#"commands are JSON objects such as {"cmd":"quit"}; --help lists them"#;
@@ -83,11 +120,25 @@ mod tests {
             ("too much", r#"{"cmd":"resume","x":1}"#, "unknown field `x`"),
             ("too little", r#"{"cmd":"open"}"#, "missing field `path`"),
             ("no list", r#"{"cmd":"tools","offer":"openFile"}"#, "invalid type"),
+            ("no text", r#"{"cmd":"context","prompts":[{"name":"p"}]}"#, "missing field `text`"),
+            ("no URI", r#"{"cmd":"context","resources":[{"text":"x"}]}"#, "missing field `uri`"),
+            ("a name too many", r#"{"cmd":"context","templates":[]}"#, "unknown field `templates`"),
+            ("no form", r#"{"cmd":"form","conn":1}"#, "missing field `form`"),
+            ("negative time", r#"{"cmd":"form","form":{},"within":-1}"#, "invalid value"),
             ("negative", r#"{"cmd":"select","path":"a","start":[-1,0],"end":[0,0]}"#, "invalid value"),
         ];
         for (name, line, expected) in cases {
             let message = Command::parse(line).err().unwrap_or_else(|| format!("{line} is a command"));
             assert!(message.contains(expected) && !message.contains("line 1"), "{name}: {message}");
+        }
+    }
+    #[test]
+    fn form_keeps_the_order_of_fields() {
+        let form = r#"{"message":"m","requestedSchema":{"properties":{"b":{},"a":{}}}}"#;
+        let line = format!(r#"{{"cmd":"form","conn":1,"form":{form}}}"#);
+        match Command::parse(&line).unwrap() {
+            Command::Form { form: read, conn: Some(1), within: None } => assert_eq!(read.get(), form),
+            other => panic!("{other:?}"),
         }
     }
 }

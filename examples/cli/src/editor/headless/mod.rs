@@ -3,7 +3,9 @@
 
 mod app;
 mod command;
+mod context;
 mod edits;
+mod forms;
 mod input;
 mod report;
 mod tools;
@@ -14,6 +16,7 @@ use crate::editor::options::Options;
 use crate::editor::workspace::Workspace;
 use app::Headless;
 use ide_mcp::ide::Unauthenticated;
+use ide_mcp::mcp::Context;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
 use input::{Input, Line};
@@ -45,7 +48,9 @@ impl Editor {
         let input = Input::new(waker.clone())?;
         let (of_lock, of_disk) = (waker.clone(), waker.clone());
         let wake = Wake::new(move || drop(of_lock.wake()));
-        let server = listen(options, &folders, all_tools(), poll.registry(), SERVER, wake)?;
+        let mut server = listen(options, &folders, all_tools(), poll.registry(), SERVER, wake)?;
+        // A session knows only the lists that are declared at its beginning.
+        server.host_mut().set_context(Context::new().prompts([]).resources([]));
         let lock = server.lock_path().map(|path| path.display().to_string());
         let report = Report::new(move || drop(waker.wake()));
         let workspace = Workspace::new(folders);

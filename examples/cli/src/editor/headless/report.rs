@@ -3,7 +3,9 @@
 
 use crate::support::{MOST_WAITING, Writer, json_line};
 use ide_mcp::ide::{DirectRequest, ToolCall};
+use ide_mcp::mcp::{FormAnswer, Root};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -38,6 +40,11 @@ pub(crate) enum Event<'a> {
         conn: u64,
         pid: Option<u32>,
     },
+    /// The folders in which the agent works.
+    Roots {
+        conn: u64,
+        roots: &'a [Root],
+    },
     Call {
         conn: u64,
         tool: &'a str,
@@ -48,6 +55,24 @@ pub(crate) enum Event<'a> {
         conn: u64,
         method: &'a str,
         params: &'a DirectRequest,
+    },
+    /// A prompt that the agent got.
+    Prompt {
+        conn: u64,
+        name: &'a str,
+        arguments: &'a BTreeMap<String, String>,
+    },
+    /// A resource that the agent read.
+    Resource {
+        conn: u64,
+        uri: &'a str,
+    },
+    /// The end of a form. `line` is the number of the line that asked.
+    FormAnswer {
+        line: u64,
+        conn: u64,
+        #[serde(flatten)]
+        end: FormEnd,
     },
     Diff {
         conn: u64,
@@ -134,6 +159,14 @@ pub(crate) struct Listed {
     /// `created`, `changed` or `removed`, or `dropped` if the editor has no text for an undo any more.
     pub(crate) kind: &'static str,
     pub(crate) ago_ms: u128,
+}
+
+/// The answer to a form, or the reason why there is none.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum FormEnd {
+    Answered(FormAnswer),
+    Failed { error: String },
 }
 
 /// The writer of the events, for as long as a program reads them.

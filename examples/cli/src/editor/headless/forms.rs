@@ -1,0 +1,44 @@
+//! The forms that the command `form` sends, until each of them ends.
+
+use super::report::FormEnd;
+use ide_mcp::ide::{AgentId, Host, Pending};
+use ide_mcp::mcp::{Form, FormAnswer, Outcome, Timeout};
+use ide_mcp::rpc::RequestId;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The default time for the person. It is the time after which the agent of this program gives up.
+const WITHIN: Duration = Duration::from_secs(10 * 60);
+
+/// The open forms, each with the number of the line that asked.
+#[derive(Debug, Default)]
+pub(crate) struct Forms(BTreeMap<RequestId, (u64, Pending<FormAnswer>)>);
+
+impl Forms {
+    /// Sends a form to this agent, or to the only one. `within` is in milliseconds.
+    pub(crate) fn ask(
+        &mut self,
+        host: &mut Host,
+        line: u64,
+        form: &RawValue,
+        agent: Option<AgentId>,
+        within: Option<u64>,
+    ) -> Result<(), String> {
+        let form = Form::read(form).map_err(|error| format!("this is no form: {}", error.message))?;
+        let only = host.agents().next().map(|(agent, _)| agent);
+        let agent = agent.or(only).ok_or("no agent is attached")?;
+        let within = within.map_or(WITHIN, Duration::from_millis);
+        let asked = host.client(agent).elicit(form, Timeout::After(within));
+        let asked = asked.map_err(|error| error.to_string())?;
+        self.0.insert(asked.id(), (line, asked));
+        Ok(())
+    }
+
+    /// Takes the outcome of a request. Returns the line that asked, and the end of its form.
+    pub(crate) fn end(&mut self, request: RequestId, outcome: Outcome) -> Option<(u64, FormEnd)> {
+        let (line, asked) = self.0.remove(&request)?;
+        let end = asked.answer(outcome);
+        Some((line, end.map_or_else(|error| FormEnd::Failed { error: error.to_string() }, FormEnd::Answered)))
+    }
+}
