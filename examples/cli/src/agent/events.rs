@@ -2,7 +2,7 @@
 
 use crate::agent::session::{Heard, Session};
 use ide_mcp::ide::{ClientEvent, Dialect};
-use ide_mcp::mcp::{Outcome, ToolResult};
+use ide_mcp::mcp::{CallEnd, Form, Outcome, ToolResult};
 use ide_mcp::rpc::ErrorObject;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -54,6 +54,25 @@ impl Link {
     }
 }
 
+/// A form of the editor, or its end without an answer.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum Asked<'a> {
+    Form(&'a Form),
+    FormClosed { why: &'static str },
+}
+
+impl Asked<'_> {
+    pub(crate) const fn of_end(end: &CallEnd) -> Self {
+        let why = match end {
+            CallEnd::Cancelled { .. } => "cancelled",
+            CallEnd::Expired => "no answer in time",
+            _ => "the connection ended first",
+        };
+        Self::FormClosed { why }
+    }
+}
+
 /// The outcome of a call.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -81,16 +100,25 @@ impl End {
     }
 }
 
-/// A tool and its outcome, or the error in the input line that requested the call.
+/// A request and its outcome, or the error in the input line that requested a call.
 #[derive(Debug, Serialize)]
 pub(crate) struct Said {
     event: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
+    #[serde(flatten)]
+    of: Option<Of>,
     #[serde(flatten)]
     happened: Happened,
+}
+
+/// The name of what was requested.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Of {
+    Tool(String),
+    Prompt(String),
+    Resource(String),
 }
 
 #[derive(Debug, Serialize)]
@@ -101,12 +129,12 @@ enum Happened {
 }
 
 impl Said {
-    pub(crate) fn outcome(line: Option<usize>, tool: String, end: End) -> Self {
-        Self { event: "outcome", line, tool: Some(tool), happened: Happened::Outcome(end) }
+    pub(crate) const fn outcome(line: Option<usize>, of: Of, end: End) -> Self {
+        Self { event: "outcome", line, of: Some(of), happened: Happened::Outcome(end) }
     }
 
     pub(crate) fn wrong(line: usize, error: String) -> Self {
-        Self { event: "outcome", line: Some(line), tool: None, happened: Happened::Error(error) }
+        Self { event: "outcome", line: Some(line), of: None, happened: Happened::Error(error) }
     }
 
     /// Returns true if there is a result, and the tool does not mark it as an error.

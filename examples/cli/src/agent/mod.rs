@@ -5,6 +5,7 @@
 
 mod commands;
 mod events;
+mod forms;
 mod options;
 mod request;
 mod script;
@@ -14,10 +15,13 @@ use crate::support::find::{self, Here};
 use crate::support::{FAILED, NOT_BEGUN, Program};
 use commands::Verdict;
 use commands::diff::{Proposal, tell};
+use forms::Forms;
+use ide_mcp::ide::paths::{LocalPath, Platform};
+use ide_mcp::mcp::Root;
 use lexopt::Parser;
 use options::{Command, Options};
 use script::Script;
-use session::{Access, NotAttached, Session};
+use session::{Access, Identity, NotAttached, Session};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -39,7 +43,13 @@ fn run(options: Options) -> ExitCode {
         Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing.to_string()),
     };
     let access = Access { dead_process: options.asked.dead_process, trust: options.trust };
-    let mut session = match Session::attach(editor, access, options.reconnect) {
+    let forms = match &prepared {
+        Prepared::Script(_) => Forms::Events,
+        Prepared::Proposal(_) | Prepared::Command(Command::Call(_) | Command::Watch) => Forms::at_terminal(),
+        Prepared::Command(_) => Forms::Refused,
+    };
+    let identity = Identity { root: root(options.asked.cwd.as_deref()), forms };
+    let mut session = match Session::attach(editor, access, identity, options.reconnect) {
         Ok(session) => session,
         Err(NotAttached::Nobody(why)) => return PROGRAM.end_with(json, NOT_BEGUN, &why),
         Err(NotAttached::Failed(why)) => return PROGRAM.end_with(json, FAILED, &why),
@@ -49,11 +59,22 @@ fn run(options: Options) -> ExitCode {
         Prepared::Script(script) => script.play(&mut session, json),
         Prepared::Command(Command::Tools) => commands::tools::tools(&mut session, json),
         Prepared::Command(Command::Call(request)) => commands::call::call(&mut session, request, json),
+        Prepared::Command(Command::Prompts) => commands::context::prompts(&mut session, json),
+        Prepared::Command(Command::Prompt(request)) => commands::context::prompt(&mut session, request, json),
+        Prepared::Command(Command::Resources) => commands::context::resources(&mut session, json),
+        Prepared::Command(Command::Read(uri)) => commands::context::read_uri(&mut session, uri, json),
         Prepared::Command(Command::Calls) => commands::calls::calls(&mut session),
         Prepared::Command(_) => commands::watch::watch(&mut session),
     };
     session.detach();
     done(verdict, json)
+}
+
+/// Returns the directory of the agent as the real client names it: without symbolic links.
+fn root(cwd: Option<&Path>) -> Option<Root> {
+    let here = Here::of(cwd).ok()?;
+    let path = LocalPath::parse(&here.canonical, Platform::native()).ok()?;
+    Some(Root::new(path.to_uri()))
 }
 
 /// A command with its input files read and checked before the agent connects.

@@ -1,10 +1,11 @@
 //! The command line.
 
-use crate::agent::request::request;
+use crate::agent::request::{prompt, request};
 use crate::support::find::Asked;
 use crate::support::{Trust, parse_port};
 use ide_mcp::ide::OtherTool;
 use ide_mcp::ide::locate::Extras;
+use ide_mcp::mcp::GetPrompt;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
@@ -16,8 +17,8 @@ usage: ide-mcp agent [--lock FILE | --port N] [--cwd DIR] [--legacy] [--dead-pro
 
   --lock FILE    the lock file of the editor, N.lock or N.json
   --port N       the editor with the lock file N.lock
-  --cwd DIR      choose an editor that has this directory open, and resolve the files of diff from there (default: the
-                 working directory)
+  --cwd DIR      choose an editor that has this directory open, declare it as the folder of the agent, and resolve the
+                 files of diff from there (default: the working directory)
   --legacy       look also in places that the real client ignores: in ~/.claude if CLAUDE_CONFIG_DIR is set, in
                  $XDG_CONFIG_HOME/claude, and in ~/.claude-code with its N.json
   --dead-process attach to the editor of --lock or --port although its process does not run here, for example because
@@ -35,25 +36,40 @@ commands:
   call NAME [JSON]    call a tool with these arguments (default {}) and print the texts of its result
   calls               read calls from standard input, one `NAME [JSON]` per line, and make them;
                       print each outcome on arrival as a line of JSON, with the number of the input line
+  prompts             list the prompts of the editor
+  prompt NAME [JSON]  get a prompt with these arguments, texts (default {}), and print the texts of its messages
+  resources           list the resources of the editor, and its templates of resources
+  read URI            read a resource and print its texts
   watch               print the pushes of the editor as lines of JSON
   diff PATH NEWFILE   propose the contents of NEWFILE for PATH, wait for the verdict, and write PATH if it is accepted;
                       PATH does not have to exist
+
+With watch, call and diff at a terminal (standard input and standard error), the editor can ask the person: the agent
+shows a form on standard error, field by field, and reads the answers from the terminal.
 
 A script has one JSON object per line, with one of these verbs; blank lines and lines that begin with # are ignored:
   {\"call\":\"NAME\",\"arguments\":{…}}    call a tool without waiting; its outcome is an event
   {\"notify\":\"METHOD\",\"params\":{…}}   send a notification
   {\"expect\":{…},\"within\":5000}       wait for an event that has these members with these values, for 10 s or for the
                                      given number of milliseconds. Events that do not match are kept for later
+  {\"answer\":{\"action\":\"accept\",\"content\":{…}}}
+                                     answer the oldest open form; decline and cancel have no content. An answer that
+                                     does not fit the form is an error, unless \"unchecked\":true is in the line
   {\"sleep\":200}                      wait for this number of milliseconds
 An array in an expected event is compared element by element, and may be shorter than the array in the event.
 
 Lines of JSON, and the events of a script, by their member \"event\", with their other members:
   tool                name, description, inputSchema: from tools
-  outcome             line (in calls and scripts), tool, outcome: {\"result\":…},
+  prompt              name, description, arguments: from prompts
+  resource            uri, name, description, mimeType: from resources
+  resource_template   uriTemplate, name, description, mimeType: from resources
+  outcome             line (in calls and scripts), tool (or prompt, or resource), outcome: {\"result\":…},
                       {\"error\":{\"code\",\"message\",\"data\"}} (data if the editor sent any) or {\"ended\":\"why\"};
                       line and error if the input line itself is wrong
   selection_changed   params: from watch; likewise every other notification, by its name
   lost, attached      why; port, name: with --reconnect
+  form                message, requestedSchema: the editor asks, in a script
+  form_closed         why: the end of a form without an answer, in a script
   closed              why: the end of the connection, in a script
   diff                verdict (accepted, rejected, unchanged), path
   step, script        line, came (the expected event); steps: the progress of a script
@@ -82,6 +98,11 @@ pub(crate) struct Options {
 pub(crate) enum Command {
     Tools,
     Call(OtherTool),
+    Prompts,
+    Prompt(GetPrompt),
+    Resources,
+    /// The URI of the resource to read.
+    Read(String),
     Calls,
     Watch,
     Diff {
@@ -136,18 +157,28 @@ impl Options {
 }
 
 fn command(words: &[&str]) -> Result<Command, String> {
-    let (most, command) = match words {
-        ["tools", ..] => (1, Command::Tools),
-        ["calls", ..] => (1, Command::Calls),
-        ["watch", ..] => (1, Command::Watch),
-        ["call"] => return Err("call needs the NAME of a tool".into()),
-        ["call", name, rest @ ..] => (3, Command::Call(request(name, rest.first().unwrap_or(&"{}"))?)),
-        ["diff"] => return Err("diff needs PATH and NEWFILE".into()),
-        ["diff", path] => return Err(format!("diff needs NEWFILE, the file to propose for {path:?}")),
-        ["diff", path, new, ..] => (3, Command::Diff { path: path.into(), proposal: new.into() }),
-        [] => return Err("a command is missing: tools, call, calls, watch or diff".into()),
-        [other, ..] => return Err(format!("this is no command: {other:?}")),
-    };
+    let (most, command) =
+        match words {
+            ["tools", ..] => (1, Command::Tools),
+            ["calls", ..] => (1, Command::Calls),
+            ["watch", ..] => (1, Command::Watch),
+            ["prompts", ..] => (1, Command::Prompts),
+            ["prompt"] => return Err("prompt needs the NAME of a prompt".into()),
+            ["prompt", name, rest @ ..] => (3, Command::Prompt(prompt(name, rest.first().unwrap_or(&"{}"))?)),
+            ["resources", ..] => (1, Command::Resources),
+            ["read"] => return Err("read needs the URI of a resource".into()),
+            ["read", uri, ..] => (2, Command::Read((*uri).into())),
+            ["call"] => return Err("call needs the NAME of a tool".into()),
+            ["call", name, rest @ ..] => (3, Command::Call(request(name, rest.first().unwrap_or(&"{}"))?)),
+            ["diff"] => return Err("diff needs PATH and NEWFILE".into()),
+            ["diff", path] => return Err(format!("diff needs NEWFILE, the file to propose for {path:?}")),
+            ["diff", path, new, ..] => (3, Command::Diff { path: path.into(), proposal: new.into() }),
+            [] => return Err(
+                "a command is missing: tools, call, calls, prompts, prompt, resources, read, watch or diff"
+                    .into(),
+            ),
+            [other, ..] => return Err(format!("this is no command: {other:?}")),
+        };
     match words.get(most) {
         None => Ok(command),
         Some(word) => Err(format!("{:?} is a word too many for {}", word, words.first().unwrap_or(&""))),
@@ -169,6 +200,13 @@ mod tests {
             (&["call"], "NAME"),
             (&["call", "t", "{}", "y"], "\"y\" is a word too many for call"),
             (&["call", "t", "{"], "not JSON"),
+            (&["prompts", "x"], "\"x\" is a word too many for prompts"),
+            (&["prompt"], "NAME"),
+            (&["prompt", "p", "{}", "y"], "\"y\" is a word too many for prompt"),
+            (&["prompt", "p", "[1]"], "a JSON object of texts"),
+            (&["resources", "x"], "\"x\" is a word too many for resources"),
+            (&["read"], "URI"),
+            (&["read", "u", "x"], "\"x\" is a word too many for read"),
             (&["diff"], "PATH and NEWFILE"),
             (&["diff", "a"], "NEWFILE, the file to propose for \"a\""),
             (&["diff", "a", "b", "c"], "\"c\" is a word too many for diff"),

@@ -1,6 +1,7 @@
-//! A call of a tool in the form that a person writes.
+//! A call of a tool, or a request for a prompt, in the form that a person writes.
 
 use ide_mcp::ide::{OpenDiff, OtherTool};
+use ide_mcp::mcp::GetPrompt;
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Returns the call of this tool with these arguments, a JSON object.
@@ -21,9 +22,28 @@ pub(crate) fn request(name: &str, arguments: &str) -> Result<OtherTool, String> 
     Ok(OtherTool::new(name, raw))
 }
 
+/// Returns the request for this prompt with these arguments, a JSON object of texts.
+pub(crate) fn prompt(name: &str, arguments: &str) -> Result<GetPrompt, String> {
+    let mut prompt = GetPrompt::new(name);
+    prompt.arguments = serde_json::from_str(arguments)
+        .map_err(|error| format!("the arguments of a prompt are a JSON object of texts: {error}"))?;
+    Ok(prompt)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_of_prompts_are_texts() {
+        let asked = prompt("p", r#"{"a":"1","b":""}"#).unwrap();
+        assert_eq!(asked, GetPrompt::new("p").argument("a", "1").argument("b", ""));
+        assert_eq!(prompt("p", "{}"), Ok(GetPrompt::new("p")));
+        for wrong in ["{", "[]", r#"{"a":1}"#, "null"] {
+            let problem = prompt("p", wrong).unwrap_err();
+            assert!(problem.contains("a JSON object of texts"), "{wrong}: {problem}");
+        }
+    }
 
     #[test]
     fn arguments_are_checked_before_sending() {

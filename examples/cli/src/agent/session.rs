@@ -1,6 +1,7 @@
 //! The session with an editor over a blocking socket: one connection, or several in turn if it
 //! reconnects.
 
+use crate::agent::forms::Forms;
 use crate::support::find::{self, Asked, Editor, Nothing};
 use crate::support::{NotConnected, Progress, Trust, connect_checked};
 use getrandom::SysRng;
@@ -8,7 +9,7 @@ use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK, authority};
 use ide_mcp::ide::{
     Backoff, Client, ClientConfig, ClientEvent, GaveUp, Reconnect, ToolArguments, display_safe,
 };
-use ide_mcp::mcp::{self, Implementation, Outcome};
+use ide_mcp::mcp::{self, Implementation, Outcome, Root};
 use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Clock, Time};
@@ -24,6 +25,9 @@ const SECOND: Duration = Duration::from_secs(1);
 /// The timeout for connecting, the same as in the real client.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The interval in which the session looks for a line of the person while a form is open.
+const SLICE: Duration = Duration::from_millis(20);
+
 /// The error of a session, for a person. Text from the peer in it is safe to display.
 pub(crate) type Failure = String;
 
@@ -34,6 +38,14 @@ pub(crate) struct Access {
     pub(crate) dead_process: bool,
     /// Decides about editors whose port belongs to another user.
     pub(crate) trust: Trust,
+}
+
+/// The identity of the agent for the editor, beside its name.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    /// The working directory; `None` if it has no path that can be named.
+    pub(crate) root: Option<Root>,
+    pub(crate) forms: Forms,
 }
 
 /// The reason why there is no session.
@@ -77,6 +89,7 @@ pub(crate) struct Session {
     /// The contents of the lock file at the last attempt.
     editor: Editor,
     access: Access,
+    identity: Identity,
     /// `None` while the session waits for the next attempt.
     conn: Option<Conn<Client>>,
     /// `None` if the session ends with the connection.
@@ -91,10 +104,16 @@ pub(crate) struct Session {
 impl Session {
     /// Attaches: returns when the session is open. With `again` the session reconnects after a lost
     /// connection, as the real client does; it does not repeat a first attempt that fails.
-    pub(crate) fn attach(editor: Editor, access: Access, again: bool) -> Result<Self, NotAttached> {
+    pub(crate) fn attach(
+        editor: Editor,
+        access: Access,
+        identity: Identity,
+        again: bool,
+    ) -> Result<Self, NotAttached> {
         let clock = Clock::new();
         let again = again.then(|| Reconnect::new(Backoff::default(), clock.now()));
-        let mut session = Self { editor, access, conn: None, again: None, is_lost: false, clock, count: 0 };
+        let mut session =
+            Self { editor, access, identity, conn: None, again: None, is_lost: false, clock, count: 0 };
         let conn = session.connect().map_err(|error| not_attached(&session.editor, error))?;
         session.conn = Some(conn);
         let mut waiting = Waiting::new(format!("attaching to {}", session.name()));
@@ -166,6 +185,8 @@ impl Session {
                     return Ok(outcome);
                 }
                 Some(_) => {}
+                // The person reads a form and not the progress.
+                None if self.is_asking() => {}
                 None => waiting.show(),
             }
         }
@@ -221,14 +242,39 @@ impl Session {
     /// Sends a close frame and waits for the close handshake; returns at once if the connection has
     /// ended already.
     pub(crate) fn detach(mut self) {
+        if let Forms::Asked(desk) = &self.identity.forms {
+            desk.leave();
+        }
         if let Some(mut conn) = self.conn.take() {
             conn.machine_mut().close();
             while conn.next_event().is_some() {}
         }
     }
 
+    /// Waits for the next event of the connection. Shows forms, and takes the lines of the person.
     fn poll(&mut self, at_most: Duration) -> Option<ClientEvent> {
-        self.conn.as_mut()?.poll(at_most)
+        let until = self.clock.now().saturating_add(at_most);
+        let name = self.name();
+        let conn = self.conn.as_mut()?;
+        let Forms::Asked(desk) = &mut self.identity.forms else { return conn.poll(at_most) };
+        loop {
+            let left = until.saturating_since(self.clock.now());
+            let event = conn.poll(if desk.is_asking() { left.min(SLICE) } else { left });
+            match event {
+                Some(ClientEvent::Form { call, form }) => desk.add(conn.machine_mut(), &name, call, form),
+                Some(ClientEvent::CallEnded { call, reason }) => {
+                    desk.end(conn.machine_mut(), &name, call, &reason);
+                }
+                Some(event) => return Some(event),
+                None if conn.is_over() || left.is_zero() => return None,
+                None => {}
+            }
+            desk.take_line(conn.machine_mut(), &name);
+        }
+    }
+
+    const fn is_asking(&self) -> bool {
+        matches!(&self.identity.forms, Forms::Asked(desk) if desk.is_asking())
     }
 
     fn is_over(&self) -> bool {
@@ -249,6 +295,8 @@ impl Session {
         let Editor { host, port, token, .. } = &self.editor;
         let mut config = ClientConfig::new(name, *port, token.clone()).with_host(host, *port);
         config.pid = Some(process::id());
+        config.mcp.roots = self.identity.root.clone().map(|root| vec![root]);
+        config.mcp.elicitation = !matches!(self.identity.forms, Forms::Refused);
         let client = Client::new(config, SysRng, SessionId::new(self.count), Time::ZERO);
         let client = client.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let stream = connect_checked("agent", host, *port, PATIENCE, self.access.trust)?;

@@ -2,7 +2,7 @@
 //! outcome on arrival. Ends after the end of the input, when every call has an outcome.
 
 use super::{Verdict, print_json};
-use crate::agent::events::{End, Link, Said};
+use crate::agent::events::{End, Link, Of, Said};
 use crate::agent::request::request;
 use crate::agent::session::{Failure, Heard, Session};
 use ide_mcp::ide::ClientEvent;
@@ -47,7 +47,7 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
                 }
                 let Heard::Event(ClientEvent::Outcome { request, outcome }) = heard else { continue };
                 match open.remove(&request) {
-                    Some(Call { line, tool }) => Said::outcome(Some(line), tool, End::of(outcome)),
+                    Some(Call { line, tool }) => Said::outcome(Some(line), Of::Tool(tool), End::of(outcome)),
                     None => continue,
                 }
             }

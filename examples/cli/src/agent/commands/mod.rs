@@ -2,14 +2,19 @@
 
 pub(crate) mod call;
 pub(crate) mod calls;
+pub(crate) mod context;
 pub(crate) mod diff;
 pub(crate) mod tools;
 pub(crate) mod watch;
 
-use crate::agent::session::Failure;
+use crate::agent::events::{End, Of, Said};
+use crate::agent::session::{Failure, Session};
 use crate::support::{json_line, write_line};
+use ide_mcp::ide::display_safe_lines;
+use ide_mcp::mcp::Outcome;
+use ide_mcp::rpc::RequestId;
 use serde::Serialize;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, IsTerminal as _};
 
 /// The outcome of a command: exit status 0 if `Good`, 1 if `Bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,4 +36,29 @@ pub(crate) fn print(line: &str) -> Result<bool, Failure> {
 /// Writes a value to standard output as a line of JSON, like [`print()`].
 pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
     print(&json_line(value).map_err(|error| error.to_string())?)
+}
+
+/// Writes texts of the editor to standard output. A program that reads standard output gets them
+/// unchanged.
+pub(crate) fn print_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
+    let is_shown = io::stdout().is_terminal();
+    for text in texts {
+        let goes_on = if is_shown { print(&display_safe_lines(text))? } else { print(text)? };
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Waits for the outcome of a request, and prints it as a line of JSON.
+pub(crate) fn told(session: &mut Session, asked: RequestId, what: &str, of: Of) -> Result<Verdict, Failure> {
+    match session.outcome_of(asked, what)? {
+        Outcome::Closed => Err(format!("the editor ended before it answered ({})", session.end())),
+        outcome => {
+            let said = Said::outcome(None, of, End::of(outcome));
+            print_json(&said)?;
+            Ok(if said.is_good() { Verdict::Good } else { Verdict::Bad })
+        }
+    }
 }

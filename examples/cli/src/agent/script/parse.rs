@@ -2,6 +2,7 @@
 
 use crate::agent::request::request;
 use ide_mcp::ide::OtherTool;
+use ide_mcp::mcp::FormAnswer;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -29,9 +30,23 @@ pub(crate) struct Step {
 
 #[derive(Debug)]
 pub(crate) enum Verb {
-    Call { tool: String, request: OtherTool },
-    Notify { method: String, params: Option<Box<RawValue>> },
-    Expect { event: Value, within: Duration },
+    Call {
+        tool: String,
+        request: OtherTool,
+    },
+    Notify {
+        method: String,
+        params: Option<Box<RawValue>>,
+    },
+    Expect {
+        event: Value,
+        within: Duration,
+    },
+    /// The answer to the oldest open form; `checked` is `None` for an answer that is sent as it is.
+    Answer {
+        result: Box<RawValue>,
+        checked: Option<FormAnswer>,
+    },
     Sleep(Duration),
 }
 
@@ -77,62 +92,51 @@ struct Line {
     expect: Option<Value>,
     within: Option<u64>,
     sleep: Option<u64>,
+    answer: Option<Box<RawValue>>,
+    #[serde(default)]
+    unchecked: bool,
 }
 
 fn verb(text: &str) -> Result<Verb, String> {
     let line: Line = serde_json::from_str(text).map_err(|error| format!("this is no step: {error}"))?;
-    match line {
-        Line {
-            call: Some(tool),
-            arguments,
-            notify: None,
-            params: None,
-            expect: None,
-            within: None,
-            sleep: None,
-        } => {
+    let Line { call, arguments, notify, params, expect, within, sleep, answer, unchecked } = line;
+    let parts = [arguments.is_some(), params.is_some(), within.is_some(), unchecked];
+    match (call, notify, expect, sleep, answer, parts) {
+        (Some(tool), None, None, None, None, [_, false, false, false]) => {
             let request = request(&tool, arguments.as_deref().map_or("{}", RawValue::get))?;
             Ok(Verb::Call { tool, request })
         }
-        Line {
-            call: None,
-            arguments: None,
-            notify: Some(method),
-            params,
-            expect: None,
-            within: None,
-            sleep: None,
-        } => match &params {
+        (None, Some(method), None, None, None, [false, _, false, false]) => match &params {
             Some(params) if !params.get().starts_with('{') => Err("the params must be a JSON object".into()),
             _ => Ok(Verb::Notify { method, params }),
         },
-        Line {
-            call: None,
-            arguments: None,
-            notify: None,
-            params: None,
-            expect: Some(event),
-            within,
-            sleep: None,
-        } => {
+        (None, None, Some(event), None, None, [false, false, _, false]) => {
             if !event.is_object() {
                 return Err("what is expected must be a JSON object, such as {\"event\":\"outcome\"}".into());
             }
             Ok(Verb::Expect { event, within: within.map_or(WITHIN, Duration::from_millis) })
         }
-        Line {
-            call: None,
-            arguments: None,
-            notify: None,
-            params: None,
-            expect: None,
-            within: None,
-            sleep: Some(pause),
-        } => Ok(Verb::Sleep(Duration::from_millis(pause))),
-        _ => {
-            Err("a step has one verb: call with arguments, notify with params, expect with within, or sleep"
-                .into())
+        (None, None, None, Some(pause), None, [false, false, false, false]) => {
+            Ok(Verb::Sleep(Duration::from_millis(pause)))
         }
+        (None, None, None, None, Some(result), [false, false, false, true]) => {
+            if !result.get().starts_with('{') {
+                return Err("the answer must be a JSON object".into());
+            }
+            Ok(Verb::Answer { result, checked: None })
+        }
+        (None, None, None, None, Some(result), [false, false, false, false]) => {
+            let checked = FormAnswer::read(&result).ok_or(
+                "this is no answer to a form, such as {\"action\":\"accept\",\"content\":{…}}, with decline or cancel \
+                 for accept",
+            )?;
+            Ok(Verb::Answer { result, checked: Some(checked) })
+        }
+        _ => Err(
+            "a step has one verb: call with arguments, notify with params, expect with within, answer with \
+                  unchecked, or sleep"
+                .into(),
+        ),
     }
 }
 
@@ -157,6 +161,10 @@ mod tests {
             ("{\"call\":\"t\",\"arguments\":[]}", "s:1: the arguments must be a JSON object"),
             ("{\"call\":\"openDiff\"}", "s:1: these are no arguments of openDiff"),
             ("{\"notify\":\"m\",\"params\":[]}", "s:1: the params must be a JSON object"),
+            ("{\"sleep\":1,\"answer\":{}}", "s:1: a step has one verb"),
+            ("{\"sleep\":1,\"unchecked\":true}", "s:1: a step has one verb"),
+            ("{\"answer\":{\"action\":\"later\"}}", "s:1: this is no answer to a form"),
+            ("{\"answer\":[],\"unchecked\":true}", "s:1: the answer must be a JSON object"),
             ("{\"expect\":\"e\"}", "s:1: what is expected must be a JSON object"),
         ];
         for (text, expected) in cases {
@@ -167,7 +175,8 @@ mod tests {
 
     #[test]
     fn every_verb_is_parsed_with_its_line() {
-        let text = "# first\n\n{\"call\":\"t\"}\r\n {\"notify\":\"m\"}\n{\"expect\":{},\"within\":5}\n{\"expect\":{}}\n{\"sleep\":7}";
+        let text = "# first\n\n{\"call\":\"t\"}\r\n {\"notify\":\"m\"}\n{\"expect\":{},\"within\":5}\n{\"expect\":{}}\n{\"sleep\":7}\n\
+            {\"answer\":{\"action\":\"decline\"}}\n{\"answer\":{},\"unchecked\":true}";
         let script = Script::parse("s".into(), text).unwrap();
         let steps: Vec<(usize, String)> = script
             .steps
@@ -179,12 +188,21 @@ mod tests {
                         Verb::Call { tool, .. } => format!("call {tool}"),
                         Verb::Notify { method, params } => format!("notify {method} {}", params.is_some()),
                         Verb::Expect { event, within } => format!("expect {event} {within:?}"),
+                        Verb::Answer { checked, .. } => format!("answer {checked:?}"),
                         Verb::Sleep(pause) => format!("sleep {pause:?}"),
                     },
                 )
             })
             .collect();
-        let expected = ["call t", "notify m false", "expect {} 5ms", "expect {} 10s", "sleep 7ms"];
+        let expected = [
+            "call t",
+            "notify m false",
+            "expect {} 5ms",
+            "expect {} 10s",
+            "sleep 7ms",
+            "answer Some(Declined)",
+            "answer None",
+        ];
         let expected: Vec<(usize, String)> = (3..).zip(expected.map(String::from)).collect();
         assert_eq!(steps, expected);
     }

@@ -2,13 +2,15 @@
 
 use super::{Script, Step, Verb, matches};
 use crate::agent::commands::{Verdict, print, print_json};
-use crate::agent::events::{End, Link, Pushed, Said};
+use crate::agent::events::{Asked, End, Link, Of, Pushed, Said};
 use crate::agent::session::{Failure, Heard, Session, Waiting};
 use crate::support::json_line;
 use ide_mcp::Clock;
 use ide_mcp::ide::ClientEvent;
-use ide_mcp::rpc::RequestId;
+use ide_mcp::mcp::{Form, FormAnswer};
+use ide_mcp::rpc::{CallId, RequestId};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -24,7 +26,8 @@ const SECOND: Duration = Duration::from_secs(1);
 impl Script {
     /// Plays the steps in order, and ends at the first that fails.
     pub(crate) fn play(&self, session: &mut Session, json: bool) -> Result<Verdict, Failure> {
-        let mut stage = Stage { session, open: BTreeMap::new(), came: VecDeque::new(), ended: None };
+        let mut stage =
+            Stage { session, open: BTreeMap::new(), came: VecDeque::new(), forms: Vec::new(), ended: None };
         for step in &self.steps {
             let came =
                 stage.play(step).map_err(|problem| format!("{}:{}: {problem}", self.name, step.line))?;
@@ -58,6 +61,8 @@ struct Stage<'a> {
     open: BTreeMap<RequestId, (usize, String)>,
     /// The events that no step has taken so far.
     came: VecDeque<Value>,
+    /// The open forms, the oldest first.
+    forms: Vec<(CallId, Form)>,
     /// The end of the connection, if it is final.
     ended: Option<Failure>,
 }
@@ -79,6 +84,7 @@ impl Stage<'_> {
                 Ok(None)
             }
             Verb::Expect { event, within } => self.expect(event, *within).map(Some),
+            Verb::Answer { result, checked } => self.answer(result, checked.as_ref()).map(|()| None),
             Verb::Sleep(pause) => {
                 self.listen(*pause, "sleeping", |_| false)?;
                 Ok(None)
@@ -94,6 +100,20 @@ impl Stage<'_> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Answers the oldest form. An answer that is not checked is sent as it is.
+    fn answer(&mut self, result: &RawValue, checked: Option<&FormAnswer>) -> Result<(), Failure> {
+        self.is_attached()?;
+        let (call, form) = self.forms.first().ok_or("no form is open; expect {\"event\":\"form\"} first")?;
+        if let Some(answer) = checked {
+            form.check(answer).map_err(|error| format!("the answer does not fit the form: {error}"))?;
+        }
+        let call = *call;
+        let client = self.session.client().map_err(|error| error.to_string())?;
+        client.respond_raw(call, result).map_err(|error| error.to_string())?;
+        self.forms.remove(0);
+        Ok(())
     }
 
     fn expect(&mut self, expected: &Value, within: Duration) -> Result<Value, Failure> {
@@ -154,7 +174,16 @@ impl Stage<'_> {
             (Some(link), _) => json_line(&link),
             (None, Heard::Event(ClientEvent::Outcome { request, outcome })) => {
                 let Some((line, tool)) = self.open.remove(&request) else { return Ok(()) };
-                json_line(&Said::outcome(Some(line), tool, End::of(outcome)))
+                json_line(&Said::outcome(Some(line), Of::Tool(tool), End::of(outcome)))
+            }
+            (None, Heard::Event(ClientEvent::Form { call, form })) => {
+                let line = json_line(&Asked::Form(&form));
+                self.forms.push((call, form));
+                line
+            }
+            (None, Heard::Event(ClientEvent::CallEnded { call, reason })) => {
+                self.forms.retain(|(open, _)| *open != call);
+                json_line(&Asked::of_end(&reason))
             }
             (None, Heard::Event(event)) => match Pushed::of(event) {
                 Some(pushed) => json_line(&pushed),

@@ -1,0 +1,377 @@
+//! The questions of one form, without a terminal: texts for the person, and lines of the person.
+
+use ide_mcp::ide::{display_safe, display_safe_lines};
+use ide_mcp::mcp::{FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
+use serde_json::Number;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The greatest number of characters of a text of the editor. A longer text would push the question off
+/// the screen.
+const SHOWN: usize = 2_000;
+
+const DECLINE: &str = "/decline";
+const CANCEL: &str = "/cancel";
+
+/// A form in the middle of its questions.
+#[derive(Debug)]
+pub(super) struct Questions {
+    form: Form,
+    /// The position of the field that is asked for; the values are of the fields before it.
+    at: usize,
+    values: BTreeMap<String, FieldValue>,
+}
+
+/// The next step of a form.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A text for the person, after which a line is expected.
+    Ask(String),
+    /// The answer, and its name for the person.
+    Done(FormAnswer, &'static str),
+}
+
+impl Questions {
+    /// Begins a form. Returns the text with the first question. `editor` is safe to display.
+    pub(super) fn begin(editor: &str, form: Form) -> (Self, String) {
+        let questions = Self { form, at: 0, values: BTreeMap::new() };
+        let mut text = format!("{editor} asks:\n");
+        let message = shortened(&questions.form.message);
+        // The mark at the left shows which lines are of the editor.
+        for line in display_safe_lines(&message).lines() {
+            let _ = writeln!(text, "  | {line}");
+        }
+        let _ = writeln!(text, "  ({DECLINE} declines, {CANCEL} or Ctrl+D closes the form)");
+        text.push_str(&questions.question());
+        (questions, text)
+    }
+
+    /// Takes a line of the person; `None` is the end of the input.
+    pub(super) fn answer(&mut self, line: Option<&str>) -> Next {
+        let line = line.map(|line| line.trim_end_matches(['\r', '\n']));
+        match line.map(|line| (line, line.trim())) {
+            None | Some((_, CANCEL)) => Next::Done(FormAnswer::Cancelled, "closed"),
+            Some((_, DECLINE)) => Next::Done(FormAnswer::Declined, "declined"),
+            Some((line, _)) => match self.form.fields.get(self.at) {
+                Some(field) => match value(field, line) {
+                    Ok(value) => {
+                        let name = field.name.clone().into_owned();
+                        self.values.extend(value.map(|value| (name, value)));
+                        self.at = self.at.saturating_add(1);
+                        if self.at < self.form.fields.len() {
+                            Next::Ask(self.question())
+                        } else {
+                            self.sent()
+                        }
+                    }
+                    Err(reason) => Next::Ask(format!("  {reason}\n{}", prompt(field))),
+                },
+                // The form asks for consent alone.
+                None => match yes_or_no(line) {
+                    Some(true) => self.sent(),
+                    Some(false) => Next::Done(FormAnswer::Declined, "declined"),
+                    None => Next::Ask(self.question()),
+                },
+            },
+        }
+    }
+
+    fn sent(&mut self) -> Next {
+        Next::Done(FormAnswer::Accepted(std::mem::take(&mut self.values)), "sent")
+    }
+
+    fn question(&self) -> String {
+        let fields = &self.form.fields;
+        let Some(field) = fields.get(self.at) else { return "  yes or no > ".into() };
+        let title = if field.title.is_empty() { &field.name } else { &field.title };
+        let number = self.at.saturating_add(1);
+        let mut text = format!("{number}/{} {}\n", fields.len(), line_of(title));
+        if !field.description.is_empty() {
+            let _ = writeln!(text, "  {}", line_of(&field.description));
+        }
+        if let FieldKind::Choice(choices) = &field.kind {
+            for (number, choice) in (1..).zip(choices) {
+                let title = choice.title.as_ref().unwrap_or(&choice.value);
+                let _ = writeln!(text, "  {number:>3}  {}", line_of(title));
+            }
+        }
+        text + &prompt(field)
+    }
+}
+
+/// Returns the line on which the person types.
+fn prompt(field: &FormField) -> String {
+    let kind = match &field.kind {
+        FieldKind::Text { min_length, max_length, format } => {
+            let kind = match format.as_deref() {
+                Some("email") => "an email address".into(),
+                Some("uri") => "a URI".into(),
+                Some("date") => "a date, such as 2026-11-24".into(),
+                Some("date-time") => "a time, such as 2026-11-24T20:20:39Z".into(),
+                _ => "a text".to_owned(),
+            };
+            let characters = bounds(min_length.as_ref(), max_length.as_ref());
+            if characters.is_empty() { kind } else { format!("{kind},{characters} characters") }
+        }
+        FieldKind::Number { is_integer, minimum, maximum } => {
+            let kind = if *is_integer { "a whole number" } else { "a number" };
+            format!("{kind}{}", bounds(minimum.as_ref(), maximum.as_ref()))
+        }
+        FieldKind::Boolean => "yes or no".into(),
+        FieldKind::Choice(choices) => format!("a number from 1 to {}", choices.len()),
+        _ => "a value".into(),
+    };
+    let enter = match (&field.default, field.required) {
+        (Some(default), _) => format!(", Enter for {}", shown(field, default)),
+        (None, false) => ", Enter for none".into(),
+        (None, true) => String::new(),
+    };
+    format!("  {kind}{enter} > ")
+}
+
+/// Returns the bounds with a space before them, or nothing without bounds.
+fn bounds<N: ToString>(min: Option<&N>, max: Option<&N>) -> String {
+    match (min.map(N::to_string), max.map(N::to_string)) {
+        (Some(min), Some(max)) => format!(" from {min} to {max}"),
+        (Some(min), None) => format!(" of at least {min}"),
+        (None, Some(max)) => format!(" of at most {max}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn shown(field: &FormField, value: &FieldValue) -> String {
+    match (value, &field.kind) {
+        (FieldValue::Boolean(value), _) => if *value { "yes" } else { "no" }.into(),
+        (FieldValue::Number(number), _) => number.to_string(),
+        (FieldValue::Text(text), FieldKind::Choice(choices)) => {
+            let position = choices.iter().position(|choice| choice.value == *text);
+            position.unwrap_or_default().saturating_add(1).to_string()
+        }
+        (FieldValue::Text(text), _) => format!("{:?}", line_of(text)),
+        _ => String::new(),
+    }
+}
+
+/// Returns the value of a line; `None` if the person gives no value and needs to give none. The error is
+/// the reason for which the line does not fit.
+fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>, &'static str> {
+    if line.trim().is_empty() {
+        return match &field.default {
+            Some(default) => Ok(Some(default.clone())),
+            None if field.required => Err("a value is required"),
+            None => Ok(None),
+        };
+    }
+    let value = match &field.kind {
+        FieldKind::Number { .. } => {
+            let number: Number = line.trim().parse().map_err(|_| "this is no number")?;
+            FieldValue::Number(number)
+        }
+        FieldKind::Boolean => yes_or_no(line).ok_or("this is neither yes nor no")?.into(),
+        FieldKind::Choice(choices) => {
+            let number: Option<usize> = line.trim().parse().ok();
+            let numbered = number.and_then(|number| choices.get(number.checked_sub(1)?));
+            numbered.map_or_else(|| line.trim().into(), |choice| choice.value.as_ref().into())
+        }
+        FieldKind::Text { format: Some(format), .. } if !has_format(format, line) => {
+            return Err("this is no value of the format");
+        }
+        _ => line.into(),
+    };
+    let one = FormAnswer::Accepted(BTreeMap::from([(field.name.to_string(), value.clone())]));
+    match Form::new("").field(field.clone()).check(&one).map_err(|error| error.fault) {
+        Ok(()) => Ok(Some(value)),
+        Err(FieldFault::OutOfBounds) => Err("this is outside the bounds"),
+        Err(FieldFault::NoChoice) => Err("this is none of the choices"),
+        Err(_) => Err("this is a value of another kind"),
+    }
+}
+
+/// Returns true if a text can be of this format. Only the parts that every text of the format has are
+/// checked.
+fn has_format(format: &str, text: &str) -> bool {
+    let has_digits = |text: &str, form: &str| {
+        text.len() == form.len()
+            && text.bytes().zip(form.bytes()).all(|(byte, form)| match form {
+                b'0' => byte.is_ascii_digit(),
+                form => byte == form,
+            })
+    };
+    match format {
+        "email" => text.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty()),
+        "uri" => text.split_once(':').is_some_and(|(scheme, _)| {
+            scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+                && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        }),
+        "date" => has_digits(text, "0000-00-00"),
+        "date-time" => {
+            // A zone follows, and possibly a fraction.
+            let time = text.get(..19).filter(|_| text.len() > 19);
+            time.is_some_and(|time| has_digits(&time.to_ascii_uppercase(), "0000-00-00T00:00:00"))
+        }
+        _ => true,
+    }
+}
+
+fn yes_or_no(line: &str) -> Option<bool> {
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" | "true" => Some(true),
+        "n" | "no" | "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns a text of the editor as one line.
+fn line_of(text: &str) -> String {
+    display_safe(&shortened(text)).into_owned()
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers a form with these lines. Returns the last step, and checks that the steps before it asked.
+    fn answered(form: Form, lines: &[Option<&str>]) -> Next {
+        let (mut questions, _) = Questions::begin("\"Editor\"", form);
+        let (last, before) = lines.split_last().unwrap();
+        for line in before {
+            let next = questions.answer(*line);
+            assert!(matches!(next, Next::Ask(_)), "{line:?}: {next:?}");
+        }
+        questions.answer(*last)
+    }
+
+    fn accepted(values: &[(&str, FieldValue)]) -> Next {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        Next::Done(FormAnswer::Accepted(values.collect()), "sent")
+    }
+
+    #[test]
+    fn person_gets_all_texts_safely() {
+        let form = Form::new("Which\u{1b}[2J\ntests?").field(
+            FormField::choice("suite", [("a", "All\nof them"), ("f", "Failed")])
+                .title("Su\u{7}ite")
+                .description("The \u{202e}tests")
+                .default("f"),
+        );
+        let (mut questions, text) = Questions::begin("\"Editor\"", form.field(FormField::integer("jobs")));
+        assert_eq!(
+            text,
+            "\"Editor\" asks:\n  | Which\u{fffd}[2J\n  | tests?\n  (/decline declines, /cancel or Ctrl+D closes the form)\n\
+             1/2 Su\u{fffd}ite\n  The \u{fffd}tests\n    1  All\u{fffd}of them\n    2  Failed\n  a number from 1 to 2, Enter for 2 > "
+        );
+        let next = questions.answer(Some("\n"));
+        assert_eq!(next, Next::Ask("2/2 jobs\n  a whole number, Enter for none > ".into()));
+    }
+
+    #[test]
+    fn prompt_names_kind_and_bounds() {
+        let rows = [
+            (FormField::text("a").required(), "a text"),
+            (FormField::text("a"), "a text, Enter for none"),
+            (
+                FormField::text("a").of_length(2, 3).default("xy"),
+                "a text, from 2 to 3 characters, Enter for \"xy\"",
+            ),
+            (FormField::text("a").format("email").required(), "an email address"),
+            (FormField::number("a").at_least(0.5).required(), "a number of at least 0.5"),
+            (FormField::integer("a").at_most(9.0).default(3), "a whole number of at most 9, Enter for 3"),
+            (FormField::boolean("a").default(false), "yes or no, Enter for no"),
+        ];
+        for (field, want) in rows {
+            assert_eq!(prompt(&field), format!("  {want} > "));
+        }
+    }
+
+    #[test]
+    fn line_becomes_a_value_or_reason() {
+        let text = || FormField::text("a").of_length(2, 3);
+        let format = |format| FormField::text("a").format(format);
+        let choice = || FormField::choice("a", [("x", "The x"), ("2", "Two"), ("z", "")]);
+        let no_format = || Err("this is no value of the format");
+        let rows = [
+            (text(), " é ", Ok(Some(" é ".into()))),
+            (text(), "éé", Ok(Some("éé".into()))),
+            (text(), "a", Err("this is outside the bounds")),
+            (text(), "abcd", Err("this is outside the bounds")),
+            (text(), " ", Ok(None)),
+            (text().required(), "", Err("a value is required")),
+            (text().required().default("xy"), "", Ok(Some("xy".into()))),
+            (FormField::number("a"), " -0.5 ", Ok(FieldValue::number(-0.5))),
+            (FormField::number("a"), "1e999", Err("this is no number")),
+            (FormField::number("a").at_most(2.0), "2", Ok(Some(2.into()))),
+            (FormField::number("a").at_most(2.0), "3", Err("this is outside the bounds")),
+            (FormField::integer("a"), "1.5", Err("this is a value of another kind")),
+            (FormField::boolean("a"), "Y", Ok(Some(true.into()))),
+            (FormField::boolean("a"), "no", Ok(Some(false.into()))),
+            (FormField::boolean("a"), "maybe", Err("this is neither yes nor no")),
+            (choice(), "1", Ok(Some("x".into()))),
+            (choice(), "2", Ok(Some("2".into()))),
+            (choice(), "3", Ok(Some("z".into()))),
+            (choice(), "z", Ok(Some("z".into()))),
+            (choice(), "0", Err("this is none of the choices")),
+            (choice(), "4", Err("this is none of the choices")),
+            (format("email"), "a@b", Ok(Some("a@b".into()))),
+            (format("email"), "a@", no_format()),
+            (format("uri"), "x+1:", Ok(Some("x+1:".into()))),
+            (format("uri"), "1x:y", no_format()),
+            (format("date"), "2026-11-24", Ok(Some("2026-11-24".into()))),
+            (format("date"), "24.11.2026", no_format()),
+            (format("date-time"), "2026-11-24t20:20:39Z", Ok(Some("2026-11-24t20:20:39Z".into()))),
+            (format("date-time"), "2026-11-24T20:20:39", no_format()),
+            (format("other"), "any", Ok(Some("any".into()))),
+        ];
+        for (field, line, want) in rows {
+            assert_eq!(value(&field, line), want, "{line:?} for {:?}", field.kind);
+        }
+    }
+
+    #[test]
+    fn invalid_value_is_asked_again() {
+        let form = || Form::new("m").field(FormField::integer("n").required()).field(FormField::text("t"));
+        let (mut questions, _) = Questions::begin("e", form());
+        for _ in 0..2 {
+            let again = Next::Ask("  this is no number\n  a whole number > ".into());
+            assert_eq!(questions.answer(Some("x\n")), again);
+        }
+        assert!(matches!(questions.answer(Some("7\r\n")), Next::Ask(_)));
+        assert_eq!(questions.answer(Some("\n")), accepted(&[("n", 7.into())]));
+        assert_eq!(
+            answered(form(), &[Some("7"), Some("x")]),
+            accepted(&[("n", 7.into()), ("t", "x".into())])
+        );
+    }
+
+    #[test]
+    fn form_is_declined_or_cancelled_anywhere() {
+        let form = || Form::new("m").field(FormField::text("a")).field(FormField::text("b"));
+        let (declined, closed) =
+            (Next::Done(FormAnswer::Declined, "declined"), Next::Done(FormAnswer::Cancelled, "closed"));
+        for before in [&[][..], &[Some("x")]] {
+            let end = |line| answered(form(), &[before, &[line]].concat());
+            assert_eq!(end(Some(" /decline \n")), declined);
+            assert_eq!(end(Some("/cancel\n")), closed);
+            assert_eq!(end(None), closed);
+        }
+        let consent = || Form::new("Go on?");
+        assert_eq!(answered(consent(), &[Some("x"), Some("yes")]), accepted(&[]));
+        assert_eq!(answered(consent(), &[Some("n")]), declined);
+        assert_eq!(answered(consent(), &[None]), closed);
+    }
+
+    #[test]
+    fn long_text_is_shortened() {
+        for (length, is_whole) in [(SHOWN, true), (SHOWN + 1, false)] {
+            let (_, text) = Questions::begin("e", Form::new("é".repeat(length)));
+            assert_eq!(text.matches('é').count(), SHOWN);
+            assert_eq!(!text.contains('…'), is_whole, "{length}");
+        }
+    }
+}
