@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use getrandom::rand_core::{TryCryptoRng, TryRng};
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent};
-use ide_mcp::mcp::{Implementation, Timeout};
+use ide_mcp::mcp::{Implementation, Root, Timeout};
 use ide_mcp::rpc::{RequestId, SessionId};
 use ide_mcp::ws::frame::Opcode;
 use ide_mcp::{Machine, Time, Wire};
@@ -55,6 +55,9 @@ impl<'a> AgentCore<'a> {
         config.host = field("host").unwrap_or_default();
         config.mcp.capabilities =
             read_member::<Box<RawValue>>(params, "capabilities").filter(|raw| raw.get() != "{}");
+        let answers = said().filter_map(Message::of);
+        config.mcp.roots =
+            answers.into_iter().find_map(|said| Root::read_list(said.result.as_deref()?, usize::MAX));
         let connected = message("ide_connected");
         config.pid = connected.and_then(|said| read_member(said.params.as_deref(), "pid"));
         let key = field("sec-websocket-key").and_then(|key| BASE64_STANDARD.decode(key).ok());

@@ -5,7 +5,7 @@ use crate::replay::script::{Heard, Script};
 use crate::replay::units::Unit;
 use crate::support::transcript::Header;
 use ide_mcp::ide::{AuthToken, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet};
-use ide_mcp::mcp::{Forward, Implementation, LogLevel, ToolSpec};
+use ide_mcp::mcp::{Context, Forward, Implementation, LogLevel, ToolSpec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
@@ -91,17 +91,24 @@ pub(crate) fn field(head: &[u8], name: &str) -> Option<String> {
 fn declare(server: &mut ServerConfig, capabilities: Option<&RawValue>) {
     let all: Option<BTreeMap<String, Box<RawValue>>> =
         capabilities.and_then(|all| serde_json::from_str(all.get()).ok());
+    let (mut context, mut has_resources) = (Context::new(), false);
     for (name, value) in all.unwrap_or_default() {
+        // The declaration of this library, which a host writes in its own order.
+        let is_ours = value.get() == r#"{"listChanged":true}"#;
         match name.as_str() {
             "tools" => {
                 server.mcp.tools_list_changed = read_member(Some(&value), "listChanged").unwrap_or(false);
             }
+            "prompts" if is_ours => context = context.prompts([]),
+            "resources" if is_ours => (context, has_resources) = (context.resources([]), true),
             "logging" => server.mcp.logging = Some(LogLevel::Info),
             _ => {
                 server.mcp.capabilities.insert(name.into(), value.get().to_owned().into());
             }
         }
     }
+    server.mcp.context = context.into();
+    server.tool_resources = has_resources;
 }
 
 /// The requests of the agents, and the answers to them.
