@@ -53,7 +53,7 @@ fn agent_lists_tools_of_found_editor() {
         let connected = editor.event("connected");
         assert_eq!(connected["client"], "ide-mcp-agent");
         assert!(editor.event("ide_connected")["pid"].is_u64());
-        assert_eq!(editor.event("closed")["conn"], connected["conn"]);
+        assert_eq!(editor.until("closed")["conn"], connected["conn"]);
     }
 }
 

@@ -17,10 +17,12 @@
 mod agent;
 mod attach;
 mod bridge;
+mod context;
 mod doctor;
 mod edits;
 mod endings;
 mod files;
+mod forms;
 mod impostor;
 mod lines;
 mod mcp_config;

@@ -3,7 +3,7 @@
 use crate::support::{Place, Process};
 use serde_json::{Value, json};
 
-pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"peer","version":"7"}}}"#;
+pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"experimental":{"x":{}}},"clientInfo":{"name":"peer","version":"7"}}}"#;
 pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 /// Starts a bridge and opens its session.

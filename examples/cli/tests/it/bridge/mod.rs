@@ -259,7 +259,7 @@ fn unknown_members_pass_unchanged() {
     let mut editor = Scripted::accept(&listener);
     let greeting = editor.hear();
     assert_eq!(greeting["params"]["clientInfo"], json!({"name": "peer", "version": "7"}));
-    assert_eq!(greeting["params"]["capabilities"], json!({"roots": {"listChanged": true}}));
+    assert_eq!(greeting["params"]["capabilities"], json!({"experimental": {"x": {}}}));
     editor.say(&format!(
         r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{"tools":{{}},"prompts":{{"x":1}},"logging":{{}}}},"serverInfo":{{"name":"s","version":"1"}},"instructions":"read me"}}}}"#,
         greeting["id"]

@@ -1,0 +1,177 @@
+//! Forms: the editor without a screen asks, and a script or a person at a terminal answers.
+
+use crate::support::tmux::Tmux;
+use crate::support::{Editor, Place};
+use serde_json::{Value, json};
+
+const TESTS: &str = r#"{"message":"Which\u001b tests?","requestedSchema":{"type":"object","properties":{"suite":{"type":"string","enum":["all","failed"],"enumNames":["All of them","Failed"]},"jobs":{"type":"integer","minimum":1,"default":2}},"required":["suite"]}}"#;
+
+/// Returns the command that sends a form, with further members.
+fn ask(form: &str, more: &str) -> String {
+    format!(r#"{{"cmd":"form","form":{form}{more}}}"#)
+}
+
+/// Returns the next answer to a form, without the number of the connection.
+fn answer(editor: &mut Editor) -> Value {
+    let mut event = editor.until("form_answer");
+    assert!(event["conn"].is_u64(), "{event}");
+    event.as_object_mut().unwrap().remove("conn");
+    event
+}
+
+#[test]
+fn script_answers_forms_of_the_editor() {
+    let place = Place::new("form-script");
+    let mut editor = place.editor(&[]);
+    place.write(
+        "s",
+        r#"{"expect":{"event":"form","message":"Which\u001b tests?","requestedSchema":{"required":["suite"]}}}
+           {"expect":{"event":"form","message":"second"}}
+           {"answer":{"action":"accept","content":{"suite":"failed","jobs":3}}}
+           {"answer":{"action":"decline"}}
+           {"expect":{"event":"form"}}
+           {"answer":{"action":"accept","content":{"suite":"some"}},"unchecked":true}
+           {"expect":{"event":"form"}}
+           {"expect":{"event":"form_closed","why":"cancelled"}}
+           {"expect":{"event":"form"}}"#,
+    );
+    let mut script = place.agent(&["--script", "s"]);
+    editor.until("ide_connected");
+    editor.tell(&ask(TESTS, ""));
+    editor.tell(&ask(r#"{"message":"second","requestedSchema":{"properties":{}}}"#, r#","conn":1"#));
+    let accepted = json!({"event": "form_answer", "line": 1, "action": "accept", "content": {"suite": "failed", "jobs": 3}});
+    assert_eq!(answer(&mut editor), accepted);
+    assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 2, "action": "decline"}));
+    editor.tell(&ask(TESTS, ""));
+    let error = "the answer of the peer does not fit the request";
+    assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 3, "error": error}));
+    editor.tell(&ask(TESTS, r#","within":50"#));
+    let error = "the peer did not answer in time";
+    assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 4, "error": error}));
+    // The agent ends while a form is open.
+    editor.tell(&ask(TESTS, ""));
+    let error = "the connection ended before the peer answered";
+    assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 5, "error": error}));
+    editor.event("closed");
+    assert_eq!(script.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn unusable_form_is_an_error_event() {
+    let place = Place::new("form-wrong");
+    let mut editor = place.editor(&[]);
+    let mut refused = |line: &str, expected: &str| {
+        editor.tell(line);
+        let message = editor.until("error")["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(expected), "{line}: {message}");
+    };
+    refused(&ask(TESTS, ""), "no agent is attached");
+    refused(&ask(TESTS, r#","conn":7"#), "no connection 7");
+    refused(&ask("{}", ""), "this is no form: elicitation/create needs a message");
+    refused(
+        &ask(r#"{"message":"m","requestedSchema":{"properties":{"a":{}}}}"#, ""),
+        "the field \"a\" is of no kind",
+    );
+    // `calls` reads standard input itself, so it shows no form.
+    let _calls = place.agent(&["calls"]);
+    let conn = editor.until("connected")["conn"].clone();
+    editor.tell(&ask(TESTS, &format!(r#","conn":{conn}"#)));
+    assert_eq!(editor.until("error")["line"], 5);
+    let _watch = place.agent(&["watch"]);
+    editor.until("connected");
+    editor.tell(&ask(TESTS, ""));
+    let message = editor.until("error")["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("several agents are attached"), "{message}");
+}
+
+#[test]
+fn script_with_wrong_answer_fails() {
+    let place = Place::new("form-misfit");
+    let mut editor = place.editor(&[]);
+    let rows = [
+        (r#"{"answer":{"action":"cancel"}}"#, 1, "s:1: no form is open"),
+        (
+            "{\"expect\":{\"event\":\"form\"}}\n{\"answer\":{\"action\":\"accept\",\"content\":{\"suite\":\"some\"}}}",
+            1,
+            "s:2: the answer does not fit the form: the field suite has a value that is none of its choices",
+        ),
+        (r#"{"answer":{"action":"later"}}"#, 2, "s:1: this is no answer to a form"),
+    ];
+    for (script, status, expected) in rows {
+        place.write("s", script);
+        let mut agent = place.agent(&["--script", "s"]);
+        if script.contains("expect") {
+            editor.until("ide_connected");
+            let conn = editor.until("roots")["conn"].clone();
+            editor.tell(&ask(TESTS, &format!(r#","conn":{conn}"#)));
+        } else if status == 1 {
+            editor.until("closed");
+        }
+        agent.fails(status, &[expected]);
+    }
+}
+
+/// Starts an editor, and `agent watch` in a terminal.
+fn watched(name: &str) -> (Place, Editor, Tmux) {
+    let place = Place::new(name);
+    let mut editor = place.editor(&[]);
+    let home = place.home();
+    let tmux = Tmux::new(&home, &place.project(), &[("HOME", home.to_str().unwrap())]);
+    tmux.line(&format!("clear; {} agent watch; echo \"status $?\"", crate::executable()));
+    editor.until("ide_connected");
+    (place, editor, tmux)
+}
+
+#[test]
+fn person_answers_forms_at_a_terminal() {
+    let (_place, mut editor, tmux) = watched("form-terminal");
+    editor.tell(&ask(TESTS, ""));
+    let screen = tmux.wait("a number from 1 to 2 >");
+    assert!(screen.contains("\"ide-mcp editor\" asks:\n  | Which\u{fffd} tests?\n"), "{screen}");
+    assert!(screen.contains("1/2 suite\n    1  All of them\n    2  Failed\n"), "{screen}");
+    tmux.keys(&["Enter"]);
+    tmux.wait("a value is required");
+    tmux.line("3");
+    tmux.wait("this is none of the choices");
+    tmux.line("2");
+    tmux.wait("a whole number of at least 1, Enter for 2 >");
+    tmux.line("0");
+    tmux.wait("this is outside the bounds");
+    // The next form waits until this one has ended.
+    editor.tell(&ask(r#"{"message":"Go on?","requestedSchema":{"properties":{}}}"#, ""));
+    tmux.keys(&["Enter"]);
+    let accepted = json!({"event": "form_answer", "line": 1, "action": "accept", "content": {"suite": "failed", "jobs": 2}});
+    assert_eq!(answer(&mut editor), accepted);
+    tmux.wait("yes or no >");
+    tmux.line("yes");
+    let accepted = json!({"event": "form_answer", "line": 2, "action": "accept", "content": {}});
+    assert_eq!(answer(&mut editor), accepted);
+    for (line, keys, action) in
+        [(3, &["/decline", "Enter"][..], "decline"), (4, &["C-d"], "cancel"), (5, &["C-d"], "cancel")]
+    {
+        tmux.line("clear");
+        editor.tell(&ask(TESTS, ""));
+        tmux.until("the question", |screen| screen.trim_end().ends_with("a number from 1 to 2 >"));
+        tmux.keys(keys);
+        assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": line, "action": action}));
+    }
+}
+
+#[test]
+fn closed_form_leaves_the_terminal() {
+    let (_place, mut editor, tmux) = watched("form-closed");
+    for line in [1, 2] {
+        editor.tell(&ask(TESTS, r#","within":1500"#));
+        let error = "the peer did not answer in time";
+        assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": line, "error": error}));
+        let closed = |screen: &str| screen.matches("the editor closed the form").count() == line;
+        tmux.until("the end of the form", closed);
+    }
+    // The next form takes the next line.
+    editor.tell(&ask(TESTS, ""));
+    tmux.until("three questions", |screen| screen.matches("a number from 1 to 2 >").count() == 3);
+    tmux.line("/cancel");
+    assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 3, "action": "cancel"}));
+    editor.tell(r#"{"cmd":"quit"}"#);
+    tmux.wait("status 1");
+}
