@@ -111,20 +111,20 @@ fn script_with_wrong_answer_fails() {
     }
 }
 
-/// Starts an editor, and `agent watch` in a terminal.
-fn watched(name: &str) -> (Place, Editor, Tmux) {
+/// Starts an editor, and `agent watch` in a terminal, in the background if `mark` is `&`.
+fn watched(name: &str, mark: &str) -> (Place, Editor, Tmux) {
     let place = Place::new(name);
     let mut editor = place.editor(&[]);
     let home = place.home();
     let tmux = Tmux::new(&home, &place.project(), &[("HOME", home.to_str().unwrap())]);
-    tmux.line(&format!("clear; {} agent watch; echo \"status $?\"", crate::executable()));
+    tmux.line(&format!("clear; {} agent watch {mark} echo \"status $?\"", crate::executable()));
     editor.until("ide_connected");
     (place, editor, tmux)
 }
 
 #[test]
 fn person_answers_forms_at_a_terminal() {
-    let (_place, mut editor, tmux) = watched("form-terminal");
+    let (_place, mut editor, tmux) = watched("form-terminal", ";");
     editor.tell(&ask(TESTS, ""));
     let screen = tmux.wait("a number from 1 to 2 >");
     assert!(screen.contains("\"ide-mcp editor\" asks:\n  | Which\u{fffd} tests?\n"), "{screen}");
@@ -159,7 +159,7 @@ fn person_answers_forms_at_a_terminal() {
 
 #[test]
 fn closed_form_leaves_the_terminal() {
-    let (_place, mut editor, tmux) = watched("form-closed");
+    let (_place, mut editor, tmux) = watched("form-closed", ";");
     for line in [1, 2] {
         editor.tell(&ask(TESTS, r#","within":1500"#));
         let error = "the peer did not answer in time";
@@ -174,4 +174,28 @@ fn closed_form_leaves_the_terminal() {
     assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 3, "action": "cancel"}));
     editor.tell(r#"{"cmd":"quit"}"#);
     tmux.wait("status 1");
+}
+
+#[test]
+fn session_goes_on_during_a_form() {
+    let (place, mut editor, tmux) = watched("form-waits", ";");
+    place.write("a.txt", "hello\n");
+    editor.tell(&ask(TESTS, ""));
+    tmux.wait("a number from 1 to 2 >");
+    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,5]}"#);
+    tmux.wait("selection_changed");
+    tmux.line("/decline");
+    assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 1, "action": "decline"}));
+}
+
+#[test]
+fn agent_in_background_shows_no_form() {
+    let (_place, mut editor, tmux) = watched("form-background", "&");
+    for line in [1, 2] {
+        editor.tell(&ask(TESTS, ""));
+        let event = answer(&mut editor);
+        assert_eq!(event["line"], line);
+        assert!(event["error"].as_str().unwrap().contains("the agent runs in the background"), "{event}");
+    }
+    assert!(!tmux.screen().contains("tests?"), "{}", tmux.screen());
 }

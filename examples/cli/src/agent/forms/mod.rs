@@ -120,8 +120,9 @@ impl Desk {
     }
 }
 
+/// Returns true if the system lets this program read the terminal. Without job control it always does.
 fn is_in_foreground() -> bool {
-    tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp())
+    tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
 }
 
 /// Writes a text to standard error, where the person reads it.
