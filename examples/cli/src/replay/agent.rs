@@ -56,8 +56,7 @@ impl<'a> AgentCore<'a> {
         config.mcp.capabilities =
             read_member::<Box<RawValue>>(params, "capabilities").filter(|raw| raw.get() != "{}");
         let answers = said().filter_map(Message::of);
-        config.mcp.roots =
-            answers.into_iter().find_map(|said| Root::read_list(said.result.as_deref()?, usize::MAX));
+        config.mcp.roots = answers.into_iter().find_map(|said| Root::read_list(said.result.as_deref()?));
         let connected = message("ide_connected");
         config.pid = connected.and_then(|said| read_member(said.params.as_deref(), "pid"));
         let key = field("sec-websocket-key").and_then(|key| BASE64_STANDARD.decode(key).ok());

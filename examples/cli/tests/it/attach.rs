@@ -176,9 +176,9 @@ fn sixteen_open_diffs_delay_no_call() {
     assert_eq!(editor.event("stopping")["why"], "signal");
     for _ in 0..7 {
         assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
-        assert_eq!(editor.event("diff_closed")["why"], "shutdown");
+        assert_eq!(editor.until("diff_closed")["why"], "shutdown");
     }
-    editor.event("closed");
+    editor.until("closed");
     assert_eq!(editor.end().0, Some(0));
     assert!(!editor.lock.exists(), "the lock file is left behind");
     assert_eq!(second.end().0, Some(1));
@@ -376,12 +376,12 @@ fn impossible_command_is_an_error_event() {
         r#"{"cmd":"mention","path":"a.txt"}"#.to_owned(),
     ] {
         editor.tell(&line);
-        let message = editor.event("error")["message"].as_str().unwrap().to_owned();
+        let message = editor.until("error")["message"].as_str().unwrap().to_owned();
         assert!(conns.iter().all(|conn| message.contains(&conn.to_string())), "{line}: {message}");
     }
     for conn in &conns {
         editor.tell(&json!({"cmd": "answer", "tab": "same", "verdict": "accept", "conn": conn}).to_string());
-        assert_eq!(editor.event("diff_closed")["conn"], *conn);
+        assert_eq!(editor.until("diff_closed")["conn"], *conn);
     }
     for mut agent in agents {
         agent.hang_up();

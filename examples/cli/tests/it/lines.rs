@@ -19,7 +19,7 @@ fn verdict_names_tab_if_several_are_open() {
     };
     let refused = |editor: &mut Process, command: &str, expected: &[&str]| {
         editor.tell(command);
-        let message = editor.event("error")["message"].as_str().unwrap().to_owned();
+        let message = editor.until("error")["message"].as_str().unwrap().to_owned();
         assert!(expected.iter().all(|text| message.contains(text)), "{command}: {message}");
     };
     let accept = r#"{"cmd":"answer","verdict":"accept"}"#;
@@ -36,9 +36,9 @@ fn verdict_names_tab_if_several_are_open() {
     refused(&mut editor, r#"{"cmd":"answer","tab":"three","verdict":"accept"}"#, &both);
     refused(&mut editor, r#"{"cmd":"answer","conn":7,"verdict":"accept"}"#, &both);
     editor.tell(r#"{"cmd":"answer","tab":"one","verdict":"reject"}"#);
-    assert_eq!(editor.event("diff_closed")["tab"], "one");
+    assert_eq!(editor.until("diff_closed")["tab"], "one");
     editor.tell(accept);
-    assert_eq!(editor.event("diff_closed")["tab"], "two");
+    assert_eq!(editor.until("diff_closed")["tab"], "two");
     agent.hang_up();
     assert_eq!(agent.end().0, Some(0));
 }

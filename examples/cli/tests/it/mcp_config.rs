@@ -78,7 +78,7 @@ fn model_calls_tools_beside_the_agent() {
 
     let mut socket = connect(server);
     initialize(&mut socket);
-    let connected = editor.event("model_connected");
+    let connected = editor.until("model_connected");
     assert_eq!((&connected["client"], &connected["conn"]), (&json!("model"), &json!(2)));
     // The mention names no connection, which is an error if two agents are attached.
     editor.tell(r#"{"cmd":"mention","path":"a.txt"}"#);
@@ -111,7 +111,7 @@ fn model_calls_tools_beside_the_agent() {
     assert_eq!(refused["error"]["message"], "tool closeAllDiffTabs not found");
     socket.close(None).unwrap();
     while socket.read().is_ok() {}
-    assert_eq!(editor.event("closed")["conn"], 2);
+    assert_eq!(editor.until("closed")["conn"], 2);
     agent.terminate();
     assert_eq!(editor.until("closed")["conn"], 1);
 }

@@ -70,7 +70,7 @@ fn tungstenite_attaches_only_with_the_token() {
     );
     socket.close(None).unwrap();
     while socket.read().is_ok() {}
-    assert_eq!(editor.event("closed")["conn"], 1);
+    assert_eq!(editor.until("closed")["conn"], 1);
 
     let refused = |fields: &[(&str, &str)]| match attach(port, fields) {
         Ok(_) => panic!("{fields:?} was let in"),

@@ -1,7 +1,7 @@
 //! The questions of one form, without a terminal: texts for the person, and lines of the person.
 
 use ide_mcp::ide::{display_safe, display_safe_lines};
-use ide_mcp::mcp::{FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
+use ide_mcp::mcp::{FieldChoice, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
 use serde_json::Number;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -52,13 +52,13 @@ impl Questions {
         match line.map(|line| (line, line.trim())) {
             None | Some((_, CANCEL)) => Next::Done(FormAnswer::Cancelled, "closed"),
             Some((_, DECLINE)) => Next::Done(FormAnswer::Declined, "declined"),
-            Some((line, _)) => match self.form.fields.get(self.at) {
+            Some((line, _)) => match self.form.fields().get(self.at) {
                 Some(field) => match value(field, line) {
                     Ok(value) => {
                         let name = field.name.clone().into_owned();
                         self.values.extend(value.map(|value| (name, value)));
                         self.at = self.at.saturating_add(1);
-                        if self.at < self.form.fields.len() {
+                        if self.at < self.form.fields().len() {
                             Next::Ask(self.question())
                         } else {
                             self.sent()
@@ -81,7 +81,7 @@ impl Questions {
     }
 
     fn question(&self) -> String {
-        let fields = &self.form.fields;
+        let fields = self.form.fields();
         let Some(field) = fields.get(self.at) else { return "  yes or no > ".into() };
         let title = if field.title.is_empty() { &field.name } else { &field.title };
         let number = self.at.saturating_add(1);
@@ -89,7 +89,7 @@ impl Questions {
         if !field.description.is_empty() {
             let _ = writeln!(text, "  {}", line_of(&field.description));
         }
-        if let FieldKind::Choice(choices) = &field.kind {
+        if let FieldKind::Choice(choices) | FieldKind::Choices { choices, .. } = &field.kind {
             for (number, choice) in (1..).zip(choices) {
                 let title = choice.title.as_ref().unwrap_or(&choice.value);
                 let _ = writeln!(text, "  {number:>3}  {}", line_of(title));
@@ -119,6 +119,11 @@ fn prompt(field: &FormField) -> String {
         }
         FieldKind::Boolean => "yes or no".into(),
         FieldKind::Choice(choices) => format!("a number from 1 to {}", choices.len()),
+        FieldKind::Choices { choices, min_items, max_items } => {
+            let count = bounds(min_items.as_ref(), max_items.as_ref());
+            let kind = format!("numbers from 1 to {}, with commas", choices.len());
+            if count.is_empty() { kind } else { format!("{kind},{count} of them") }
+        }
         _ => "a value".into(),
     };
     let enter = match (&field.default, field.required) {
@@ -143,13 +148,26 @@ fn shown(field: &FormField, value: &FieldValue) -> String {
     match (value, &field.kind) {
         (FieldValue::Boolean(value), _) => if *value { "yes" } else { "no" }.into(),
         (FieldValue::Number(number), _) => number.to_string(),
-        (FieldValue::Text(text), FieldKind::Choice(choices)) => {
-            let position = choices.iter().position(|choice| choice.value == *text);
-            position.unwrap_or_default().saturating_add(1).to_string()
+        (FieldValue::Text(text), FieldKind::Choice(choices)) => number_of(choices, text),
+        (FieldValue::Texts(texts), FieldKind::Choices { choices, .. }) => {
+            texts.iter().map(|text| number_of(choices, text)).collect::<Vec<_>>().join(",")
         }
         (FieldValue::Text(text), _) => format!("{:?}", line_of(text)),
         _ => String::new(),
     }
+}
+
+/// Returns the number of a choice in the list that the person reads.
+fn number_of(choices: &[FieldChoice], value: &str) -> String {
+    let position = choices.iter().position(|choice| choice.value == value);
+    position.unwrap_or_default().saturating_add(1).to_string()
+}
+
+/// Returns the choice with this number, or the text itself.
+fn chosen(choices: &[FieldChoice], text: &str) -> String {
+    let number: Option<usize> = text.trim().parse().ok();
+    let numbered = number.and_then(|number| choices.get(number.checked_sub(1)?));
+    numbered.map_or_else(|| text.trim(), |choice| &choice.value).to_owned()
 }
 
 /// Returns the value of a line; `None` if the person gives no value and needs to give none. The error is
@@ -168,10 +186,9 @@ fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>, &'static s
             FieldValue::Number(number)
         }
         FieldKind::Boolean => yes_or_no(line).ok_or("this is neither yes nor no")?.into(),
-        FieldKind::Choice(choices) => {
-            let number: Option<usize> = line.trim().parse().ok();
-            let numbered = number.and_then(|number| choices.get(number.checked_sub(1)?));
-            numbered.map_or_else(|| line.trim().into(), |choice| choice.value.as_ref().into())
+        FieldKind::Choice(choices) => chosen(choices, line).into(),
+        FieldKind::Choices { choices, .. } => {
+            FieldValue::Texts(line.split(',').map(|text| chosen(choices, text)).collect())
         }
         FieldKind::Text { format: Some(format), .. } if !has_format(format, line) => {
             return Err("this is no value of the format");
@@ -273,17 +290,22 @@ mod tests {
 
     #[test]
     fn prompt_names_kind_and_bounds() {
+        let several = FieldValue::Texts(vec!["x".into(), "z".into()]);
         let rows = [
             (FormField::text("a").required(), "a text"),
             (FormField::text("a"), "a text, Enter for none"),
             (
-                FormField::text("a").of_length(2, 3).default("xy"),
+                FormField::text("a").min_length(2).max_length(3).default("xy"),
                 "a text, from 2 to 3 characters, Enter for \"xy\"",
             ),
             (FormField::text("a").format("email").required(), "an email address"),
-            (FormField::number("a").at_least(0.5).required(), "a number of at least 0.5"),
-            (FormField::integer("a").at_most(9.0).default(3), "a whole number of at most 9, Enter for 3"),
+            (FormField::number("a").minimum(0.5).required(), "a number of at least 0.5"),
+            (FormField::integer("a").maximum(9.0).default(3), "a whole number of at most 9, Enter for 3"),
             (FormField::boolean("a").default(false), "yes or no, Enter for no"),
+            (
+                FormField::choices("a", ["x", "y", "z"]).max_items(2).default(several),
+                "numbers from 1 to 3, with commas, of at most 2 of them, Enter for 1,3",
+            ),
         ];
         for (field, want) in rows {
             assert_eq!(prompt(&field), format!("  {want} > "));
@@ -292,9 +314,10 @@ mod tests {
 
     #[test]
     fn line_becomes_a_value_or_reason() {
-        let text = || FormField::text("a").of_length(2, 3);
+        let text = || FormField::text("a").min_length(2).max_length(3);
         let format = |format| FormField::text("a").format(format);
         let choice = || FormField::choice("a", [("x", "The x"), ("2", "Two"), ("z", "")]);
+        let several = || FormField::choices("a", ["x", "y", "z"]).max_items(2);
         let no_format = || Err("this is no value of the format");
         let rows = [
             (text(), " é ", Ok(Some(" é ".into()))),
@@ -306,8 +329,8 @@ mod tests {
             (text().required().default("xy"), "", Ok(Some("xy".into()))),
             (FormField::number("a"), " -0.5 ", Ok(FieldValue::number(-0.5))),
             (FormField::number("a"), "1e999", Err("this is no number")),
-            (FormField::number("a").at_most(2.0), "2", Ok(Some(2.into()))),
-            (FormField::number("a").at_most(2.0), "3", Err("this is outside the bounds")),
+            (FormField::number("a").maximum(2.0), "2", Ok(Some(2.into()))),
+            (FormField::number("a").maximum(2.0), "3", Err("this is outside the bounds")),
             (FormField::integer("a"), "1.5", Err("this is a value of another kind")),
             (FormField::boolean("a"), "Y", Ok(Some(true.into()))),
             (FormField::boolean("a"), "no", Ok(Some(false.into()))),
@@ -316,6 +339,10 @@ mod tests {
             (choice(), "2", Ok(Some("2".into()))),
             (choice(), "3", Ok(Some("z".into()))),
             (choice(), "z", Ok(Some("z".into()))),
+            (several(), "2, 1", Ok(Some(FieldValue::Texts(vec!["y".into(), "x".into()])))),
+            (several(), "y", Ok(Some(FieldValue::Texts(vec!["y".into()])))),
+            (several(), "1,2,3", Err("this is outside the bounds")),
+            (several(), "1,4", Err("this is none of the choices")),
             (choice(), "0", Err("this is none of the choices")),
             (choice(), "4", Err("this is none of the choices")),
             (format("email"), "a@b", Ok(Some("a@b".into()))),

@@ -124,7 +124,9 @@ impl Prompt {
 impl Resource {
     fn spec(&self) -> ResourceSpec {
         let name = self.name.clone().unwrap_or_else(|| self.uri.clone());
-        ResourceSpec::new(self.uri.clone(), name, self.description.clone(), self.mime_type.clone())
+        ResourceSpec::new(self.uri.clone(), name)
+            .description(self.description.clone())
+            .mime_type(self.mime_type.clone())
     }
 }
 
@@ -167,6 +169,7 @@ mod tests {
             written(serde_json::to_string(context.listed_resources())),
             r#"[{"uri":"n://1","name":"n://1"},{"uri":"n://2","name":"n","description":"d","mimeType":"text/plain"}]"#
         );
-        assert_eq!(Offered::default().to_context().declares(), (true, true));
+        let empty = Offered::default().to_context();
+        assert!(empty.declares_prompts() && empty.declares_resources());
     }
 }

@@ -29,7 +29,7 @@ impl Forms {
         let only = host.agents().next().map(|(agent, _)| agent);
         let agent = agent.or(only).ok_or("no agent is attached")?;
         let within = within.map_or(WITHIN, Duration::from_millis);
-        let asked = host.client(agent).elicit(form, Timeout::After(within));
+        let asked = host.client(agent).elicit_within(form, Timeout::After(within));
         let asked = asked.map_err(|error| error.to_string())?;
         self.0.insert(asked.id(), (line, asked));
         Ok(())

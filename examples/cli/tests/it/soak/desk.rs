@@ -44,6 +44,9 @@ enum Event {
     Stopping {},
     Unauthenticated {},
     LockFile {},
+    Roots {},
+    EditExpected {},
+    EditEnded {},
 }
 
 #[derive(Deserialize)]
@@ -142,6 +145,7 @@ impl Known {
             }
             Event::Error { line } => self.complained = self.complained.max(line.unwrap_or(0)),
             Event::Stopping {} | Event::Unauthenticated {} | Event::LockFile {} => {}
+            Event::Roots {} | Event::EditExpected {} | Event::EditEnded {} => {}
         }
         Ok(())
     }
