@@ -6,7 +6,7 @@ use ide_mcp::{
     Machine, Time, Wire,
     ide::{
         Client, ClientConfig, ClientEvent, Host, HostConfig, HostEvent, Pending, RequestError, Server,
-        ServerEvent,
+        ServerConfig, ServerEvent,
         paths::{LocalPath, Platform},
     },
     mcp::{FieldValue, Form, FormAnswer, FormField, Implementation, Outcome, Root, Timeout},
@@ -20,7 +20,11 @@ const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_cha
 
 /// Returns an editor whose client has declared these capabilities, and the messages of the editor.
 fn attached(client: &str, capabilities: &str) -> (Editor, Vec<String>) {
-    let mut editor = Editor::open(config());
+    attached_to(config(), client, capabilities)
+}
+
+fn attached_to(config: ServerConfig, client: &str, capabilities: &str) -> (Editor, Vec<String>) {
+    let mut editor = Editor::open(config);
     let initialize = INITIALIZE
         .replace(r#""capabilities":{}"#, &format!(r#""capabilities":{capabilities}"#))
         .replace("claude-code", client);
@@ -59,6 +63,16 @@ fn declared_roots_are_asked_once() {
         assert_eq!((events.len(), is_passed_on), if is_asked { (0, false) } else { (1, true) }, "{name}");
         assert_eq!(editor.texts(), [""; 0], "{name}: one question at a time");
     }
+}
+
+#[test]
+fn switched_off_question_is_not_sent() {
+    let mut config = config();
+    config.ask_for_roots = false;
+    let (mut editor, texts) = attached_to(config, "claude-code", r#"{"roots":{}}"#);
+    assert_eq!(texts, [""; 0]);
+    assert!(matches!(&editor.say(CHANGED)[..], [ServerEvent::Notification { .. }]));
+    assert_eq!(editor.texts(), [""; 0]);
 }
 
 #[test]

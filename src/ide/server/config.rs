@@ -28,6 +28,9 @@ pub struct ServerConfig {
     /// [forwards](mcp::Forward) one of them, or has `resources` in
     /// [`mcp::ServerConfig::capabilities`] and none in the context.
     pub tool_resources: bool,
+    /// True if the editor asks each client that declares roots for the folders in which it works:
+    /// [`ServerEvent::RootsChanged`](crate::ide::ServerEvent::RootsChanged). Default true.
+    pub ask_for_roots: bool,
     /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
     /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings, and
     /// [`for_dialect`](ServerConfig::for_dialect) its rules for clients too.
@@ -67,6 +70,7 @@ impl ServerConfig {
             policy,
             tools: Arc::new(tools),
             tool_resources: true,
+            ask_for_roots: true,
             dialect: Dialect::VsCode,
             mcp: mcp::ServerConfig::new(info),
             content_limits: ContentLimits::default(),

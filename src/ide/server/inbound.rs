@@ -94,7 +94,7 @@ impl Server {
                 }
                 let settle = self.config.settle.unwrap_or(quirks.settle);
                 self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
-                self.roots.is_due = self.has_roots();
+                self.roots.is_due = self.asks_for_roots();
                 ServerEvent::Ready { client }
             }
             mcp::Event::ToolsListed => {
@@ -122,7 +122,7 @@ impl Server {
                 }
             }
             mcp::Event::Request { call, method, params } => return self.asked(call, method, params),
-            mcp::Event::Notification { method, .. } if &*method == LIST_CHANGED && self.has_roots() => {
+            mcp::Event::Notification { method, .. } if &*method == LIST_CHANGED && self.asks_for_roots() => {
                 self.roots.is_due = true;
                 return None;
             }

@@ -59,10 +59,13 @@ impl Server {
         around.or_else(|| self.folders().iter().find_map(|folder| folder.outermost_below(windows)))
     }
 
-    /// Returns true if the client answers `roots/list`. The folders are those of an agent, so the
-    /// connection of a model is not asked.
-    pub(super) fn has_roots(&self) -> bool {
-        !self.is_for_models() && self.quirks().answers_requests && self.mcp.client_has_roots()
+    /// Returns true if the editor asks the client for its folders. The folders are those of an agent, so
+    /// the connection of a model is not asked.
+    pub(super) fn asks_for_roots(&self) -> bool {
+        self.config.ask_for_roots
+            && !self.is_for_models()
+            && self.quirks().answers_requests
+            && self.mcp.client_has_roots()
     }
 
     /// Sends `roots/list` as soon as the session is ready and there is room.

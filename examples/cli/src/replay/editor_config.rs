@@ -33,6 +33,11 @@ impl EditorConfig {
         server.mcp.instructions = read_member(greeting, "instructions");
         declare(&mut server, member(greeting, "capabilities").as_deref());
         server.mcp.forward = Forward::Methods(answers.forwarded());
+        // An editor that does not ask, or that is older than this question, is replayed so.
+        server.ask_for_roots = script.said().any(|(_, text)| {
+            let asks = |said: &Message| said.id.is_some() && said.method.as_deref() == Some("roots/list");
+            Message::read(text).iter().any(asks)
+        });
         let mut host = HostConfig::new(server);
         // The recorded pushes have been debounced already.
         host.debounce = Duration::ZERO;
