@@ -2,8 +2,8 @@
 //! anything at any time.
 
 use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Range, Selection, Server,
-    ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Push, Range, Selection,
+    Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, SessionId};
@@ -49,9 +49,9 @@ pub fn pair(data: &[u8]) {
     play_as_told(data);
 }
 
-/// Returns the events of both sides, with all bytes in pieces of this size. Steps of the script
-/// that change the size or end the link are skipped: the size of the pieces would decide which
-/// answers leave before the end.
+/// Returns the events of both sides, with all bytes in pieces of this size, and each selection once.
+/// Steps of the script that change the size or end the link are skipped: the size of the pieces would
+/// decide which answers leave before the end.
 fn play(data: &[u8], piece: Option<usize>) -> (Vec<String>, Vec<String>) {
     let mut run = Run::new();
     run.pair.cut_into(piece.unwrap_or(usize::MAX));
@@ -63,7 +63,16 @@ fn play(data: &[u8], piece: Option<usize>) -> (Vec<String>, Vec<String>) {
     run.finish();
     let shown = |events: &[ServerEvent]| events.iter().map(|event| format!("{event:?}")).collect();
     let seen = shown(&run.pair.server_events);
-    (seen, run.pair.client_events.iter().map(|event| format!("{event:?}")).collect())
+    // The editor repeats a selection after each list of tools, unless the one before is still unwritten.
+    // So the size of the pieces decides how often an unchanged selection is repeated.
+    let mut latest = None;
+    let is_news = |event: &&ClientEvent| match event {
+        ClientEvent::Pushed(Push::SelectionChanged(selection)) => {
+            latest.replace(selection.clone()).as_ref() != Some(selection)
+        }
+        _ => true,
+    };
+    (seen, run.pair.client_events.iter().filter(is_news).map(|event| format!("{event:?}")).collect())
 }
 
 fn play_as_told(data: &[u8]) {
