@@ -11,8 +11,8 @@ use crate::support::ide::{
 use ide_mcp::Keepalive;
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{Dialect, DiffOutcome, Mention, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet},
-    mcp::{Forward, Outcome, Timeout, ToolResult},
+    ide::{Dialect, DiffOutcome, Mention, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet},
+    mcp::{Context, Forward, Outcome, PromptSpec, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
     ws::{CloseCode, ProtocolError},
 };
@@ -576,6 +576,39 @@ fn i38_selection_is_resent_after_tools_change() {
         assert_eq!(editor.texts(), [selection_changed("one")]);
         editor.at(settled + 60_000);
         assert_eq!(editor.texts(), NOTHING);
+    }
+}
+
+/// Checks the selection after changes of prompts and resources, by the host's own notification and by
+/// one that the application sends.
+#[test]
+fn i38_selection_is_resent_after_context_change() {
+    type Change = fn(&mut Server, usize);
+    let own: Change = |server, round| {
+        let prompt = PromptSpec::new(format!("p{round}"), "");
+        server.set_context(Context::new().prompt(prompt));
+    };
+    let raw: Change = |server, _| server.notify("notifications/resources/list_changed", None::<&()>).unwrap();
+    for (name, change) in [("own", own), ("raw", raw)] {
+        let mut settings = without_keepalive(settling());
+        settings.mcp.context = Context::new().prompts([]).into();
+        let mut editor = Editor::attached(settings);
+        editor.at(1_600);
+        editor.server.select(selection("one"));
+        assert_eq!(editor.texts(), [selection_changed("one")], "{name}");
+        for (round, at) in [(1, 10_000), (2, 100_000)] {
+            editor.at(at);
+            change(&mut editor.server, round);
+            assert_eq!(editor.texts().len(), 1, "{name}: the notification");
+            editor.say(&request(round, "prompts/list"));
+            assert_eq!(editor.texts().len(), 1, "{name}: the list");
+            editor.at(at + 1_599);
+            assert_eq!((editor.server.accepts_pushes(), editor.texts()), (false, vec![]), "{name}");
+            editor.at(at + 1_600);
+            assert_eq!(editor.texts(), [selection_changed("one")], "{name}");
+            editor.at(at + 6_600);
+            assert_eq!(editor.texts(), [selection_changed("one")], "{name}");
+        }
     }
 }
 

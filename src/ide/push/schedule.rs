@@ -11,8 +11,9 @@
 //!
 //! No message marks the moment from which a client accepts pushes. The real client accepts them 40 to
 //! 500 ms after the answer to `tools/list`; opencode, which never lists tools, accepts them from
-//! `initialized` on (measured). A client that receives `tools/list_changed` forgets the selection,
-//! lists the tools again, and again ignores pushes that arrive too early. The settle time begins when
+//! `initialized` on (measured). A client that receives `tools/list_changed`, or that the prompts or
+//! resources have changed, forgets the selection, lists them again, and again ignores pushes that
+//! arrive too early (measured). The settle time begins when
 //! the send buffer up to the answer or the notification has been written, because the client cannot act
 //! on bytes that it has not received.
 //!
@@ -125,7 +126,8 @@ impl PushSchedule {
         self.is_due = self.latest.is_some();
     }
 
-    /// Begins to settle anew: the client receives `tools/list_changed` and lists its tools again.
+    /// Begins to settle anew: the client receives that the tools, the prompts or the resources have
+    /// changed, and lists them again.
     pub(crate) fn on_list_changed(&mut self, now: Time, out: StreamPos) {
         if self.state != State::Attaching {
             self.settle_from(None, now, out);

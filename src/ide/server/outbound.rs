@@ -21,6 +21,13 @@ use serde::Serialize;
 /// selection waits, and a newer selection replaces the waiting one.
 const SELECTION_ROOM: usize = 64 * 1024;
 
+/// The notifications after which a client forgets the selection and lists anew (measured).
+const LISTS_CHANGED: [&str; 3] = [
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/resources/list_changed",
+];
+
 /// The message of the error in place of an answer for which the send buffer has no room.
 const UNREAD: &str = "busy: too much waits to be written";
 
@@ -109,7 +116,7 @@ impl Server {
     pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())?;
-        if method == "notifications/tools/list_changed" {
+        if LISTS_CHANGED.contains(&method) {
             self.pushes.on_list_changed(self.ws.now(), self.stream_pos());
         }
         Ok(())
@@ -219,6 +226,9 @@ impl Server {
     fn announce_context(&mut self) {
         let announced = self.mcp.context_changed(&mut self.ws.sender());
         self.context_changed_pending = matches!(announced, Err(NotSent::Full | NotSent::NotReady));
+        if announced == Ok(true) {
+            self.pushes.on_list_changed(self.ws.now(), self.stream_pos());
+        }
     }
 
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed,
