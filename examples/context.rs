@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 // The guard: the agent writes the file after the answer to its next call.
                 ServerEvent::EditExpected { path, .. } if path.ends_with("/draft.txt") => {
-                    unsaved.take().map_or(Ok(()), |text| fs::write(path, text))?;
+                    unsaved.take().map_or(Ok(()), |text| fs::write(&*path, text))?;
                 }
                 ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => _ = host.answer(call, &found),
                 ServerEvent::Closed(_) => server.shutdown(clock.now()),

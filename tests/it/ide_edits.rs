@@ -187,7 +187,7 @@ fn hint_needs_a_handled_tool() {
 fn each_expected_edit_ends_once() {
     arbtest::arbtest(|u| {
         let mut editor = Editor::attached(config());
-        let mut open: BTreeMap<CallId, (String, u64)> = BTreeMap::new();
+        let mut open: BTreeMap<CallId, (std::sync::Arc<str>, u64)> = BTreeMap::new();
         let mut now = 0;
         let mut events = Vec::new();
         for id in 0..u.int_in_range(0..=30)? {
@@ -217,7 +217,7 @@ fn each_expected_edit_ends_once() {
 
 /// Takes the begins and ends of edits among these events. Checks that an edit is expected right
 /// before its call, and that the edits of a file do not overlap.
-fn check(open: &mut BTreeMap<CallId, (String, u64)>, events: &[ServerEvent], now: u64) {
+fn check(open: &mut BTreeMap<CallId, (std::sync::Arc<str>, u64)>, events: &[ServerEvent], now: u64) {
     for (at, event) in events.iter().enumerate() {
         match event {
             ServerEvent::EditExpected { edit, path } => {

@@ -4,7 +4,7 @@ use super::AgentId;
 use crate::Time;
 use crate::rpc::{CallId, digest};
 use alloc::collections::VecDeque;
-use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
@@ -69,7 +69,7 @@ impl EditLog {
     }
 
     /// Takes the state of the file at `path` before an expected edit.
-    pub fn expect(&mut self, edit: CallId, path: impl Into<String>, before: FileState) {
+    pub fn expect(&mut self, edit: CallId, path: impl Into<Arc<str>>, before: FileState) {
         self.forget(edit);
         if self.expected.len() >= Self::MAX_EXPECTED {
             self.forget_first_expected();
@@ -201,7 +201,7 @@ impl fmt::Debug for FileState {
 #[derive(Debug)]
 pub struct Edit {
     id: CallId,
-    path: String,
+    path: Arc<str>,
     at: Time,
     before: Kept,
     after: Kept,
@@ -277,7 +277,7 @@ impl core::error::Error for UndoError {}
 #[derive(Debug)]
 struct Expected {
     edit: CallId,
-    path: String,
+    path: Arc<str>,
     before: Kept,
 }
 

@@ -4,7 +4,7 @@ use crate::ide::{DiffEnd, DirectRequest, EditEnd, ToolCall};
 use crate::mcp::{CallEnd, GetPrompt, Implementation, Outcome, PeerFault, Progress, ReadResource, Root};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use serde_json::value::RawValue;
 
 /// An event of one connection of an editor.
@@ -140,7 +140,7 @@ pub enum ServerEvent {
         edit: CallId,
         /// The path from the URI of the client, not decoded, because the real client encodes nothing.
         /// Judge the path with [`paths::classify`](crate::ide::paths::classify) before it is opened.
-        path: String,
+        path: Arc<str>,
     },
     /// An expected edit is over: the file is written, if the client wrote it. If the text of the file
     /// is the text of before, nothing was written. A [`Closed`](ServerEvent::Closed) comes after this
@@ -149,7 +149,7 @@ pub enum ServerEvent {
         /// The name of the edit.
         edit: CallId,
         /// The path of the [`EditExpected`](ServerEvent::EditExpected).
-        path: String,
+        path: Arc<str>,
         /// The reason for which the edit is over.
         reason: EditEnd,
     },

@@ -11,7 +11,7 @@ use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::{GetDiagnostics, ToolRequest};
 use crate::rpc::CallId;
 use alloc::collections::VecDeque;
-use alloc::string::String;
+use alloc::sync::Arc;
 use core::time::Duration;
 
 /// The end of an expected edit.
@@ -47,7 +47,7 @@ pub(super) struct ExpectedEdits(VecDeque<ExpectedEdit>);
 #[derive(Debug)]
 struct ExpectedEdit {
     edit: CallId,
-    path: String,
+    path: Arc<str>,
     until: Time,
 }
 
@@ -76,14 +76,14 @@ impl ExpectedEdits {
         if !is_absolute(path) || path.len() > MAX_PATH {
             return;
         }
-        let same = self.0.iter().position(|expected| expected.path == path);
+        let same = self.0.iter().position(|expected| *expected.path == *path);
         if let Some(same) = same.and_then(|at| self.0.remove(at)) {
             events.push_back(same.ended(EditEnd::NextEdit));
         }
         if self.0.len() >= MAX_EXPECTED {
             events.extend(self.end_first(EditEnd::TooMany));
         }
-        let path = String::from(path);
+        let path: Arc<str> = path.into();
         events.push_back(ServerEvent::EditExpected { edit: call, path: path.clone() });
         self.0.push_back(ExpectedEdit { edit: call, path, until: now.saturating_add(EDIT_TIMEOUT) });
     }

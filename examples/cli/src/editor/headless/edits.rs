@@ -10,10 +10,11 @@ use ide_mcp::rpc::CallId;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 
 impl Headless {
     /// Reads the file before the agent writes it. The answer to the call comes after this read.
-    pub(super) fn edit_expected(&mut self, edit: CallId, path: String) {
+    pub(super) fn edit_expected(&mut self, edit: CallId, path: Arc<str>) {
         let conn = AgentId::of_call(edit).number();
         self.report().tell(&Event::EditExpected { conn, edit: edit.number(), path: &path });
         self.expected_edits.insert(edit, false);
@@ -30,7 +31,7 @@ impl Headless {
 
     /// Reads the file after the agent wrote it, if the state before is known. So no job waits for a
     /// disk that hangs.
-    pub(super) fn edit_ended(&mut self, now: Time, edit: CallId, path: String, reason: EditEnd) {
+    pub(super) fn edit_ended(&mut self, now: Time, edit: CallId, path: Arc<str>, reason: EditEnd) {
         if self.expected_edits.remove(&edit) != Some(true) {
             return self.report_end(edit, &path, reason, false);
         }
@@ -84,7 +85,7 @@ impl Headless {
 }
 
 impl Workspace {
-    fn expect_edit(&mut self, edit: CallId, path: String) {
+    fn expect_edit(&mut self, edit: CallId, path: Arc<str>) {
         let before = self.state(&path);
         self.edits.expect(edit, path, before);
     }
