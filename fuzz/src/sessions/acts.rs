@@ -3,6 +3,7 @@
 
 use super::books::{Books, WATCHED};
 use super::roles::{Any, Session, told};
+use super::served::{FORM_ANSWERS, SERVED, is_served};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
 use ide_mcp::mcp::{
@@ -60,6 +61,11 @@ pub enum Peer {
     /// A response: the request, counted back, and true if the response is an error.
     Answer(u8, bool),
     Error,
+    /// A request that a session of this role serves itself, or seldom one of the other role: its id, and
+    /// its row.
+    Serve(u8, u8),
+    /// An answer to a form: the form, counted back, and the row of the answer.
+    AnswerForm(u8, u8),
 }
 
 /// A timeout.
@@ -133,7 +139,7 @@ impl Do {
     /// progress.
     pub fn is_wanted(&self, random: &mut Random) -> bool {
         match self {
-            Self::End(_) => random.one_in(16),
+            Self::End(_) => random.one_in(8),
             Self::Progress(..) | Self::Request(_, Pace::Progress(..)) | Self::Wait(_, Pace::Progress(..)) => {
                 true
             }
@@ -144,7 +150,8 @@ impl Do {
 
 impl Peer {
     pub fn is_wanted(&self, random: &mut Random) -> bool {
-        matches!(self, Self::Progress(..) | Self::Cancel(_) | Self::Call(..)) || random.one_in(2)
+        matches!(self, Self::Progress(..) | Self::Cancel(_) | Self::Call(..) | Self::Serve(..))
+            || random.one_in(2)
     }
 }
 
@@ -272,6 +279,23 @@ impl<S: Session + Debug> Books<S> {
                     false => (r#""result":{}"#, "Result"),
                 };
                 self.hear_answer(self.back(*back), answer, kind);
+            }
+            Peer::Serve(id, row) => {
+                let own = SERVED.iter().filter(|row| is_served(S::IS_SERVER, row.method));
+                let rows: Vec<_> = if *id < 240 { own.collect() } else { SERVED.iter().collect() };
+                let row = rows[usize::from(*row) % rows.len()];
+                let params = if row.params.is_empty() {
+                    String::new()
+                } else {
+                    format!(r#","params":{}"#, row.params)
+                };
+                let (id, method) = (id % 16, row.method);
+                self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#));
+            }
+            Peer::AnswerForm(back, row) => {
+                let id = self.open_form().filter(|_| back & 0x80 != 0).unwrap_or_else(|| self.back(*back));
+                let (answer, _) = FORM_ANSWERS[usize::from(*row) % FORM_ANSWERS.len()];
+                self.hear_answer(id, &format!(r#""result":{answer}"#), "Result");
             }
             Peer::Error => {
                 self.hear(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#);

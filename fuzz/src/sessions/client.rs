@@ -2,8 +2,9 @@
 //! the clock, in any order.
 
 use super::acts::{Do, Habits, Pace, Peer, What, random_script};
-use super::books::{self, Books, Hits};
+use super::books::{self, Asks, Books, Hits};
 use super::roles::Any;
+use super::served::roots;
 use ide_mcp::mcp::{Client, ClientConfig, Implementation, List, ProtocolVersion, Timeout};
 use ide_mcp::rpc::{NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
@@ -41,6 +42,8 @@ enum Act {
     /// cursor.
     Page(u8, u8, u8),
     CallWith(What),
+    /// Works in the other folders, or in those of the beginning.
+    Roots(bool),
 }
 
 #[derive(Arbitrary, Debug, Default)]
@@ -103,6 +106,8 @@ impl Run {
         config.keepalive = setup.habits.keepalive();
         if setup.declares {
             config.capabilities = serde_json::from_str(r#"{"roots":{}}"#).ok();
+        } else {
+            (config.roots, config.elicitation) = (Some(roots(false).0), true);
         }
         let known = books::Setup {
             limits: config.limits.clone(),
@@ -111,6 +116,7 @@ impl Run {
             call: (config.call_deadline, config.longest_call),
             request: config.request_timeout,
             pages: config.list_pages,
+            serves: !setup.declares,
         };
         let client = Client::new(config, SessionId::new(1));
         Self { books: Books::new(client, known), fresh: true, started: false }
@@ -135,11 +141,11 @@ impl Run {
             Act::Due => books.tick(books.session.deadline().unwrap_or(books.now)),
             Act::Poll => books.settle(),
             Act::Ask(pace) => books.request("x/ask", Some(&Any::Value(json!({"a": 1}))), pace.timeout()),
-            Act::Call => books.ask(Timeout::Default, false, |client, timeout, out| {
+            Act::Call => books.ask(Timeout::Default, Asks::Any, |client, timeout, out| {
                 client.call_tool("t", &(), timeout, out)
             }),
             Act::List => {
-                books.ask(Timeout::Default, true, |client, _, out| {
+                books.ask(Timeout::Default, Asks::List, |client, _, out| {
                     client.list(List::Tools, Timeout::Default, out)
                 });
             }
@@ -159,7 +165,7 @@ impl Run {
             Act::Peer(act) => books.play_peer(act),
             Act::Lists(list, pace) => {
                 let list = LISTS[usize::from(*list) % LISTS.len()];
-                books.ask(pace.timeout(), true, |client, timeout, out| client.list(list, timeout, out));
+                books.ask(pace.timeout(), Asks::List, |client, timeout, out| client.list(list, timeout, out));
             }
             Act::Page(back, items, next) => {
                 const NEXT: [&str; 5] = ["null", "\"a\"", "\"b\"", "\"c\"", "1"];
@@ -171,12 +177,13 @@ impl Run {
                     What::Array => (Any::Value(json!([1])), false),
                     What::Unwritable => (Any::Unwritable, false),
                 };
-                books.ask(Timeout::Never, false, |client, timeout, out| {
+                books.ask(Timeout::Never, Asks::Any, |client, timeout, out| {
                     let asked = client.call_tool("t", &arguments, timeout, out);
                     assert!(is_good || asked == Err(NotSent::Unserializable));
                     asked
                 });
             }
+            Act::Roots(is_other) => self.set_roots(*is_other),
         }
         self.fresh = false;
     }
@@ -188,6 +195,19 @@ impl Run {
         ));
         let spoken = self.books.session.protocol_version().map(ProtocolVersion::as_str);
         assert!(!self.books.session.is_ready() || spoken.is_some());
+    }
+
+    fn set_roots(&mut self, is_other: bool) {
+        let Books { session: client, out, has_other_roots, .. } = &mut self.books;
+        let is_declared = client.roots().is_some();
+        let (is_change, is_ready) = (is_declared && is_other != *has_other_roots, client.is_ready());
+        let changed = client.set_roots(roots(is_other).0, out);
+        assert_eq!(changed == Err(NotSent::Undeclared), !is_declared);
+        assert!(!is_ready || out.full || !is_declared || changed == Ok(()), "{changed:?}");
+        let is_told = is_change && is_ready && changed.is_ok();
+        *has_other_roots = if is_declared && changed.is_ok() { is_other } else { *has_other_roots };
+        assert!(out.sent.iter().all(|text| text.contains(r#""notifications/roots/list_changed""#)));
+        assert_eq!(self.books.said(), usize::from(is_told));
     }
 
     fn start(&mut self) {

@@ -1,9 +1,10 @@
 //! Scripts for a server session: messages of a client, operations of the application, and steps of
 //! the clock, in any order.
 
-use super::acts::{Do, Habits, OPENED, Peer, random_script};
-use super::books::{self, Books, Hits};
+use super::acts::{Do, Habits, OPENED, Pace, Peer, random_script};
+use super::books::{self, Asks, Books, Hits};
 use super::roles::{Any, told};
+use super::served::{CAPABILITIES, context, form};
 use ide_mcp::mcp::{
     Implementation, LogLevel, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
 };
@@ -34,14 +35,17 @@ enum Act {
     End(End),
     /// The settings, which only the first step of a script changes.
     With(Setup),
-    /// A handshake in one of the versions.
-    OpenAs(u8),
+    /// A handshake in one of the versions, with some capabilities.
+    OpenAs(u8, u8),
     Do(Do),
     Peer(Peer),
     Log(u8, bool),
     SetLevel(u8),
     /// Sets the number of additional tools.
     Tools(u8),
+    Elicit(Pace),
+    /// Offers the prompts and resources with a template or without one.
+    Context(bool),
 }
 
 #[derive(Arbitrary, Debug, Default)]
@@ -82,11 +86,12 @@ pub fn random_server_script(random: &mut Random) -> Vec<u8> {
     let (is_set, is_open) = (random.one_in(2), !random.one_in(8));
     random_script(random, steps, |act, step, random| match act {
         _ if step == 0 && is_set => matches!(act, Act::With(_)),
-        _ if step < 2 && is_open => matches!(act, Act::Open | Act::OpenAs(_)),
-        Act::End(_) | Act::Full(true) | Act::Open | Act::OpenAs(_) | Act::With(_) => random.one_in(16),
+        _ if step < 2 && is_open => matches!(act, Act::Open | Act::OpenAs(..)),
+        Act::End(_) | Act::Full(true) | Act::Open | Act::OpenAs(..) | Act::With(_) => random.one_in(16),
         Act::Do(act) => act.is_wanted(random),
         Act::Wait(span) => span.duration() < Duration::from_secs(9) || random.one_in(8),
         Act::Peer(act) => act.is_wanted(random),
+        Act::Elicit(_) => true,
         _ => random.one_in(3),
     })
 }
@@ -113,6 +118,8 @@ impl Run {
             let declared = [("resources", r#"{"subscribe":true}"#), ("prompts", "no JSON"), ("tools", "{}")];
             config.capabilities = declared.map(|(name, value)| (name.into(), value.into())).into();
             config.instructions = Some("be brief".into());
+        } else {
+            config.context = context(false).into();
         }
         let known = books::Setup {
             limits: config.limits.clone(),
@@ -121,6 +128,7 @@ impl Run {
             call: (config.call_deadline, config.longest_call),
             request: config.request_timeout,
             pages: 0,
+            serves: !setup.declares,
         };
         let server = Server::new(config, Timed::new(), SessionId::new(1));
         Self { books: Books::new(server, known), fresh: true, told: None }
@@ -130,7 +138,7 @@ impl Run {
         let books = &mut self.books;
         match act {
             Act::Hear(said) => drop(books.hear(said.text())),
-            Act::Open => self.open("2025-03-26"),
+            Act::Open => self.open("2025-03-26", 0),
             Act::Wait(span) => books.tick(books.now.saturating_add(span.duration())),
             Act::Due => books.tick(books.session.deadline().unwrap_or(books.now)),
             Act::Poll => books.settle(),
@@ -155,7 +163,9 @@ impl Run {
                     *self = Self::new(&setup);
                 }
             }
-            Act::OpenAs(version) => self.open(VERSIONS[usize::from(version) % VERSIONS.len()]),
+            Act::OpenAs(version, capabilities) => {
+                self.open(VERSIONS[usize::from(version) % VERSIONS.len()], capabilities.into());
+            }
             Act::Do(act) => books.play(&act),
             Act::Peer(act) => books.play_peer(&act),
             Act::Log(severity, is_named) => self.log(level(severity), is_named.then_some("l")),
@@ -166,14 +176,18 @@ impl Run {
                 specs.extend((0..many % 4).map(|_| ToolSpec::new("more", "of it", "no JSON")));
                 assert!(books.session.tools().specs().len() < 8);
             }
+            Act::Elicit(pace) => books
+                .ask(pace.timeout(), Asks::Form, |server, timeout, out| server.elicit(form(), timeout, out)),
+            Act::Context(has_template) => self.set_context(has_template),
         }
         self.fresh = false;
     }
 
-    fn open(&mut self, version: &str) {
+    fn open(&mut self, version: &str, capabilities: usize) {
         let before = self.books.session.protocol_version();
+        let (capabilities, shows_forms) = CAPABILITIES[capabilities % CAPABILITIES.len()];
         self.books.hear(&format!(
-            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"n","version":"1"}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"n","version":"1"}}}}}}"#
         ));
         self.books.hear(OPENED[1]);
         let server = &self.books.session;
@@ -181,7 +195,24 @@ impl Run {
         if let (None, Some(spoken)) = (before, spoken) {
             assert!(spoken == version || version == "2026-07-28" && spoken == "2025-11-25", "{spoken}");
             assert_eq!(server.client(), Some(&Implementation::new("n", "1")));
-            assert_eq!(server.client_capabilities().map(RawValue::get), Some("{}"));
+            assert_eq!(server.client_capabilities().map(RawValue::get), Some(capabilities));
+            self.books.shows_forms = shows_forms;
+        }
+    }
+
+    fn set_context(&mut self, has_template: bool) {
+        let Books { session: server, out, has_template: known, .. } = &mut self.books;
+        if server.context().declares_prompts() {
+            server.set_context(context(has_template));
+            *known = has_template;
+        }
+        let changed = server.context_changed(out);
+        let again = if changed == Ok(true) { server.context_changed(out) } else { Ok(false) };
+        assert_eq!(again, Ok(false), "a second one without a request");
+        assert!(out.sent.iter().all(|text| text.contains(r#""notifications/resources/list_changed""#)));
+        assert_eq!(self.books.said(), usize::from(changed == Ok(true)));
+        if changed == Ok(true) {
+            self.books.hit("context changed");
         }
     }
 

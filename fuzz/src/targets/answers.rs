@@ -3,6 +3,7 @@
 
 use super::calls::{Called, Fit};
 use super::speech::Wants;
+use crate::sessions::{Kind, Requires, is_served, requires, roots};
 use ide_mcp::ide::{Dialect, Tool};
 use ide_mcp::rpc::code;
 use serde_json::{Value, json};
@@ -36,6 +37,9 @@ pub enum Expected {
     Having(&'static str, Option<Value>),
     /// The answer of the application.
     Raw,
+    /// The contents of a resource that a tool reads. The application answers with a failure of the tool,
+    /// which becomes an error.
+    ReadByTool,
     /// A tool result from the application; the editor may also end the call by itself, as [`Ends`]
     /// states.
     Tool(Ends),
@@ -68,9 +72,11 @@ impl Serves {
     /// Returns the expected answer to a request whose id no open request has. `awaiting` is true
     /// before the session is open.
     pub fn expected(&self, wants: &Wants, awaiting: bool) -> Expected {
-        let (method, cursor, call) = match wants {
+        let (method, params, cursor, call) = match wants {
             Wants::Refused(code) => return Expected::Error(*code),
-            Wants::Method { method, cursor, call } => (method.as_str(), *cursor, call.as_ref()),
+            Wants::Method { method, params, cursor, call } => {
+                (method.as_str(), params.as_deref(), *cursor, call.as_ref())
+            }
         };
         match (self, method) {
             (_, "ping") => Expected::Result(json!({})),
@@ -79,6 +85,7 @@ impl Serves {
             (Self::Editor { .. }, _) if awaiting => Expected::Error(code::INVALID_REQUEST),
             (Self::Editor { .. }, "initialize") => Expected::Error(code::INVALID_REQUEST),
             (Self::Agent { .. }, "initialize") => Expected::Error(code::METHOD_NOT_FOUND),
+            (Self::Agent { .. }, _) if is_served(false, method) => served(method, params),
             (Self::Agent { forwards }, _) => forwarded(*forwards),
             (Self::Editor { listed, .. }, "tools/list") if !cursor => {
                 Expected::Having("tools", Some(json!(listed)))
@@ -92,14 +99,31 @@ impl Serves {
             (Self::Editor { .. }, "ide_connected") => Expected::OrBusy(Box::new(Expected::Result(json!({})))),
             // This model does not check the parameters of `readFile`.
             (Self::Editor { dialect: Dialect::Obsidian, .. }, "readFile") => Expected::Any,
-            (Self::Editor { forwards: true, .. }, _) => forwarded(true),
             (_, "resources/list" | "resources/templates/list" | "prompts/list") if cursor => {
                 Expected::Error(code::INVALID_PARAMS)
             }
-            (_, "resources/list") => Expected::Result(json!({"resources": []})),
-            (_, "resources/templates/list") => Expected::Result(json!({"resourceTemplates": []})),
-            (_, "prompts/list") => Expected::Result(json!({"prompts": []})),
-            _ => Expected::Error(code::METHOD_NOT_FOUND),
+            (Self::Editor { handled, .. }, "resources/list") => {
+                let of_tools = handled.iter().filter_map(|tool| Some(resource(*tool)?.0));
+                let names = ["today", "soon", "typed", "gone"].into_iter().chain(of_tools);
+                Expected::Having("resources", Some(names.collect()))
+            }
+            (_, "resources/templates/list") => Expected::Having("resourceTemplates", Some(json!(["notes"]))),
+            (Self::Editor { handled, .. }, "resources/read") => {
+                let is_named = |tool: &Tool| resource(*tool).is_some_and(|(_, uri)| params == Some(uri));
+                match Tool::ALL.into_iter().find(is_named) {
+                    Some(tool) if handled.contains(&tool) => called_by(Kind::ReadByTool),
+                    // Every other URI can be one of the template.
+                    Some(_) => called_by(Kind::Resource),
+                    // An editor has no such tool.
+                    None if params.is_some_and(|params| params.contains("ide://typed")) => {
+                        Expected::Error(code::RESOURCE_NOT_FOUND)
+                    }
+                    None => served(method, params),
+                }
+            }
+            (Self::Editor { .. }, "prompts/list") => served(method, None),
+            (Self::Editor { .. }, _) if is_served(true, method) => served(method, params),
+            (Self::Editor { forwards, .. }, _) => forwarded(*forwards),
         }
     }
 }
@@ -109,6 +133,36 @@ fn forwarded(forwards: bool) -> Expected {
         true => Expected::OrBusy(Box::new(Expected::Raw)),
         false => Expected::Error(code::METHOD_NOT_FOUND),
     }
+}
+
+/// Returns the expected answer to a request that the session serves itself.
+fn served(method: &str, params: Option<&str>) -> Expected {
+    let result = |text| Expected::Result(serde_json::from_str(text).expect("a result is JSON"));
+    match requires(method, params) {
+        Some(Requires::Result(text)) => result(text),
+        Some(Requires::Roots) => result(roots(false).1),
+        Some(Requires::Error(code)) => Expected::Error(code),
+        Some(Requires::Call(kind)) => called_by(kind),
+        Some(Requires::Template) => called_by(Kind::Resource),
+        None => Expected::Any,
+    }
+}
+
+/// Returns the expected answer to a call of this kind.
+fn called_by(kind: Kind) -> Expected {
+    let expected = if kind == Kind::ReadByTool { Expected::ReadByTool } else { Expected::Raw };
+    Expected::OrBusy(Box::new(expected))
+}
+
+/// Returns the name of the resource that a tool reads, and the parameters that name it.
+fn resource(tool: Tool) -> Option<(&'static str, &'static str)> {
+    Some(match tool {
+        Tool::GetCurrentSelection => ("selection", r#"{"uri":"ide://selection"}"#),
+        Tool::GetDiagnostics => ("diagnostics", r#"{"uri":"ide://diagnostics"}"#),
+        Tool::GetOpenEditors => ("open-editors", r#"{"uri":"ide://open-editors"}"#),
+        Tool::GetWorkspaceFolders => ("workspace-folders", r#"{"uri":"ide://workspace-folders"}"#),
+        _ => return None,
+    })
 }
 
 /// Returns the expected answer to a call of a tool in this dialect.
@@ -166,11 +220,14 @@ impl Expected {
                 let busy = matches!(upon, Upon::Words) && error == Some(code::INTERNAL_ERROR);
                 busy || expected.is_met(answer, upon)
             }
+            (Self::ReadByTool, Upon::Result(_) | Upon::Nothing) => error == Some(code::INTERNAL_ERROR),
             (Self::Any | Self::Raw | Self::Tool(_), Upon::Result(own)) => result == Some(own),
-            (Self::Any | Self::Raw | Self::Tool(_), Upon::Failure(own)) => error == Some(*own),
+            (Self::Any | Self::Raw | Self::ReadByTool | Self::Tool(_), Upon::Failure(own)) => {
+                error == Some(*own)
+            }
             (Self::Any, Upon::Words | Upon::Nothing) => error.is_none_or(|code| KNOWN.contains(&code)),
             (Self::Raw, Upon::Nothing) => error == Some(code::INTERNAL_ERROR),
-            (Self::Raw, Upon::Words) => false,
+            (Self::Raw | Self::ReadByTool, Upon::Words) => false,
             (Self::Tool(ends), Upon::Words) => *ends != Ends::No && result.is_some_and(is_of_tool),
             (Self::Tool(ends), Upon::Nothing) => *ends != Ends::Does && result.is_some_and(is_of_tool),
             (Self::Error(code), Upon::Words) => error == Some(*code),
@@ -188,8 +245,13 @@ impl Expected {
 }
 
 /// The error codes that the code under test writes by itself.
-const KNOWN: [i64; 4] =
-    [code::INVALID_REQUEST, code::METHOD_NOT_FOUND, code::INVALID_PARAMS, code::INTERNAL_ERROR];
+const KNOWN: [i64; 5] = [
+    code::INVALID_REQUEST,
+    code::METHOD_NOT_FOUND,
+    code::INVALID_PARAMS,
+    code::INTERNAL_ERROR,
+    code::RESOURCE_NOT_FOUND,
+];
 
 fn is_of_tool(result: &Value) -> bool {
     result["content"].as_array().is_some_and(|blocks| blocks.iter().all(|block| block["type"] == "text"))

@@ -4,12 +4,14 @@
 use super::answers::{Serves, Upon};
 use super::owed::{OPEN_CALLS, Owed, WITH_BATCHES};
 use super::speech::Speech;
-use crate::sessions::Hits;
+use crate::sessions::{Hits, Kind, context, roots};
 use crate::support::editors::server_config;
 use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
 use ide_mcp::ide::{Dialect, Server, ServerEvent, Tool, ToolSet};
-use ide_mcp::mcp::{Client, ClientConfig, Event, Forward, Implementation, ToolResult};
+use ide_mcp::mcp::{
+    Client, ClientConfig, Event, Forward, Implementation, PromptResult, ResourceResult, ToolResult,
+};
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Messages, Span};
@@ -57,7 +59,8 @@ impl Setup {
     }
 
     fn tools(&self) -> ToolSet {
-        self.handled().into_iter().fold(ToolSet::new(), ToolSet::handle)
+        // The tool of the application's own reads a resource.
+        self.handled().into_iter().fold(ToolSet::new(), ToolSet::handle).custom("soon", "", "{}")
     }
 
     fn serves(&self) -> Serves {
@@ -99,11 +102,8 @@ trait Side {
 
     fn deadline(&self) -> Option<Time>;
 
-    /// Returns the result with which the application answers.
-    fn result() -> Value;
-
-    /// Answers one of the open calls and returns the messages that the side sends.
-    fn answer(&mut self, which: usize, fails: bool) -> Vec<String>;
+    /// Answers one of the open calls. Returns the messages that the side sends, and the result.
+    fn answer(&mut self, which: usize, fails: bool) -> (Vec<String>, Value);
 
     /// Shuts down the side, which answers all open requests, and returns the messages that it
     /// sends.
@@ -119,8 +119,11 @@ fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) -> H
                 owed.will_hear(&speech);
                 (side.hear(now, &text), Upon::Words)
             }
-            Act::Answer(which) => (side.answer(which.into(), false), Upon::Result(S::result())),
-            Act::Fail(which) => (side.answer(which.into(), true), Upon::Failure(FAILURE)),
+            Act::Answer(which) => {
+                let (said, result) = side.answer(which.into(), false);
+                (said, Upon::Result(result))
+            }
+            Act::Fail(which) => (side.answer(which.into(), true).0, Upon::Failure(FAILURE)),
             Act::Wait(span) => {
                 now = now.saturating_add(span.duration());
                 (side.tick(now), Upon::Nothing)
@@ -148,7 +151,7 @@ fn initialize(version: &str) -> String {
 /// An editor, with all layers down to the frames.
 struct Editor {
     server: Server,
-    calls: Vec<CallId>,
+    calls: Vec<(CallId, Kind)>,
     /// The number of bytes in the first of two frames of a message; 0 for a single frame.
     cut: u8,
     is_ending: bool,
@@ -157,8 +160,7 @@ struct Editor {
 impl Editor {
     fn new(setup: &Setup) -> Self {
         let mut config = server_config(setup.tools()).with_dialect(setup.dialect());
-        // The model expects a session without resources.
-        config.tool_resources = false;
+        config.mcp.context = context(true).into();
         // The session processes every message: faults do not end the connection, and there is
         // always room for an answer.
         (config.mcp.limits.faults, config.ws.outgoing) = (usize::MAX - 1, usize::MAX);
@@ -200,9 +202,11 @@ impl Editor {
             }
             self.server.sent(self.server.outgoing().len());
             match event {
-                Some(ServerEvent::Call(call)) => self.calls.push(call.id()),
+                Some(ServerEvent::Call(call)) => self.calls.push((call.id(), Kind::Tool)),
+                Some(ServerEvent::GetPrompt { call, .. }) => self.calls.push((call, Kind::Prompt)),
+                Some(ServerEvent::ReadResource { call, .. }) => self.calls.push((call, Kind::Resource)),
                 Some(ServerEvent::Direct { call, .. } | ServerEvent::Request { call, .. }) => {
-                    self.calls.push(call)
+                    self.calls.push((call, Kind::Request));
                 }
                 Some(ServerEvent::Closed(why)) => assert!(self.is_ending, "{why}"),
                 Some(_) => {}
@@ -213,10 +217,6 @@ impl Editor {
 }
 
 impl Side for Editor {
-    fn result() -> Value {
-        json!({"content": [{"type": "text", "text": "yes"}], "isError": true})
-    }
-
     fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
         let bytes = text.as_bytes();
         let at = usize::from(self.cut).min(bytes.len());
@@ -239,19 +239,23 @@ impl Side for Editor {
         self.server.deadline()
     }
 
-    fn answer(&mut self, which: usize, fails: bool) -> Vec<String> {
-        let Some(call) = which.checked_rem(self.calls.len()).map(|at| self.calls.swap_remove(at)) else {
-            return Vec::new();
+    fn answer(&mut self, which: usize, fails: bool) -> (Vec<String>, Value) {
+        let Some((call, kind)) = which.checked_rem(self.calls.len()).map(|at| self.calls.swap_remove(at))
+        else {
+            return (Vec::new(), Value::Null);
         };
         // The call may have ended by now. A failure is a result of every tool.
-        let answered = if fails {
-            self.server.call(call).fail(FAILURE, "no").is_ok()
-        } else {
-            self.server.call(call).respond(&ToolResult::error("yes")).is_ok()
+        let (open, failure) = (self.server.call(call), ToolResult::error("yes"));
+        let (prompt, resource) = (PromptResult::text("yes"), ResourceResult::text("r://1", "", "yes"));
+        let (answered, result) = match kind {
+            _ if fails => (open.fail(FAILURE, "no").is_ok(), Ok(Value::Null)),
+            Kind::Prompt => (open.respond_prompt(&prompt).is_ok(), serde_json::to_value(prompt)),
+            Kind::Resource => (open.respond_resource(&resource).is_ok(), serde_json::to_value(resource)),
+            _ => (open.respond(&failure).is_ok(), serde_json::to_value(failure)),
         };
         let said = self.settle();
         assert_eq!(said.len(), usize::from(answered), "{said:?}");
-        said
+        (said, result.expect("a result is JSON"))
     }
 
     fn shutdown(&mut self) -> Vec<String> {
@@ -274,6 +278,7 @@ impl Agent {
         // The agent sends no requests of its own.
         config.keepalive = None;
         config.limits.open_calls = OPEN_CALLS;
+        (config.roots, config.elicitation) = (Some(roots(false).0), true);
         if setup.forwards {
             config.forward = Forward::Everything;
         }
@@ -300,7 +305,7 @@ impl Agent {
 
     fn settle(&mut self) -> Vec<String> {
         while let Some(event) = self.client.poll_event(&mut self.out) {
-            if let Event::Request { call, .. } = event {
+            if let Event::Request { call, .. } | Event::Form { call, .. } = event {
                 self.calls.push(call);
             }
         }
@@ -309,10 +314,6 @@ impl Agent {
 }
 
 impl Side for Agent {
-    fn result() -> Value {
-        json!({})
-    }
-
     fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
         self.client.receive(now, text, &mut self.out);
         self.settle()
@@ -327,9 +328,9 @@ impl Side for Agent {
         self.client.deadline()
     }
 
-    fn answer(&mut self, which: usize, fails: bool) -> Vec<String> {
+    fn answer(&mut self, which: usize, fails: bool) -> (Vec<String>, Value) {
         let Some(call) = which.checked_rem(self.calls.len()).map(|at| self.calls.swap_remove(at)) else {
-            return Vec::new();
+            return (Vec::new(), Value::Null);
         };
         let answered = if fails {
             self.client.fail(call, FAILURE, "no", &mut self.out).is_ok()
@@ -338,7 +339,7 @@ impl Side for Agent {
         };
         let said = self.settle();
         assert_eq!(said.len(), usize::from(answered), "{said:?}");
-        said
+        (said, json!({}))
     }
 
     fn shutdown(&mut self) -> Vec<String> {

@@ -3,6 +3,7 @@
 //! the code under test to classify a message.
 
 use super::calls::{Called, call, no_arguments, text_in, value};
+use crate::sessions::SERVED;
 use ide_mcp::ide::Tool;
 use ide_mcp::rpc::code;
 use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};
@@ -101,6 +102,8 @@ pub enum Wants {
     Refused(i64),
     Method {
         method: String,
+        /// The parameters, if they are an object.
+        params: Option<String>,
         /// True if there is a cursor among the parameters.
         cursor: bool,
         call: Option<Called>,
@@ -208,7 +211,9 @@ impl Message {
         if params.is_some_and(|params| params != "null" && !params.starts_with('{')) {
             return Wants::Refused(code::INVALID_PARAMS);
         }
-        Wants::Method { method, cursor: params.is_some_and(|params| params.contains("\"cursor\"")), call }
+        let cursor = params.is_some_and(|params| params.contains("\"cursor\""));
+        let params = params.filter(|params| *params != "null").map(str::to_owned);
+        Wants::Method { method, params, cursor, call }
     }
 
     fn text(&self) -> String {
@@ -388,6 +393,14 @@ fn request(u: &mut Unstructured<'_>) -> Result<Says> {
         "7",
         "null",
     ];
+    if u.ratio(1, 4)? {
+        let (method, params) = match u.int_in_range(0..=3)? {
+            0 => ("resources/read", *u.choose(&TOOL_RESOURCES)?),
+            _ => u.choose(SERVED).map(|row| (row.method, row.params))?,
+        };
+        let params = Some(params.to_owned()).filter(|params| !params.is_empty());
+        return Ok(Says::Asks(format!("\"{method}\""), params, None));
+    }
     if u.ratio(3, 4)? {
         let (params, called) = call(u)?;
         return Ok(Says::Asks("\"tools/call\"".into(), Some(params), Some(called)));
@@ -402,6 +415,14 @@ fn request(u: &mut Unstructured<'_>) -> Result<Says> {
     let method = if u.ratio(1, 64)? { format!("\"{}\"", "m".repeat(257)) } else { method.into() };
     Ok(Says::Asks(method, params, None))
 }
+
+/// The parameters that name a resource of a tool.
+const TOOL_RESOURCES: [&str; 4] = [
+    r#"{"uri":"ide://selection"}"#,
+    r#"{"uri":"ide://open-editors"}"#,
+    r#"{"uri":"ide://diagnostics"}"#,
+    r#"{"uri":"ide://workspace-folders"}"#,
+];
 
 impl<'a> Arbitrary<'a> for Id {
     /// Chooses from a few ids in many spellings, so that ids coincide.
