@@ -9,7 +9,7 @@ use ide_mcp::{
         Backoff, Client, ClientEvent, CloseAllDiffTabs, CloseTab, DirectRequest, GaveUp, GetDiagnostics,
         OpenDiff, OpenFile, OtherTool, Push, ReadFile, Reconnect,
     },
-    mcp::{GetPrompt, Outcome, ProtocolVersion, ReadResource, Timeout},
+    mcp::{FieldValue, FormAnswer, GetPrompt, Outcome, ProtocolVersion, ReadResource, Root, Timeout},
     rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
     testing::Random,
     ws::{Closed, ResponseError},
@@ -19,9 +19,9 @@ use serde_json::value::RawValue;
 use super::{
     network::Clock,
     oracle::{Invariant as I, Oracle},
-    plan::Plan,
+    plan::{Folders, Plan},
     plant::Bug,
-    tap::{edition_in, nonce, nonce_in, selection_in},
+    tap::{edition_in, is_odd, nonce, nonce_in, selection_in},
 };
 
 /// The tabs, which have the same names for all agents, so that a mix-up shows.
@@ -37,6 +37,15 @@ struct Wanted {
     reached: f64,
 }
 
+/// A request of the editor.
+#[derive(Clone, Debug)]
+enum Asked {
+    Folders,
+    /// A form with this mark.
+    Form(String),
+    Other,
+}
+
 /// An agent: a process, and the processes that replace it.
 pub struct Agent {
     pub index: usize,
@@ -49,7 +58,9 @@ pub struct Agent {
     version: ProtocolVersion,
     sessions: u64,
     requests: BTreeMap<RequestId, Wanted>,
-    calls: Vec<CallId>,
+    folders: Folders,
+    shows_forms: bool,
+    calls: Vec<(CallId, Asked)>,
     ended_calls: Vec<(CallId, NotOpen)>,
     /// The selection that the agent shows since it was attached.
     pub shows: Option<u64>,
@@ -87,6 +98,8 @@ impl Agent {
             random,
             sessions: 0,
             requests: BTreeMap::new(),
+            folders: [Folders::Undeclared, Folders::Session, Folders::Application][index % 3],
+            shows_forms: index % 4 != 1,
             calls: Vec::new(),
             ended_calls: Vec::new(),
             shows: None,
@@ -121,7 +134,8 @@ impl Agent {
         self.reconnect.on_attempt();
         let session = SessionId::new(self.sessions);
         let time = self.clock.tell(now);
-        let client = Client::new(plan.client(self.version), Random::new(self.random.number()), session, time);
+        let config = plan.client(self.version, self.folders, self.shows_forms);
+        let client = Client::new(config, Random::new(self.random.number()), session, time);
         self.client = Some(client.unwrap());
         self.forget();
     }
@@ -213,14 +227,13 @@ impl Agent {
                 wanted.deadline = Some(time.saturating_add(wanted.idle).min(wanted.latest));
                 oracle.hit("progress received");
             }
-            ClientEvent::Request { call, .. } => {
-                self.calls.push(call);
-                if self.random.one_in(2) {
-                    self.respond(call, oracle);
-                }
+            ClientEvent::Request { call, method, .. } => {
+                let is_for_folders = &*method == "roots/list";
+                self.asked(call, if is_for_folders { Asked::Folders } else { Asked::Other }, oracle);
             }
+            ClientEvent::Form { call, form } => self.asked(call, Asked::Form(form.message), oracle),
             ClientEvent::CallEnded { call, .. } => {
-                let known = self.calls.iter().position(|open| *open == call).map(|at| self.calls.remove(at));
+                let known = self.position(call).map(|at| self.calls.remove(at));
                 oracle.claim(known.is_some(), I::AnsweredOnce, || format!("{call:?} ends twice"));
                 oracle.hit("agent's call ended");
             }
@@ -338,11 +351,42 @@ impl Agent {
         });
     }
 
+    fn asked(&mut self, call: CallId, asked: Asked, oracle: &mut Oracle) {
+        self.calls.push((call, asked));
+        if self.random.one_in(2) {
+            self.respond(call, oracle);
+        }
+    }
+
+    fn position(&self, call: CallId) -> Option<usize> {
+        self.calls.iter().position(|(open, _)| *open == call)
+    }
+
+    /// Answers a request of the editor, open or not. An accepted answer to a form with an odd mark does
+    /// not fit.
     fn respond(&mut self, call: CallId, oracle: &mut Oracle) {
+        let (open, dice) = (self.position(call), self.random.below(6));
         let Some(client) = &mut self.client else { return };
-        let result = RawValue::from_string(r#"{"roots":[]}"#.into()).unwrap();
-        let done = client.respond_raw(call, &result);
-        let open = self.calls.iter().position(|open| *open == call);
+        let asked = open.map_or(Asked::Other, |at| self.calls[at].1.clone());
+        let raw = |text: &str| RawValue::from_string(text.into()).unwrap();
+        let done = match (&asked, dice) {
+            (Asked::Other, _) => client.respond_raw(call, &raw("{}")),
+            (_, 0) => client.fail(call, -7, "no").map_err(RespondError::from),
+            (Asked::Folders, 1) => client.respond_raw(call, &raw(r#"{"roots":7}"#)),
+            (Asked::Folders, folder) => {
+                let folder = format!(r#"{{"roots":[{{"uri":"file:///w/{}-{folder}"}}]}}"#, self.index);
+                client.respond_raw(call, &raw(&folder))
+            }
+            (Asked::Form(mark), 1) if is_odd(mark) => client.respond_raw(call, &raw(r#"{"action":"later"}"#)),
+            (Asked::Form(_), 4) => client.answer_form(call, &FormAnswer::Declined).map_err(Into::into),
+            (Asked::Form(_), 5) => client.answer_form(call, &FormAnswer::Cancelled).map_err(Into::into),
+            (Asked::Form(mark), _) => {
+                let number = if is_odd(mark) { 10 } else { 9 };
+                let values = [("mark", FieldValue::from(mark.as_str())), ("n", number.into())];
+                let values = values.map(|(name, value)| (name.to_owned(), value));
+                client.answer_form(call, &FormAnswer::Accepted(values.into())).map_err(Into::into)
+            }
+        };
         match (done, open) {
             (Ok(()), Some(at)) => {
                 self.calls.remove(at);
@@ -416,13 +460,21 @@ impl Agent {
                 (client.read_resource(&resource).map(|asked| asked.id()), default)
             }
             16 => (client.ask_direct(&DirectRequest::ReadFile(ReadFile::new(format!("/w/{mark}")))), default),
+            17 if self.folders != Folders::Undeclared && self.random.one_in(2) => {
+                let folder = Root::new(format!("file:///w/{}-{serial}", self.index));
+                let changed = match self.folders {
+                    Folders::Session => client.set_roots(vec![folder]),
+                    _ => client.notify("notifications/roots/list_changed", None::<&()>),
+                };
+                return oracle.note(|| format!("agent {} changes its folders: {changed:?}", self.index));
+            }
             17 => {
                 let said = client.notify("notifications/unknown", None::<&()>);
                 return oracle.note(|| format!("agent {} says something: {said:?}", self.index));
             }
             18 | 19 => return self.cancel(oracle),
             20 => {
-                let call = self.calls.get(self.random.below(self.calls.len())).copied();
+                let call = self.calls.get(self.random.below(self.calls.len())).map(|(call, _)| *call);
                 let ended =
                     self.ended_calls.get(self.random.below(self.ended_calls.len())).map(|(call, _)| *call);
                 return call.or(ended).into_iter().for_each(|call| self.respond(call, oracle));

@@ -41,6 +41,8 @@ const DIAGNOSTICS: Duration = Duration::from_millis(400);
 #[derive(Debug)]
 struct Wanted {
     deadline: Option<Time>,
+    /// The mark of a form.
+    form: Option<String>,
 }
 
 #[derive(Debug)]
@@ -55,6 +57,8 @@ pub struct Editor {
     deeds: BTreeMap<(Time, u64), (CallId, Deed)>,
     serial: u64,
     requests: BTreeMap<RequestId, Wanted>,
+    /// The number of forms.
+    forms: u64,
     /// The number of the latest selection, and the length of the longest text.
     pub selected: u64,
     pub selected_len: usize,
@@ -88,6 +92,7 @@ impl Editor {
             deeds: BTreeMap::new(),
             serial: 0,
             requests: BTreeMap::new(),
+            forms: 0,
             selected: 0,
             selected_len: 0,
             edition: 0,
@@ -166,6 +171,14 @@ impl Editor {
             ServerEvent::DiffClosed { call, reason: why, tab_name } => {
                 self.diff_closed((call, &tab_name, why), subject, book, oracle)
             }
+            ServerEvent::RootsChanged { roots } => {
+                let answer: serde_json::Value =
+                    serde_json::from_str(&book.folders.take().unwrap_or_default()).unwrap_or_default();
+                let uris = roots.iter().map(|root| serde_json::json!({ "uri": root.uri }));
+                let is_answer = answer["roots"] == uris.collect::<serde_json::Value>();
+                oracle.claim(is_answer, I::Roots, || format!("{roots:?} after {answer}"));
+                oracle.hit("folders: reported");
+            }
             ServerEvent::Outcome { request, outcome } => self.outcome(time, request, &outcome, oracle),
             ServerEvent::Closed(closed) => self.closed(conn, &closed, book, oracle),
             ServerEvent::PeerFault(violation) => oracle.hit(match violation {
@@ -184,9 +197,9 @@ impl Editor {
         self.waiting_mentions.values_mut().for_each(|of| of.is_doubtful = true);
         let calls = self.open.keys().filter(|call| conn_of(**call) == conn).count();
         let requests = self.requests.keys().filter(|request| conn_asked(**request) == conn).count();
-        oracle.claim(calls + requests == 0, I::AnsweredOnce, || {
-            format!("{calls} calls and {requests} requests outlive their connection")
-        });
+        oracle.claim(calls == 0, I::AnsweredOnce, || format!("{calls} calls outlive their connection"));
+        oracle
+            .claim(requests == 0, I::OneOutcome, || format!("{requests} requests outlive their connection"));
         oracle.hit(match closed {
             Closed::Remote { .. } => "host: closed by the peer",
             Closed::Local { clean: true } => "host: closed by us, answered",

@@ -69,6 +69,8 @@ pub struct Ledger {
     marks: BTreeSet<String>,
     /// The limits of open calls and of their bytes.
     room: (usize, usize),
+    /// The limit of the requests of the host.
+    requests: usize,
     /// The ids of all requests of the client.
     ids: BTreeSet<String>,
     /// The ids that the client cancelled.
@@ -93,6 +95,14 @@ pub struct Ledger {
     changes_told: usize,
     own_ids: u64,
     own_given_up: BTreeSet<String>,
+    /// The requests of the host that wait for the client, except pings, with their methods.
+    own_open: BTreeMap<String, String>,
+    /// True for each of the two that the client has declared: roots, forms.
+    declared: (bool, bool),
+    /// The number of times that the host can still send `roots/list`, and true if it has to.
+    roots_due: (usize, bool),
+    /// The last answer to `roots/list`, until the application receives the folders.
+    pub folders: Option<String>,
     /// The mentions that were written and are not checked yet.
     pub mentions: Vec<u64>,
     /// The last mentions that were written here: of those addressed to this client, and of those
@@ -106,10 +116,11 @@ pub struct Ledger {
 
 impl Ledger {
     /// Creates a ledger. `changes`: the number of changes of the tools so far; `room`: the limits
-    /// of open calls and of their bytes.
-    pub fn new(standing: Standing, changes: usize, room: (usize, usize)) -> Self {
+    /// of open calls and of their bytes; `requests`: the limit of the requests of the host.
+    pub fn new(standing: Standing, changes: usize, room: (usize, usize), requests: usize) -> Self {
         Self {
             standing,
+            requests,
             heard: Tap::new(true),
             said: Tap::new(false),
             room,
@@ -146,6 +157,13 @@ impl Ledger {
         let honest = self.standing == Standing::Honest;
         let params = || message.get("params").and_then(Message::read);
         match (message.method(), message.get("id")) {
+            (Some("initialize"), Some(_)) if honest && self.ids.is_empty() => {
+                let declared = params()
+                    .and_then(|params| Message::read(params.get("capabilities")?))
+                    .map(|all| (all.get("roots").is_some(), all.get("elicitation").is_some()));
+                self.declared = declared.unwrap_or_default();
+                self.ask(message.get("id").unwrap_or_default(), "initialize", text, None, oracle);
+            }
             (Some(method), Some(id)) => {
                 let fresh = id.parse::<u64>().is_ok_and(|number| number >= 1) && !self.ids.contains(id);
                 oracle.claim(fresh || !honest, I::OwnIds, || {
@@ -156,6 +174,18 @@ impl Ledger {
             (Some("notifications/initialized"), None) => {
                 self.initialized = true;
                 self.repeats = 2;
+                self.roots_due = (usize::from(self.declared.0), self.declared.0);
+            }
+            (Some("notifications/roots/list_changed"), None) if self.declared.0 => {
+                self.roots_due = (self.roots_due.0 + 1, true);
+                oracle.hit("folders: changed by the agent");
+            }
+            (None, Some(id)) => {
+                let ended = self.own_open.remove(id);
+                if ended.is_some_and(|method| method == "roots/list") {
+                    self.folders = message.get("result").map(str::to_owned);
+                    oracle.hit(if self.folders.is_some() { "folders: answered" } else { "folders: refused" });
+                }
             }
             (Some("notifications/cancelled"), None) => {
                 let Some(id) = params().and_then(|params| params.get("requestId").map(str::to_owned)) else {
@@ -308,8 +338,27 @@ impl Ledger {
                 oracle.claim(self.initialized || method == "ping", I::Selection, || {
                     format!("too early: {text}")
                 });
+                self.own_request(id, method, text, oracle);
             }
             (Some(method), None) => self.push((now, method), &message, past, oracle),
+        }
+    }
+
+    /// Records a request of the host.
+    fn own_request(&mut self, id: &str, method: &str, text: &str, oracle: &mut Oracle) {
+        let honest = self.standing == Standing::Honest;
+        if method == "roots/list" {
+            let is_asked = self.own_open.values().any(|open| open == method);
+            let is_right = self.roots_due.0 > 0 && !is_asked;
+            oracle.claim(is_right || !honest, I::Roots, || format!("{:?}: {text}", self.own_open));
+            self.roots_due = (self.roots_due.0.saturating_sub(1), false);
+            oracle.hit("folders: asked");
+        }
+        let is_form = method == "elicitation/create";
+        oracle
+            .claim(!is_form || self.declared.1 || !honest, I::Forms, || format!("no form is shown: {text}"));
+        if method != "ping" {
+            self.own_open.insert(id.to_owned(), method.to_owned());
         }
     }
 
@@ -407,6 +456,9 @@ impl Ledger {
         oracle.claim(knows || !self.initialized, I::ListChanged, || {
             format!("it knows of edition {:?} of the tools, and not of {edition}", self.edition)
         });
+        let is_asked = self.own_open.values().any(|method| method == "roots/list");
+        let may_wait = !self.roots_due.1 || is_asked || self.own_open.len() >= self.requests;
+        oracle.claim(may_wait, I::Roots, || format!("roots/list is due, beside {:?}", self.own_open));
         for asked in &self.pending {
             let waits = asked.call.is_some_and(&is_open);
             oracle.claim(waits, I::AnsweredOnce, || {

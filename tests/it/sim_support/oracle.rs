@@ -95,6 +95,11 @@ invariants! {
     Diffs,
     /// I38: no push comes before the client accepts it, and the last selection arrives
     Selection,
+    /// `roots/list` goes to the clients that declare roots and to no other, once, again after each change,
+    /// and one at a time; the application receives the folders and no outcome
+    Roots,
+    /// A form goes only to a client that shows forms, and an answer that does not fit is malformed
+    Forms,
     /// Every mention arrives at one client, in order, or is reported as expired
     Mentions,
     /// N1–N3, H1–H11: a peer without the token gets no answer but the due refusal

@@ -5,7 +5,10 @@ use std::time::Duration;
 use ide_mcp::Keepalive;
 use ide_mcp::{
     ide::{AuthFailure, AuthToken, ClientConfig, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet},
-    mcp::{Context, Forward, Implementation, PromptArgument, PromptSpec, ProtocolVersion, ResourceTemplate},
+    mcp::{
+        Context, Form, FormField, Forward, Implementation, PromptArgument, PromptSpec, ProtocolVersion,
+        ResourceTemplate, Root,
+    },
     testing::Random,
 };
 
@@ -52,6 +55,17 @@ pub struct Plan {
     /// The time for which agents ignore pushes after the answer to `tools/list`, as the real client
     /// does. It is set only in runs without delays or clock jumps, which an editor cannot detect.
     pub ignores_for: Option<Duration>,
+}
+
+/// The way in which an agent answers the question for its folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folders {
+    /// The agent declares none.
+    Undeclared,
+    /// The session answers at once.
+    Session,
+    /// The application answers: at once, late, never, with an error, or with nonsense.
+    Application,
 }
 
 /// The limit of a message. Honest messages are far below it.
@@ -143,8 +157,9 @@ impl Plan {
         host
     }
 
-    /// Returns the settings of an agent that offers this version.
-    pub fn client(&self, version: ProtocolVersion) -> ClientConfig {
+    /// Returns the settings of an agent that offers this version, declares these folders, and shows
+    /// forms or not.
+    pub fn client(&self, version: ProtocolVersion, folders: Folders, shows_forms: bool) -> ClientConfig {
         let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
         config.dialect = self.dialect;
         config.pid = Some(7);
@@ -152,7 +167,17 @@ impl Plan {
         config.mcp.version = version;
         config.mcp.request_timeout = self.request_timeout;
         config.mcp.call_deadline = self.call_deadline;
-        config.mcp.forward = Forward::Methods(vec!["roots/list".into()]);
+        let mut forwarded = vec!["x/ask".into()];
+        match folders {
+            Folders::Undeclared => {}
+            Folders::Session => config.mcp.roots = Some(vec![Root::new("file:///w/agent")]),
+            Folders::Application => {
+                config.mcp.capabilities = serde_json::from_str(r#"{"roots":{"listChanged":true}}"#).ok();
+                forwarded.push("roots/list".into());
+            }
+        }
+        config.mcp.forward = Forward::Methods(forwarded);
+        config.mcp.elicitation = shows_forms;
         config.mcp.limits.requests = self.requests;
         if self.dialect == Dialect::JetBrains {
             config.mcp.keepalive = Some(Keepalive::JSON_RPC);
@@ -182,6 +207,12 @@ impl Plan {
             _ => 10,
         }
     }
+}
+
+/// Returns a form with this mark, which a fitting answer repeats.
+pub fn form(mark: &str) -> Form {
+    let number = FormField::integer("n").minimum(1.0).maximum(9.0);
+    Form::new(mark).field(FormField::text("mark").required()).field(number)
 }
 
 pub fn token() -> AuthToken {

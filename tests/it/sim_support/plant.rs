@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{AgentId, ConnId, DiffEnd, Host, HostConfig, HostEvent, Policy, ServerEvent},
-    mcp::ToolResult,
+    mcp::{Outcome, ToolResult},
     rpc::{CallId, RequestId},
 };
 
@@ -100,6 +100,21 @@ bugs! {
     ChoosesAnotherVersion => Negotiation,
     /// Ids of requests do not grow.
     ReusesIds => OwnIds,
+    /// A client that declared no folders is asked for them.
+    AsksAnyoneForFolders => Roots,
+    /// The second question for the folders does not wait for the end of the first.
+    AsksTwiceForFolders => Roots,
+    NeverAsksForFolders => Roots,
+    /// The folders that an event reports are not those of the answer.
+    ReportsOtherFolders => Roots,
+    /// Some forms have two outcomes.
+    FormEndsTwice => OneOutcome,
+    /// The outcome of a request is lost when its connection ends.
+    LosesOutcomesAtTheEnd => OneOutcome,
+    /// An answer that does not fit its form counts as accepted.
+    TakesAnyFormAnswer => Forms,
+    /// A form is sent to a client that shows none.
+    SendsFormsToAnyone => Forms,
     /// An agent does not report the outcome of a request.
     AgentForgetsAnOutcome => OneOutcome,
     /// The deadline of an agent's request is before the expected one.
@@ -240,6 +255,25 @@ impl Subject {
                     let event = ServerEvent::DiffClosed { call, tab_name, reason: why };
                     self.extra.push(HostEvent::Agent { agent, event });
                 }
+            }
+            (Bug::ReportsOtherFolders, ServerEvent::RootsChanged { .. }) => {
+                let event = ServerEvent::RootsChanged { roots: Vec::new() };
+                return Some(HostEvent::Agent { agent: *agent, event });
+            }
+            (Bug::FormEndsTwice, ServerEvent::Outcome { request, outcome: Outcome::Result(result) })
+                if result.get().contains("\"action\"") =>
+            {
+                let event =
+                    ServerEvent::Outcome { request: *request, outcome: Outcome::Result(result.clone()) };
+                self.extra.push(HostEvent::Agent { agent: *agent, event });
+            }
+            (Bug::LosesOutcomesAtTheEnd, ServerEvent::Outcome { outcome: Outcome::Closed, .. }) => {
+                return self.poll_event();
+            }
+            (Bug::TakesAnyFormAnswer, ServerEvent::Outcome { request, outcome: Outcome::Malformed }) => {
+                let result = serde_json::from_str(r#"{"action":"accept","content":{}}"#).unwrap();
+                let event = ServerEvent::Outcome { request: *request, outcome: Outcome::Result(result) };
+                return Some(HostEvent::Agent { agent: *agent, event });
             }
             (Bug::Panics, ServerEvent::Notification { method, .. }) => {
                 assert!(!method.contains("unknown"), "planted");

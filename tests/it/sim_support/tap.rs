@@ -141,6 +141,11 @@ pub fn nonce_in(text: &str) -> Option<&str> {
     text.get(at..at + 15)
 }
 
+/// Returns true if the number of a mark is odd.
+pub fn is_odd(mark: &str) -> bool {
+    mark.trim_end_matches('-').ends_with(['1', '3', '5', '7', '9'])
+}
+
 /// Returns the beginning of a selection's text, which contains the number of the selection.
 pub fn selected(number: u64) -> String {
     format!("sel-{number:08}-")

@@ -243,8 +243,8 @@ impl World {
         let conn = self.subject.connect(time);
         self.oracle.note(|| format!("{peer:?} connects as {conn:?}"));
         self.places = self.places.max(conn.index() + 1);
-        let known =
-            self.books.insert(conn, Ledger::new(standing, self.editor.past.changes.len(), self.plan.room()));
+        let (changes, plan) = (self.editor.past.changes.len(), &self.plan);
+        let known = self.books.insert(conn, Ledger::new(standing, changes, plan.room(), plan.requests));
         self.oracle.claim(known.is_none(), I::CrossTalk, || format!("{conn:?} was there before"));
         let bulky = match peer {
             Peer::Hostile(at) => self.hostiles[at].is_bulky(),

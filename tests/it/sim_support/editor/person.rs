@@ -7,16 +7,16 @@ use ide_mcp::{
     Time,
     ide::{AgentId, ConnId, DiagnosticsChanged, Mention, Range, Selected, Selection},
     mcp::{Outcome, Timeout},
-    rpc::RequestId,
+    rpc::{NotSent, RequestId},
 };
 
 use super::{Editor, Mentioned, Wanted};
 use crate::sim_support::{
     ledger::Ledger,
     oracle::{Invariant as I, Oracle},
-    plan::Plan,
+    plan::{Plan, form},
     plant::{Subject, conn_asked},
-    tap::selected,
+    tap::{is_odd, nonce, selected},
 };
 
 impl Editor {
@@ -146,7 +146,7 @@ impl Editor {
         }
     }
 
-    /// Sends a request to a client.
+    /// Sends a request to a client: a form, or another one.
     fn ask(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
         let conns: Vec<ConnId> = subject.host.connections().map(|(conn, _)| conn).collect();
         let Some(conn) = conns.get(self.random.below(conns.len())).copied() else { return };
@@ -156,14 +156,24 @@ impl Editor {
             1 => (Timeout::Never, None),
             _ => (Timeout::Default, Some(time.saturating_add(self.request_timeout))),
         };
-        let method = ["roots/list", "roots/list", "ping", "x/unknown"][self.random.below(4)];
+        let method = ["x/ask", "x/ask", "ping", "x/unknown"][self.random.below(4)];
         let before = subject.snapshot(conn);
-        match subject.host.client(conn.into()).request(method, None::<&()>, timeout) {
+        self.forms += 1;
+        let mark = self.random.one_in(2).then(|| nonce(self.forms));
+        let client = subject.host.client(conn.into());
+        let asked = match &mark {
+            Some(mark) => client.elicit_within(form(mark), timeout).map(|asked| asked.id()),
+            None => client.request(method, None::<&()>, timeout),
+        };
+        match asked {
             Ok(request) => {
                 oracle.claim(conn_asked(request) == conn, I::CrossTalk, || format!("{request:?}"));
-                self.requests.insert(request, Wanted { deadline });
+                self.requests.insert(request, Wanted { deadline, form: mark });
             }
             Err(error) => {
+                if error == NotSent::Undeclared {
+                    oracle.hit("form: not declared");
+                }
                 let after = subject.snapshot(conn);
                 oracle.claim(before == after, I::RefusalsFree, || {
                     format!("{error}: {before:?} is {after:?} now")
@@ -188,7 +198,31 @@ impl Editor {
             Outcome::Closed => "editor's request: closed",
             _ => "editor's request: malformed",
         });
+        if let Some(mark) = wanted.form {
+            form_ended(&mark, outcome, oracle);
+        }
     }
+}
+
+/// Checks the outcome of a form. An accepted answer repeats the mark of the form, and fits if the mark is
+/// even.
+fn form_ended(mark: &str, outcome: &Outcome, oracle: &mut Oracle) {
+    let accepted = serde_json::json!({ "action": "accept", "content": { "mark": mark, "n": 9 } });
+    let (fits, hit) = match outcome {
+        Outcome::Result(result) => match result.get() {
+            r#"{"action":"decline"}"# => (true, "form: declined"),
+            r#"{"action":"cancel"}"# => (true, "form: closed by the person"),
+            text => (!is_odd(mark) && serde_json::from_str(text).ok() == Some(accepted), "form: accepted"),
+        },
+        Outcome::Malformed => (is_odd(mark), "form: malformed"),
+        Outcome::Error(_) => (true, "form: refused"),
+        Outcome::TimedOut => (true, "form: timed out"),
+        Outcome::Cancelled => (true, "form: cancelled"),
+        Outcome::Closed => (true, "form: closed"),
+        _ => (false, "form: ended otherwise"),
+    };
+    oracle.claim(fits, I::Forms, || format!("{mark} ends with {outcome:?}"));
+    oracle.hit(hit);
 }
 
 fn mention_number(path: &str) -> u64 {

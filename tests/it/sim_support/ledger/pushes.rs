@@ -61,6 +61,9 @@ impl Ledger {
                 let asked = id.parse().is_ok_and(|id: u64| (1..=self.own_ids).contains(&id));
                 let fresh = self.own_given_up.insert(id.to_owned());
                 oracle.claim(asked && fresh, I::OneCancel, || format!("{id} is given up"));
+                if self.own_open.remove(id).is_some_and(|method| method == "roots/list") {
+                    oracle.hit("folders: timed out");
+                }
             }
             "notifications/tools/list_changed" => {
                 self.changes_told += 1;

@@ -109,6 +109,19 @@ impl Subject {
             (Bug::IsBusyTooEarly, Some(id)) if text.contains("\"nonce-") && self.every(5) => {
                 return out.extend(busy(id));
             }
+            (Bug::AsksAnyoneForFolders, None) if is_selection => {
+                out.extend(frame(r#"{"jsonrpc":"2.0","id":900000,"method":"roots/list"}"#));
+            }
+            (Bug::SendsFormsToAnyone, None) if is_selection => {
+                out.extend(frame(
+                    r#"{"jsonrpc":"2.0","id":900000,"method":"elicitation/create","params":{}}"#,
+                ));
+            }
+            (Bug::AsksTwiceForFolders, None) if method == "roots/list" => {
+                out.extend_from_slice(whole);
+                return out.extend(frame(r#"{"jsonrpc":"2.0","id":900000,"method":"roots/list"}"#));
+            }
+            (Bug::NeverAsksForFolders, None) if method == "roots/list" => return,
             (Bug::LosesMentions, None) if method.ends_with("at_mentioned") => return,
             (Bug::ProgressGoesBack, None) if method == "notifications/progress" => {
                 out.extend_from_slice(whole)
