@@ -14,14 +14,41 @@ use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Messages, NEWEST, TestC
 use ide_mcp::Keepalive;
 use ide_mcp::{
     Time,
-    mcp::{Event, Forward, Progress, ProtocolVersion, ServerConfig, Timeout, ToolResult},
+    mcp::{
+        Context, Event, Forward, Progress, PromptSpec, ProtocolVersion, ResourceSpec, ServerConfig, Timeout,
+        ToolResult,
+    },
     rpc::{CallId, NotOpen, NotSent, RequestId},
 };
 
 fn config() -> ServerConfig {
     let mut config = crate::mcp_support::config();
     config.forward = Forward::Methods(vec!["x/raw".into()]);
+    config.context = Context::new()
+        .prompt(PromptSpec::new("p", ""))
+        .resource(ResourceSpec::new("r://1", "one"))
+        .resource(ResourceSpec::new("r://tool", "of a tool").read_by("soon"))
+        .into();
     config
+}
+
+/// The kinds of calls: the methods, and parameters that are accepted. Each waits for 30 s.
+const KINDS: [(&str, &str); 5] = [
+    ("tools/call", r#"{"name":"plain"}"#),
+    ("prompts/get", r#"{"name":"p"}"#),
+    ("resources/read", r#"{"uri":"r://1"}"#),
+    ("resources/read", r#"{"uri":"r://tool"}"#),
+    ("x/raw", "{}"),
+];
+
+fn kind_text(id: &str, (method, params): (&str, &str)) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+}
+
+/// Receives a call of this kind, which the server has to accept.
+fn open(bench: &mut Bench, id: &str, kind: (&str, &str)) -> CallId {
+    assert_eq!(bench.hear(&kind_text(id, kind)), [""; 0], "{kind:?}");
+    called(bench)
 }
 
 /// Sends a request and returns it with its text.
@@ -33,7 +60,12 @@ fn request(bench: &mut Bench, method: &str, timeout: Timeout) -> (RequestId, Str
 /// Returns the call that the next event reports.
 fn called(bench: &mut Bench) -> CallId {
     match bench.poll() {
-        Some(Event::<TestCall>::Call { call, .. }) => call,
+        Some(
+            Event::<TestCall>::Call { call, .. }
+            | Event::GetPrompt { call, .. }
+            | Event::ReadResource { call, .. }
+            | Event::Request { call, .. },
+        ) => call,
         other => panic!("{other:?}"),
     }
 }
@@ -54,6 +86,9 @@ fn call_text(id: &str, tool: &str, token: Option<&str>) -> String {
 #[test]
 fn i01_every_request_ends_exactly_once() {
     reach(&[("answer", "result -32600 -32601"), ("call ended", "Cancelled Expired Closed ShutDown")]);
+    for kind in ["Tool", "Request", "Prompt", "Resource", "ReadByTool", "Form"] {
+        reach(&[(kind, "answered Cancelled Expired Closed ShutDown")]);
+    }
 }
 
 #[test]
@@ -65,21 +100,23 @@ fn i02_answer_repeats_the_id_as_written() {
             let want = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
             assert!(sent.len() == 1 && sent[0].starts_with(&want), "{id}: {sent:?}");
         };
-        let mut bench = Bench::ready();
+        let mut bench = Bench::opened(config(), NEWEST);
         starts(&bench.ask(id, "ping"));
         starts(&bench.ask(id, "tools/list"));
         bench.events();
         starts(&bench.ask(id, "nobody"));
         starts(&bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":7}}"#)));
         bench.events();
-        let call = bench.call(id, "plain");
-        bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
-        starts(&bench.out.take());
-        let call = bench.call(id, "plain");
-        bench.server.fail(call, -1, "no", &mut bench.out).unwrap();
-        starts(&bench.out.take());
-        bench.call(id, "soon");
-        starts(&bench.at(60_000).1);
+        for (at, kind) in (1..).zip(KINDS) {
+            let call = open(&mut bench, id, kind);
+            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
+            starts(&bench.out.take());
+            let call = open(&mut bench, id, kind);
+            bench.server.fail(call, -1, "no", &mut bench.out).unwrap();
+            starts(&bench.out.take());
+            open(&mut bench, id, kind);
+            starts(&bench.at(at * 60_000).1);
+        }
     }
 }
 
@@ -96,6 +133,16 @@ fn i03_duplicate_of_an_open_id_is_refused() {
             r#"[{"jsonrpc":"2.0","id":7.0,"error":{"code":-32600,"message":"a request with this id is open"}}]"#
         ]
     );
+    for (kind, again) in KINDS.iter().flat_map(|kind| KINDS.map(|again| (*kind, again))) {
+        let mut bench = Bench::opened(config(), NEWEST);
+        let call = open(&mut bench, "7", kind);
+        assert!(bench.hear(&kind_text("7.0", again))[0].contains("-32600"), "{again:?} beside {kind:?}");
+        assert_eq!(
+            (bench.events().len(), bench.server.is_open(call)),
+            (0, true),
+            "{again:?} beside {kind:?}"
+        );
+    }
 }
 
 #[test]
@@ -143,14 +190,16 @@ fn i07_initialize_is_never_cancelled() {
 #[test]
 fn i08_a_notification_is_never_answered_nor_executed() {
     const METHODS: &str = "tools/call tools/list initialize ping server/discover logging/setLevel \
-        resources/read notifications/cancelled notifications/progress notifications/initialized \
+        resources/read prompts/get roots/list elicitation/create notifications/cancelled notifications/progress notifications/initialized \
         ide_connected rpc.x";
-    const PARAMS: &str = r#"{} null [] {"name":"plain"} 7"#;
+    const PARAMS: &str = r#"{} null [] {"name":"plain"} {"name":"p"} {"uri":"r://1"} 7"#;
     let params = PARAMS.split(' ').map(|params| format!(r#","params":{params}"#));
     let params: Vec<String> = params.chain([String::new()]).collect();
     for method in METHODS.split(' ').chain([""]) {
         for params in &params {
-            for mut bench in [Bench::new(), Bench::initializing(), Bench::ready()] {
+            let mut initializing = Bench::with(config());
+            initializing.hear(INITIALIZE);
+            for mut bench in [Bench::with(config()), initializing, Bench::opened(config(), NEWEST)] {
                 assert_eq!(
                     bench.hear(&format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params}}}"#)),
                     [""; 0],
@@ -254,6 +303,15 @@ fn i11_control_traffic_never_waits_for_the_application() {
 #[test]
 fn i12_forgotten_call_is_answered_at_its_deadline() {
     reach(&[("call ended", "Expired"), ("refused", "Expired")]);
+    for kind in KINDS {
+        let mut bench = Bench::opened(config(), NEWEST);
+        let call = open(&mut bench, "7", kind);
+        assert_eq!(bench.at(29_999), (vec![], vec![]), "{kind:?}");
+        let (events, sent) = bench.at(30_000);
+        assert_eq!((&events[..], sent.len()), (&["ended Expired".to_owned()][..], 1), "{kind:?}: {sent:?}");
+        let late = bench.server.respond(call, &ToolResult::text("x"), &mut bench.out);
+        assert_eq!((late, bench.out.take().len()), (Err(NotOpen::Expired), 0), "{kind:?}");
+    }
     // Progress extends the deadline, but not beyond the limit; the application can set another
     // timeout.
     let mut config = config();
@@ -296,7 +354,8 @@ fn i12_forgotten_call_is_answered_at_its_deadline() {
 
 #[test]
 fn i13_each_request_of_ours_has_one_outcome() {
-    reach(&[("outcome", "Result Error Malformed TimedOut Cancelled Closed")]);
+    let ends = "Result Error Malformed TimedOut Cancelled Closed";
+    reach(&[("outcome", ends), ("form", ends)]);
 }
 
 #[test]
@@ -425,7 +484,7 @@ fn i23_a_second_initialize_changes_nothing() {
 #[test]
 fn i24_nothing_of_a_later_version_is_sent() {
     // The server declares everything that can be declared.
-    let mut config = config();
+    let mut config = crate::mcp_support::config();
     config.logging = Some(ide_mcp::mcp::LogLevel::Debug);
     config.capabilities.insert("completions".into(), "{}".into());
     config.capabilities.insert("resources".into(), "no JSON".into());
@@ -494,19 +553,18 @@ fn i27_ended_calls_and_requests_hold_no_memory() {
 #[test]
 fn i28_call_above_the_limit_is_refused() {
     let mut bench = Bench::opened(config(), NEWEST);
-    let raw = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x/raw"}}"#);
-    let text = |id: u32| if id % 2 == 0 { call_text(&id.to_string(), "never", None) } else { raw(id) };
+    let text = |id: usize| kind_text(&id.to_string(), KINDS[id % KINDS.len()]);
     for id in 1..=256 {
         assert_eq!(bench.hear(&text(id)), [""; 0]);
     }
-    assert!(matches!(bench.poll(), Some(Event::Request { .. })));
     let open = called(&mut bench);
-    for id in [998, 999] {
+    for id in 995..1_000 {
         assert!(bench.hear(&text(id))[0].contains("-32603"), "{}", text(id));
     }
     bench.server.fail(open, -1, "no", &mut bench.out).unwrap();
     bench.out.take();
     assert_eq!(bench.hear(&text(998)), [""; 0]);
+    reach(&[("prompts/get", "-32603"), ("resources/read", "-32603"), ("elicitation/create", "-32603")]);
 }
 
 #[test]
@@ -551,7 +609,7 @@ fn i31_tools_change_is_announced_only_once() {
 
 #[test]
 fn i32_closing_ends_everything_exactly_once() {
-    reach(&[("call ended", "Closed"), ("refused", "Closed")]);
+    reach(&[("call ended", "Closed"), ("refused", "Closed"), ("form", "Closed")]);
 }
 
 #[test]

@@ -220,8 +220,10 @@ impl Expected {
                 let busy = matches!(upon, Upon::Words) && error == Some(code::INTERNAL_ERROR);
                 busy || expected.is_met(answer, upon)
             }
+            // A tool that reads a resource fails with an error.
+            (Self::Any, Upon::Result(own)) => result == Some(own) || error == Some(code::INTERNAL_ERROR),
             (Self::ReadByTool, Upon::Result(_) | Upon::Nothing) => error == Some(code::INTERNAL_ERROR),
-            (Self::Any | Self::Raw | Self::Tool(_), Upon::Result(own)) => result == Some(own),
+            (Self::Raw | Self::Tool(_), Upon::Result(own)) => result == Some(own),
             (Self::Any | Self::Raw | Self::ReadByTool | Self::Tool(_), Upon::Failure(own)) => {
                 error == Some(*own)
             }

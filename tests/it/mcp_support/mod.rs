@@ -218,6 +218,8 @@ pub fn describe(event: &Event<TestCall>) -> String {
         Event::Ready => "ready".into(),
         Event::ToolsListed => "tools listed".into(),
         Event::Call { tool, .. } => format!("call {tool:?}"),
+        Event::GetPrompt { prompt, .. } => format!("prompt {}", prompt.name),
+        Event::ReadResource { resource, .. } => format!("resource {}", resource.uri),
         Event::CallEnded { reason: CallEnd::Cancelled { reason }, .. } => {
             format!("ended Cancelled {}", reason.as_deref().unwrap_or("-"))
         }
