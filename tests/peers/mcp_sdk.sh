@@ -13,7 +13,8 @@ venv=$root/venv
 npm install --silent --no-audit --no-fund --prefix "$root/npm" @modelcontextprotocol/sdk@1.32.2 ws@8.23.0
 
 cargo build --workspace --bins --examples
+export NODE_MODULES=$root/npm/node_modules
 printf '\n== the Python SDK\n'
 "$venv/bin/python" tests/peers/mcp_sdk.py check target/debug
 printf '\n== the TypeScript SDK\n'
-NODE_MODULES=$root/npm/node_modules node tests/peers/mcp_sdk.mjs check target/debug
+node tests/peers/mcp_sdk.mjs check target/debug
