@@ -113,6 +113,11 @@ pub const SERVED: &[Served] = &[
     ),
     row(
         "elicitation/create",
+        r#"{"message":"m","requestedSchema":{"properties":{"a":{"type":"array","items":{"type":"string","enum":["x"]}}}}}"#,
+        FORM,
+    ),
+    row(
+        "elicitation/create",
         r#"{"mode":"url","message":"m","url":"https://x","elicitationId":"1"}"#,
         INVALID,
     ),
