@@ -3,7 +3,7 @@
 use super::AgentId;
 use crate::Time;
 use crate::rpc::{CallId, digest};
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -41,13 +41,15 @@ use core::mem;
 /// | [`MAX_TEXT`](Self::MAX_TEXT) | 4 MiB in a state | the largest file that a person would review as a change |
 /// | [`MAX_BYTES`](Self::MAX_BYTES) | 64 MiB in all states | 8 edits of the largest files, thousands of usual files |
 ///
+/// A state that several edits share counts once.
+///
 /// A state above `MAX_TEXT`, and the oldest states above `MAX_BYTES`, are dropped. Their edits are
 /// still confirmed, by a digest, and listed without this text.
 #[derive(Debug, Default)]
 pub struct EditLog {
     expected: VecDeque<Expected>,
     edits: VecDeque<Edit>,
-    /// The bytes of all states.
+    /// The bytes of all states. A state that several edits share counts once.
     bytes: usize,
 }
 
@@ -89,17 +91,18 @@ impl EditLog {
         let Expected { path, before, .. } = self.expected.remove(at)?;
         let after = self.keep(after);
         if !before.differs(&after) {
-            self.bytes = self.bytes.saturating_sub(before.len().saturating_add(after.len()));
+            self.release([before, after]);
             return None;
         }
         for other in self.expected.iter_mut().filter(|other| other.path == path) {
-            self.bytes = self.bytes.saturating_add(after.len());
+            // The contents are shared: one edit can have 4,095 others.
             let replaced = mem::replace(&mut other.before, after.clone());
-            self.bytes = self.bytes.saturating_sub(replaced.len());
+            self.bytes = self.bytes.saturating_sub(replaced.unshared_len());
         }
         if self.edits.len() >= Self::MAX_EDITS {
-            let first = self.edits.pop_front();
-            self.bytes = self.bytes.saturating_sub(first.map_or(0, |first| first.len()));
+            if let Some(Edit { before, after, .. }) = self.edits.pop_front() {
+                self.release([before, after]);
+            }
         }
         self.edits.push_back(Edit { id: edit, path, at: now, before, after });
         self.drop_oldest_states();
@@ -133,8 +136,12 @@ impl EditLog {
     /// Removes an edit from the list: the person has undone it, or does not want to see it any more.
     pub fn remove(&mut self, edit: CallId) -> Option<Edit> {
         let at = self.edits.iter().position(|known| known.id == edit)?;
-        let removed = self.edits.remove(at)?;
-        self.bytes = self.bytes.saturating_sub(removed.len());
+        let mut removed = self.edits.remove(at)?;
+        for state in [&mut removed.before, &mut removed.after] {
+            self.bytes = self.bytes.saturating_sub(state.unshared_len());
+            // From here on the application decides when the edit is dropped.
+            state.unshare();
+        }
         Some(removed)
     }
 
@@ -142,14 +149,14 @@ impl EditLog {
     fn forget(&mut self, edit: CallId) {
         if let Some(at) = self.expected.iter().position(|known| known.edit == edit) {
             let dropped = self.expected.remove(at);
-            self.bytes = self.bytes.saturating_sub(dropped.map_or(0, |dropped| dropped.before.len()));
+            self.release(dropped.map(|dropped| dropped.before));
         }
         self.remove(edit);
     }
 
     fn forget_first_expected(&mut self) {
         let first = self.expected.pop_front();
-        self.bytes = self.bytes.saturating_sub(first.map_or(0, |first| first.before.len()));
+        self.release(first.map(|first| first.before));
     }
 
     /// Counts the bytes of a state. Drops the state if it is too large.
@@ -159,17 +166,29 @@ impl EditLog {
         kept
     }
 
+    /// Subtracts the bytes of these states, and drops the states.
+    fn release(&mut self, states: impl IntoIterator<Item = Kept>) {
+        for state in states {
+            self.bytes = self.bytes.saturating_sub(state.unshared_len());
+        }
+    }
+
     /// Drops the oldest states until the others fit, those of confirmed edits first: the text before an
     /// expected edit is the one that a person is most likely to need.
     fn drop_oldest_states(&mut self) {
         let of_edits = self.edits.iter_mut().flat_map(|edit| [&mut edit.before, &mut edit.after]);
         let of_expected = self.expected.iter_mut().map(|expected| &mut expected.before);
+        // One digest is enough for all edits that share contents.
+        let mut digests = BTreeMap::new();
         for state in of_edits.chain(of_expected) {
             if self.bytes <= Self::MAX_BYTES {
                 return;
             }
-            self.bytes = self.bytes.saturating_sub(state.len());
-            state.drop_contents();
+            let Kept::Whole(shared) = &*state else { continue };
+            let FileState::Contents(contents) = &**shared else { continue };
+            let digest = digests.entry(Arc::as_ptr(shared)).or_insert_with(|| Digest::of(contents));
+            let dropped = mem::replace(state, Kept::Dropped(*digest));
+            self.bytes = self.bytes.saturating_sub(dropped.unshared_len());
         }
     }
 }
@@ -234,18 +253,14 @@ impl Edit {
 
     /// Returns the state of the file before the edit; `None` if the log dropped it.
     #[must_use]
-    pub const fn before(&self) -> Option<&FileState> {
+    pub fn before(&self) -> Option<&FileState> {
         self.before.state()
     }
 
     /// Returns the state of the file after the edit; `None` if the log dropped it.
     #[must_use]
-    pub const fn after(&self) -> Option<&FileState> {
+    pub fn after(&self) -> Option<&FileState> {
         self.after.state()
-    }
-
-    fn len(&self) -> usize {
-        self.before.len().saturating_add(self.after.len())
     }
 }
 
@@ -281,10 +296,10 @@ struct Expected {
     before: Kept,
 }
 
-/// A state, or what is left of it once its contents were dropped.
+/// A state, which several edits can share, or its digest once its contents were dropped.
 #[derive(Clone, Debug)]
 enum Kept {
-    Whole(FileState),
+    Whole(Arc<FileState>),
     Dropped(Digest),
 }
 
@@ -301,14 +316,13 @@ impl Digest {
 impl Kept {
     /// Drops the contents of a state that is too large.
     fn new(state: FileState) -> Self {
-        let mut kept = Self::Whole(state);
-        if kept.len() > EditLog::MAX_TEXT {
-            kept.drop_contents();
+        match &state {
+            FileState::Contents(bytes) if bytes.len() > EditLog::MAX_TEXT => Self::Dropped(Digest::of(bytes)),
+            FileState::Absent | FileState::Contents(_) | FileState::Unknown => Self::Whole(Arc::new(state)),
         }
-        kept
     }
 
-    const fn state(&self) -> Option<&FileState> {
+    fn state(&self) -> Option<&FileState> {
         match self {
             Self::Whole(state) => Some(state),
             Self::Dropped(_) => None,
@@ -317,28 +331,44 @@ impl Kept {
 
     /// Returns true if both states are known and differ.
     fn differs(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Whole(FileState::Unknown), _) | (_, Self::Whole(FileState::Unknown)) => false,
-            (Self::Whole(one), Self::Whole(other)) => one != other,
-            (Self::Dropped(one), Self::Dropped(other)) => one != other,
-            (Self::Dropped(dropped), Self::Whole(state)) | (Self::Whole(state), Self::Dropped(dropped)) => {
-                !matches!(state, FileState::Contents(bytes) if Digest::of(bytes) == *dropped)
-            }
+        match (self.state(), other.state()) {
+            (Some(FileState::Unknown), _) | (_, Some(FileState::Unknown)) => false,
+            (Some(one), Some(other)) => one != other,
+            _ => self.digest() != other.digest(),
         }
     }
 
-    /// Returns the number of bytes that the log holds of the state.
-    fn len(&self) -> usize {
+    /// Returns the digest of the contents; `None` for a state without contents.
+    fn digest(&self) -> Option<Digest> {
         match self {
-            Self::Whole(FileState::Contents(bytes)) => bytes.len(),
-            Self::Whole(FileState::Absent | FileState::Unknown) | Self::Dropped(_) => 0,
+            Self::Dropped(digest) => Some(*digest),
+            Self::Whole(state) => match &**state {
+                FileState::Contents(bytes) => Some(Digest::of(bytes)),
+                FileState::Absent | FileState::Unknown => None,
+            },
         }
     }
 
-    /// Drops the contents, but for their digest. Other states stay.
-    fn drop_contents(&mut self) {
-        if let Self::Whole(FileState::Contents(bytes)) = self {
-            *self = Self::Dropped(Digest::of(bytes));
+    /// Returns the number of bytes of the contents.
+    fn len(&self) -> usize {
+        match self.state() {
+            Some(FileState::Contents(bytes)) => bytes.len(),
+            Some(FileState::Absent | FileState::Unknown) | None => 0,
+        }
+    }
+
+    /// Returns the number of bytes that are freed if this state is dropped.
+    fn unshared_len(&self) -> usize {
+        match self {
+            Self::Whole(state) if Arc::strong_count(state) == 1 => self.len(),
+            Self::Whole(_) | Self::Dropped(_) => 0,
+        }
+    }
+
+    /// Copies contents that other edits share.
+    fn unshare(&mut self) {
+        if let Self::Whole(state) = self {
+            Arc::make_mut(state);
         }
     }
 }
@@ -507,6 +537,56 @@ mod tests {
     }
 
     #[test]
+    fn edits_of_one_file_share_its_state() {
+        let mut log = EditLog::new();
+        let all = EditLog::MAX_EXPECTED as u64;
+        let large = EditLog::MAX_TEXT;
+        for round in 0..2 {
+            for number in 1..=all {
+                log.expect(edit(A, number), "/w/a", text("a"));
+            }
+            assert!(log.end(at(1), edit(A, 1), of_size(large, round)).is_some());
+            assert_bytes(&log);
+            let shared = log.expected.back().unwrap().before.clone();
+            let Kept::Whole(shared) = shared else { panic!("the state was dropped") };
+            // All the other edits, the confirmed edit, and the variable above.
+            assert_eq!(Arc::strong_count(&shared) as u64, all + 1, "{round}");
+            drop(shared);
+            // The removed edit has a copy, so the log counts without it.
+            let removed = log.remove(edit(A, 1)).unwrap();
+            assert_eq!(removed.after(), Some(&of_size(large, round)));
+            for number in 2..=all {
+                assert!(log.end(at(2), edit(A, number), FileState::Unknown).is_none(), "{number}");
+            }
+            assert_eq!(log.bytes, 0, "{round}");
+        }
+    }
+
+    #[test]
+    fn shared_state_is_dropped_everywhere() {
+        let mut log = EditLog::new();
+        let full = EditLog::MAX_BYTES / EditLog::MAX_TEXT;
+        for number in 1..=100 {
+            log.expect(edit(A, number), "/w/a", FileState::Absent);
+        }
+        log.end(at(1), edit(A, 1), of_size(EditLog::MAX_TEXT, 1));
+        for number in 1..full as u64 {
+            log.expect(edit(B, number), alloc::format!("/w/{number}"), of_size(EditLog::MAX_TEXT, 1));
+        }
+        assert_eq!(log.bytes, EditLog::MAX_BYTES);
+        assert!(log.get(edit(A, 1)).unwrap().after().is_some(), "exactly full");
+        log.expect(edit(B, full as u64), "/w/c", text("x"));
+        assert_bytes(&log);
+        assert!(log.get(edit(A, 1)).unwrap().after().is_none());
+        let same = log.end(at(2), edit(A, 2), of_size(EditLog::MAX_TEXT, 1));
+        assert!(same.is_none(), "the digest still shows that nothing changed");
+        let other = log.end(at(2), edit(A, 3), text("y"));
+        assert!(other.unwrap().before().is_none());
+        assert!(log.end(at(2), edit(B, 1), text("y")).unwrap().before().is_some(), "the newer state stays");
+        assert_bytes(&log);
+    }
+
+    #[test]
     fn oldest_edits_make_room_for_new() {
         let mut log = EditLog::new();
         for number in 1..=EditLog::MAX_EDITS as u64 + 1 {
@@ -550,8 +630,14 @@ mod tests {
     }
 
     fn assert_bytes(log: &EditLog) {
-        let of_edits: usize = log.edits.iter().map(Edit::len).sum();
-        let of_expected: usize = log.expected.iter().map(|expected| expected.before.len()).sum();
-        assert_eq!(log.bytes, of_edits + of_expected);
+        let of_edits = log.edits.iter().flat_map(|edit| [&edit.before, &edit.after]);
+        let states = of_edits.chain(log.expected.iter().map(|expected| &expected.before));
+        let whole = states.filter_map(|state| match state {
+            Kept::Whole(shared) => Some((Arc::as_ptr(shared), state.len())),
+            Kept::Dropped(_) => None,
+        });
+        let whole: BTreeMap<_, _> = whole.collect();
+        assert_eq!(log.bytes, whole.values().sum::<usize>());
+        assert!(log.bytes <= EditLog::MAX_BYTES);
     }
 }
