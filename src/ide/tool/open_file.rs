@@ -115,6 +115,10 @@ struct Opened {
     line_count: usize,
 }
 
+/// The greatest number of places at which the note of an answer can begin, far more than paths and notes
+/// have. An answer with more places counts as hidden, because the filter is called for each place.
+const MAX_NOTES: usize = 16;
+
 /// The answer of JetBrains for a file that does not exist.
 const NOT_THERE: &str = "Project is closed or directory not found";
 
@@ -142,9 +146,9 @@ impl Answer for OpenedFile {
     /// the note that a text is not in the file, would reveal contents.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let (Self::InFront { path, .. } | Self::InBackground { path, .. } | Self::NotFound { path }) = self;
-        // An answer that was read from its text has the note as part of the path.
-        let mut paths = path.match_indices(" (").filter_map(|(end, _)| path.get(..end));
-        (hides(path) || paths.any(hides)).then(|| Self::NotFound { path: HIDDEN.into() })
+        let is_hidden =
+            hides(path) || matches!(self, Self::InFront { .. }) && hides_without_note(path, hides);
+        is_hidden.then(|| Self::NotFound { path: HIDDEN.into() })
     }
 
     /// Reads an answer. A note is read as part of the path, because nothing separates the two.
@@ -165,9 +169,41 @@ impl Answer for OpenedFile {
     }
 }
 
+/// Returns true if a file is hidden to whose path a note was added: an answer that was read from its
+/// text has the note as part of the path.
+fn hides_without_note(path: &str, hides: &dyn Fn(&str) -> bool) -> bool {
+    let mut paths = path.match_indices(" (").filter_map(|(end, _)| path.get(..end));
+    path.ends_with(')') && (paths.by_ref().take(MAX_NOTES).any(hides) || paths.next().is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::cell::Cell;
+
+    #[test]
+    fn filter_is_called_few_times() {
+        let places = |count: usize| format!("/w/a{})", " (".repeat(count));
+        let front = |path| OpenedFile::focused(path, None);
+        let cases = [
+            ("a path", front("/w/a".into()), 1, false),
+            ("most places", front(places(MAX_NOTES)), 1 + MAX_NOTES, false),
+            ("one more", front(places(MAX_NOTES + 1)), 1 + MAX_NOTES, true),
+            ("64 KiB of them", front(places(32 * 1024)), 1 + MAX_NOTES, true),
+            ("no note", front(" (".repeat(32 * 1024)), 1, false),
+            ("in the background", OpenedFile::unfocused(places(32 * 1024), "text", 7), 1, false),
+            ("not found", OpenedFile::NotFound { path: places(32 * 1024) }, 1, false),
+        ];
+        for (name, answer, expected, is_hidden) in cases {
+            let calls = Cell::new(0);
+            let count = |_: &str| {
+                calls.set(calls.get() + 1);
+                false
+            };
+            assert_eq!(answer.without_hidden(&count).is_some(), is_hidden, "{name}");
+            assert_eq!(calls.get(), expected, "{name}");
+        }
+    }
 
     #[test]
     fn optional_arguments_have_their_defaults() {
