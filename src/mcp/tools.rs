@@ -47,6 +47,14 @@ pub trait Tools {
         call
     }
 
+    /// Takes a call that a request for a resource has become (see
+    /// [`ResourceSpec::tool`](crate::mcp::ResourceSpec::tool)). The server calls this method after
+    /// [`decode`](Tools::decode), in place of [`with_meta`](Tools::with_meta). The default returns the
+    /// call unchanged.
+    fn as_resource(&self, call: Self::Call) -> Self::Call {
+        call
+    }
+
     /// Returns the time that this call can wait before the session answers it for the application.
     /// The server calls this method once, when the call arrives. The default is the time in the
     /// configuration.

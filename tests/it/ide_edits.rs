@@ -112,6 +112,21 @@ fn turn_ends_its_edits() {
 }
 
 #[test]
+fn resource_read_ends_no_edit() {
+    let mut config = config();
+    config.tool_resources = true;
+    let mut editor = Editor::attached(config);
+    for id in [10, 20] {
+        assert_eq!(asks(&mut editor, id, &one("a")), ["expected /w/a", "call"]);
+        let params = r#"{"uri":"ide://diagnostics"}"#;
+        let read =
+            format!(r#"{{"jsonrpc":"2.0","id":{},"method":"resources/read","params":{params}}}"#, id + 1);
+        assert_eq!(short(&editor.say(&read)), ["call"], "{id}");
+        assert_eq!(asks(&mut editor, id + 2, ALL), ["TurnDone /w/a", "call"], "{id}");
+    }
+}
+
+#[test]
 fn edit_ends_after_five_seconds() {
     let mut editor = Editor::attached(config());
     for begin in [0, 10_000] {

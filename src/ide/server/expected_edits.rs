@@ -2,7 +2,8 @@
 //!
 //! Before the real client writes a file, it asks for the problems of this file. It asks for the
 //! problems of all files once the tools of a turn are done (measured). Its model can ask for both too,
-//! and a mark in `_meta` shows this in the newest version.
+//! and a mark in `_meta` shows this in the newest version. A resource can be read at any time, so a call
+//! that reads a resource announces and ends nothing.
 
 use super::ServerEvent;
 use crate::Time;
@@ -62,7 +63,7 @@ impl ExpectedEdits {
         events: &mut VecDeque<ServerEvent>,
     ) {
         let ToolRequest::GetDiagnostics(GetDiagnostics { uri, .. }) = &received.request else { return };
-        if received.is_of_model {
+        if received.is_outside_turn {
             return;
         }
         let Some(uri) = uri else {

@@ -279,8 +279,9 @@ pub(crate) struct SharedTools {
 #[derive(Debug)]
 pub(crate) struct ReceivedCall {
     pub(crate) request: ToolRequest,
-    /// True if the model of the client makes the call, as far as the client shows it.
-    pub(crate) is_of_model: bool,
+    /// True if the call is no step of a turn of the client: it reads a resource, or the model makes the
+    /// call, as far as the client shows it.
+    pub(crate) is_outside_turn: bool,
 }
 
 /// The member of `_meta` that the real client adds to the calls of its model, and to no calls of its
@@ -308,7 +309,7 @@ impl Tools for SharedTools {
     }
 
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<ReceivedCall, D::Error> {
-        let received = |request| ReceivedCall { request, is_of_model: false };
+        let received = |request| ReceivedCall { request, is_outside_turn: false };
         let (name, decode) = match self.tools.called(name) {
             Some(Called::Known(tool)) => return ToolRequest::read(tool, arguments).map(received),
             Some(Called::Own(own)) => (&*own.name, own.decode),
@@ -325,9 +326,14 @@ impl Tools for SharedTools {
     /// Notes if the model makes the call. Only for `getDiagnostics` the sender makes a difference.
     fn with_meta(&self, mut call: ReceivedCall, meta: &RawValue) -> ReceivedCall {
         if matches!(call.request, ToolRequest::GetDiagnostics(_)) {
-            call.is_of_model = read_object::<ModelMeta>(meta).is_some_and(|meta| meta.tool_use.is_some());
+            call.is_outside_turn = read_object::<ModelMeta>(meta).is_some_and(|meta| meta.tool_use.is_some());
         }
         call
+    }
+
+    /// Notes that the person or the model reads a resource, at any time.
+    fn as_resource(&self, call: ReceivedCall) -> ReceivedCall {
+        ReceivedCall { is_outside_turn: true, ..call }
     }
 
     fn timeout(&self, call: &ReceivedCall) -> Timeout {

@@ -103,7 +103,7 @@ impl<T: Tools> Server<T> {
             let token = progress::token_of(params, &self.session.limits);
             // The client asked for a resource, so the code is not that of an unknown tool.
             self.tools.check(tool).map_err(|_| resource_not_found(&spec.uri))?;
-            let tool = self.decode_arguments(tool, params::NO_ARGUMENTS)?;
+            let tool = self.tools.as_resource(self.decode_arguments(tool, params::NO_ARGUMENTS)?);
             Ok((resource, Some((Decoded { tool, token, at_once: false }, form))))
         });
         match asked {
