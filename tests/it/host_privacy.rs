@@ -14,6 +14,8 @@ use ide_mcp::testing::Random;
 use ide_mcp::{Machine, Wire as _};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A file that the filter shows, and its text.
@@ -377,6 +379,45 @@ fn waiting_mention_outlasts_a_pause() {
         host.resume(at(resumed));
         drain(&mut host);
         assert_eq!(said(&mut host, conn).concat().contains(OPEN.0), is_sent, "{resumed}");
+    }
+}
+
+#[test]
+fn waiting_mention_passes_the_filter_again() {
+    for pauses in [false, true] {
+        let ignored = Arc::new(AtomicBool::new(false));
+        let is_ignored = ignored.clone();
+        let mut config = HostConfig::new(config());
+        config.filter = Filter::new().hide(move |path| path == OPEN.0 && is_ignored.load(Ordering::Relaxed));
+        let mut host = Host::new(config);
+        let conn = attach(&mut host);
+        // Each mention to a client waits for the one before.
+        let paths = ["/w/first", OPEN.0, "/w/last"];
+        for (begin, is_hidden) in [(0, false), (10_000, true), (20_000, true), (30_000, false)] {
+            for path in paths {
+                host.mention(at(begin), Mention::new(path, None), None).unwrap();
+            }
+            if pauses {
+                host.pause(at(begin + 1));
+            }
+            ignored.store(is_hidden, Ordering::Relaxed);
+            if pauses {
+                host.resume(at(begin + 2));
+            }
+            let (mut received, mut expired) = (String::new(), Vec::new());
+            for millis in (begin..begin + 1_000).step_by(50) {
+                host.tick(at(millis));
+                expired.extend(drain(&mut host).into_iter().filter_map(|event| match event {
+                    HostEvent::MentionExpired { mention } => Some(mention.file_path),
+                    _ => None,
+                }));
+                received.push_str(&said(&mut host, conn).concat());
+            }
+            let name = format!("paused: {pauses}, at {begin}: {received}");
+            assert_eq!(paths.map(|path| received.contains(path)), [true, !is_hidden, true], "{name}");
+            assert_eq!(expired, if is_hidden { vec![OPEN.0.to_owned()] } else { vec![] }, "{name}");
+            ignored.store(false, Ordering::Relaxed);
+        }
     }
 }
 

@@ -102,8 +102,8 @@ pub enum HostEvent {
     /// A change of the lock file, as its guard reported it with
     /// [`Host::on_lock_file`](super::Host::on_lock_file).
     LockFile(LockFileEvent),
-    /// A mention that expired: no client accepted it in time, or the client to which it was addressed
-    /// disconnected.
+    /// A mention that expired: no client accepted it in time, the client to which it was addressed
+    /// disconnected, or the [`Filter`](super::Filter) hides the file by now.
     MentionExpired {
         /// The mention.
         mention: Mention,

@@ -46,6 +46,13 @@ impl Mentions {
         self.waiting.get(index)
     }
 
+    /// Ends the waiting of the mention at this index: it expires with the next event.
+    pub(super) fn end_at(&mut self, index: usize, now: Time) {
+        if let Some(waiting) = self.waiting.get_mut(index) {
+            waiting.until = waiting.until.min(now);
+        }
+    }
+
     /// Notes that the mention at this index was put into the send buffer of `agent`.
     pub(super) fn on_sent(&mut self, index: usize, agent: AgentId) {
         let sent = self.waiting.remove(index);

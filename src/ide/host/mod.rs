@@ -406,6 +406,12 @@ impl Host {
             let mention = waiting.mention.clone();
             let conn = to.filter(|to| !waits.contains(to)).and_then(AgentId::conn);
             let place = conn.and_then(|conn| self.connections.index(conn));
+            // The filter can decide otherwise by now: an ignore file has changed.
+            if place.is_some() && self.config.filter.hides(&mention.file_path) {
+                self.mentions.end_at(index, self.connections.now);
+                index = index.saturating_add(1);
+                continue;
+            }
             let sent =
                 place.and_then(|place| self.connections.with(place, |server| server.mention(&mention)));
             match to.filter(|_| sent == Some(Ok(()))) {
