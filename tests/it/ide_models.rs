@@ -103,6 +103,17 @@ fn model_is_offered_marked_tools_only() {
             ToolSet::new().custom("getDiagnostics", "", "{}").offer_to_models("getDiagnostics", true),
             &["getDiagnostics"],
         ),
+        ("in another spelling", ToolSet::new().custom("get_diagnostics", "", "{}"), &[]),
+        (
+            "in another spelling, after the tool",
+            ToolSet::new().handle(Tool::GetDiagnostics).custom("get_diagnostics", "", "{}"),
+            &[],
+        ),
+        (
+            "in another spelling, marked",
+            ToolSet::new().custom("get_diagnostics", "", "{}").offer_to_models("getDiagnostics", true),
+            &["getDiagnostics"],
+        ),
         ("unlisted", ToolSet::new().handle_unlisted(Tool::GetDiagnostics), &[]),
         ("tools of agents, marked", agent_tools(), &[]),
     ];
@@ -146,6 +157,36 @@ fn model_calls_of_other_tools_are_refused() {
 }
 
 #[test]
+fn model_calls_custom_tool_by_its_spellings() {
+    for names in [["getDiagnostics", "get_diagnostics"], ["set_selection", "setSelection"]] {
+        for (custom, mark) in names.into_iter().flat_map(|custom| names.map(|mark| (custom, mark))) {
+            let tools = ToolSet::new().custom(custom, "", "{}").offer_to_models(mark, true);
+            let mut editor = model(offering(tools));
+            assert_eq!(listed(&mut editor), names[..1], "{custom} {mark}");
+            for name in names {
+                let events = editor.say(&call(5, name, "{}"));
+                let [ServerEvent::Call(ToolCall::Other(_, tool))] = &events[..] else {
+                    panic!("{custom} {mark} {name}: {events:?}")
+                };
+                assert_eq!(&*tool.name, custom, "{mark} {name}");
+                editor.server.call(called(&events)).fail(0, "").unwrap();
+                editor.written();
+            }
+        }
+    }
+}
+
+#[test]
+fn model_announces_no_edit() {
+    let mut editor = model(offering(every_tool()));
+    for (id, arguments) in [(5, r#"{"uri":"file:///w/a"}"#), (6, r#"{"uri":"file:///w/a"}"#), (7, "{}")] {
+        let events = editor.say(&call(id, "getDiagnostics", arguments));
+        assert!(matches!(&events[..], [ServerEvent::Call(_)]), "{id}: {events:?}");
+    }
+    assert_eq!(shown(&editor.eof()).last().map(String::as_str), Some("Closed(Abnormal)"));
+}
+
+#[test]
 fn model_call_is_answered_as_others() {
     let mut editor = model(offering(every_tool()));
     let events = editor.say(&call(5, "getCurrentSelection", "{}"));
@@ -166,12 +207,14 @@ fn model_has_nothing_else_of_the_dialect() {
     config.mcp.forward = Forward::All;
     config.mcp.context = Context::new().prompt(PromptSpec::new("review", "Reviews")).into();
     config.mcp.capabilities.insert("tasks".into(), "{}".into());
+    config.mcp.instructions = Some("for the agent".into());
     let mut editor = Editor::new(config);
     editor.feed(head().as_bytes());
     editor.written();
     editor.say(INITIALIZE);
     let greeting: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
     assert_eq!(greeting["result"]["capabilities"], serde_json::json!({"tools": {"listChanged": true}}));
+    assert_eq!(greeting["result"].get("instructions"), None);
     editor.say(INITIALIZED);
     let refused = "-32601";
     let cases = [

@@ -149,7 +149,10 @@ impl Server {
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
     fn called(&mut self, call: CallId, received: ReceivedCall) -> Option<ServerEvent> {
-        self.expected_edits.on_call(self.ws.now(), call, &received, &mut self.events);
+        // The agent of a model announces the edits. The model can call the tool at any time.
+        if self.peer == Peer::Agent {
+            self.expected_edits.on_call(self.ws.now(), call, &received, &mut self.events);
+        }
         let request = received.request;
         let mut tab_name = None;
         match &request {

@@ -28,8 +28,8 @@ use alloc::sync::Arc;
 ///   `set_permission_mode`.
 /// - It receives no selection, no mention and no other push. [`Host::agents`](crate::ide::Host::agents)
 ///   does not list it.
-/// - It has no prompts and no resources, because the connection of the agent has them: the model would
-///   find each resource twice. It has no methods that the application forwards or that a dialect adds.
+/// - It has no prompts, no resources and no instructions, because the connection of the agent has them:
+///   the model would find each resource twice. It has no methods that the application forwards or that a dialect adds.
 /// - Its calls are events as those of agents are, so one handler answers both. Its session begins with
 ///   [`ModelReady`](crate::ide::ServerEvent::ModelReady) in place of
 ///   [`Ready`](crate::ide::ServerEvent::Ready), and `ide_connected` is an unknown notification.
@@ -76,6 +76,7 @@ impl Server {
         let SharedTools { tools, dialect } = self.mcp.tools().clone();
         self.mcp.replace_offer(SharedTools { tools: self.peer.tools(tools), dialect }, |config| {
             config.context = Arc::default();
+            config.instructions = None;
             config.capabilities.clear();
             config.forward = Forward::Nothing;
         });

@@ -214,9 +214,10 @@ impl ToolSet {
         for specs in &mut offered.specs {
             specs.retain(|spec| self.is_offered_to_models(&spec.name));
         }
-        let is_listed = |name: &str| offered.specs.iter().flatten().any(|spec| spec.name == name);
-        offered.own.retain(|own| is_listed(&own.name));
-        offered.handled.retain(|tool| SPELLINGS.iter().any(|dialect| is_listed(tool.name(*dialect))));
+        let is_listed =
+            |is_it: &dyn Fn(&str) -> bool| offered.specs.iter().flatten().any(|spec| is_it(&spec.name));
+        offered.own.retain(|own| is_listed(&|name| own.is_called(name, Tool::from_name(name))));
+        offered.handled.retain(|tool| is_listed(&|name| Tool::from_name(name) == Some(*tool)));
         offered
     }
 
@@ -227,7 +228,7 @@ impl ToolSet {
         }
         let is_this = |mark: &str| mark == name || (tool.is_some() && Tool::from_name(mark) == tool);
         let mark = self.model_marks.iter().rev().find(|(mark, _)| is_this(mark));
-        let is_own = || self.own.iter().any(|own| own.name == name);
+        let is_own = || self.own.iter().any(|own| own.is_called(name, tool));
         mark.map_or_else(
             || tool.is_some_and(|tool| tool.declaration().is_read_only) && !is_own(),
             |(_, is_offered)| *is_offered,
