@@ -13,17 +13,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Headless {
-    /// Reads the file before the agent writes it. The answer to the call comes after this read.
+    /// Reads the file before the agent writes it. The answer to the call comes after this read. The log
+    /// takes the state only while the edit is expected: if the call ends first, no other step follows,
+    /// and the log would keep the state.
     pub(super) fn edit_expected(&mut self, edit: CallId, path: Arc<str>) {
         let conn = AgentId::of_call(edit).number();
         self.report().tell(&Event::EditExpected { conn, edit: edit.number(), path: &path });
         self.expected_edits.insert(edit, false);
         self.disk.run(
             Some(edit),
-            move |workspace| workspace.expect_edit(edit, path),
-            move |app, _, _, ()| {
+            move |workspace| (workspace.state(&path), path),
+            move |app, _, _, (before, path)| {
                 if let Some(is_read) = app.expected_edits.get_mut(&edit) {
                     *is_read = true;
+                    let expect = move |workspace: &mut Workspace| workspace.edits.expect(edit, path, before);
+                    app.disk.run(None, expect, |_, _, _, ()| {});
                 }
             },
         );
@@ -85,11 +89,6 @@ impl Headless {
 }
 
 impl Workspace {
-    fn expect_edit(&mut self, edit: CallId, path: Arc<str>) {
-        let before = self.state(&path);
-        self.edits.expect(edit, path, before);
-    }
-
     /// Returns true if the edit is confirmed.
     fn end_edit(&mut self, now: Time, edit: CallId, path: &str) -> bool {
         let after = self.state(path);
@@ -150,4 +149,54 @@ fn contents(real: &Path) -> Option<FileState> {
     let limit = u64::try_from(EditLog::MAX_TEXT).ok()?.saturating_add(1);
     File::open(real).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
     (bytes.len() <= EditLog::MAX_TEXT).then_some(FileState::Contents(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::Report;
+    use super::super::tools::all_tools;
+    use super::*;
+    use crate::editor::folders::Folders;
+    use crate::editor::options::OnDiff;
+    use ide_mcp::ide::{HostConfig, Policy, ServerConfig};
+    use ide_mcp::mcp::Implementation;
+
+    #[test]
+    fn cancelled_call_leaves_no_state() {
+        let folder = std::env::temp_dir().join(format!("ide-mcp-cancelled-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path: Arc<str> = folder.join("a.json").to_str().unwrap().into();
+        for (is_cancelled, confirmed) in [(false, true), (true, false), (true, false)] {
+            let info = Implementation::new("editor", "1");
+            let config = ServerConfig::new(info, Policy::without_authentication(1), all_tools());
+            let mut host = Host::new(HostConfig::new(config));
+            let folders = Folders::open(&[folder.clone()]).unwrap();
+            let report = Report::new(|| ());
+            let mut app = Headless::new(Workspace::new(folders), OnDiff::Ask, report, || ()).unwrap();
+            let edit = AgentId::from(host.connect(Time::ZERO)).call(7);
+            fs::write(&*path, "before").unwrap();
+            app.edit_expected(edit, path.clone());
+            if is_cancelled {
+                app.disk.cancel(edit);
+            }
+            let wait = |app: &mut Headless, host: &mut Host| {
+                while let Some(follow_up) = app.disk.wait() {
+                    follow_up(app, host, Time::ZERO);
+                }
+            };
+            wait(&mut app, &mut host);
+            if is_cancelled {
+                app.edit_ended(Time::ZERO, edit, path.clone(), EditEnd::Expired);
+                wait(&mut app, &mut host);
+            }
+            let end = move |workspace: &mut Workspace| {
+                let after = FileState::Contents(b"after".to_vec());
+                let is_known = workspace.edits.end(Time::ZERO, edit, after).is_some();
+                assert_eq!(is_known, confirmed, "cancelled: {is_cancelled}");
+            };
+            app.disk.run(None, end, |_, _, _, ()| {});
+            wait(&mut app, &mut host);
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }
