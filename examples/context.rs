@@ -9,7 +9,7 @@ use ide_mcp_mio::mcp::{
     self, Context, Form, FormField, PromptResult, PromptSpec, ResourceResult, ResourceSpec,
 };
 use ide_mcp_mio::{Bind, Clock, Server, mio};
-use std::{error::Error, fs, process};
+use std::{env, error::Error, fs, path::Path, process};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (token, name) = (new_token()?, mcp::Implementation::new("context", "1.0"));
@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .into();
     let mut poll = mio::Poll::new()?;
     let mut server = Server::bind(Bind::AnyPort, HostConfig::new(config), poll.registry(), mio::Token(1))?;
-    let file = LockFile::new(process::id(), workspace_folders(["."])?, "Context", token);
+    let (folders, path) = (workspace_folders(["."])?, env::current_dir()?.join("draft.txt"));
+    let file = LockFile::new(process::id(), folders, "Context", token);
     server.publish(&LockDir::from_environment()?, &file)?;
 
     let form = Form::new("Save before an edit?").field(FormField::boolean("save").required());
@@ -52,9 +53,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let text = if resource.uri == "draft://text" { "a draft\n" } else { "publish it" };
                     _ = host.call(call).respond_resource(&ResourceResult::text(resource.uri, "", text));
                 }
-                // The guard: the agent writes the file after the answer to its next call.
-                ServerEvent::EditExpected { path, .. } if path.ends_with("/draft.txt") => {
-                    unsaved.take().map_or(Ok(()), |text| fs::write(&*path, text))?;
+                // The guard: the agent writes the file after the answer to its next call. The path is a text
+                // of the agent, so it is compared and not used. The text stays unsaved if the write fails.
+                ServerEvent::EditExpected { path: edited, .. } if Path::new(&*edited) == path => {
+                    unsaved = unsaved.filter(|text| fs::write(&path, text).is_err());
                 }
                 ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => _ = host.answer(call, &found),
                 ServerEvent::Closed(_) => server.shutdown(clock.now()),

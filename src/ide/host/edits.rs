@@ -1,4 +1,4 @@
-//! The files that agents wrote by themselves, with the texts before and after, to show and to undo.
+//! The files that agents wrote, with the texts before and after, to show and to undo.
 
 use super::AgentId;
 use crate::Time;
@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 
-/// The edits that agents made without a question to the editor, oldest first.
+/// The edits that agents made, oldest first: those without a question to the editor, and those of
+/// accepted diffs, which the client announces and writes in the same way.
 ///
 /// The application reads the files: at an [`EditExpected`](crate::ide::ServerEvent::EditExpected)
 /// for [`expect`](Self::expect), before it answers the call, and at the
