@@ -5,11 +5,12 @@ use crate::host_sending::{attach, said};
 use crate::support::ide::{at, call, config, drain, open_diff, text};
 use ide_mcp::ide::{
     Answer, Call, ConnId, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiagnosticsChanged,
-    Dialect, DirectAnswer, DirectRequest, DocumentSaved, DocumentState, EditorTab, FileDiagnostics,
+    Dialect, DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics,
     FilePaths, Filter, Host, HostConfig, HostEvent, LatestSelection, Mention, MentionError, OpenEditors,
-    OpenedFile, OpenedFiles, Range, Selected, Selection, ServerEvent, Severity, Tool, ToolArguments,
-    ToolCall, ToolSet, WorkspaceFolder, WorkspaceFolders,
+    OpenedFile, OpenedFiles, Range, Reformatted, Selected, Selection, ServerEvent, Severity, TabClosed, Tool,
+    ToolArguments, ToolCall, ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
+use ide_mcp::rpc::CallId;
 use ide_mcp::testing::Random;
 use ide_mcp::{Machine, Wire as _};
 use serde_json::json;
@@ -20,6 +21,9 @@ use std::time::Duration;
 
 /// A file that the filter shows, and its text.
 const OPEN: (&str, &str) = ("/w/open_main.rs", "plainmarker");
+
+/// The path of this file in its workspace.
+const SHOWN: &str = "open_main.rs";
 
 /// The distinctive part of the name of the hidden file, as it is left by every spelling, and its text.
 const HIDDEN: (&str, &str) = ("ylophone", "s3cretmarker");
@@ -42,11 +46,21 @@ const SPELLINGS: [&str; 14] = [
     "vscode-remote://ssh/w/%2Eenv.xylophone",
 ];
 
+/// The methods of the Obsidian dialect.
+const METHODS: [&str; 6] =
+    ["readFile", "writeFile", "listFiles", "getWorkspaceInfo", "getOpenFiles", "getCurrentFile"];
+
 /// The number of spellings that a filter recognizes by the whole path.
 const WHOLE: usize = 9;
 
-/// The tools whose answers can name a file.
-const TOOLS: [Tool; 12] = [
+/// The relative spellings of the path of the hidden file, for requests of the Obsidian dialect. The
+/// first one a filter recognizes by the whole path, the others by the name.
+const RELATIVE: [&str; 4] =
+    [".env.xylophone", "x/.ENV.Xylophone", "x/%2Eenv.xylophone", "x/.env.xylophone#L1"];
+
+/// The tools that the application answers and the filter knows: all except `executeCode`, which is code
+/// of the agent.
+const TOOLS: [Tool; 16] = [
     Tool::GetCurrentSelection,
     Tool::GetLatestSelection,
     Tool::GetCursorPosition,
@@ -59,6 +73,10 @@ const TOOLS: [Tool; 12] = [
     Tool::CheckDocumentDirty,
     Tool::SaveDocument,
     Tool::OpenDiff,
+    Tool::SetCursorPosition,
+    Tool::SetSelection,
+    Tool::ReformatFile,
+    Tool::CloseTab,
 ];
 
 /// Returns an editor with all [`TOOLS`], and a filter that hides the usual secrets.
@@ -78,30 +96,49 @@ fn tool_call(id: usize, tool: Tool, dialect: Dialect, path: &str) -> String {
     let arguments = match tool {
         Tool::OpenFiles => json!({ "file_paths": [path] }),
         Tool::OpenDiff => return open_diff(id, "a tab"),
+        Tool::CloseTab => json!({ "tab_name": path }),
+        Tool::SetCursorPosition => json!({ "filePath": path, "line": 0, "character": 0 }),
+        Tool::SetSelection => json!({ "filePath": path, "range": Range::default() }),
         _ => json!({ "filePath": path }),
     };
     call(id, tool.name(dialect), &arguments.to_string())
+}
+
+/// Returns a request of the Obsidian dialect; of `method` only the methods for files use the path.
+fn direct_request(id: usize, method: &str, path: &str) -> String {
+    let params = json!({ "path": path, "content": "" });
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
 }
 
 fn resource_read(id: usize, uri: &str) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": "resources/read", "params": {"uri": uri}}).to_string()
 }
 
+/// A call or a request of the Obsidian dialect that reached the application.
+#[derive(Debug)]
+enum Asked {
+    Tool(ToolCall),
+    Direct(CallId, DirectRequest),
+}
+
 /// Feeds a request to the host, and returns the calls that reach the application.
-fn ask(host: &mut Host, conn: ConnId, request: &str) -> Vec<ToolCall> {
+fn ask(host: &mut Host, conn: ConnId, request: &str) -> Vec<Asked> {
     let now = ide_mcp::Time::ZERO;
     if let Some(mut wire) = host.wire(conn) {
         wire.feed(now, &text(request));
     }
-    calls(drain(host))
+    asked(drain(host))
 }
 
-fn calls(events: Vec<HostEvent>) -> Vec<ToolCall> {
-    let call = |event| match event {
-        HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call),
+fn asked(events: Vec<HostEvent>) -> Vec<Asked> {
+    let asked = |event| match event {
+        HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(Asked::Tool(call)),
+        HostEvent::Agent { event: ServerEvent::Direct { call, request }, .. } => {
+            Some(Asked::Direct(call, request))
+        }
         _ => None,
     };
-    events.into_iter().filter_map(call).collect()
+    events.into_iter().filter_map(asked).collect()
 }
 
 /// A way in which an application answers a call.
@@ -177,8 +214,32 @@ fn reply(host: &mut Host, call: ToolCall, (path, content): (&str, &str), by: By)
             give(host, call, &DocumentSaved::Open { file_path: path.into(), saved: true, message }, by);
         }
         ToolCall::OpenDiff(call, diff) => drop(host.answer(call, &diff.accept())),
+        ToolCall::SetCursorPosition(call, _) => give(host, call, &Done, by),
+        ToolCall::SetSelection(call, _) => give(host, call, &Done, by),
+        ToolCall::ReformatFile(call, _) => give(host, call, &Reformatted::new(true), by),
+        ToolCall::CloseTab(call, _) => give(host, call, &TabClosed::new(true), by),
         call => panic!("{call:?}"),
     }
+}
+
+/// Answers a request of the Obsidian dialect with the file at this path, and with the file that the
+/// filter shows. The text is that of the file that was asked for.
+fn reply_direct(host: &mut Host, call: CallId, request: &DirectRequest, path: &str) {
+    let files = || DirectAnswer::Files(vec![path.into(), SHOWN.into()]);
+    let answer = match request {
+        DirectRequest::ReadFile(asked) => {
+            DirectAnswer::Contents(if asked.path == SHOWN { OPEN.1 } else { HIDDEN.1 }.into())
+        }
+        DirectRequest::WriteFile(_) => DirectAnswer::Written,
+        DirectRequest::ListFiles(_) | DirectRequest::GetOpenFiles => files(),
+        DirectRequest::GetCurrentFile => DirectAnswer::CurrentFile(Some(path.into())),
+        request => {
+            assert!(matches!(request, DirectRequest::GetWorkspaceInfo), "{request:?}");
+            DirectAnswer::Workspace(WorkspaceInfo::new("w", "/w", 2, "obsidian-vault"))
+        }
+    };
+    // The connection can have ended.
+    let _ = host.call(call).respond_direct(&answer);
 }
 
 #[test]
@@ -197,7 +258,7 @@ fn filter_applies_to_every_way_of_answers() {
             let reads = uris.enumerate().map(|(id, uri)| resource_read(100 + id, uri));
             for request in requests.chain(reads) {
                 let name = format!("{dialect:?} {by:?} paused: {is_paused} {request}");
-                let call = ask(&mut host, conn, &request).pop().expect(&name);
+                let Some(Asked::Tool(call)) = ask(&mut host, conn, &request).pop() else { panic!("{name}") };
                 reply(&mut host, call, file, by);
                 let sent = said(&mut host, conn).concat();
                 assert!(sent.contains(r#""result""#), "{name}: {sent}");
@@ -256,17 +317,8 @@ fn direct_answers_pass_the_filter() {
             said(&mut host, conn);
         }
         for (method, path, answer, expected) in &cases {
-            let params = json!({ "path": path, "content": "" });
-            let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-            host.wire(conn).unwrap().feed(at(0), &text(&request));
-            let asked = drain(&mut host).into_iter().find_map(|event| match event {
-                HostEvent::Agent { event: ServerEvent::Direct { call, request }, .. } => {
-                    Some((call, request))
-                }
-                _ => None,
-            });
-            let (call, request) = asked.unwrap();
-            assert!(!is_paused || !matches!(request, DirectRequest::GetWorkspaceInfo));
+            let asked = ask(&mut host, conn, &direct_request(1, method, path)).pop();
+            let Some(Asked::Direct(call, _)) = asked else { panic!("{method} {path}: {asked:?}") };
             host.call(call).respond_direct(answer).unwrap();
             let sent = said(&mut host, conn).concat();
             let name = format!("{method} {path} paused: {is_paused}: {sent}");
@@ -426,10 +478,11 @@ struct Life {
     host: Host,
     dialect: Dialect,
     spellings: &'static [&'static str],
+    relative: &'static [&'static str],
     random: Random,
     millis: u64,
     agents: Vec<ConnId>,
-    held: Vec<ToolCall>,
+    held: Vec<Asked>,
     /// The text of the latest selection, if its file is shown.
     current: Option<String>,
     /// The kinds of acts that were done.
@@ -441,13 +494,28 @@ impl Life {
     fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let dialect = Dialect::ALL[random.below(Dialect::ALL.len())];
-        let (filter, spellings) = match random.one_in(2) {
-            true => (Filter::secrets(), &SPELLINGS[..]),
-            false => (Filter::new().hide(|path| path == SPELLINGS[0]), &SPELLINGS[..WHOLE]),
+        let (filter, spellings, relative) = match random.one_in(2) {
+            true => (Filter::secrets(), &SPELLINGS[..], &RELATIVE[..]),
+            false => {
+                let by_path = Filter::new().hide(|path| path == SPELLINGS[0] || path == RELATIVE[0]);
+                (by_path, &SPELLINGS[..WHOLE], &RELATIVE[..1])
+            }
         };
         let host = host_with(dialect, filter);
         let (agents, held, done) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { host, dialect, spellings, random, millis: 0, agents, held, current: None, done, asked: 0 }
+        Self {
+            host,
+            dialect,
+            spellings,
+            relative,
+            random,
+            millis: 0,
+            agents,
+            held,
+            current: None,
+            done,
+            asked: 0,
+        }
     }
 
     /// Returns the hidden file in one of its spellings, or the file that is shown.
@@ -455,6 +523,12 @@ impl Life {
         let is_hidden = !self.random.one_in(3);
         let text = format!("{} {}", if is_hidden { HIDDEN.1 } else { OPEN.1 }, self.random.number());
         (if is_hidden { self.spellings[self.random.below(self.spellings.len())] } else { OPEN.0 }, text)
+    }
+
+    /// Returns a file, as [`file`](Self::file) does, relative to the workspace.
+    fn relative(&mut self) -> &'static str {
+        let is_hidden = !self.random.one_in(3);
+        if is_hidden { self.relative[self.random.below(self.relative.len())] } else { SHOWN }
     }
 
     fn selection(&mut self) -> Selection {
@@ -501,18 +575,29 @@ impl Life {
                 let agent = self.agents[self.random.below(self.agents.len())];
                 self.asked += 1;
                 let tool = TOOLS[self.random.below(TOOLS.len())];
+                let is_direct = self.dialect == Dialect::Obsidian && self.random.one_in(2);
                 let request = match tool.resource().filter(|_| self.random.one_in(2)) {
+                    _ if is_direct => {
+                        let method = METHODS[self.random.below(METHODS.len())];
+                        direct_request(self.asked, method, self.relative())
+                    }
                     Some(uri) => resource_read(self.asked, uri),
                     None => tool_call(self.asked, tool, self.dialect, self.file().0),
                 };
                 self.held.extend(ask(&mut self.host, agent, &request));
             }
-            7 | 8 if !self.held.is_empty() => {
-                self.done.insert("answer");
-                let call = self.held.remove(self.random.below(self.held.len()));
-                let ((path, text), by) = (self.file(), WAYS[self.random.below(WAYS.len())]);
-                reply(&mut self.host, call, (path, &text), by);
-            }
+            7 | 8 if !self.held.is_empty() => match self.held.remove(self.random.below(self.held.len())) {
+                Asked::Tool(call) => {
+                    self.done.insert("answer");
+                    let ((path, text), by) = (self.file(), WAYS[self.random.below(WAYS.len())]);
+                    reply(&mut self.host, call, (path, &text), by);
+                }
+                Asked::Direct(call, request) => {
+                    self.done.insert("direct answer");
+                    let path = self.relative();
+                    reply_direct(&mut self.host, call, &request, path);
+                }
+            },
             9 if self.host.is_paused() => self.resume(),
             9 => {
                 self.done.insert("pause");
@@ -535,7 +620,7 @@ impl Life {
             }
         }
         let events = drain(&mut self.host);
-        self.held.extend(calls(events));
+        self.held.extend(asked(events));
         // Now and then the agents read nothing for a while, so the pushes wait.
         if !self.random.one_in(4) {
             self.check();
@@ -562,7 +647,7 @@ impl Life {
             let lower = said.to_lowercase();
             let is_leak = lower.contains(HIDDEN.0) || lower.contains(HIDDEN.1);
             assert!(!is_leak, "the hidden file leaks: {said}");
-            let is_shown = said.contains(OPEN.0) || said.contains(OPEN.1);
+            let is_shown = said.contains(SHOWN) || said.contains(OPEN.1);
             assert!(!is_shown || !self.host.is_paused(), "the editor is paused: {said}");
         }
         received
@@ -592,6 +677,7 @@ fn hidden_file_leaks_nowhere() {
         "attach",
         "detach",
         "diagnostics",
+        "direct answer",
         "mention",
         "pause",
         "request",
