@@ -13,7 +13,11 @@ use std::sync::Arc;
 use std::{fs, io};
 
 /// The longest path that Linux accepts, in bytes. Each component of a path costs a disk access.
-const MAX_PATH: usize = 4096;
+pub(super) const MAX_PATH: usize = 4096;
+
+/// The failure of each call of an agent about a hidden file, whether the file exists or not. The core
+/// has this text too, in place of the text of a hidden file.
+const HIDDEN: &str = "the file may not leave the editor";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
@@ -112,9 +116,35 @@ impl Folders {
         }
     }
 
+    /// Resolves a path for an agent, as [`find`](Self::find) does.
+    ///
+    /// # Errors
+    /// One text for each path that names a hidden file or leads to one, before the file is read.
+    pub(crate) fn find_for_agent(&self, path: &str) -> Result<Inside, String> {
+        let found = self.find(path);
+        let is_hidden = match &found {
+            Ok(Inside { shown, real }) => self.hides(real) || self.hides(shown),
+            // The error of the system would reveal the state of the file.
+            Err(_) => {
+                let text = path.strip_prefix("file://").unwrap_or(path);
+                let text = text.strip_prefix("localhost").unwrap_or(text);
+                let decoded = percent_decoded(text).unwrap_or_default();
+                [text, &decoded].into_iter().any(|text| {
+                    let joined = self.joined(OsStr::new(text));
+                    self.look_at_ignored([joined.as_path()]);
+                    self.hides(&joined)
+                })
+            }
+        };
+        if is_hidden { Err(HIDDEN.into()) } else { found }
+    }
+
+    fn joined(&self, path: &OsStr) -> PathBuf {
+        self.given.first().map_or_else(|| Path::new("/"), PathBuf::as_path).join(path)
+    }
+
     fn inside(&self, path: &OsStr) -> Result<Inside, String> {
-        let first = self.given.first().map_or_else(|| Path::new("/"), PathBuf::as_path);
-        let joined = first.join(path);
+        let joined = self.joined(path);
         let real = real(&joined).map_err(|error| format!("{}: {error}", joined.display()))?;
         if !self.real.iter().any(|folder| real.starts_with(folder)) {
             return Err(format!("{} lies outside of the open folders", joined.display()));
@@ -127,10 +157,11 @@ impl Folders {
         Ok(Inside { shown, real })
     }
 
-    /// Returns true if the filter hides the file with this real path.
-    fn hides(&self, real: &Path) -> bool {
-        let real = real.to_string_lossy();
-        secret_reason(&real).is_some() || self.ignored.as_ref().is_some_and(|ignored| ignored.hides(&real))
+    /// Returns true if the filter hides the file with this absolute path, by the ignore files that were
+    /// read.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
+        let path = path.to_string_lossy();
+        secret_reason(&path).is_some() || self.ignored.as_ref().is_some_and(|ignored| ignored.hides(&path))
     }
 }
 

@@ -37,13 +37,24 @@ impl Workspace {
 
     /// Returns the selection of a range of a file, and opens the file.
     pub(crate) fn select(&mut self, path: &str, range: Range) -> Result<Selection, String> {
-        let (path, text) = self.open(path)?;
+        let place = self.folders.find(path)?;
+        self.select_at(place, range)
+    }
+
+    /// Returns the selection of a range of a file for an agent, and opens the file.
+    pub(crate) fn select_for_agent(&mut self, path: &str, range: Range) -> Result<Selection, String> {
+        let place = self.folders.find_for_agent(path)?;
+        self.select_at(place, range)
+    }
+
+    fn select_at(&mut self, place: Inside, range: Range) -> Result<Selection, String> {
+        let (path, text) = self.open(place)?;
         selection(&path, &text, range)
     }
 
     /// Opens a file for an agent, and finds the passage to select.
     pub(crate) fn open_file(&mut self, asked: &OpenFile) -> Result<Opened, String> {
-        let (path, text) = self.open(&asked.file_path)?;
+        let (path, text) = self.open(self.folders.find_for_agent(&asked.file_path)?)?;
         let Passage { range, missing, .. } = asked.passage(&text);
         Ok(Opened {
             path: unicode(&path)?,
@@ -74,15 +85,17 @@ impl Workspace {
     pub(crate) fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
         self.forget_removed();
         if let Some(uri) = uri {
-            let file = self.folders.find(uri)?;
+            let file = self.folders.find_for_agent(uri)?;
             let found = on_disk(&file.real);
             self.asked.add(file);
             return Ok(vec![FileDiagnostics::new(uri, found?)]);
         }
         let asked: Vec<&Inside> = self.asked.files().collect();
         self.folders.look_at_ignored(asked.iter().map(|file| file.real.as_path()));
-        let only_asked = asked.into_iter().filter(|file| !self.open.contains_key(&file.real));
-        let files = self.open.iter().chain(only_asked.map(|file| (&file.real, &file.shown)));
+        let only_asked = asked
+            .into_iter()
+            .filter(|file| !self.open.contains_key(&file.real) && !self.folders.hides(&file.real));
+        let files = self.visible().chain(only_asked.map(|file| (&file.real, &file.shown)));
         of_known(files.map(|(real, shown)| (shown.display(), on_disk(real))))
     }
 
@@ -90,33 +103,42 @@ impl Workspace {
         &self.folders
     }
 
-    /// Returns the text of a file.
+    /// Returns the text of a file for an agent.
     pub(crate) fn text(&self, path: &str) -> Result<String, String> {
-        read(&self.folders.find(path)?.real)
+        read(&self.folders.find_for_agent(path)?.real)
     }
 
     /// Opens files for an agent. Returns the paths of those that could be opened.
     pub(crate) fn open_files(&mut self, paths: &[String]) -> Vec<String> {
-        let opened = paths.iter().filter_map(|path| unicode(&self.open(path).ok()?.0).ok());
-        opened.collect()
+        let open = |path: &String| {
+            let place = self.folders.find_for_agent(path).ok()?;
+            unicode(&self.open(place).ok()?.0).ok()
+        };
+        paths.iter().filter_map(open).collect()
     }
 
-    /// Returns the path of a file as it is shown, if the file is open.
+    /// Returns the path of a file as it is shown, if the file is open and agents receive it.
     pub(crate) fn shown(&mut self, path: &str) -> Option<String> {
         self.forget_removed();
-        unicode(self.open.get(&self.folders.find(path).ok()?.real)?).ok()
+        unicode(self.open.get(&self.folders.find_for_agent(path).ok()?.real)?).ok()
     }
 
-    /// Returns the paths of the open files.
+    /// Returns the paths of the open files that agents receive.
     pub(crate) fn paths(&mut self) -> Vec<String> {
         self.forget_removed();
-        self.open.values().filter_map(|shown| unicode(shown).ok()).collect()
+        self.visible().filter_map(|(_, shown)| unicode(shown).ok()).collect()
     }
 
-    /// Returns the paths of the open files below their folders.
+    /// Returns the paths, below their folders, of the open files that agents receive. The filter of the
+    /// host cannot recognize a file by such a path if several folders are open.
     pub(crate) fn labels(&mut self) -> Vec<String> {
         self.forget_removed();
-        self.open.values().map(|shown| self.folders.label(shown)).collect()
+        self.visible().map(|(_, shown)| self.folders.label(shown)).collect()
+    }
+
+    /// Returns the open files that agents receive: their real paths, and their paths as they are shown.
+    fn visible(&self) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
+        self.open.iter().filter(|(real, _)| !self.folders.hides(real))
     }
 
     /// Returns the open files as tabs; `active` is the path of the file that has the focus.
@@ -132,8 +154,7 @@ impl Workspace {
     }
 
     /// Reads a file and remembers it as open.
-    fn open(&mut self, path: &str) -> Result<(PathBuf, String), String> {
-        let Inside { shown, real } = self.folders.find(path)?;
+    fn open(&mut self, Inside { shown, real }: Inside) -> Result<(PathBuf, String), String> {
         let text = read(&real)?;
         if !self.open.contains_key(&real) {
             // So that there are never more open files than existing ones.
@@ -200,14 +221,14 @@ mod tests {
         fs::write(root.join("b.txt"), "b").unwrap();
         let mut workspace = Workspace::new(Folders::open(std::slice::from_ref(&root)).unwrap());
         for path in ["a.json", "./a.json", "sub/../a.json", "b.txt"] {
-            workspace.open(path).unwrap();
+            workspace.select(path, Range::default()).unwrap();
         }
         assert_eq!(workspace.paths().len(), 2);
         fs::remove_file(root.join("a.json")).unwrap();
         assert_eq!(workspace.paths().len(), 1);
         fs::write(root.join("c.txt"), "c").unwrap();
         fs::remove_file(root.join("b.txt")).unwrap();
-        workspace.open("c.txt").unwrap();
+        workspace.select("c.txt", Range::default()).unwrap();
         assert_eq!(workspace.open.len(), 1);
         fs::remove_dir_all(&root).unwrap();
     }
@@ -239,14 +260,14 @@ mod tests {
         };
         let mut workspace = new();
         assert_eq!(of_all(&mut workspace), Ok(vec![]), "no file is open");
-        workspace.open("a.txt").unwrap();
+        workspace.select("a.txt", Range::default()).unwrap();
         assert!(of_all(&mut workspace).unwrap_err().contains("a.txt"), "nothing is known");
         workspace.diagnostics(Some("new.json")).unwrap();
         workspace.diagnostics(Some("never.json")).unwrap();
         assert_eq!((workspace.paths().len(), workspace.labels().len()), (1, 1), "other calls come between");
         fs::write(root.join("new.json"), "[").unwrap();
         assert_eq!(of_all(&mut workspace), Ok(vec![1]), "the agent has written the file");
-        workspace.open("new.json").unwrap();
+        workspace.select("new.json", Range::default()).unwrap();
         assert_eq!(of_all(&mut workspace), Ok(vec![1]), "once");
         fs::remove_dir_all(&root).unwrap();
     }

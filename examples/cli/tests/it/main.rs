@@ -23,6 +23,7 @@ mod edits;
 mod endings;
 mod files;
 mod forms;
+mod hidden;
 mod impostor;
 mod lines;
 mod mcp_config;

@@ -189,8 +189,15 @@ impl Headless {
         path: Option<String>,
         range: Range,
     ) -> impl FnOnce(&mut Workspace) -> Result<Selection, String> + Send + use<> {
-        let path = path.or_else(|| self.focus().map(|at| at.file_path.clone()));
-        move |workspace| workspace.select(&path.ok_or(NO_FILE)?, range)
+        let focus = self.focus().map(|at| at.file_path.clone());
+        move |workspace| match path {
+            Some(path) => workspace.select_for_agent(&path, range),
+            // The failure for a hidden file would reveal that such a file has the focus.
+            None if workspace.folders().find_for_agent(focus.as_deref().ok_or(NO_FILE)?).is_err() => {
+                Err(NO_FILE.into())
+            }
+            None => workspace.select(&focus.ok_or(NO_FILE)?, range),
+        }
     }
 
     fn moved(

@@ -166,7 +166,10 @@ impl App {
                 });
             }
             ToolCall::OpenFile(call, file) => {
-                let read = move |disk: &mut Disk| Ok((disk::open(&disk.folders, &file.file_path)?, file));
+                let read = move |disk: &mut Disk| {
+                    let place = disk.folders.find_for_agent(&file.file_path)?;
+                    Ok((disk::open(&disk.folders, place)?, file))
+                };
                 return self.read_for(call.id(), read, move |app, host, read| {
                     let opened = read.and_then(|(document, file)| app.open_file(&file, document));
                     answer(host, call, opened);
@@ -174,14 +177,14 @@ impl App {
             }
             ToolCall::CheckDocumentDirty(call, CheckDocumentDirty { file_path, .. }) => {
                 let path = file_path.clone();
-                let read = move |disk: &mut Disk| disk.folders.find(&path).map(|place| place.real);
+                let read = move |disk: &mut Disk| disk.folders.find_for_agent(&path).map(|place| place.real);
                 return self.read_for(call.id(), read, move |app, host, real| {
                     answer(host, call, Ok(app.document_state(file_path, real.ok().as_deref())));
                 });
             }
             ToolCall::SaveDocument(call, SaveDocument { file_path, .. }) => {
                 let path = file_path.clone();
-                let read = move |disk: &mut Disk| disk.folders.find(&path).map(|place| place.real);
+                let read = move |disk: &mut Disk| disk.folders.find_for_agent(&path).map(|place| place.real);
                 return self.read_for(call.id(), read, move |app, host, real| {
                     app.save_document(host, call, file_path, real.ok().as_deref());
                 });
@@ -228,7 +231,8 @@ impl App {
             document.check();
         }
         let in_editor = |open: &Document| checks(&open.real).map(|()| open.diagnostics.clone());
-        let mut documents = self.model.documents.iter();
+        let mut documents =
+            self.model.documents.iter().filter(|document| !self.folders.hides(&document.real));
         if !is_of_all {
             let of_one = |Problems { name, real, on_disk }| {
                 let open = documents.find(|document| document.real == real);

@@ -382,7 +382,7 @@ impl App {
         self.model.say(Tone::Plain, reading.as_str());
         let before = self.in_front();
         self.with_disk(
-            move |disk| disk::open(&disk.folders, &path),
+            move |disk| disk::open(&disk.folders, disk.folders.find(&path)?),
             move |app, _, document| {
                 app.model.message.take_if(|message| message.text == reading);
                 match document {

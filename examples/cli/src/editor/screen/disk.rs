@@ -117,8 +117,7 @@ fn modified(folder: &Path) -> Option<SystemTime> {
 }
 
 /// Reads a file of the open folders.
-pub(crate) fn open(folders: &Folders, path: &str) -> Result<Document, String> {
-    let Inside { shown, real } = folders.find(path)?;
+pub(crate) fn open(folders: &Folders, Inside { shown, real }: Inside) -> Result<Document, String> {
     // The stamp is taken before the read, so that a write during the read counts as later.
     let stamp = stamp(&real);
     let text = read(&real)?;
@@ -215,14 +214,15 @@ fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
 /// Checks a file in the open folders, or without a file those that agents asked for before.
 pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Problems>, String> {
     if let Some(name) = uri {
-        let file = disk.folders.find(&name)?;
+        let file = disk.folders.find_for_agent(&name)?;
         let problems = Problems { on_disk: on_disk(&file.real), name, real: file.real.clone() };
         disk.asked.add(file);
         return Ok(vec![problems]);
     }
     let asked: Vec<&Inside> = disk.asked.files().collect();
     disk.folders.look_at_ignored(asked.iter().map(|file| file.real.as_path()));
-    let known = asked.into_iter().map(|Inside { shown, real }| Problems {
+    let visible = asked.into_iter().filter(|file| !disk.folders.hides(&file.real));
+    let known = visible.map(|Inside { shown, real }| Problems {
         on_disk: on_disk(real),
         name: shown.display().to_string(),
         real: real.clone(),
@@ -266,9 +266,10 @@ mod tests {
         assert!(names("p/out")[0].contains("outside"), "a link that leads out lists nothing");
         assert_eq!(names("p/missing"), [""; 0]);
 
-        let document = open(&folders, "link").unwrap();
+        let open = |path| open(&folders, folders.find(path)?);
+        let document = open("link").unwrap();
         assert_eq!((document.label.as_str(), document.buffer.text().as_str()), ("link", "a\n"));
-        assert!(open(&folders, "../secret").is_err() && open(&folders, "src").is_err());
+        assert!(open("../secret").is_err() && open("src").is_err());
 
         fs::set_permissions(root.join("p/a.txt"), fs::Permissions::from_mode(0o640)).unwrap();
         let stamp = write(&document.real, "longer\n").unwrap();

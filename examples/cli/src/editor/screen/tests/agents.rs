@@ -11,6 +11,7 @@ use ide_mcp::ide::{
     GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, Push, SaveDocument,
 };
 use serde_json::{Value, json};
+use std::os::unix::fs::symlink;
 use std::slice;
 
 const OLD: &str = "one\ntwo\nthree\n";
@@ -356,6 +357,31 @@ fn hidden_files_and_pauses_show_agents_nothing() {
         desk.shows("● agent");
         assert_eq!(latest(&mut desk), desk.path("b.log"), "without a movement");
         assert!(editors(&mut desk).contains("a.txt"));
+    }
+}
+
+#[test]
+fn link_to_hidden_file_is_refused() {
+    let mut desk =
+        Desk::new(&[(".gitignore", "*.log\n"), (".env", "x"), ("b.log", "{"), ("secrets.json", "{")]);
+    for (file, link) in [(".env", "env.json"), ("b.log", "log.json"), ("secrets.json", "linked.json")] {
+        symlink(file, desk.root.join(link)).unwrap();
+    }
+    let agent = desk.attach("agent");
+    for opens in [false, true] {
+        for name in [".env", "b.log", "secrets.json", "gone.log", "env.json", "log.json", "linked.json"] {
+            if opens && name != "gone.log" {
+                desk.open(name);
+            }
+            let problems = GetDiagnostics::new(Some(format!("file://{}", desk.path(name))));
+            let refused = "the file may not leave the editor";
+            assert_eq!(desk.ask(agent, &problems), refused, "{name}");
+            let file = open(&desk, name);
+            assert_eq!(desk.ask(agent, &file), refused, "{name}");
+            let state = desk.ask(agent, &CheckDocumentDirty::new(desk.path(name)));
+            assert!(state.contains("not open"), "{name}: {state}");
+        }
+        assert_eq!(desk.ask(agent, &GetDiagnostics::new(None)), "[]", "hidden files of any kind");
     }
 }
 
