@@ -51,19 +51,23 @@ pub(crate) fn checks(path: &Path) -> Result<(), String> {
     }
 }
 
+/// The failure if the problems of all files are unknown. It names no file, because a failure passes no
+/// filter.
+const NONE_KNOWN: &str = "the problems of the open files are unknown: only JSON and TOML are checked";
+
 /// Returns the problems of the files whose problems are known, each file by its path. If there are files
 /// and the problems of all are unknown, the result is an error.
 pub(crate) fn of_known<P: Display>(
     files: impl IntoIterator<Item = (P, Result<Vec<Diagnostic>, String>)>,
 ) -> Result<Vec<FileDiagnostics>, String> {
-    let (mut known, mut unknown) = (Vec::new(), None);
+    let (mut known, mut has_unknown) = (Vec::new(), false);
     for (path, found) in files {
         match found {
             Ok(found) => known.push(FileDiagnostics::new(format!("file://{path}"), found)),
-            Err(why) => unknown = Some(why),
+            Err(_) => has_unknown = true,
         }
     }
-    unknown.filter(|_| known.is_empty()).map_or(Ok(known), Err)
+    if known.is_empty() && has_unknown { Err(NONE_KNOWN.into()) } else { Ok(known) }
 }
 
 fn extension(path: &Path) -> Option<&str> {
