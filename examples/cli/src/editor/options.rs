@@ -50,7 +50,8 @@ commands, without a screen:
   {\"cmd\":\"edits\"}                                               list the files that agents wrote without a question
   {\"cmd\":\"undo\",\"conn\":1,\"edit\":4}                           undo one of them, if the file has not changed since
   {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               offer only these tools from now on (at the start all)
-  {\"cmd\":\"pause\"}                                               show agents nothing; event: paused
+  {\"cmd\":\"pause\"}                                               hide files, selections, and the texts of prompts and
+                                                                resources from agents; event: paused
   {\"cmd\":\"resume\"}                                              end the pause; event: resumed
   {\"cmd\":\"context\",\"prompts\":[…],\"resources\":[…]}            offer only these from now on (at the start none)
   {\"cmd\":\"form\",\"form\":{…},\"conn\":1,\"within\":60000}         ask the person at the agent

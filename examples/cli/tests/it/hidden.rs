@@ -228,3 +228,35 @@ fn direct_requests_reveal_no_hidden_file() {
         assert!(agent.ask("getOpenFiles", &json!({})).to_string().contains("a.txt"), "not all is hidden");
     }
 }
+
+#[test]
+fn pause_hides_names_prompts_and_resources() {
+    let place = with_hidden_files("hidden-pause");
+    let mut editor = place.editor(&[]);
+    let mut agent = Agent::attach(&mut editor);
+    let offer = json!({
+        "cmd": "context", "prompts": [{"name": "p", "text": MARKER}],
+        "resources": [{"uri": "notes://today", "text": MARKER}],
+    });
+    editor.tell(&offer.to_string());
+    editor.tell(r#"{"cmd":"open","path":"a.txt"}"#);
+    editor.tell(r#"{"cmd":"dance"}"#);
+    editor.until("error");
+    for _ in 0..2 {
+        editor.tell(r#"{"cmd":"pause"}"#);
+        editor.until("paused");
+        let mut answers = resources(&mut agent);
+        answers.push(agent.ask("prompts/get", &json!({"name": "p"})));
+        answers.push(agent.call("getDiagnostics", &json!({})));
+        for answer in answers {
+            let text = answer.to_string();
+            assert!(!text.contains(MARKER) && !text.contains("a.txt"), "{text}");
+        }
+        editor.tell(r#"{"cmd":"resume"}"#);
+        editor.until("resumed");
+        let read = agent.ask("resources/read", &json!({"uri": "notes://today"}));
+        assert!(read.to_string().contains(MARKER), "{read}");
+        let got = agent.ask("prompts/get", &json!({"name": "p"}));
+        assert!(got.to_string().contains(MARKER), "{got}");
+    }
+}

@@ -63,8 +63,11 @@ impl Offered {
             .resources(self.resources.iter().map(Resource::spec))
     }
 
-    /// Answers `prompts/get`. The editor lists the prompt, unless a command has just replaced it.
+    /// Answers `prompts/get`, with an error in a pause of the host. The editor lists the prompt, unless a command has just replaced it.
     pub(crate) fn answer_prompt(&self, host: &mut Host, call: CallId, asked: &GetPrompt) {
+        if host.is_paused() {
+            return refuse(host, call);
+        }
         // The last prompt of a name is the one in the list.
         let result = self.prompts.iter().rfind(|prompt| prompt.name == asked.name);
         // An error means that the agent has gone, so nobody waits for the answer.
@@ -74,8 +77,11 @@ impl Offered {
         };
     }
 
-    /// Answers `resources/read`. The editor lists the resource, unless a command has just replaced it.
+    /// Answers `resources/read`, with an error in a pause of the host. The editor lists the resource, unless a command has just replaced it.
     pub(crate) fn answer_resource(&self, host: &mut Host, call: CallId, asked: &ReadResource) {
+        if host.is_paused() {
+            return refuse(host, call);
+        }
         let _ = match self.resources.iter().rfind(|resource| resource.uri == asked.uri) {
             Some(Resource { uri, mime_type, text, .. }) => {
                 let result = ResourceResult::text(uri, mime_type, text);
@@ -84,6 +90,11 @@ impl Offered {
             None => host.call(call).fail(code::RESOURCE_NOT_FOUND, "this resource is gone").map_err(drop),
         };
     }
+}
+
+/// Answers a request in a pause. The filter of the host does not apply to the texts of the person.
+fn refuse(host: &mut Host, call: CallId) {
+    let _ = host.call(call).fail(code::INTERNAL_ERROR, "the editor is paused");
 }
 
 impl Prompt {
