@@ -1,6 +1,7 @@
 //! The files that ignore files name: build output, copies of data, settings of one machine. Agents do
 //! not receive their contents from the editor, unless they ask another program.
 
+use crate::editor::folders::MAX_PATH;
 use crate::editor::read::read;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,10 @@ use std::time::SystemTime;
 /// The names of ignore files. A file of an earlier name takes precedence, so that `!target/` in
 /// `.claudeignore` shows what `.gitignore` names.
 const NAMES: [&str; 3] = [".claudeignore", ".ignore", ".gitignore"];
+
+/// The largest number of components of a path that is compared with the rules: far more than files of a
+/// person have. The work is quadratic in this number, and an agent chooses the path.
+const MAX_DEPTH: usize = 256;
 
 /// The rules of the ignore files in and above the open folders.
 ///
@@ -58,7 +63,10 @@ impl Ignored {
     pub(crate) fn look<'a>(&self, files: impl IntoIterator<Item = &'a Path>) {
         let mut folders: BTreeSet<PathBuf> = self.rules().keys().cloned().collect();
         for file in files {
-            folders.extend(self.folders_of(&self.real(file)).map(Path::to_owned));
+            let file = self.real(file);
+            if !is_too_long(&file) {
+                folders.extend(self.folders_of(&file).map(Path::to_owned));
+            }
         }
         for folder in folders {
             let stamps = NAMES.map(|name| stamp(&folder.join(name)));
@@ -72,25 +80,35 @@ impl Ignored {
         }
     }
 
-    /// Returns true if the rules that were read name this file, or a folder in which it is. Relative
-    /// paths start at the first folder.
+    /// Returns true if the rules that were read name this file, or a folder in which it is, and for a
+    /// path that is too long to be compared. Relative paths start at the first folder.
     pub(crate) fn hides(&self, path: &str) -> bool {
+        if path.len() > MAX_PATH {
+            return true;
+        }
         let path = self.real(Path::new(path));
         // A path with `..` has a reading without it, too.
         if path.components().any(|part| part == Component::ParentDir) {
             return false;
         }
-        let folders: Vec<&Path> = self.folders_of(&path).collect();
-        let rules = self.rules();
+        if is_too_long(&path) {
+            return true;
+        }
+        let all = self.rules();
+        let rules = self.folders_of(&path).filter_map(|folder| all.get_key_value(folder));
+        let rules: Vec<(&PathBuf, &Rules)> = rules.collect();
+        if rules.is_empty() {
+            return false;
+        }
         // A file in an ignored folder cannot be shown again, as for git. An open folder counts as not
         // ignored, and so do the folders above it: the person has opened it.
         let is_below = |folder: &Path| {
             self.folders.iter().any(|open| folder != open.real && folder.starts_with(&open.real))
         };
-        let mut below = folders.iter().filter(|folder| is_below(folder));
-        let inner = below.any(|folder| is_ignored(&rules, &folders, folder, true));
+        let mut below = self.folders_of(&path).filter(|folder| is_below(folder));
+        let inner = below.any(|folder| is_ignored(&rules, folder, true));
         // The path can name a file or a folder.
-        inner || [false, true].into_iter().any(|is_folder| is_ignored(&rules, &folders, &path, is_folder))
+        inner || [false, true].into_iter().any(|is_folder| is_ignored(&rules, &path, is_folder))
     }
 
     /// Returns the path below the real path of its folder.
@@ -104,8 +122,9 @@ impl Ignored {
     /// Returns the folders whose ignore files count for a path, the innermost first.
     fn folders_of<'a>(&self, path: &'a Path) -> impl Iterator<Item = &'a Path> + use<'a> {
         let top = self.folders.iter().map(|of| &of.top).filter(|top| path.starts_with(top));
-        let depth = top.map(|top| top.components().count()).min().unwrap_or(usize::MAX);
-        path.ancestors().skip(1).take_while(move |folder| folder.components().count() >= depth)
+        let depth = top.map(|top| top.components().count()).min();
+        let below = depth.map_or(0, |depth| path.components().count().saturating_sub(depth));
+        path.ancestors().skip(1).take(below)
     }
 
     fn rules(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Rules>> {
@@ -113,12 +132,16 @@ impl Ignored {
     }
 }
 
+fn is_too_long(path: &Path) -> bool {
+    path.as_os_str().len() > MAX_PATH || path.components().nth(MAX_DEPTH).is_some()
+}
+
 /// Returns true if the ignore files of these folders, the innermost first, name this path itself.
-fn is_ignored(rules: &BTreeMap<PathBuf, Rules>, folders: &[&Path], path: &Path, is_folder: bool) -> bool {
-    let around = || folders.iter().filter(|folder| path != **folder && path.starts_with(folder));
+fn is_ignored(rules: &[(&PathBuf, &Rules)], path: &Path, is_folder: bool) -> bool {
+    let around = || rules.iter().filter(|(folder, _)| path != *folder && path.starts_with(folder));
     let decided = (0..NAMES.len()).find_map(|kind| {
-        around().find_map(|folder| {
-            let matched = rules.get(*folder)?.files.get(kind)?.as_ref()?.matched(path, is_folder);
+        around().find_map(|(_, rules)| {
+            let matched = rules.files.get(kind)?.as_ref()?.matched(path, is_folder);
             (!matched.is_none()).then(|| matched.is_ignore())
         })
     });
@@ -143,6 +166,7 @@ fn rules_of(folder: &Path, name: &str) -> Option<Gitignore> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ide_mcp::{Clock, Time};
     use std::time::Duration;
 
     #[test]
@@ -203,6 +227,42 @@ mod tests {
             assert_eq!(hides(path), expected, "{name}");
         }
         assert!(ignored.hides("target/a") && !ignored.hides("a.rs"), "relative to the first folder");
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn paths_above_limits_are_hidden() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-long-{}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        fs::write(root.join(".gitignore"), "*.log\n").unwrap();
+        let root = root.canonicalize().unwrap();
+        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root));
+        let depth = root.components().count();
+        let deep = |components: usize, name: &str| root.join("x/".repeat(components - depth - 1)).join(name);
+        let long = |length: usize| {
+            let names = "x".repeat(250) + "/";
+            let path = format!("{}/{}", root.display(), names.repeat(20));
+            PathBuf::from(path.get(..length).unwrap())
+        };
+        let rows = [
+            ("the deepest", deep(MAX_DEPTH, "a"), false),
+            ("the deepest, ignored", deep(MAX_DEPTH, "a.log"), true),
+            ("a deeper one", deep(MAX_DEPTH + 1, "a"), true),
+            ("2000 components", deep(2000, "a"), true),
+            ("the longest", long(MAX_PATH), false),
+            ("a longer one", long(MAX_PATH + 1), true),
+        ];
+        let clock = Clock::new();
+        // An agent can repeat its request.
+        for _ in 0..200 {
+            for (name, path, expected) in &rows {
+                ignored.look([path.as_path()]);
+                assert_eq!(ignored.hides(path.to_str().unwrap()), *expected, "{name}");
+            }
+        }
+        assert!(clock.now() < Time::from_millis(20_000), "{:?}", clock.now());
+        assert!(!ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len() - 1)), "relative, the longest");
+        assert!(ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len())), "relative, a longer one");
         fs::remove_dir_all(&root).unwrap();
     }
 
