@@ -2,7 +2,7 @@
 //! not receive their contents from the editor, unless they ask another program.
 
 use crate::editor::folders::MAX_PATH;
-use crate::editor::read::read;
+use crate::editor::read::read_bytes;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -47,6 +47,10 @@ struct Rules {
 /// The state by which a change of a file is noticed: its time and its length.
 type Stamp = (Option<SystemTime>, u64);
 
+/// The stamp in place of that of a file that could not be read. No file has it, so the next look reads the
+/// file again.
+const UNREAD: Stamp = (None, u64::MAX);
+
 impl Ignored {
     /// Creates the rules of these folders, each as it was given and in its real form. No ignore file has
     /// been read yet.
@@ -59,7 +63,8 @@ impl Ignored {
     }
 
     /// Reads the ignore files that concern these files, and those that were read before, if they have
-    /// changed. A file that cannot be read has no rules, and neither has an invalid line, as for git.
+    /// changed. An ignore file that cannot be read hides everything in its folder, and is read again at
+    /// the next look. An invalid line has no effect, as for git.
     pub(crate) fn look<'a>(&self, files: impl IntoIterator<Item = &'a Path>) {
         let mut folders: BTreeSet<PathBuf> = self.rules().keys().cloned().collect();
         for file in files {
@@ -69,13 +74,20 @@ impl Ignored {
             }
         }
         for folder in folders {
-            let stamps = NAMES.map(|name| stamp(&folder.join(name)));
+            let mut stamps = NAMES.map(|name| stamp(&folder.join(name)));
             if self.rules().get(&folder).map_or([None; NAMES.len()], |rules| rules.stamps) == stamps {
                 continue;
             }
             // The disk is read without the lock, for which the loop can wait.
-            let rules = Rules { stamps, files: NAMES.map(|name| rules_of(&folder, name)) };
-            let is_empty = stamps.iter().all(Option::is_none);
+            let read = NAMES.map(|name| rules_of(&folder, name));
+            for (stamp, read) in stamps.iter_mut().zip(&read) {
+                if read.is_err() {
+                    *stamp = Some(UNREAD);
+                }
+            }
+            let files = read.map(|read| read.unwrap_or_else(|_| everything(&folder)));
+            let is_empty = files.iter().all(Option::is_none);
+            let rules = Rules { stamps, files };
             let _ = if is_empty { self.rules().remove(&folder) } else { self.rules().insert(folder, rules) };
         }
     }
@@ -148,18 +160,37 @@ fn is_ignored(rules: &[(&PathBuf, &Rules)], path: &Path, is_folder: bool) -> boo
     decided.unwrap_or(false)
 }
 
+/// Returns the stamp of a file. A folder is no ignore file.
 fn stamp(path: &Path) -> Option<Stamp> {
-    let metadata = fs::metadata(path).ok()?;
+    let metadata = fs::metadata(path).ok().filter(|metadata| !metadata.is_dir())?;
     Some((metadata.modified().ok(), metadata.len()))
 }
 
-fn rules_of(folder: &Path, name: &str) -> Option<Gitignore> {
-    let text = read(&folder.join(name)).ok()?;
+/// Returns the rules of an ignore file; `None` if there is no such file.
+///
+/// # Errors
+/// The file exists, and its rules are unknown.
+fn rules_of(folder: &Path, name: &str) -> Result<Option<Gitignore>, ()> {
+    let path = folder.join(name);
+    if matches!(path.try_exists(), Ok(false)) || path.is_dir() {
+        return Ok(None);
+    }
+    // As for git, a byte order mark is no part of the first line, and a byte that is not UTF-8 concerns
+    // its own line alone.
+    let bytes = read_bytes(&path).map_err(drop)?;
+    let text = String::from_utf8_lossy(&bytes);
     let mut rules = GitignoreBuilder::new(folder);
-    for line in text.lines() {
+    for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
         // An invalid line has no effect.
         let _ = rules.add_line(None, line);
     }
+    rules.build().map(Some).map_err(drop)
+}
+
+/// Returns the rules that hide everything in a folder.
+fn everything(folder: &Path) -> Option<Gitignore> {
+    let mut rules = GitignoreBuilder::new(folder);
+    rules.add_line(None, "*").ok()?;
     rules.build().ok()
 }
 
@@ -227,6 +258,44 @@ mod tests {
             assert_eq!(hides(path), expected, "{name}");
         }
         assert!(ignored.hides("target/a") && !ignored.hides("a.rs"), "relative to the first folder");
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn damaged_ignore_files_hide_files() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-damaged-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("sub")).unwrap();
+        let root = root.canonicalize().unwrap();
+        let rules = root.join(".gitignore");
+        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root));
+        let hidden = || {
+            let files = ["a.txt", "b.txt", "sub/c.txt"].map(|name| root.join(name));
+            ignored.look(files.iter().map(PathBuf::as_path));
+            files.map(|file| ignored.hides(file.to_str().unwrap()))
+        };
+        let cases = [
+            ("a byte order mark", &b"\xef\xbb\xbfa.txt\nb.txt\n"[..], [true, true, false]),
+            ("a byte that is not UTF-8", b"a.txt\n\xff\nsub/\n", [true, false, true]),
+            ("such a byte in a comment", b"# caf\xe9\r\na.txt\r\n", [true, false, false]),
+            ("a mark in another line", b"a.txt\n\xef\xbb\xbfb.txt\n", [true, false, false]),
+        ];
+        for (name, bytes, expected) in cases {
+            fs::write(&rules, bytes).unwrap();
+            assert_eq!(hidden(), expected, "{name}");
+        }
+        // The largest file is read, and a larger one hides everything in its folder.
+        for (mebibytes, more, expected) in [(16, 0, false), (16, 1, true), (16, 2, true)] {
+            fs::File::create(&rules).unwrap().set_len(mebibytes * 1024 * 1024 + more).unwrap();
+            assert_eq!(hidden(), [expected; 3], "{mebibytes} MiB and {more}");
+        }
+        fs::remove_file(&rules).unwrap();
+        assert_eq!(hidden(), [false; 3], "removed");
+        fs::create_dir(&rules).unwrap();
+        assert_eq!(hidden(), [false; 3], "a folder is no ignore file");
+        fs::remove_dir(&rules).unwrap();
+        fs::write(&rules, "a.txt\n").unwrap();
+        assert_eq!(hidden(), [true, false, false], "readable again");
         fs::remove_dir_all(&root).unwrap();
     }
 

@@ -1,7 +1,7 @@
-//! Bounded reading of a text file.
+//! Bounded reading of a file.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 
 /// The size limit: more than a person edits. A larger file is not read into memory.
@@ -9,25 +9,26 @@ const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// Returns the text of a file. A file above the size limit is an error.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
-    let says = |error: std::io::Error| match error.kind() {
-        ErrorKind::InvalidData => format!("{} is not UTF-8", path.display()),
-        _ => format!("{}: {error}", path.display()),
-    };
+    String::from_utf8(read_bytes(path)?).map_err(|_| format!("{} is not UTF-8", path.display()))
+}
+
+/// Returns the bytes of a file. A file above the size limit is an error.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let says = |error: std::io::Error| format!("{}: {error}", path.display());
+    let too_large = || format!("{} is larger than {} MiB", path.display(), MAX_FILE / 1024 / 1024);
     // Opening a pipe would block until a program opens it for writing.
-    if !fs::metadata(path).map_err(says)?.is_file() {
+    let metadata = fs::metadata(path).map_err(says)?;
+    if !metadata.is_file() {
         return Err(format!("{} is no file", path.display()));
     }
-    let mut text = String::new();
-    // Some files do not report their length, for example those of /proc.
-    let bounded = File::open(path).map_err(says)?.take(MAX_FILE.saturating_add(1)).read_to_string(&mut text);
-    // If the limit cuts a character, the text is invalid UTF-8. So a file above the limit is
-    // reported as too large, even if it also has invalid bytes.
-    match bounded {
-        Err(error) if error.kind() != ErrorKind::InvalidData => Err(says(error)),
-        Ok(length) if u64::try_from(length).is_ok_and(|length| length <= MAX_FILE) => Ok(text),
-        Err(error) if fs::metadata(path).is_ok_and(|now| now.len() <= MAX_FILE) => Err(says(error)),
-        _ => Err(format!("{} is larger than {} MiB", path.display(), MAX_FILE / 1024 / 1024)),
+    if metadata.len() > MAX_FILE {
+        return Err(too_large());
     }
+    let mut bytes = Vec::new();
+    // Some files do not report their length, for example those of /proc.
+    let read = File::open(path).map_err(says)?.take(MAX_FILE.saturating_add(1)).read_to_end(&mut bytes);
+    let length = u64::try_from(read.map_err(says)?).unwrap_or(u64::MAX);
+    if length <= MAX_FILE { Ok(bytes) } else { Err(too_large()) }
 }
 
 #[cfg(test)]
