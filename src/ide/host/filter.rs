@@ -13,13 +13,17 @@ use core::fmt;
 /// The filter applies to the pushes of a [`Host`](super::Host), and to the answers of the tools of the
 /// protocol, by [`Host::answer`](super::Host::answer) and by every method of
 /// [`Host::call`](super::Host::call): no selection and no cursor in a hidden file, no problems, no tabs
-/// and no paths of hidden files. The answer to a call about a hidden file is that about a file that is
-/// not there. The same holds for the resources that these tools read, and for the requests of the
+/// and no paths of hidden files. An answer with the path of a hidden file becomes that about a file that
+/// is not there. The same holds for the resources that these tools read, and for the requests of the
 /// Obsidian dialect.
 ///
 /// The filter cannot know which files these contain, so the application decides itself about them:
 ///
 /// - the texts of failures and of JSON-RPC errors, and the reports of progress,
+/// - [`Done`](crate::ide::Done) in place of a failure, or a failure in place of an answer: each can
+///   reveal that a hidden file exists, so an application fails all calls about hidden files with one
+///   text, before it looks for the file,
+/// - links to hidden files, which only their real paths show,
 /// - the answers of its own tools, prompts and resources, and of forwarded requests,
 /// - the notifications and requests of [`notify_all`](super::Host::notify_all) and
 ///   [`client`](super::Host::client),
