@@ -5,7 +5,7 @@
 mod options;
 
 use crate::support::find::{Asked, Editor, Here, unicode};
-use crate::support::{FAILED, NOT_BEGUN, Program, find, write_line};
+use crate::support::{FAILED, NOT_BEGUN, Program, complain, find, write_line};
 use ide_mcp::ide::McpConfig;
 use ide_mcp_lockfile::{process_scope, write_private};
 use lexopt::Parser;
@@ -58,18 +58,31 @@ fn write(options: &Options, editor: Editor) -> Result<PathBuf, String> {
 
 /// Returns the configuration that connects to the target for models.
 fn models(options: &Options, editor: Editor) -> Result<McpConfig, String> {
-    // At this target, another editor accepts a whole agent, and the model would be given all tools, also
-    // those that open and close diffs.
-    if process_scope().is_some() && !editor.is_marked {
-        return Err(format!(
-            "{:?} on port {} is not built with ide-mcp, so it has no tools for models; --bridge gives all its tools to \
-             the model",
-            editor.name, editor.port
-        ));
+    if let Some(warning) = check(&editor, process_scope().is_some())? {
+        complain("mcp-config", &warning);
     }
     let mut config = McpConfig::new(options.name.as_str(), editor.port, editor.token);
     config.host = editor.host;
     Ok(config)
+}
+
+/// Checks that the editor is built with ide-mcp. At this target, another editor accepts a whole agent, and
+/// the model would be given all tools, also those that open and close diffs.
+///
+/// Returns a warning if lock files have no mark on this system, so that nothing is checked.
+fn check(editor: &Editor, has_marks: bool) -> Result<Option<String>, String> {
+    let (name, port) = (&editor.name, editor.port);
+    match (editor.is_marked, has_marks) {
+        (true, _) => Ok(None),
+        (false, false) => Ok(Some(format!(
+            "warning: on this system the command cannot check that {name:?} on port {port} is built with ide-mcp; another \
+             editor gives all its tools to the model"
+        ))),
+        (false, true) => Err(format!(
+            "{name:?} on port {port} is not built with ide-mcp, so it has no tools for models; --bridge gives all its \
+             tools to the model"
+        )),
+    }
 }
 
 /// Returns the configuration that starts the bridge. The bridge finds its editor as this command does, at
@@ -99,6 +112,27 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn editor_without_mark_is_refused_or_warned() {
+        let editor = |is_marked| Editor {
+            port: 7,
+            host: "127.0.0.1".into(),
+            name: "other".into(),
+            token: None,
+            lock: PathBuf::new(),
+            folders: Vec::new(),
+            dead: None,
+            is_marked,
+        };
+        for has_marks in [true, false] {
+            assert_eq!(check(&editor(true), has_marks), Ok(None));
+        }
+        let refused = check(&editor(false), true).unwrap_err();
+        assert!(refused.contains("\"other\" on port 7 is not built with ide-mcp"), "{refused}");
+        let warning = check(&editor(false), false).unwrap().unwrap();
+        assert!(warning.contains("cannot check that \"other\" on port 7 is built"), "{warning}");
+    }
 
     #[test]
     fn path_is_one_word_of_a_shell() {

@@ -33,7 +33,8 @@ its mode is 0600, and it does not belong into a repository. The token is of use 
 file again. With --bridge the file contains no token, and stays of use while an editor has the directory open.
 
 exit status: 0; 1 if the file cannot be written, or if the editor is not built with ide-mcp; 2 if there is no editor, or
-the command line is wrong";
+the command line is wrong. Only on Linux does a lock file show that its editor is built with ide-mcp; on other systems
+the command writes the file, and a warning to standard error.";
 
 #[derive(Debug)]
 pub(crate) struct Options {
