@@ -177,6 +177,36 @@ fn closed_form_leaves_the_terminal() {
 }
 
 #[test]
+fn line_of_closed_form_answers_no_other() {
+    let (_place, mut editor, tmux) = watched("form-stale", ";");
+    let confirm =
+        |message: &str| format!(r#"{{"message":"{message}","requestedSchema":{{"properties":{{}}}}}}"#);
+    // The second round begins in the state that the first one leaves.
+    for (round, line) in [(1, 1), (2, 3)] {
+        editor.tell(&ask(&confirm(&format!("Keep {round}?")), r#","within":2000"#));
+        tmux.wait(&format!("Keep {round}?"));
+        tmux.wait("yes or no >");
+        editor.tell(&ask(&confirm(&format!("Delete {round}?")), ""));
+        tmux.type_text("yes");
+        let error = "the peer did not answer in time";
+        assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": line, "error": error}));
+        let delete = format!("Delete {round}?");
+        tmux.until("the question", |screen| {
+            screen.contains(&delete) && screen.trim_end().ends_with("yes or no >")
+        });
+        tmux.keys(&["Enter"]);
+        tmux.until("the question again", |screen| {
+            let after = screen.split(&delete).nth(1).unwrap_or_default();
+            after.matches("yes or no >").count() == 2
+        });
+        tmux.line("no");
+        let declined = json!({"event": "form_answer", "line": line + 1, "action": "decline"});
+        assert_eq!(answer(&mut editor), declined);
+        tmux.line("clear");
+    }
+}
+
+#[test]
 fn session_goes_on_during_a_form() {
     let (place, mut editor, tmux) = watched("form-waits", ";");
     place.write("a.txt", "hello\n");

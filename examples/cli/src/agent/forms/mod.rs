@@ -13,10 +13,12 @@ use ide_mcp::ide::Client;
 use ide_mcp::mcp::{CallEnd, Form};
 use ide_mcp::rpc::{CallId, code};
 use questions::{Next, Questions};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::getpgrp;
-use rustix::termios::tcgetpgrp;
+use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::mem;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread;
 
@@ -80,10 +82,7 @@ impl Desk {
         let Some((call, questions)) = &mut self.open else { return };
         let Some(line) = self.lines.next() else { return };
         match questions.answer(line.as_deref()) {
-            Next::Ask(text) => {
-                show(&text);
-                self.lines.ask();
-            }
+            Next::Ask(text) => show(&text),
             Next::Done(answer, text) => {
                 // An error means that the form has just ended; its end follows as an event.
                 if client.answer_form(*call, &answer).is_ok() {
@@ -112,10 +111,9 @@ impl Desk {
             }
             let (questions, text) = Questions::begin(editor, form);
             self.open = Some((call, questions));
+            self.lines.forget();
             // The first two parts remove a progress line.
             show(&format!("\r\u{1b}[K{text}"));
-            self.lines.forget();
-            self.lines.ask();
         }
     }
 }
@@ -132,19 +130,21 @@ fn show(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// The lines of the terminal. A thread reads a line for each question, and none without a question, so
+/// The lines of the terminal. A thread reads a line once it is complete, and none without a question, so
 /// that the other lines stay for the next program.
 #[derive(Debug)]
 struct Lines {
-    questions: Sender<()>,
+    reads: Sender<()>,
     lines: Receiver<Option<String>>,
-    /// True while the thread waits for a line, possibly since a form that has ended.
+    /// True while the thread reads a line.
     is_reading: bool,
+    /// True if the thread reads this line for a form that has ended.
+    is_stale: bool,
 }
 
 impl Lines {
     fn new() -> io::Result<Self> {
-        let (questions, asked) = mpsc::channel();
+        let (reads, asked) = mpsc::channel();
         let (sender, lines) = mpsc::channel();
         thread::Builder::new().name("agent terminal".into()).spawn(move || {
             asked.iter().try_for_each(|()| {
@@ -154,30 +154,36 @@ impl Lines {
                 sender.send(is_line.then(|| String::from_utf8_lossy(&line).into_owned()))
             })
         })?;
-        Ok(Self { questions, lines, is_reading: false })
+        Ok(Self { reads, lines, is_reading: false, is_stale: false })
     }
 
-    /// Asks for a line.
-    fn ask(&mut self) {
-        if !self.is_reading {
-            self.is_reading = self.questions.send(()).is_ok();
-        }
-    }
-
-    /// Drops a line that belongs to an earlier form.
+    /// Drops the input so far, which belongs to an earlier form: complete lines, and the beginning of a
+    /// line, which the person could otherwise complete as the answer to the next form.
     fn forget(&mut self) {
-        let _ = self.next();
+        self.is_stale = self.is_reading;
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     }
 
-    /// Returns the line that was asked for, once it is there: `None` in it is the end of the input.
+    /// Returns the next line, once it is complete: `None` in it is the end of the input.
     fn next(&mut self) -> Option<Option<String>> {
+        // No read waits for a line, because the read of an ended form would take the line of the next one.
+        if !self.is_reading && is_line_ready() {
+            self.is_reading = self.reads.send(()).is_ok();
+        }
         match self.lines.try_recv() {
             Ok(line) => {
                 self.is_reading = false;
-                Some(line)
+                (!mem::take(&mut self.is_stale)).then_some(line)
             }
             Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => Some(None),
         }
     }
+}
+
+/// Returns true if a line, or the end of the input, can be read at once.
+fn is_line_ready() -> bool {
+    let stdin = io::stdin();
+    let mut input = [PollFd::new(&stdin, PollFlags::IN)];
+    poll(&mut input, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
