@@ -1,10 +1,10 @@
-//! The behaviour of every adapter: the same cases with the same results.
+//! The behavior of every adapter: equal cases with equal results.
 //!
-//! A row of the table below is one case, with its topic. The row becomes three tests, `mio::…`,
-//! `smol::…` and `blocking::…`. The tests use real loopback sockets, real directories and real
-//! time. Three tests with a thousand strangers can run at once, and the sockets of the strangers
-//! belong to this process. So these tests need some 3,300 file descriptors, and raise the limit as
-//! far as they can.
+//! A row of the table below is one case; its body names the topic, which is a module of `cases`. The
+//! row becomes three tests, `mio::…`, `smol::…` and `blocking::…`. The tests use real loopback sockets,
+//! real directories and real time. The three tests with a thousand strangers can run at the same time,
+//! and the sockets of all strangers belong to this process. So it needs some 3,300 file descriptors; each
+//! of these tests raises the soft limit to the hard limit if the soft limit is lower.
 
 #![allow(
     clippy::unwrap_used,
@@ -52,7 +52,7 @@ table! {
     }
 
     #[test]
-    fn n04_where_it_listens() {
+    fn n04_server_listens_as_configured() {
         attaching
     }
 
@@ -62,7 +62,7 @@ table! {
     }
 
     #[test]
-    fn one_byte_at_a_time() {
+    fn single_bytes_are_joined_to_messages() {
         bytes
     }
 
@@ -72,7 +72,7 @@ table! {
     }
 
     #[test]
-    fn e03_much_goes_through_a_server_both_ways() {
+    fn e03_large_text_passes_a_server_both_ways() {
         bytes
     }
 
@@ -122,7 +122,7 @@ table! {
     }
 
     #[test]
-    fn l05_a_lock_file_goes_before_the_listener() {
+    fn l05_lock_file_is_removed_before_listener_closes() {
         shutdown
     }
 
@@ -132,7 +132,7 @@ table! {
     }
 
     #[test]
-    fn shutting_down_ends_every_state() {
+    fn shutdown_ends_connections_in_every_state() {
         shutdown
     }
 
@@ -142,7 +142,7 @@ table! {
     }
 
     #[test]
-    fn an_answer_of_later_goes_out() {
+    fn answer_outside_of_an_event_is_sent() {
         waking
     }
 

@@ -1,8 +1,9 @@
-//! The threats to an editor that accepts clients, and the files that test each threat: the ledger
-//! fails if a row has lost its test. Threats that belong to no one file are tested below.
+//! The threats to an editor that accepts clients, and the files with the tests against each threat. A
+//! test fails if one of these files has lost its test. Threats that belong to no single file are tested
+//! below.
 //!
-//! N is access to the socket, H the opening handshake, F frames, P paths, L lock files and
-//! discovery, E embedding.
+//! The first letter of an id is the topic: N is access to the socket, H the opening handshake, F frames,
+//! P paths, L lock files and discovery, E embedding. `mcp_invariants.rs` checks J, the JSON rows.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -102,7 +103,7 @@ fn file(path: &str) -> String {
     fs::read_to_string(&full).unwrap_or_else(|error| panic!("{}: {error}", full.display()))
 }
 
-/// Returns the marks in the names of the tests of a file.
+/// Returns the words in the names of the tests of a file. Marks are among them.
 fn marks(source: &str) -> BTreeSet<String> {
     let mut marks = BTreeSet::new();
     let mut is_test = false;
@@ -153,8 +154,8 @@ fn a_mark_counts_only_on_a_test() {
 #[test]
 fn n04_no_empty_token_and_no_accidental_exposure() {
     assert!(AuthToken::from_text("").is_err());
-    // The core opens no listener. The driver listens on another address than 127.0.0.1 only under
-    // the name `ExposedToOtherMachines`.
+    // The core opens no listener. The driver has two calls that bind one: one for 127.0.0.1, and one for
+    // the address of `Bind::ExposedToOtherMachines`.
     let listener = file("adapters/driver/src/server/bind.rs");
     let binds: Vec<&str> = listener.lines().filter(|line| line.contains("TcpListener::bind(")).collect();
     assert_eq!(binds.len(), 2, "{binds:#?}");
@@ -196,8 +197,8 @@ fn h09_closing_after_upgrade_delivers_no_message() {
         answers.push(answer);
     }
     assert!(answers.windows(2).all(|two| two[0] == two[1]), "all three get the same answer");
-    // A client that does not answer the close frame ends after 2 s; until then it counts as a
-    // pending connection.
+    // A connection whose client does not answer the close frame ends after 2 s. Until then it counts as
+    // a pending connection, and makes room for a new one.
     let mut config = HostConfig::new(config);
     config.max_pending_connections = 1;
     let mut host = Host::new(config);
@@ -259,7 +260,8 @@ fn l14_resumed_token_alone_opens_nothing() {
     assert!(answer(&mut host, both[0]).starts_with("HTTP/1.1 101 "));
     assert!(answer(&mut host, both[1]).starts_with("HTTP/1.1 503 "), "the first client has taken the place");
 
-    // A client that leaves before the decision, and an application that decides late.
+    // In the first round the client leaves before the decision; in the second the application decides
+    // after a minute.
     let mut host = Host::new(HostConfig::new(config));
     for (ends, admitted) in [(true, false), (false, true)] {
         let conn = host.connect(at(0));
@@ -295,8 +297,8 @@ fn f21_binary_message_ends_the_connection() {
     }
 }
 
-/// The programs find the token in lock files; as an argument it would be visible in the list of
-/// processes.
+/// Checks the options of all commands. They read the token from lock files; as an argument, the token
+/// would be visible in the list of processes.
 #[test]
 fn l11_no_program_takes_a_token_argument() {
     let programs = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cli/src")).unwrap();
@@ -311,7 +313,7 @@ fn l11_no_program_takes_a_token_argument() {
 }
 
 #[test]
-fn e05_nothing_but_a_test_may_panic() {
+fn e05_lints_forbid_panics_outside_tests() {
     let manifest = file("Cargo.toml");
     for lint in
         ["unwrap_used", "expect_used", "panic", "indexing_slicing", "string_slice", "todo", "unimplemented"]
@@ -334,7 +336,7 @@ fn e06_no_length_is_cut_to_32_bits() {
     for lint in ["cast_possible_truncation", "cast_sign_loss"] {
         assert!(manifest.contains(&format!("\n{lint} = \"warn\"\n")), "{lint}");
     }
-    // A length of more than 32 bits is refused as it is; it is not cut to its low bits.
+    // The low 32 bits of the first length are a valid length, but the server refuses the whole length.
     for claimed in [(1_u64 << 32) + 2, (1 << 63) - 1] {
         let mut editor = Editor::open(config());
         let mut bytes = vec![0x81, 0xff];
@@ -349,7 +351,7 @@ fn e06_no_length_is_cut_to_32_bits() {
     }
 }
 
-/// A token of which no part occurs anywhere else.
+/// A token whose parts occur nowhere else in the output of this test.
 const CANARY: &str = "Qz7Qz7Qz7Qz7";
 
 #[test]
@@ -369,7 +371,7 @@ fn e07_nothing_shows_a_token() {
     {
         let mut host = Host::new(HostConfig::new(server.clone()));
         let conn = host.connect(at(0));
-        // The receive buffer is not shown either.
+        // A second connection, with an unfinished request in its receive buffer.
         let half = host.connect(at(0));
         host.wire(half).unwrap().feed(at(0), &head.as_bytes()[..head.len() - 2]);
         shown.push(format!("{host:?} {host:#?}"));
@@ -414,7 +416,8 @@ fn e07_nothing_shows_a_token() {
     assert!(lock.to_json().contains(CANARY), "but the lock file does");
 }
 
-/// Any dependency of an application can enable these features for all crates.
+/// Checks that `.ci/run` tests these features of serde_json. Any dependency of an application can enable
+/// them for all crates.
 #[test]
 fn e08_enabled_serde_json_features_are_tested() {
     let ci = file(".ci/run");

@@ -1,7 +1,7 @@
 //! A machine on a socket of the standard library.
 //!
-//! If there is little to write and no timer is due, an exchange is one write and one read that waits, as it
-//! would be without a machine. Otherwise the connection reads and writes the socket without blocking, and
+//! If there is little to write and no timer is due, an exchange is one write and one read that waits, as in
+//! a program without a machine. Otherwise the connection reads and writes the socket without blocking, and
 //! blocks only to wait.
 
 use ide_mcp::{Clock, Machine, Time, Wire};
@@ -11,19 +11,20 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::Duration;
 
-/// The longest time for which a write waits for room, on systems where only a write can wait for room. After
-/// this time the connection handles its input and its timers again. So a peer that reads nothing until we have
-/// read its bytes waits no longer than this time.
+/// The longest time for which a write in blocking mode waits for room in the socket. After this time the
+/// connection handles its input and its timers again. So a peer that reads nothing until we have read its
+/// bytes waits no longer than this time. On Unix, only the write of an exchange waits in this way; otherwise
+/// `poll` waits for room.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// The shortest wait for input. A read timeout of zero would mean that there is no timeout.
+/// The shortest wait for input. The standard library refuses a read timeout of zero.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The longest single wait for input. Some systems refuse timeouts of months.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// The limit of the bytes that are written while the socket blocks. The socket nearly always has room for so
-/// few bytes.
+/// The largest send buffer of an exchange, which writes in blocking mode. The socket nearly always has room
+/// for so few bytes.
 const LITTLE: usize = 16 * 1024;
 
 /// One connection.
@@ -63,7 +64,8 @@ impl<M: Wire + Machine> Conn<M> {
     /// Connects, and drives the machine on the connection.
     ///
     /// # Errors
-    /// The error of connecting, or of preparing the socket.
+    /// The error of connecting, or of preparing the socket; `ConnectionRefused` if the system has connected
+    /// the socket to itself.
     pub fn connect(addr: impl ToSocketAddrs, machine: M) -> io::Result<Self> {
         let stream = TcpStream::connect(addr)?;
         refuse_itself(stream.local_addr(), stream.peer_addr())?;
@@ -108,8 +110,9 @@ impl<M: Wire + Machine> Conn<M> {
         self.inner.link().socket()
     }
 
-    /// Waits for the next event. Returns `None` once the last event was delivered and nothing is left to do.
-    /// The end takes at most the timeout for writing the last bytes, plus one second.
+    /// Waits for the next event. Returns `None` once the connection [is over](Conn::is_over): the last event
+    /// was delivered, and nothing is left to do. The end takes at most the timeout for writing the last
+    /// bytes, plus one second.
     pub fn next_event(&mut self) -> Option<M::Event> {
         loop {
             let event = self.poll(LONGEST);
@@ -119,8 +122,8 @@ impl<M: Wire + Machine> Conn<M> {
         }
     }
 
-    /// Waits for the next event, for at most about `at_most`. With zero, it does not wait, and returns an
-    /// event only if one is ready. Returns `None` if there was no event in time, or if the connection [is
+    /// Waits for the next event, for at most about `at_most`. If `at_most` is zero, returns an event only if
+    /// one is ready, without waiting. Returns `None` if there was no event in time, or if the connection [is
     /// over](Conn::is_over).
     pub fn poll(&mut self, at_most: Duration) -> Option<M::Event> {
         let mut now = self.now();
@@ -195,20 +198,23 @@ impl<M: Wire + Machine> Conn<M> {
         link.read_waiting(machine, || self.clock.now().min(due), 1);
     }
 
-    /// Returns the time until the machine or the link is due, or until `until` if that is earlier.
+    /// Returns the duration from `now` to the earliest of `until` and the deadlines of the machine and the
+    /// link.
     fn until_due(&self, now: Time, until: Time) -> Duration {
         let due = self.machine().deadline().into_iter().chain(self.inner.link().deadline(now));
         due.fold(until, Time::min).saturating_since(now)
     }
 
-    /// Reads all available input, ticks, and writes, without waiting.
+    /// Takes a step without waiting: writes, reads the available input, ticks, and writes the resulting
+    /// output. An event ends the step early.
     fn turn(&mut self, now: Time) -> Option<M::Event> {
         if !self.set_blocking(false) {
             let machine = self.machine_mut();
             machine.tick(now);
             return machine.poll_event();
         }
-        // Input comes before timers: it can have prevented a timeout that passed since the last call.
+        // The step reads input before it runs timers, because input that has arrived since the last call
+        // can prevent a timeout that is due.
         self.inner.ready();
         let event = self.inner.step(now);
         if event.is_none() {
@@ -224,8 +230,8 @@ impl<M: Wire + Machine> Conn<M> {
         let is_ending = link.is_ending();
         let waits_for_room = !is_ending && link.error().is_none() && !machine.outgoing().is_empty();
         let wait = if cfg!(not(unix)) && waits_for_room {
-            // The socket had no room for all output. The wait is a write of at most `WRITE_TIMEOUT`, and input
-            // waits meanwhile.
+            // The socket had no room for all output. The write below waits for at most `WRITE_TIMEOUT`, and
+            // no input is read meanwhile.
             SHORTEST
         } else {
             self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).saturating_since(now)
@@ -253,12 +259,12 @@ impl<M: Wire + Machine> Conn<M> {
             // This is a read, because a peek would clear the error of the socket.
             self.read_until(now.saturating_add(wait));
         } else {
-            // The machine waits for its caller, or for time alone.
+            // The machine takes no input now: it waits for its caller, or for a timer.
             thread::park_timeout(wait.min(LONGEST));
         }
     }
 
-    /// Waits until the socket has room or, if `wants_input` is true, input, for at most `wait`. So a peer
+    /// Waits for at most `wait` until the socket has room, or has input if `wants_input` is true. So a peer
     /// that does not read does not wake the thread.
     #[cfg(unix)]
     fn wait_for_room(&self, wants_input: bool, wait: Duration) {
@@ -280,8 +286,8 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Sets the read timeout to about `wait`. Successive waits are nearly equal, so the previous timeout
-    /// stays if it is close enough: the wait can end early, or [`SHORTEST`] too late. Returns false if the
-    /// system refuses the timeout.
+    /// stays if it is at least half of `wait`, and at most [`SHORTEST`] longer than `wait`. Returns false if
+    /// the system refuses the timeout.
     fn set_read_timeout(&mut self, wait: Duration) -> bool {
         let wait = wait.clamp(SHORTEST, LONGEST);
         if self.read_timeout < wait / 2 || self.read_timeout > wait.saturating_add(SHORTEST) {

@@ -11,7 +11,8 @@ use ide_mcp::ide::{AuthToken, LockFile, LockForm};
 
 use crate::{Error, Published, from_environment, parents, process_scope, sys};
 
-/// A directory that belongs to our user and has mode 0700. Opening checks the owner and sets the mode.
+/// A directory that belongs to our user and has mode 0700. [`open`](LockDir::open) checks the owner and sets
+/// the mode.
 #[derive(Clone, Debug)]
 pub struct LockDir {
     path: PathBuf,
@@ -20,8 +21,8 @@ pub struct LockDir {
 
 impl LockDir {
     /// Opens the directory in which agents look for lock files, as the environment variables of this
-    /// process determine it: `ide` in `CLAUDE_CONFIG_DIR`, or in `.claude` at home. Makes the directory
-    /// if it is missing.
+    /// process determine it: `ide` in `CLAUDE_CONFIG_DIR`, or in `.claude` in the home directory. Makes the
+    /// directory if it is missing.
     ///
     /// # Errors
     /// The errors of [`from_environment`] and [`create`](Self::create).
@@ -71,19 +72,20 @@ impl LockDir {
     ///
     /// First, this removes the files that editors of this name and scope left behind when they were
     /// killed: files whose process is dead and whose port refuses connections. A file of another scope
-    /// stays, since its editor can be alive in another container or on another machine (a person can
-    /// remove it by [`remove_leftovers`](Self::remove_leftovers)). This method reads the directory, so
-    /// it blocks as long as its file system does.
+    /// stays, because its editor can be alive in another container or on another machine. A person can
+    /// remove that file by [`remove_leftovers`](Self::remove_leftovers). This method uses the disk, so it
+    /// blocks as long as the file system does.
     ///
     /// # Errors
     /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than
-    /// [`LockFile::MAX_LEN`] bytes, [`Error::Entropy`], and [`Error::Io`]; no file is left behind
-    /// then.
+    /// [`LockFile::MAX_LEN`] bytes, [`Error::Entropy`], and [`Error::Io`]. After an error no new file is
+    /// left behind.
     pub fn publish(&self, port: u16, file: &LockFile) -> Result<Published, Error> {
         self.publish_as(LockForm::Lock, port, file)
     }
 
-    /// Publishes a file of this kind as [`publish`](Self::publish) publishes a lock file.
+    /// Publishes a file of this form as [`publish`](Self::publish) does. With a form other than
+    /// [`LockForm::Lock`], this method sets no scope and removes no leftovers.
     ///
     /// # Errors
     /// The errors of [`publish`](Self::publish); [`Error::Malformed`] also if a project has no
@@ -115,7 +117,7 @@ impl LockDir {
         }
     }
 
-    /// Writes a lock file in place of a file with its name.
+    /// Writes a lock file, and replaces a file that has its name.
     pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
         let name = form.file_name(port, file);
         let path = self.path.join(&name);
@@ -136,7 +138,7 @@ pub(crate) fn write_whole(dir: &sys::Dir, name: &str, path: &Path, text: &str) -
     drop(handle);
     let renamed = written.and_then(|()| dir.rename(&temporary, name));
     renamed.map_err(|error| {
-        // The function reports the first error, and not an error of this removal.
+        // The caller receives the first error, and not an error of this removal.
         let _ = dir.remove(&temporary);
         Error::io("write", path)(error)
     })

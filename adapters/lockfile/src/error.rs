@@ -1,5 +1,5 @@
-//! The errors of writing and reading lock files. Each message has the path and names a remedy. No
-//! message has a byte of a token.
+//! The errors of writing and reading lock files. A message about a file or directory has its path, and
+//! most messages name a remedy. No message has a byte of a token.
 
 use core::fmt;
 use std::io;
@@ -10,7 +10,8 @@ use ide_mcp::ide::locate::LocateError;
 use ide_mcp::ide::paths::Suspicion;
 use ide_mcp::ide::{AuthToken, LockFileError};
 
-/// An error of a lock file, of its directory, or of the server that it leads to.
+/// An error of a lock file, of its directory, of a path of a peer, or of the server to which a lock file
+/// leads.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -32,15 +33,15 @@ pub enum Error {
         /// The uid of this process.
         us: u32,
     },
-    /// A directory that stays open to other users: some file systems have no modes.
+    /// A directory that stays open to other users, because its file system keeps no modes.
     TooOpen {
         /// Its path.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
     },
-    /// A directory above the lock files, or a symbolic link on the way, that belongs to another user.
-    /// This user can replace everything below.
+    /// A directory above the lock files, or a symbolic link on the way to them, that belongs to another
+    /// user. That user can replace everything below it.
     ParentNotOurs {
         /// Its path, without symbolic links.
         path: PathBuf,
@@ -98,13 +99,13 @@ pub enum Error {
         /// The fault of the text.
         source: LockFileError,
     },
-    /// A path that leads to a dangling symbolic link: a file that is made there would lie in an
+    /// A path that leads to a dangling symbolic link. A file that is created at this path would lie in an
     /// unknown place.
     Dangling {
         /// Its path.
         path: PathBuf,
     },
-    /// A path that may not be opened, after its symbolic links were resolved.
+    /// A path that is not to be opened, as the resolution of its symbolic links has shown.
     Suspicious {
         /// The path.
         path: PathBuf,

@@ -1,11 +1,12 @@
 //! The lock files of [`ide_mcp`] on disk, for an editor that publishes and for a client that scans.
 //!
 //! The rules: a lock file is created with mode 0600 in a directory of our own with mode 0700. It appears
-//! whole, by renaming. Its guard restores it if it vanishes, and only its publisher removes it. A
-//! directory above it is refused if any other user can replace it, but accepted if only its group can
-//! write to it ([`weak_parents`]). A scan follows no symbolic link, waits for no pipe, reads no file of
-//! another user, and deletes nothing. [`LockDir::remove_leftovers`] removes on request the files that
-//! our own editor left behind when it was killed.
+//! whole, by renaming. Its guard restores it if it vanishes, and only its publisher removes it. This
+//! crate refuses a directory of lock files if a user other than ours and root owns a directory above it,
+//! or if everybody can replace the entries of a directory above it. It accepts a directory above it to
+//! which a group can write. [`weak_parents`] lists all of these. A scan follows no symbolic link, waits for
+//! no pipe, reads no file of another user, and deletes nothing. [`LockDir::remove_leftovers`] removes on
+//! request the files that our own editor left behind when it was killed.
 //!
 //! A port outlives the editor that listened on it, and another user can take it. So a client looks up
 //! the owner of the server's socket with [`check_server`], after it has connected and before it sends
@@ -16,15 +17,15 @@
 //! [`classify`] checks if a path of a peer lies in the open folders once symbolic links are resolved.
 //!
 //! [`ide_mcp::ide`] reads the contents of the files and chooses among them, without a disk. On systems
-//! other than Unix this crate checks no modes and no owners: by default, only its user can open a
-//! profile directory of Windows.
+//! other than Unix this crate checks no modes and no owners. On Windows, by default only the user of a
+//! profile can open its directory.
 //!
 //! ```no_run
 //! use ide_mcp::ide::LockFile;
 //! use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 //!
 //! # fn main() -> Result<(), ide_mcp_lockfile::Error> {
-//! let listening_on = 12345; // Listen first, publish then.
+//! let listening_on = 12345; // Listen first, then publish.
 //! let folders = workspace_folders(["."])?;
 //! let file = LockFile::new(std::process::id(), folders, "My Editor", new_token()?);
 //! let published = LockDir::from_environment()?.publish(listening_on, &file)?;

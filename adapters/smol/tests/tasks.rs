@@ -1,4 +1,4 @@
-//! The behavior of only this adapter: waits that are dropped at any time, and other tasks beside the
+//! The behavior that only this adapter has: waits that are dropped at any time, and other tasks beside the
 //! server.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
@@ -34,7 +34,7 @@ use support::World;
 
 const CALLS: usize = 2000;
 
-/// The number of calls that are in flight at any time.
+/// The greatest number of calls in flight.
 const AT_ONCE: usize = 100;
 
 /// Polls a future once and drops it, as a race against a ready future would.
@@ -46,8 +46,8 @@ fn once<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Drops every wait of both sides after one poll, thousands of times. Checks that nothing is lost, and
-/// that nothing comes twice.
+/// Drops every wait of both sides after one poll, thousands of times. Checks that no call and no answer is
+/// lost, and that none comes twice.
 #[test]
 fn a_wait_that_is_dropped_loses_nothing() {
     let World { editor: mut server, token, .. } = World::<Smol>::new();
@@ -101,9 +101,9 @@ impl Wake for Count {
     }
 }
 
-/// Checks that events and timers wake the task, and that it sleeps otherwise.
+/// Checks that a wait without events is woken only a few times in 1.5 s.
 #[test]
-fn unfinished_wait_costs_no_polls() {
+fn idle_wait_is_rarely_woken() {
     let mut server = World::<Smol>::new().editor;
     let count = Arc::new(Count(AtomicUsize::new(0), thread::current()));
     let waker = Waker::from(count.clone());
@@ -125,7 +125,7 @@ fn unfinished_wait_costs_no_polls() {
     drop(peer);
 }
 
-/// Checks that a task that shares its thread with a flooded one gets its turns.
+/// Checks that a task gets its turns although another task on its thread is flooded with messages.
 #[test]
 fn a_flood_leaves_room_for_other_tasks() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -195,7 +195,7 @@ fn waker_ends_the_wait_of_a_connection() {
     let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
     let waker = conn.waker();
     let other = thread::spawn(move || {
-        // After this pause the task most likely waits. The result is the same if it does not.
+        // After this pause the task most likely waits. The wake-up works in either case.
         thread::sleep(Duration::from_millis(50));
         waker.wake();
     });
@@ -204,7 +204,8 @@ fn waker_ends_the_wait_of_a_connection() {
     other.join().unwrap();
 }
 
-/// Waits longer than the interval at which a guard looks without notifications; then removes the file.
+/// Waits longer than the interval at which a guard without notifications looks for its file. Then removes
+/// the file.
 #[cfg(target_os = "linux")]
 #[test]
 fn idle_guarded_server_wakes_when_file_vanishes() {

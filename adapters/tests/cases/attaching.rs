@@ -48,7 +48,7 @@ pub(crate) fn wrong_token_receives_refusal_before_the_reset<A: Adapter>() {
     assert!(matches!(report.closed, ws::Closed::NotAccepted(_)), "{:?}", report.closed);
 }
 
-pub(crate) fn n04_where_it_listens<A: Adapter>() {
+pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
     let bind = |bind, policy| A::Editor::bind(bind, config(policy));
     let kind = |bound: std::io::Result<A::Editor>| bound.err().unwrap().kind();
     let token = || Policy::new(0, new_token().unwrap());

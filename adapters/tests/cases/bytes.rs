@@ -12,8 +12,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// Writes and reads single bytes, with a connection that echoes and with a server.
-pub(crate) fn one_byte_at_a_time<A: Adapter>() {
+/// Sends single bytes to a server, and exchanges single bytes with a connection that echoes.
+pub(crate) fn single_bytes_are_joined_to_messages<A: Adapter>() {
     let mut world = World::<A>::new();
     let bytes = script(world.token(), world.addr().port(), Upto::OpenDiff);
     let addr = world.addr();
@@ -64,10 +64,10 @@ fn one_by_one(stream: &mut TcpStream, bytes: &[u8]) {
     }
 }
 
-/// Sets socket buffers that are smaller than any message.
+/// Sets the sizes of the socket buffers.
 ///
-/// If only one end has small buffers, 64 KiB is the least: below that TCP holds small pieces back
-/// until its timers expire.
+/// If only one end of a connection has small buffers, they need at least 64 KiB: with less, TCP delays
+/// small pieces until its timers expire.
 fn small_buffers(stream: &TcpStream, bytes: usize) {
     rustix::net::sockopt::set_socket_recv_buffer_size(stream, bytes).unwrap();
     rustix::net::sockopt::set_socket_send_buffer_size(stream, bytes).unwrap();
@@ -94,7 +94,7 @@ pub(crate) fn e03_large_messages_pass_through_a_tiny_buffer<A: Adapter>() {
             stream.read_exact(&mut message).unwrap();
             assert!(message.starts_with(&[0x82, 127]));
             assert!(message.iter().skip(10).all(|byte| *byte == n), "message {n}");
-            // The connection is ready for the next message.
+            // This text permits the server to send one more message.
             stream.write_all(&frame(0x81, b"next")).unwrap();
         }
         let _ = stream.write_all(&frame(0x88, &[0x03, 0xe8]));
@@ -119,8 +119,8 @@ pub(crate) fn e03_large_messages_pass_through_a_tiny_buffer<A: Adapter>() {
     assert!(matches!(&*closed, [ws::Closed::Remote { .. }]), "{closed:?}");
 }
 
-/// Sends 32 MiB to an editor, and back.
-pub(crate) fn e03_much_goes_through_a_server_both_ways<A: Adapter>() {
+/// Sends 32 MiB to an editor, which sends them back.
+pub(crate) fn e03_large_text_passes_a_server_both_ways<A: Adapter>() {
     const CONTENTS: usize = 32 << 20;
     let mut world = World::<A>::with(|config| config.server.ws.message = 2 * CONTENTS);
     world.seen.accepts = true;

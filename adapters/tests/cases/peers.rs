@@ -54,8 +54,8 @@ pub(crate) fn n05_a_thousand_strangers_keep_nobody_out<A: Adapter>() {
     }
 }
 
-/// Raises the limit of file descriptors. The sockets of the strangers belong to this process, which
-/// can run three of these tests at once.
+/// Raises the soft limit of file descriptors to the hard limit if the soft limit is less than `needed`. The
+/// sockets of the strangers belong to this process, which can run three of these tests at once.
 fn raise_the_limit(needed: u64) {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|current| current < needed) {
@@ -72,8 +72,8 @@ pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
     let (call, _) = world.seen.open.pop().unwrap();
     let deaf = AgentId::of_call(call.id());
     let text = "x".repeat(1 << 20);
-    // The editor sends notifications until the send buffer takes no more of them, and then an
-    // answer, which the send buffer always takes.
+    // The editor sends notifications until the send buffer is at its high-water mark, and then an
+    // answer, which the send buffer takes even above the mark.
     while world.editor.host_mut().client(deaf).notify("much", Some(&[&text])).is_ok() {
         world.step_for(Duration::from_millis(1));
     }
@@ -123,7 +123,7 @@ pub(crate) fn e03_noisy_peer_never_starves_a_quiet_one<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut noisy = world.plain(Upto::Initialized);
     let noise = thread::spawn(move || {
-        // The peer sends notifications that were not requested, as fast as the server takes them.
+        // The peer sends notifications as fast as the server takes them.
         let note = frame(0x81, br#"{"jsonrpc":"2.0","method":"noise"}"#).repeat(500);
         while noisy.write_all(&note).is_ok() {}
     });

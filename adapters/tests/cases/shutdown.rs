@@ -36,7 +36,7 @@ pub(crate) fn shutdown_rejects_diffs_and_closes_all<A: Adapter>() {
     assert!(matches!(dir.publish(&mut world), Err(Error::PortZero)));
 }
 
-pub(crate) fn l05_a_lock_file_goes_before_the_listener<A: Adapter>() {
+pub(crate) fn l05_lock_file_is_removed_before_listener_closes<A: Adapter>() {
     for round in 0..50 {
         let (dir, mut world) = (TempDir::new(), World::<A>::new());
         let addr = world.addr();
@@ -73,7 +73,7 @@ pub(crate) fn l06_a_lock_file_that_vanishes_comes_back<A: Adapter>() {
         world.step_for(Duration::from_secs(6));
     }
     assert!(world.seen.lock_file.last() == restored && path.exists());
-    // Another publication takes the place of the file.
+    // A second publication removes the file of the first one.
     let elsewhere = TempDir::new();
     elsewhere.publish(&mut world).unwrap();
     assert!(!path.exists());
@@ -82,7 +82,7 @@ pub(crate) fn l06_a_lock_file_that_vanishes_comes_back<A: Adapter>() {
 
 /// Checks that an admitted client that has not sent a close frame receives the close code 1001
 /// (going away), and that no client delays the shutdown.
-pub(crate) fn shutting_down_ends_every_state<A: Adapter>() {
+pub(crate) fn shutdown_ends_connections_in_every_state<A: Adapter>() {
     for upto in Upto::ALL {
         let mut world = World::<A>::new();
         let mut stream = world.plain(upto);

@@ -47,7 +47,7 @@ pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
 
 /// Checks an answer that the application gives long after the event of the call, outside of any
 /// event.
-pub(crate) fn an_answer_of_later_goes_out<A: Adapter>() {
+pub(crate) fn answer_outside_of_an_event_is_sent<A: Adapter>() {
     let mut world = World::<A>::new();
     let agent = world.agent(proposal("new"), false);
     world.until(|world| !world.seen.open.is_empty());

@@ -7,8 +7,9 @@
 //!                                └───────── the end of this request ◀┘
 //! ```
 //!
-//! A client that has not declared roots is never asked, and neither is a client that answers no request
-//! (see [`Quirks`](super::quirks::Quirks)). After an error or a timeout the known folders stay.
+//! The editor sends `roots/list` only if `ServerConfig::ask_for_roots` is true, and only to an agent that has
+//! declared roots and answers requests (see [`Quirks`](super::quirks::Quirks)). After an error or a timeout
+//! the known folders stay.
 
 use super::{Server, ServerEvent};
 use crate::ide::paths::{LocalPath, Platform};
@@ -17,18 +18,18 @@ use crate::rpc::RequestId;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// The time that the client has to answer. The editor does not wait for the folders, so a slow client
-/// can take this long.
+/// The time that the client has to answer. Nothing in the editor waits for the folders, so the time can be
+/// long enough for a slow client.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The notification of a client whose folders have changed.
+/// The notification by which a client reports that its folders have changed.
 pub(super) const LIST_CHANGED: &str = "notifications/roots/list_changed";
 
 #[derive(Debug, Default)]
 pub(super) struct Roots {
-    /// True if the client has to be asked.
+    /// True if the editor has to send `roots/list`.
     pub(super) is_due: bool,
-    /// The request that waits for its answer.
+    /// The `roots/list` that waits for its answer.
     pub(super) asked: Option<RequestId>,
     /// The latest answer; `None` before the first.
     list: Option<Vec<Root>>,
@@ -37,7 +38,8 @@ pub(super) struct Roots {
 
 impl Server {
     /// Returns the folders in which the client works, as the client wrote them in its answer to
-    /// `roots/list`: at most 64. Empty before the answer, and for a client that does not declare roots.
+    /// `roots/list`: at most 64. The list is empty before the answer, and for a client that the editor does
+    /// not ask.
     #[must_use]
     pub fn roots(&self) -> &[Root] {
         self.roots.list.as_deref().unwrap_or_default()
@@ -49,18 +51,20 @@ impl Server {
         &self.roots.folders
     }
 
-    /// Returns the index of the folder to which this client belongs, among the folders of the windows of
-    /// an editor. That is the innermost folder that contains a folder of the client; the earlier folders
-    /// of the client come first. If there is none, it is the outermost folder below one of the client.
-    /// The window with this folder is the right place for a diff of the client.
+    /// Returns the index in `windows` of the folder to which this client belongs. `windows` has the folders
+    /// of the windows of an editor. The window with this folder is the right place for a diff of the client.
+    ///
+    /// The folders of the client are tried in their order. The first one that lies in a folder of `windows`
+    /// decides: the result is the innermost folder around it. If there is none, the first folder of the
+    /// client that contains a folder of `windows` decides: the result is the outermost folder in it.
     #[must_use]
     pub fn closest_folder(&self, windows: &[LocalPath]) -> Option<usize> {
         let around = self.folders().iter().find_map(|folder| folder.innermost_around(windows));
         around.or_else(|| self.folders().iter().find_map(|folder| folder.outermost_below(windows)))
     }
 
-    /// Returns true if the editor asks the client for its folders. The folders are those of an agent, so
-    /// the connection of a model is not asked.
+    /// Returns true if the editor asks the client for its folders. Only agents have folders, so the editor
+    /// does not ask over a connection for models.
     pub(super) fn asks_for_roots(&self) -> bool {
         self.config.ask_for_roots
             && !self.is_for_models()
@@ -68,7 +72,7 @@ impl Server {
             && self.mcp.client_has_roots()
     }
 
-    /// Sends `roots/list` as soon as the session is ready and there is room.
+    /// Sends `roots/list` if it is due and no earlier one is open. If it cannot be sent yet, it stays due.
     pub(super) fn ask_for_roots(&mut self) {
         if !self.roots.is_due || self.roots.asked.is_some() {
             return;

@@ -1,4 +1,4 @@
-//! The guard of a lock file: the times of its looks, its events, and its waiting for the disk.
+//! The guard of a lock file: the times at which it looks for the file, its events, and a disk that hangs.
 
 #![allow(
     clippy::unwrap_used,
@@ -75,7 +75,7 @@ fn failed(event: &LockFileEvent) -> bool {
 }
 
 #[test]
-fn guard_with_an_interval_checks_at_each() {
+fn guard_looks_once_in_each_interval() {
     let dir = TempDir::new();
     let double = Double::new(&dir);
     let second = Duration::from_secs(1);
@@ -104,7 +104,7 @@ fn a_guard_that_is_off_never_looks() {
 }
 
 #[test]
-fn what_lasts_is_reported_once() {
+fn lasting_state_is_reported_once() {
     let dir = TempDir::new();
     let double = Double::new(&dir);
     let mut guard = Guard::new(double.clone(), GuardMode::Every(INTERVAL));
@@ -168,7 +168,7 @@ mod notified {
         assert_eq!(guard.deadline(Time::ZERO.saturating_add(INTERVAL)), None);
     }
 
-    /// Checks a look that restores the file before the notification of its removal is taken.
+    /// Checks a guard that restores the file before it takes the notification of the removal.
     #[test]
     fn late_notification_leaves_the_file_in_place() {
         let dir = TempDir::new();
@@ -209,7 +209,8 @@ mod notified {
                     "{name}, round {round}"
                 );
                 assert!(path.exists(), "{name}");
-                // The guard's own changes lead to a look, which finds the file in place, and then to nothing.
+                // The guard's own changes cause one more look. It finds the file in place, and no other look
+                // follows.
                 assert_eq!(events(&mut guard, now), [], "{name}");
                 let later = now.saturating_add(INTERVAL);
                 assert_eq!(events(&mut guard, later), [], "{name}");
@@ -249,14 +250,14 @@ fn thread_restores_updates_and_removes_the_file() {
     let begin = Instant::now();
     while !fs::read_to_string(&path).unwrap().contains("another name") {
         assert!(begin.elapsed() < Duration::from_secs(10));
-        // The pause between two looks.
+        // The pause between two reads of the file.
         thread::sleep(Duration::from_millis(1));
     }
     assert!(guard.remove().unwrap());
     assert!(!path.exists());
 }
 
-/// Checks a disk that hangs for 3 s at every call.
+/// Uses a disk on which every call hangs for 3 s.
 #[test]
 fn hanging_disk_delays_only_the_guard_thread() {
     let dir = TempDir::new();

@@ -13,8 +13,9 @@ use std::iter;
 /// waits for the answer to `initialize` sends none.
 const LINES: usize = 256;
 
-/// The size of these lines, in bytes, from which on the bridge takes no more of them: 1 MiB, as for the
-/// send buffer to the editor (`MARK` in `run`), into which they go. One line has up to 64 MiB.
+/// The total size of these lines, in bytes, at which the bridge takes no more of them: 1 MiB, the limit of
+/// the send buffer to the editor (`MARK` in `run`), to which the bridge moves them. A single line can have
+/// up to 64 MiB.
 const BYTES: usize = 1 << 20;
 
 /// The messages of the client that wait for the editor.
@@ -46,7 +47,7 @@ impl Waiting {
         self.held.len() >= LINES || self.held.iter().map(String::len).sum::<usize>() >= BYTES
     }
 
-    /// Sets the end; an earlier deadline and the first reason stay.
+    /// Sets the end. After the first call, a further call can only move the deadline to an earlier time.
     pub(crate) fn end_at(&mut self, until: Time, failure: Option<String>) {
         let end = self.end.get_or_insert(End { until, failure });
         end.until = end.until.min(until);
@@ -70,7 +71,7 @@ impl Waiting {
             };
             let error = json!({ "code": code, "message": why });
             let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, json!(id));
-            // Lines always have room for a message.
+            // `Lines`, the outbox of the bridge, has room for every message.
             let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(answer.as_bytes()));
         }
     }
@@ -118,14 +119,14 @@ mod tests {
     fn waiting_lines_are_limited() {
         let rows = [
             ("one line below", vec![0; LINES - 1], false),
-            ("as many lines", vec![0; LINES], true),
+            ("the limit of lines", vec![0; LINES], true),
             ("one byte below", vec![BYTES - 2, 1], false),
-            ("as many bytes", vec![BYTES - 1, 1], true),
+            ("the limit of bytes", vec![BYTES - 1, 1], true),
             ("one long line", vec![BYTES + 1], true),
         ];
         for (name, lengths, is_full) in rows {
             let mut waiting = Waiting::new(String::new());
-            // The second time after the lines have been taken.
+            // The second round begins after the lines have been removed.
             for _ in 0..2 {
                 assert!(!waiting.is_full(), "{name}");
                 waiting.held.extend(lengths.iter().map(|length| "x".repeat(*length)));

@@ -10,9 +10,9 @@ use std::path::Path;
 /// The largest number of files in [`Asked`]: as many as an agent can have open calls.
 const MOST_ASKED: usize = 256;
 
-/// The files whose problems agents have requested, the oldest first. An agent requests the problems of
-/// a file, writes the file, and then requests the problems of all files. A file that does not exist yet
-/// therefore stays in the list; the oldest files make room for further ones.
+/// The files whose problems agents have requested, the oldest request first. An agent requests the
+/// problems of a file, writes the file, and then requests the problems of all files. So a file that does
+/// not exist yet stays in the list. If the list is full, the oldest file makes room for a new one.
 #[derive(Debug, Default)]
 pub(crate) struct Asked(VecDeque<Inside>);
 
@@ -42,8 +42,8 @@ pub(crate) fn check(path: &Path, text: &str) -> Vec<Diagnostic> {
     problem.into_iter().collect()
 }
 
-/// Returns an error for a file of a kind that is not checked. An agent takes an empty list for "no
-/// problems", so the list is sent only for a file that was checked.
+/// Returns an error if files of this kind are not checked. An agent takes an empty list for "no problems",
+/// so the editor sends a list only for a file that it has checked.
 pub(crate) fn checks(path: &Path) -> Result<(), String> {
     match extension(path) {
         Some("json" | "toml") => Ok(()),
@@ -55,8 +55,8 @@ pub(crate) fn checks(path: &Path) -> Result<(), String> {
 /// filter.
 const NONE_KNOWN: &str = "the problems of the open files are unknown: only JSON and TOML are checked";
 
-/// Returns the problems of the files whose problems are known, each file by its path. If there are files
-/// and the problems of all are unknown, the result is an error.
+/// Returns the problems of the files whose problems are known, each file by its path. If there are files,
+/// and the problems of none are known, the result is an error.
 pub(crate) fn of_known<P: Display>(
     files: impl IntoIterator<Item = (P, Result<Vec<Diagnostic>, String>)>,
 ) -> Result<Vec<FileDiagnostics>, String> {

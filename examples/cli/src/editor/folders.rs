@@ -1,7 +1,7 @@
 //! The open folders, and the paths in them.
 //!
-//! Paths are compared in their real form: without symbolic links and `..`. Between the check and the
-//! use of a path, a program with write access to the folders can still replace its target; such a
+//! Paths are compared in their real form, without symbolic links and `..`. Between the check and the use
+//! of a path, a program with write access to the folders can still replace the target of the path. Such a
 //! program could change the files anyway.
 
 use crate::editor::ignored::Ignored;
@@ -28,10 +28,11 @@ pub(crate) struct Folders {
     ignored: Option<Arc<Ignored>>,
 }
 
-/// A path in one of the folders, in two forms. A file need not exist there.
+/// A path in one of the folders, in two forms. The file can be missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inside {
-    /// The absolute path as the person knows it.
+    /// The absolute path as it was written, or the real path if the written path has `..` or leads to a
+    /// hidden file.
     pub(crate) shown: PathBuf,
     /// The path without symbolic links.
     pub(crate) real: PathBuf,
@@ -56,13 +57,13 @@ impl Folders {
         Ok(opened)
     }
 
-    /// Hides the files that ignore files name from agents.
+    /// Hides from agents the files that ignore files name.
     pub(crate) fn with_ignored(mut self) -> Self {
         self.ignored = Some(Arc::new(Ignored::new(&self.given, &self.real)));
         self
     }
 
-    /// Returns the filter for agents: the files that usually contain secrets, and the ignored files.
+    /// Returns the filter for agents. It hides the files that usually contain secrets, and the ignored files.
     pub(crate) fn filter(&self) -> Filter {
         match self.ignored.clone() {
             Some(ignored) => Filter::secrets().hide(move |path| ignored.hides(path)),
@@ -70,7 +71,7 @@ impl Folders {
         }
     }
 
-    /// Reads the ignore files that concern these files, if they have changed.
+    /// Reads those ignore files that concern these files and have changed.
     pub(crate) fn look_at_ignored<'a>(&self, files: impl IntoIterator<Item = &'a Path>) {
         if let Some(ignored) = &self.ignored {
             ignored.look(files);
@@ -104,7 +105,8 @@ impl Folders {
                 if !text.starts_with('/') {
                     return Err(format!("{path:?} is no URI of a file on this machine"));
                 }
-                // Some clients encode and some do not: a file with the literal name takes precedence.
+                // Some clients encode the path and some do not. An existing file with the literal name takes
+                // precedence.
                 let plain = self.inside(OsStr::new(text));
                 match percent_decoded(text) {
                     Some(decoded) if !plain.as_ref().is_ok_and(|place| place.real.exists()) => {
@@ -150,8 +152,8 @@ impl Folders {
             return Err(format!("{} lies outside of the open folders", joined.display()));
         }
         self.look_at_ignored([real.as_path()]);
-        // With `..`, the text of a path does not show where the path leads. A link to a hidden file has to
-        // have the name by which the filter recognizes the file.
+        // The text of a path with `..` does not show the target. For a link to a hidden file, the filter
+        // recognizes only the real name.
         let plain = !joined.components().any(|part| part == Component::ParentDir) && !self.hides(&real);
         let shown = if plain { joined.components().collect() } else { real.clone() };
         Ok(Inside { shown, real })
@@ -243,19 +245,19 @@ mod tests {
             ("missing", "sub/new/b.txt", Some("p/sub/new/b.txt")),
             ("below a file", "a.txt/b", Some("p/a.txt/b")),
             ("nothing is expanded", "$HOME/~/a..b", Some("p/$HOME/~/a..b")),
-            ("a link that stays", "in/b.txt", Some("p/sub/b.txt")),
+            ("a link that stays inside", "in/b.txt", Some("p/sub/b.txt")),
             ("a URI", &format!("file://{text}/p/a.txt"), Some("p/a.txt")),
             ("a URI, plain", &format!("file://{text}/p/ü.txt"), Some("p/ü.txt")),
             ("a URI, encoded", &format!("file://{text}/p/%C3%BC.txt"), Some("p/ü.txt")),
             ("a URI that looks encoded", &format!("file://{text}/p/a%41.txt"), Some("p/a%41.txt")),
             ("a URI, half encoded", &format!("file://{text}/p/50%"), Some("p/50%")),
-            ("the neighbour", "../p_evil/x", None),
+            ("the neighbor", "../p_evil/x", None),
             ("above", "..", None),
-            ("above what is missing", "new/../../secret", None),
-            ("above what is missing, twice", "new/../new/../../x", None),
+            ("above a missing folder", "new/../../secret", None),
+            ("above a missing folder, twice", "new/../new/../../x", None),
             ("elsewhere", "/etc/passwd", None),
-            ("a link that leaves", "etc/passwd", None),
-            ("a link that leaves, missing", "etc/ide-mcp-missing/x", None),
+            ("a link that leads outside", "etc/passwd", None),
+            ("a link that leads outside, missing", "etc/ide-mcp-missing/x", None),
             ("a link that leads nowhere", "nowhere", None),
             ("a link to itself", "loop/x", None),
             ("above a link", "in/../../secret", None),
@@ -263,7 +265,7 @@ mod tests {
             ("a URI of another machine", "file://other/a.txt", None),
             ("a URI with a sign for a digit", &format!("file://{text}/p/%+1"), Some("p/%+1")),
             ("the longest path", &format!("{}/a.txt", "./".repeat(2045)), Some("p/a.txt")),
-            ("a longer one", &format!("{}a.txt", "./".repeat(2046)), None),
+            ("a path above the limit", &format!("{}a.txt", "./".repeat(2046)), None),
             ("a URI, encoded, above", &format!("file://{text}/p/%2e%2e/secret"), None),
             ("a NUL", "a\0b", None),
         ];

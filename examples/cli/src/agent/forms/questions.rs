@@ -1,4 +1,4 @@
-//! The questions of one form, without a terminal: texts for the person, and lines of the person.
+//! The questions of one form, without a terminal: texts for the person, and lines from the person.
 
 use ide_mcp::ide::{display_safe, display_safe_lines};
 use ide_mcp::mcp::{FieldChoice, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
@@ -6,8 +6,8 @@ use serde_json::Number;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The greatest number of characters of a text of the editor. A longer text would push the question off
-/// the screen.
+/// The greatest number of characters that are shown of one text of the editor. A longer text would push the
+/// question off the screen.
 const SHOWN: usize = 2_000;
 
 const DECLINE: &str = "/decline";
@@ -17,8 +17,9 @@ const CANCEL: &str = "/cancel";
 #[derive(Debug)]
 pub(super) struct Questions {
     form: Form,
-    /// The position of the field that is asked for; the values are of the fields before it.
+    /// The position of the current field.
     at: usize,
+    /// The values of the fields before the current field.
     values: BTreeMap<String, FieldValue>,
 }
 
@@ -27,7 +28,7 @@ pub(super) struct Questions {
 pub(super) enum Next {
     /// A text for the person, after which a line is expected.
     Ask(String),
-    /// The answer, and its name for the person.
+    /// The answer, and the word that reports it to the person.
     Done(FormAnswer, &'static str),
 }
 
@@ -37,7 +38,7 @@ impl Questions {
         let questions = Self { form, at: 0, values: BTreeMap::new() };
         let mut text = format!("{editor} asks:\n");
         let message = shortened(&questions.form.message);
-        // The mark at the left shows which lines are of the editor.
+        // The mark at the left shows that a line comes from the editor.
         for line in display_safe_lines(&message).lines() {
             let _ = writeln!(text, "  | {line}");
         }
@@ -66,7 +67,7 @@ impl Questions {
                     }
                     Err(reason) => Next::Ask(format!("  {reason}\n{}", prompt(field))),
                 },
-                // The form asks for consent alone.
+                // A form without fields only asks for consent.
                 None => match yes_or_no(line) {
                     Some(true) => self.sent(),
                     Some(false) => Next::Done(FormAnswer::Declined, "declined"),
@@ -99,7 +100,7 @@ impl Questions {
     }
 }
 
-/// Returns the line on which the person types.
+/// Returns the text before the input of the person: the kind of the value, and the effect of Enter alone.
 fn prompt(field: &FormField) -> String {
     let kind = match &field.kind {
         FieldKind::Text { min_length, max_length, format } => {
@@ -134,7 +135,7 @@ fn prompt(field: &FormField) -> String {
     format!("  {kind}{enter} > ")
 }
 
-/// Returns the bounds with a space before them, or nothing without bounds.
+/// Returns the bounds with a space before them; empty if there are no bounds.
 fn bounds<N: ToString>(min: Option<&N>, max: Option<&N>) -> String {
     match (min.map(N::to_string), max.map(N::to_string)) {
         (Some(min), Some(max)) => format!(" from {min} to {max}"),
@@ -163,15 +164,15 @@ fn number_of(choices: &[FieldChoice], value: &str) -> String {
     position.unwrap_or_default().saturating_add(1).to_string()
 }
 
-/// Returns the choice with this number, or the text itself.
+/// Returns the value of the choice with this number, or the text itself if no choice has it as its number.
 fn chosen(choices: &[FieldChoice], text: &str) -> String {
     let number: Option<usize> = text.trim().parse().ok();
     let numbered = number.and_then(|number| choices.get(number.checked_sub(1)?));
     numbered.map_or_else(|| text.trim(), |choice| &choice.value).to_owned()
 }
 
-/// Returns the value of a line; `None` if the person gives no value and needs to give none. The error is
-/// the reason for which the line does not fit.
+/// Returns the value of a line; `None` if the line is empty and the field is optional and has no default. The
+/// error is the reason why the line does not fit.
 fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>, &'static str> {
     if line.trim().is_empty() {
         return match &field.default {
@@ -204,8 +205,7 @@ fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>, &'static s
     }
 }
 
-/// Returns true if a text can be of this format. Only the parts that every text of the format has are
-/// checked.
+/// Returns true if a text can have this format. Checks only the parts that every text of the format has.
 fn has_format(format: &str, text: &str) -> bool {
     let has_digits = |text: &str, form: &str| {
         text.len() == form.len()
@@ -222,7 +222,7 @@ fn has_format(format: &str, text: &str) -> bool {
         }),
         "date" => has_digits(text, "0000-00-00"),
         "date-time" => {
-            // A zone follows, and possibly a fraction.
+            // More text has to follow: a zone, possibly after a fraction.
             let time = text.get(..19).filter(|_| text.len() > 19);
             time.is_some_and(|time| has_digits(&time.to_ascii_uppercase(), "0000-00-00T00:00:00"))
         }
@@ -238,7 +238,7 @@ fn yes_or_no(line: &str) -> Option<bool> {
     }
 }
 
-/// Returns a text of the editor as one line.
+/// Returns a text of the editor as one line that is safe to display.
 fn line_of(text: &str) -> String {
     display_safe(&shortened(text)).into_owned()
 }
@@ -254,7 +254,8 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Answers a form with these lines. Returns the last step, and checks that the steps before it asked.
+    /// Answers a form with these lines. Returns the last step, and checks that each step before it asks for
+    /// another line.
     fn answered(form: Form, lines: &[Option<&str>]) -> Next {
         let (mut questions, _) = Questions::begin("\"Editor\"", form);
         let (last, before) = lines.split_last().unwrap();

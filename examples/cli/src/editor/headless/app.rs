@@ -1,8 +1,8 @@
 //! The application without a screen: it reports events as lines of JSON, and takes commands as lines
 //! of JSON.
 //!
-//! The editor writes no file but for `undo`: the agent writes an accepted change. A thread reads the files, so
-//! that a disk that hangs delays only the work that needs the disk, and the commands after it.
+//! The editor writes files only for `undo`: the agent writes an accepted change. A thread of its own uses the
+//! disk, so a disk that hangs delays only the work that needs the disk, and the commands after that work.
 
 use super::command::{Command, range};
 use super::context::Offered;
@@ -52,8 +52,8 @@ struct Ending {
 }
 
 impl Headless {
-    /// Creates the application. It calls `wake` when a file has been read and [`tick`](Self::tick)
-    /// has to be called.
+    /// Creates the application. Its thread calls `wake` after each job on the disk. The loop then has to
+    /// call [`tick`](Self::tick).
     ///
     /// # Errors
     /// Returns the error of the system if it cannot create a thread.
@@ -87,14 +87,14 @@ impl Headless {
         self.report
     }
 
-    /// Continues the work whose files have been read.
+    /// Continues the work whose jobs on the disk are done.
     pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
         while let Some(follow_up) = self.disk.next() {
             follow_up(self, host, now);
         }
     }
 
-    /// Returns the reason if the editor has to end now.
+    /// Takes the reason of the end if the editor has to end now.
     pub(crate) fn end(&mut self, now: Time) -> Option<String> {
         let is_due = |ending: &mut Ending| ending.at <= now || !self.disk.has_own_jobs();
         self.ending.take_if(is_due).map(|ending| ending.why)
@@ -105,12 +105,12 @@ impl Headless {
         self.ending.is_some()
     }
 
-    /// Returns the latest time at which [`end`](Self::end) is due.
+    /// Returns the time from which on [`end`](Self::end) returns a reason, even if commands still wait.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.ending.as_ref().map(|ending| ending.at)
     }
 
-    /// Ends the editor after the commands so far.
+    /// Ends the editor after the commands that it has received so far, or after [`FOR_COMMANDS`].
     pub(crate) fn end_after_commands(&mut self, now: Time, why: String) {
         self.ending.get_or_insert_with(|| Ending { why, at: now.saturating_add(FOR_COMMANDS) });
     }
@@ -138,8 +138,8 @@ impl Headless {
         self.report.tell(&Event::LockFile { state, problem });
     }
 
-    /// Carries out a line of standard input, after the lines before it, or at once a pause. `text` is `None` if the line
-    /// is not UTF-8. A line that is not a command is reported and has no other effect.
+    /// Carries out a line of standard input after the lines before it. `pause` and `resume` take effect at
+    /// once. `text` is `None` if the line is not UTF-8. The editor only reports a line that is not a command.
     pub(crate) fn line(&mut self, host: &mut Host, now: Time, number: u64, text: Option<&str>) {
         let command = text.ok_or_else(|| "it is not UTF-8".into()).and_then(Command::parse);
         match command {
@@ -173,7 +173,7 @@ impl Headless {
             }),
             Ok(Command::Edits {}) => self.list_edits(number),
             Ok(Command::Undo { conn, edit }) => self.undo(number, conn, edit),
-            // At once: a disk that hangs does not delay a pause.
+            // At once, so that a disk that hangs does not delay a pause.
             Ok(Command::Pause {}) => {
                 host.pause(now);
                 self.report.tell(&Event::Paused);
@@ -338,8 +338,8 @@ impl Headless {
     }
 }
 
-/// Returns the recipient of a mention: the agent with this number. Without a number, returns `None` for
-/// the choice of the host, and an error if several agents are attached.
+/// Returns the recipient of a mention or a form: the agent with this number. Without a number, returns an
+/// error if several agents are attached, and otherwise `None`: then the sender chooses the recipient.
 fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<AgentId>, String> {
     let numbers: Vec<u64> = host.agents().map(|(agent, _)| agent.number()).collect();
     match conn {

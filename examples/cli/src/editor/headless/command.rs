@@ -18,7 +18,7 @@ pub(crate) enum Command {
     Clear {},
     /// Mentions a file, or lines of it.
     Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u64> },
-    /// Answers a proposed change: the one with this tab, or the only one.
+    /// Answers the proposed change with this tab, or the only one.
     Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u64> },
     /// Lists the confirmed edits. A struct variant, so that serde rejects unknown members.
     Edits {},
@@ -37,7 +37,7 @@ pub(crate) enum Command {
         #[serde(default)]
         resources: Vec<Resource>,
     },
-    /// Asks the person at an agent: the one with this number, or the only one. `within` is in
+    /// Sends a form to the person at the agent with this number, or at the only agent. `within` is in
     /// milliseconds.
     Form {
         #[serde(deserialize_with = "ignored")]
@@ -56,7 +56,7 @@ pub(crate) struct Place(u32, u32);
 impl Command {
     /// Parses a line. The error is the end of a message that begins with "line 7 is no command: ".
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
-        // serde_json would read an array as an object without names.
+        // serde_json would also read an array, with the members of the object in order and without names.
         if !line.trim_start().starts_with('{') {
             return Err(ADVICE.into());
         }
@@ -72,8 +72,8 @@ impl Command {
     }
 }
 
-/// Returns the form in a line as it is written. An enum with a tag cannot keep raw JSON, and a `Value`
-/// would lose the order of the fields.
+/// Returns the form in a line, as it was written. serde cannot keep raw JSON in an enum with a tag, and a
+/// `Value` would lose the order of the fields.
 fn form_of(line: &str) -> Result<Box<RawValue>, serde_json::Error> {
     #[derive(Deserialize)]
     struct Line {
@@ -88,8 +88,8 @@ fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, 
 
 const ADVICE: &str = r#"commands are JSON objects such as {"cmd":"quit"}; --help lists them"#;
 
-/// Returns the message of serde_json without its line number. That number is always 1, and would
-/// contradict the line number in the report.
+/// Returns the message of serde_json without its line number. That number is always 1, so it would
+/// contradict the line number in the report of the editor.
 fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
@@ -109,23 +109,23 @@ mod tests {
         let cases = [
             ("words", "quit", ADVICE),
             ("no object", r#"["quit"]"#, ADVICE),
-            ("a quote is missing", r#"{"cmd":"quit}"#, "no JSON: EOF while parsing a string at column 13"),
+            ("no closing quote", r#"{"cmd":"quit}"#, "no JSON: EOF while parsing a string at column 13"),
             ("two objects", r#"{"cmd":"quit"} {}"#, "no JSON: trailing characters at column 16"),
             ("no cmd", "{}", "missing field `cmd`"),
-            ("unknown", r#"{"cmd":"dance"}"#, "unknown variant `dance`"),
-            ("too much", r#"{"cmd":"quit","x":1}"#, "unknown field `x`"),
-            ("too much", r#"{"cmd":"clear","x":1}"#, "unknown field `x`"),
-            ("too much", r#"{"cmd":"open","path":"a","x":1}"#, "unknown field `x`"),
-            ("too much", r#"{"cmd":"pause","x":1}"#, "unknown field `x`"),
-            ("too much", r#"{"cmd":"resume","x":1}"#, "unknown field `x`"),
-            ("too little", r#"{"cmd":"open"}"#, "missing field `path`"),
+            ("unknown command", r#"{"cmd":"dance"}"#, "unknown variant `dance`"),
+            ("unknown member of quit", r#"{"cmd":"quit","x":1}"#, "unknown field `x`"),
+            ("unknown member of clear", r#"{"cmd":"clear","x":1}"#, "unknown field `x`"),
+            ("unknown member of open", r#"{"cmd":"open","path":"a","x":1}"#, "unknown field `x`"),
+            ("unknown member of pause", r#"{"cmd":"pause","x":1}"#, "unknown field `x`"),
+            ("unknown member of resume", r#"{"cmd":"resume","x":1}"#, "unknown field `x`"),
+            ("no path", r#"{"cmd":"open"}"#, "missing field `path`"),
             ("no list", r#"{"cmd":"tools","offer":"openFile"}"#, "invalid type"),
             ("no text", r#"{"cmd":"context","prompts":[{"name":"p"}]}"#, "missing field `text`"),
             ("no URI", r#"{"cmd":"context","resources":[{"text":"x"}]}"#, "missing field `uri`"),
-            ("a name too many", r#"{"cmd":"context","templates":[]}"#, "unknown field `templates`"),
+            ("unknown member of context", r#"{"cmd":"context","templates":[]}"#, "unknown field `templates`"),
             ("no form", r#"{"cmd":"form","conn":1}"#, "missing field `form`"),
             ("negative time", r#"{"cmd":"form","form":{},"within":-1}"#, "invalid value"),
-            ("negative", r#"{"cmd":"select","path":"a","start":[-1,0],"end":[0,0]}"#, "invalid value"),
+            ("negative line", r#"{"cmd":"select","path":"a","start":[-1,0],"end":[0,0]}"#, "invalid value"),
         ];
         for (name, line, expected) in cases {
             let message = Command::parse(line).err().unwrap_or_else(|| format!("{line} is a command"));

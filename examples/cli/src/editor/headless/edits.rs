@@ -1,5 +1,5 @@
-//! The edits that agents make without a question: their states before and after, read from the disk,
-//! their list, and the undoing.
+//! The edits that agents make without a question: the states of the files before and after, the list of the
+//! edits, and their undoing.
 
 use super::app::Headless;
 use super::report::{Event, Listed};
@@ -13,9 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Headless {
-    /// Reads the file before the agent writes it. The answer to the call comes after this read. The log
-    /// takes the state only while the edit is expected: if the call ends first, no other step follows,
-    /// and the log would keep the state.
+    /// Reads the file before the agent writes it. The answer to the call that announces the edit comes after
+    /// this read, because its job comes later in the queue. The log takes the state only while the edit is
+    /// expected: if the call ends first, no other step follows, and the log would keep the state.
     pub(super) fn edit_expected(&mut self, edit: CallId, path: Arc<str>) {
         let conn = AgentId::of_call(edit).number();
         self.report().tell(&Event::EditExpected { conn, edit: edit.number(), path: &path });
@@ -33,8 +33,8 @@ impl Headless {
         );
     }
 
-    /// Reads the file after the agent wrote it, if the state before is known. So no job waits for a
-    /// disk that hangs.
+    /// Reads the file after the agent wrote it. If the read before the edit is not done, the disk hangs or is
+    /// slow. Then the edit is not confirmed, and no further job waits for the disk.
     pub(super) fn edit_ended(&mut self, now: Time, edit: CallId, path: Arc<str>, reason: EditEnd) {
         if self.expected_edits.remove(&edit) != Some(true) {
             return self.report_end(edit, &path, reason, false);
@@ -128,7 +128,7 @@ impl Workspace {
         Ok(path)
     }
 
-    /// Returns the state of a file in the folders. Other files are unknown.
+    /// Returns the state of a file in the folders; the state of any other file is unknown.
     fn state(&self, path: &str) -> FileState {
         self.folders().find(path).map_or(FileState::Unknown, |inside| state(&inside.real))
     }
@@ -143,7 +143,7 @@ fn state(real: &Path) -> FileState {
     }
 }
 
-/// Returns the contents of a file; `None` if they cannot be read, or are too large for the log.
+/// Returns the contents of a file; `None` if they are too large for the log or cannot be read.
 fn contents(real: &Path) -> Option<FileState> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(EditLog::MAX_TEXT).ok()?.saturating_add(1);

@@ -1,4 +1,4 @@
-//! The forms that the command `form` sends, until each of them ends.
+//! The open forms that the command `form` has sent.
 
 use super::report::FormEnd;
 use ide_mcp::ide::{AgentId, Host, Pending};
@@ -8,15 +8,16 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The default time for the person. It is the time after which the agent of this program gives up.
+/// The default time for the person's answer. After the same time, an agent of this crate gives up
+/// (`longest_call` of `mcp::ClientConfig`).
 const WITHIN: Duration = Duration::from_secs(10 * 60);
 
-/// The open forms, each with the number of the line that asked.
+/// The open forms, each with the number of the line of its command.
 #[derive(Debug, Default)]
 pub(crate) struct Forms(BTreeMap<RequestId, (u64, Pending<FormAnswer>)>);
 
 impl Forms {
-    /// Sends a form to this agent, or to the only one. `within` is in milliseconds.
+    /// Sends a form to this agent; `None` stands for the first attached agent. `within` is in milliseconds.
     pub(crate) fn ask(
         &mut self,
         host: &mut Host,
@@ -35,7 +36,8 @@ impl Forms {
         Ok(())
     }
 
-    /// Takes the outcome of a request. Returns the line that asked, and the end of its form.
+    /// Takes the outcome of a request. If the request was a form, returns the number of the line of its
+    /// command, and the end of the form.
     pub(crate) fn end(&mut self, request: RequestId, outcome: Outcome) -> Option<(u64, FormEnd)> {
         let (line, asked) = self.0.remove(&request)?;
         let end = asked.answer(outcome);
