@@ -13,8 +13,7 @@ use std::time::Duration;
 
 /// The longest time for which a write in blocking mode waits for room in the socket. After this time the
 /// connection handles its input and its timers again. So a peer that reads nothing until we have read its
-/// bytes waits no longer than this time. On Unix, only the write of an exchange waits in this way; otherwise
-/// `poll` waits for room.
+/// bytes waits no longer than this time. On Unix only an exchange writes so; else `poll` waits for room.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// The shortest wait for input. The standard library refuses a read timeout of zero.
