@@ -170,7 +170,7 @@ mod tests {
             let info = Implementation::new("editor", "1");
             let config = ServerConfig::new(info, Policy::without_authentication(1), all_tools());
             let mut host = Host::new(HostConfig::new(config));
-            let folders = Folders::open(&[folder.clone()]).unwrap();
+            let folders = Folders::open(std::slice::from_ref(&folder)).unwrap();
             let report = Report::new(|| ());
             let mut app = Headless::new(Workspace::new(folders), OnDiff::Ask, report, || ()).unwrap();
             let edit = AgentId::from(host.connect(Time::ZERO)).call(7);
