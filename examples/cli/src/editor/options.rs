@@ -47,7 +47,7 @@ commands, without a screen:
   {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn are optional
   {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject; if only one diff is open
   {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: the proposal as you changed it
-  {\"cmd\":\"edits\"}                                               list the files that agents wrote without a question
+  {\"cmd\":\"edits\"}                                               list the files that agents wrote, accepted diffs too
   {\"cmd\":\"undo\",\"conn\":1,\"edit\":4}                           undo one of them, if the file has not changed since
   {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               offer only these tools from now on (at the start all)
   {\"cmd\":\"pause\"}                                               hide files, selections, and the texts of prompts and
