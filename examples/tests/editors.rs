@@ -56,7 +56,7 @@ fn context() {
         let read = agent.request("resources/read", &json!({"uri": uri}));
         assert!(read["contents"][0]["text"].as_str().unwrap().contains(text), "{uri}: {read}");
     }
-    let draft = place.home().join("draft.txt");
+    let draft = fs::canonicalize(place.project()).unwrap().join("draft.txt");
     agent.call("getDiagnostics", &json!({"uri": format!("file://{}", draft.display())}));
     assert_eq!(fs::read_to_string(&draft).unwrap(), "a draft\n", "the guard has saved the buffer");
     fs::write(&draft, "of the agent").unwrap();
