@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while !server.is_over() {
         poll.poll(&mut events, clock.until(server.deadline(clock.now())))?;
         for event in &events {
-            server.handle(event);
+            server.handle_event(event);
         }
         while let Some(event) = server.next_event(clock.now()) {
             let HostEvent::Agent { agent, event } = event else { continue };

@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => {}
         }
         for event in &events {
-            server.handle(event);
+            server.handle_event(event);
         }
         if quit.load(Ordering::Acquire) {
             server.shutdown(clock.now());

@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         for event in &events {
             // `handle` returns false for an event of the application's own sources.
-            let _is_ours = server.handle(event);
+            let _is_ours = server.handle_event(event);
         }
         for message in queue.try_iter() {
             match message {

@@ -68,7 +68,7 @@ mod on_unix {
             // does not wait.
             inner.poll(&mut events, Some(Duration::ZERO))?;
             for event in &events {
-                server.handle(event);
+                server.handle_event(event);
             }
             if is_signalled {
                 stopping = true;

@@ -1,8 +1,8 @@
 //! The interface of an adapter for the cases.
 
-use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
 use ide_mcp::{Machine, Time, Wire};
-use ide_mcp_driver::Bind;
+use ide_mcp_driver::{Bind, EditorOptions, Handle, StartError};
 use ide_mcp_lockfile::{Error, LockDir};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -32,7 +32,11 @@ pub(crate) trait Adapter {
 /// The server of an adapter, and its loop.
 pub(crate) trait Editor: Sized {
     fn bind(bind: Bind, config: HostConfig) -> io::Result<Self>;
+    fn start(editor: EditorOptions) -> Result<Self, StartError>;
     fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error>;
+    fn set_folders(&mut self, folders: &[&str]) -> Result<(), Error>;
+    fn token(&self) -> Option<&AuthToken>;
+    fn handle(&mut self) -> Handle;
     fn lock_path(&self) -> Option<PathBuf>;
     fn local_addr(&self) -> SocketAddr;
     fn host_mut(&mut self) -> &mut Host;
@@ -56,6 +60,14 @@ macro_rules! as_its_server {
             Self::bind(bind, config)
         }
 
+        fn start(editor: EditorOptions) -> Result<Self, StartError> {
+            Self::start(editor)
+        }
+
+        fn handle(&mut self) -> Handle {
+            self.handle()
+        }
+
         fn now(&self) -> Time {
             self.now()
         }
@@ -75,6 +87,14 @@ macro_rules! as_its_server {
     (@ $($server:tt)*) => {
         fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
             self $($server)* .publish(dir, file)
+        }
+
+        fn set_folders(&mut self, folders: &[&str]) -> Result<(), Error> {
+            self $($server)* .set_folders(folders)
+        }
+
+        fn token(&self) -> Option<&AuthToken> {
+            self $($server)* .token()
         }
 
         fn lock_path(&self) -> Option<PathBuf> {

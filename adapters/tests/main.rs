@@ -1,7 +1,8 @@
 //! The behavior of every adapter: equal cases with equal results.
 //!
 //! A row of the table below is one case; its body names the topic, which is a module of `cases`. The
-//! row becomes three tests, `mio::…`, `smol::…` and `blocking::…`. The tests use real loopback sockets,
+//! row becomes three tests, `mio::…`, `smol::…` and `blocking::…`, and some rows a fourth, `nested::…`. The
+//! tests use real loopback sockets,
 //! real directories and real time. The three tests with a thousand strangers can run at the same time,
 //! and the sockets of all strangers belong to this process. So it needs some 3,300 file descriptors; each
 //! of these tests raises the soft limit to the hard limit if the soft limit is lower.
@@ -17,6 +18,7 @@ mod adapter;
 mod cases;
 mod over_blocking;
 mod over_mio;
+mod over_nested;
 mod over_smol;
 mod plain;
 mod support;
@@ -39,6 +41,27 @@ macro_rules! table {
         }
     };
 }
+
+// The cases on which the descriptor has an influence.
+table!(@ nested over_nested::Nested
+    attaching several_agents_attach_call_and_leave
+    bytes e03_large_text_passes_a_server_both_ways
+    peers peer_that_never_reads_delays_no_other
+    peers peer_that_never_finishes_handshake_is_dropped
+    peers e03_noisy_peer_never_starves_a_quiet_one
+    endings server_survives_every_ending_in_every_state
+    shutdown shutdown_rejects_diffs_and_closes_all
+    shutdown l06_a_lock_file_that_vanishes_comes_back
+    shutdown shutdown_ends_connections_in_every_state
+    waking e04_a_hundred_thousand_wakes_lose_nothing
+    waking answer_outside_of_an_event_is_sent
+    idling an_idle_server_wakes_for_timers_alone
+    starting options_are_published_and_kept
+    starting handles_reach_the_host_in_order
+    starting shortcuts_of_a_handle_have_their_effects
+    starting full_queue_refuses_until_next_turn
+    starting handle_ends_with_its_server
+);
 
 table! {
     #[test]
@@ -149,5 +172,40 @@ table! {
     #[test]
     fn an_idle_server_wakes_for_timers_alone() {
         idling
+    }
+
+    #[test]
+    fn options_are_published_and_kept() {
+        starting
+    }
+
+    #[test]
+    fn each_start_generates_another_token() {
+        starting
+    }
+
+    #[test]
+    fn misuse_of_start_has_clear_errors() {
+        starting
+    }
+
+    #[test]
+    fn handles_reach_the_host_in_order() {
+        starting
+    }
+
+    #[test]
+    fn shortcuts_of_a_handle_have_their_effects() {
+        starting
+    }
+
+    #[test]
+    fn full_queue_refuses_until_next_turn() {
+        starting
+    }
+
+    #[test]
+    fn handle_ends_with_its_server() {
+        starting
     }
 }

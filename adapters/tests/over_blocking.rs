@@ -1,9 +1,9 @@
 //! The adapter for blocking sockets.
 
 use crate::adapter::{Adapter, Editor, as_its_server};
-use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
 use ide_mcp::{Machine, Time, Wire};
-use ide_mcp_blocking::{Bind, Conn, Server};
+use ide_mcp_blocking::{Bind, Conn, EditorOptions, Handle, Server, StartError};
 use ide_mcp_lockfile::{Error, LockDir};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};

@@ -2,10 +2,10 @@
 
 use crate::adapter::{Adapter, Editor, as_its_server};
 use crate::plain::PATIENCE;
-use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_lockfile::{Error, LockDir};
-use ide_mcp_mio::{Bind, Conn, Server, Waker};
+use ide_mcp_mio::{Bind, Conn, EditorOptions, Handle, Server, StartError, Waker};
 use mio::{Events, Poll, Token};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
@@ -61,7 +61,7 @@ fn drive<M: Wire + Machine>(
         let wait = clock.until(conn.deadline(clock.now()));
         wait_for(&mut poll, &mut events, wait.unwrap_or(PATIENCE));
         for event in &events {
-            assert!(conn.handle(event));
+            assert!(conn.handle_event(event));
         }
         // One turn: `next_event` returns its events one by one, and `None` at its end.
         let now = clock.now();
@@ -89,6 +89,17 @@ impl Editor for MioEditor {
         Ok(Self { poll, events: Events::with_capacity(64), clock: Clock::new(), waker, server })
     }
 
+    fn start(editor: EditorOptions) -> Result<Self, StartError> {
+        let poll = Poll::new().unwrap();
+        let waker = Waker::new(poll.registry(), WAKER).unwrap();
+        let server = Server::start(editor, poll.registry(), BASE)?;
+        Ok(Self { poll, events: Events::with_capacity(64), clock: Clock::new(), waker, server })
+    }
+
+    fn handle(&mut self) -> Handle {
+        self.server.handle(&self.waker)
+    }
+
     fn now(&self) -> Time {
         self.clock.now()
     }
@@ -106,7 +117,7 @@ impl Editor for MioEditor {
         let wait = self.clock.until(self.server.deadline(self.clock.now()));
         wait_for(&mut self.poll, &mut self.events, wait.unwrap_or(at_most).min(at_most));
         for event in &self.events {
-            assert!(self.server.handle(event) || event.token() == WAKER, "{event:?}");
+            assert!(self.server.handle_event(event) || event.token() == WAKER, "{event:?}");
         }
         let now = self.clock.now();
         while let Some(event) = self.server.next_event(now) {

@@ -2,10 +2,10 @@
 
 use crate::adapter::{Adapter, Editor, as_its_server};
 use async_io::{Timer, block_on};
-use ide_mcp::ide::{Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
 use ide_mcp::{Machine, Time, Wire};
 use ide_mcp_lockfile::{Error, LockDir};
-use ide_mcp_smol::{Bind, Conn, Server};
+use ide_mcp_smol::{Bind, Conn, EditorOptions, Handle, Server, StartError};
 use std::future::{Future, poll_fn};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};

@@ -11,7 +11,7 @@ use ide_mcp::ide::{
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
-use ide_mcp_driver::Bind;
+use ide_mcp_driver::{Bind, EditorOptions};
 use ide_mcp_lockfile::{Error, LockDir, new_token};
 use std::fs;
 use std::io::Write;
@@ -39,6 +39,8 @@ pub(crate) struct Seen {
     pub(crate) notifications: usize,
     pub(crate) closed: Vec<(AgentId, ws::Closed)>,
     pub(crate) lock_file: Vec<LockFileEvent>,
+    /// The number of mentions that expired.
+    pub(crate) expired: usize,
 }
 
 impl<A: Adapter> World<A> {
@@ -52,6 +54,13 @@ impl<A: Adapter> World<A> {
         let mut config = config(Policy::new(0, token.clone()));
         change(&mut config);
         let editor = A::Editor::bind(Bind::AnyPort, config).unwrap();
+        Self { editor, seen: Seen::default(), token, clock: Clock::new() }
+    }
+
+    /// Starts an editor from options.
+    pub(crate) fn start(options: EditorOptions) -> Self {
+        let editor = A::Editor::start(options).unwrap();
+        let token = editor.token().unwrap().clone();
         Self { editor, seen: Seen::default(), token, clock: Clock::new() }
     }
 
@@ -120,6 +129,10 @@ impl Seen {
         let (agent, event) = match event {
             HostEvent::Agent { agent, event } => (agent, event),
             HostEvent::LockFile(event) => return self.lock_file.push(event),
+            HostEvent::MentionExpired { .. } => {
+                self.expired += 1;
+                return;
+            }
             _ => return,
         };
         match event {

@@ -59,7 +59,7 @@ impl App {
     fn turn(&mut self) -> io::Result<()> {
         self.inner.poll(&mut self.events, Some(Duration::ZERO))?;
         for event in &self.events {
-            self.server.handle(event);
+            self.server.handle_event(event);
         }
         self.server.turn(self.clock.now(), |host, event| {
             let HostEvent::Agent { event, .. } = event else { return };

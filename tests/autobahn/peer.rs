@@ -43,7 +43,7 @@ fn serve_on_mio() -> io::Result<()> {
         poll.poll(&mut events, clock.until(deadline))?;
         for event in &events {
             if let Some(conn) = conns.get_mut(&event.token()) {
-                conn.handle(event);
+                conn.handle_event(event);
             }
         }
         let now = clock.now();

@@ -421,6 +421,20 @@ fn h08_all_wrong_tokens_are_answered_alike() {
     }
 }
 
+/// Checks a policy whose token no server has generated yet: no token opens it.
+#[test]
+fn h08_policy_without_generated_token_refuses_all() {
+    let missing =
+        (concat!("X-Claude-Code-Ide-Authorization: ", "tok-0123456789abcdef0123456789abcdef", "\r\n"), "");
+    let empty = ("tok-0123456789abcdef0123456789abcdef", "");
+    for (name, changes) in [("a token", vec![]), ("none", vec![missing]), ("an empty one", vec![empty])] {
+        let mut generated = config();
+        generated.policy = Policy::generated();
+        generated.policy.port = config().policy.port;
+        assert_eq!(answer_of(generated, &head(&changes)), AUTH, "{name}");
+    }
+}
+
 #[test]
 fn without_authentication_browsers_are_still_refused() {
     let open = || {

@@ -73,7 +73,7 @@ fn dialect_brings_its_rules_for_clients() {
     ];
     assert_eq!(cases.map(|case| case.0), Dialect::ALL);
     for (dialect, paths, subprotocol, wrong_token, ping, target) in cases {
-        let editor = |policy| ServerConfig::for_dialect(dialect, info(), policy, ToolSet::new());
+        let editor = |policy| ServerConfig::new(info(), policy, ToolSet::new()).for_dialect(dialect);
         let config = editor(Policy::new(PORT, token()));
         assert_eq!(config.dialect, dialect);
         assert_eq!(config.policy.paths, paths, "{dialect:?}");

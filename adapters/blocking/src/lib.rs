@@ -24,10 +24,14 @@ mod parking;
 mod pipe;
 mod server;
 mod sockets;
+mod spawn;
 
 pub use conn::Conn;
-pub use ide_mcp_driver::{Bind, GuardMode, Guarding, Wake, Waker};
+pub use ide_mcp_driver::{
+    Bind, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Wake, Waker,
+};
 pub use server::Server;
+pub use spawn::spawn;
 
 #[doc(no_inline)]
 pub use ide_mcp::{Clock, Keepalive, Machine, Time, Wire, ide, mcp, rpc, ws};

@@ -98,6 +98,20 @@ macro_rules! delegate_server {
             self.inner.update_lock_file(file)
         }
 
+        /// Replaces the folders in the lock file, after the application opened or closed folders. Agents
+        /// that attach later find the editor by the new folders; attached agents stay. Waits for the disk
+        /// as [`update_lock_file`](Self::update_lock_file) does.
+        ///
+        /// # Errors
+        /// The errors of [`workspace_folders`](ide_mcp_lockfile::workspace_folders) and
+        /// [`update_lock_file`](Self::update_lock_file).
+        pub fn set_folders<P: ::core::convert::AsRef<::std::path::Path>>(
+            &mut self,
+            folders: impl ::core::iter::IntoIterator<Item = P>,
+        ) -> ::core::result::Result<(), $crate::LockError> {
+            self.inner.set_folders(folders)
+        }
+
         /// Returns the address of the listener, also after it has closed.
         #[must_use]
         pub const fn local_addr(&self) -> ::std::net::SocketAddr {

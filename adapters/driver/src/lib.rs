@@ -19,10 +19,10 @@
 //! | --- | --- | --- | --- |
 //! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, parked |
 //! | threads | none | that of the reactor | one that accepts, and two for each connection |
-//! | a turn | `handle` each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
+//! | a turn | `handle_event` for each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
-//! | one connection | `Conn`: `handle`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
+//! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,022 | as many as there are file descriptors | half the thread limit of the process (two threads each) |
 //! | the same in all | `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
@@ -39,7 +39,9 @@ mod socket;
 mod waiting;
 
 pub use ide_mcp_lockfile::GuardMode;
-pub use server::{Bind, Guarding, RETRY, Server, Transport, Wake};
+pub use server::{
+    Bind, EditorOptions, Guarding, Handle, HandleError, RETRY, Server, StartError, Transport, Wake,
+};
 pub use socket::{BUDGET, Conn, Link, Shutdown, refuse_itself};
 pub use waiting::{Next, Readiness, WakeSet, Waker};
 

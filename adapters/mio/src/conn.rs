@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 /// One connection: a machine on a socket that is registered in the application's `Poll`, under a
 /// token of its own.
 ///
-/// After every wait, pass each event to [`handle`](Conn::handle), then take a [`turn`](Conn::turn).
+/// After every wait, pass each event to [`handle_event`](Conn::handle_event), then take a [`turn`](Conn::turn).
 /// Wait until [`deadline`](Conn::deadline) at the latest. Continue until [`is_over`](Conn::is_over),
 /// then drop the connection.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl<M: Wire + Machine> Conn<M> {
     }
 
     /// Notes an event of the `Poll`. Returns true if it was for this connection.
-    pub fn handle(&mut self, event: &Event) -> bool {
+    pub fn handle_event(&mut self, event: &Event) -> bool {
         if event.token() != self.token {
             return false;
         }

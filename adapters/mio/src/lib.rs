@@ -6,7 +6,7 @@
 //! - [`Waker`] notifies the loop from another thread that a queue of the application has an entry.
 //!
 //! No type of this crate polls or reads a clock. The application waits in its `Poll` until the earliest
-//! `deadline` at the latest, passes the events to `handle`, and then takes a `turn` of each connection or
+//! `deadline` at the latest, passes the events to `handle_event`, and then takes a `turn` of each connection or
 //! server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next `deadline` is
 //! `now`.
 //!
@@ -14,12 +14,15 @@
 //! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
 mod conn;
+mod nested;
 mod server;
 mod sockets;
+mod timer;
 mod waker;
 
 pub use conn::Conn;
-pub use ide_mcp_driver::{Bind, GuardMode, Guarding, Wake};
+pub use ide_mcp_driver::{Bind, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Wake};
+pub use nested::NestedServer;
 pub use server::Server;
 pub use waker::Waker;
 

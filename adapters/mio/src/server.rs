@@ -1,9 +1,10 @@
 //! The server of an editor, in the application's loop.
 
+use crate::Waker;
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
 use ide_mcp::ide::{Host, HostConfig, HostEvent};
-use ide_mcp_driver::{Bind, Server as Inner};
+use ide_mcp_driver::{Bind, EditorOptions, Handle, Server as Inner, StartError};
 use mio::event::Event;
 use mio::{Registry, Token};
 use std::io;
@@ -11,34 +12,17 @@ use std::io;
 /// The server of an editor, on one thread, in a `Poll` of the application.
 ///
 /// ```no_run
-/// use ide_mcp_mio::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
-/// use ide_mcp_mio::ide::{Tool, ToolCall, ToolSet};
-/// use ide_mcp_mio::mcp::Implementation;
-/// use ide_mcp_mio::lockfile::{LockDir, new_token, workspace_folders};
-/// use ide_mcp_mio::{Bind, Clock, Server, Waker, mio};
-/// use std::sync::mpsc;
+/// use ide_mcp_mio::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_mio::{Clock, EditorOptions, Server, Waker, mio};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // What agents may ask for, and who may attach: agents that have the token from the lock file.
-/// let token = new_token()?;
-/// let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
-/// let policy = Policy::new(0, token.clone());
-/// let config = HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools));
-///
-/// // Listen first, publish second.
 /// let mut poll = mio::Poll::new()?;
-/// let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), mio::Token(1))?;
-/// let file = LockFile::new(std::process::id(), workspace_folders(["."])?, "Editor", token);
-/// server.publish(&LockDir::from_environment()?, &file)?;
+/// let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+/// let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools(tools);
+/// let mut server = Server::start(editor, poll.registry(), mio::Token(1))?;
 ///
-/// // Other threads put something into the queue first, and wake second.
-/// let (sender, queue) = mpsc::channel();
-/// let waker = Waker::new(poll.registry(), mio::Token(0))?;
-/// let theirs = waker.clone();
-/// std::thread::spawn(move || {
-///     let _ = sender.send("quit");
-///     theirs.wake()
-/// });
+/// // For other threads: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
+/// let _handle = server.handle(&Waker::new(poll.registry(), mio::Token(0))?);
 ///
 /// let (clock, mut events) = (Clock::new(), mio::Events::with_capacity(64));
 /// while !server.is_over() {
@@ -48,24 +32,19 @@ use std::io;
 ///         _ => {}
 ///     }
 ///     for event in &events {
-///         server.handle(event);
+///         server.handle_event(event);
 ///     }
-///     let now = clock.now();
-///     for _quit in queue.try_iter() {
-///         server.shutdown(now);
-///     }
-///     while let Some(event) = server.next_event(now) {
-///         let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { continue };
-///         let host = server.host_mut();
-///         // An error means that the agent has gone, or does not want the answer any more.
+///     server.turn(clock.now(), |host, event| {
+///         let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+///         // An error means that the agent has gone, or has cancelled the call.
 ///         let _ = match call {
-///             // Yours here: the agent takes an empty list for "no problems".
+///             // Your problems belong here: an empty list means "no problems".
 ///             ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
-///             // Yours here: ask the person, and decide in a later turn. The agent writes the file, nobody else.
+///             // Ask the person, and answer later. The agent writes the file.
 ///             ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-///             other => host.call(other).fail(-32601, "this editor shows diffs and nothing else"),
+///             other => host.call(other).fail(-32601, "this editor does not have the tool"),
 ///         };
-///     }
+///     });
 /// }
 /// # Ok(())
 /// # }
@@ -82,7 +61,18 @@ impl Server {
     /// application uses tokens outside of this range for its own sources.
     pub const TOKENS: usize = TOKENS;
 
+    /// Starts the server of an editor: binds the listener, publishes the lock file, and registers in the
+    /// `Poll` of this registry under tokens from `base` on.
+    ///
+    /// # Errors
+    /// [`StartError`]. After an error nothing listens, and no lock file is left.
+    pub fn start(editor: EditorOptions, registry: &Registry, base: Token) -> Result<Self, StartError> {
+        let inner = Inner::start(editor, |listener| Sockets::new(listener, registry, base))?;
+        Ok(Self { inner, base })
+    }
+
     /// Binds the listener, and registers in the `Poll` of this registry under tokens from `base` on.
+    /// [`publish`](Self::publish) then publishes a lock file.
     ///
     /// Sets the port of the configured policy to the port of the listener.
     ///
@@ -103,7 +93,7 @@ impl Server {
     }
 
     /// Notes an event of the `Poll`. Returns true if it was for the server.
-    pub fn handle(&mut self, event: &Event) -> bool {
+    pub fn handle_event(&mut self, event: &Event) -> bool {
         match event.token().0.checked_sub(self.base.0) {
             Some(0) => self.inner.acceptable(),
             Some(GUARD) => self.inner.lock_ready(),
@@ -111,6 +101,15 @@ impl Server {
             Some(_) | None => return false,
         }
         true
+    }
+
+    /// Returns a handle by which other threads use the host. Its work runs in the next
+    /// [`turn`](Self::turn), and `waker` ends the wait of the `Poll` before it; only the `waker` of the first
+    /// call is used.
+    pub fn handle(&mut self, waker: &Waker) -> Handle {
+        let waker = waker.clone();
+        // An error means that the `Poll` is gone, and no turn follows.
+        self.inner.handle(move || drop(waker.wake()))
     }
 
     /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output,

@@ -21,7 +21,9 @@ mod sockets;
 mod waiting;
 
 pub use conn::Conn;
-pub use ide_mcp_driver::{Bind, GuardMode, Guarding, Wake, Waker};
+pub use ide_mcp_driver::{
+    Bind, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Wake, Waker,
+};
 pub use server::Server;
 
 #[doc(no_inline)]

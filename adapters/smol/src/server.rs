@@ -5,8 +5,7 @@ use crate::sockets::Sockets;
 use crate::waiting::Waiting;
 use ide_mcp::ide::{HostConfig, HostEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_driver::WakeSet;
-use ide_mcp_driver::{Bind, Server as Inner};
+use ide_mcp_driver::{Bind, EditorOptions, Handle, Server as Inner, StartError, WakeSet};
 use std::future::poll_fn;
 use std::io;
 
@@ -18,37 +17,29 @@ use std::io;
 /// the next call of `next_event`.
 ///
 /// ```no_run
-/// use ide_mcp_smol::ide::{HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent, ToolSet};
-/// use ide_mcp_smol::mcp::Implementation;
-/// use ide_mcp_smol::lockfile::{LockDir, new_token, workspace_folders};
-/// use ide_mcp_smol::{Bind, Server};
-/// use std::sync::mpsc;
+/// use ide_mcp_smol::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_smol::{EditorOptions, Server};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let token = new_token()?;
-/// let policy = Policy::new(0, token.clone());
-/// let config = HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new()));
+/// let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+/// let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
 ///
-/// let mut server = Server::bind(Bind::AnyPort, config)?;
-/// let file = LockFile::new(std::process::id(), workspace_folders(["."])?, "Editor", token);
-/// server.publish(&LockDir::from_environment()?, &file)?;
-///
-/// // Other threads put something into the queue first, and wake second.
-/// let (sender, queue) = mpsc::channel();
-/// let waker = server.waker();
-/// std::thread::spawn(move || {
-///     let _ = sender.send("quit");
-///     waker.wake();
-/// });
+/// // For other threads and tasks: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
+/// let _handle = server.handle();
 ///
 /// async_io::block_on(async {
 ///     while !server.is_over() {
-///         if let Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) = server.next_event().await {
-///             let _ = server.host_mut().call(call).fail(-32601, "not yet");
-///         }
-///         for _quit in queue.try_iter() {
-///             server.shutdown();
-///         }
+///         let Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) = server.next_event().await
+///         else { continue };
+///         let host = server.host_mut();
+///         // An error means that the agent has gone, or has cancelled the call.
+///         let _ = match call {
+///             // Your problems belong here: an empty list means "no problems".
+///             ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+///             // Ask the person, and answer later. The agent writes the file.
+///             ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+///             other => host.call(other).fail(-32601, "this editor does not have the tool"),
+///         };
 ///     }
 /// });
 /// # Ok(())
@@ -61,7 +52,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the listener, and starts the clock of the server.
+    /// Starts the server of an editor: binds the listener, publishes the lock file, and starts the clock.
+    ///
+    /// # Errors
+    /// [`StartError`]. After an error nothing listens, and no lock file is left.
+    pub fn start(editor: EditorOptions) -> Result<Self, StartError> {
+        let wakes = WakeSet::new();
+        let inner = Inner::start(editor, |listener| Sockets::new(listener, wakes.clone()))?;
+        Ok(Self { inner, waiting: Waiting::new(wakes) })
+    }
+
+    /// Binds the listener, and starts the clock of the server. [`publish`](Self::publish) then publishes a
+    /// lock file.
     ///
     /// Sets the port of the configured policy to the port of the listener.
     ///
@@ -93,6 +95,13 @@ impl Server {
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.waiting.wakes.waker()
+    }
+
+    /// Returns a handle by which other threads and tasks use the host. Work that comes while
+    /// [`next_event`](Self::next_event) waits runs inside of it.
+    pub fn handle(&mut self) -> Handle {
+        let waker = self.waiting.wakes.handle_waker();
+        self.inner.handle(move || waker.wake_by_ref())
     }
 
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the server [is

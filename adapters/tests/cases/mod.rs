@@ -6,4 +6,5 @@ pub(crate) mod endings;
 pub(crate) mod idling;
 pub(crate) mod peers;
 pub(crate) mod shutdown;
+pub(crate) mod starting;
 pub(crate) mod waking;

@@ -77,7 +77,7 @@ fn over_mio() -> io::Result<()> {
         poll.poll(&mut events, clock.until(server.deadline(clock.now())))?;
         let begin = cpu_time();
         for event in &events {
-            server.handle(event);
+            server.handle_event(event);
         }
         server.turn(clock.now(), on);
         turned(begin);

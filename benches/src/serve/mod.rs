@@ -148,7 +148,7 @@ fn over_mio(listener: TcpListener) -> std::io::Result<()> {
                     conns.push(Some(Box::new(conn)));
                 }
             } else if let Some(Some(conn)) = conns.get_mut(event.token().0) {
-                conn.handle(event);
+                conn.handle_event(event);
             }
         }
         for slot in &mut conns {

@@ -79,21 +79,21 @@ impl ServerConfig {
         }
     }
 
-    /// Returns the settings of an editor that lets clients in as the editors of this dialect do. Beside
-    /// [`with_dialect`](Self::with_dialect), this sets three rules of the policy: the request targets, the
-    /// demand for the sub-protocol, and the answer to a wrong token. The table of [`Dialect`] has the
-    /// values. They are stricter than the default for [`Dialect::JetBrains`] and [`Dialect::SnakeCase`];
-    /// opencode offers no sub-protocol (measured), so these editors refuse it. Request targets that the
-    /// policy has already, and a demand for the sub-protocol, stay.
+    /// Sets the dialect of the sessions as [`with_dialect`](Self::with_dialect) does, and lets clients in as
+    /// the editors of this dialect do. Three rules of the policy change: the request targets, the demand for
+    /// the sub-protocol, and the answer to a wrong token. The table of [`Dialect`] has the values. They are
+    /// stricter than the default for [`Dialect::JetBrains`] and [`Dialect::SnakeCase`]; opencode offers no
+    /// sub-protocol (measured), so these editors refuse it. Request targets that the policy has already, and
+    /// a demand for the sub-protocol, stay.
     #[must_use]
-    pub fn for_dialect(dialect: Dialect, info: Implementation, mut policy: Policy, tools: ToolSet) -> Self {
-        let rules = dialect.rules();
+    pub fn for_dialect(mut self, dialect: Dialect) -> Self {
+        let (rules, policy) = (dialect.rules(), &mut self.policy);
         if policy.paths.is_empty() {
             policy.paths = rules.targets.iter().copied().map(String::from).collect();
         }
         policy.subprotocol_required |= rules.subprotocol_required;
         policy.auth_failure = rules.auth_failure;
-        Self::new(info, policy, tools).with_dialect(dialect)
+        self.with_dialect(dialect)
     }
 
     /// Sets the dialect of the sessions, and [JSON-RPC pings](Keepalive::JSON_RPC) if the dialect has

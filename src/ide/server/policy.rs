@@ -32,6 +32,10 @@ pub const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Auth {
+    /// The client sends a token that the server of an adapter generates when it binds its listener. The
+    /// server then replaces this value by [`Token`](Self::Token). Without such a server there is no token,
+    /// and no client gets in.
+    Generated,
     /// The client sends the token of the lock file.
     Token(AuthToken),
     /// The client sends a token that an earlier process of the editor has published, and
@@ -52,8 +56,22 @@ impl Auth {
     pub const fn token(&self) -> Option<&AuthToken> {
         match self {
             Self::Token(token) | Self::Resumed(token) => Some(token),
-            Self::Disabled => None,
+            Self::Generated | Self::Disabled => None,
         }
+    }
+
+    /// Returns true if the request carries the required token, once.
+    fn accepts(&self, request: &Request<'_>) -> bool {
+        let token = match self {
+            Self::Token(token) | Self::Resumed(token) => token,
+            Self::Generated => return false,
+            Self::Disabled => return true,
+        };
+        let offered = match request.single(TOKEN_FIELD) {
+            HeaderField::One(offered) => Some(offered),
+            HeaderField::Absent | HeaderField::Many => None,
+        };
+        token.matches(offered)
     }
 }
 
@@ -97,6 +115,13 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Creates a policy for the server of an adapter, which sets the port and generates the token:
+    /// [`Auth::Generated`].
+    #[must_use]
+    pub const fn generated() -> Self {
+        Self::with_auth(0, Auth::Generated)
+    }
+
     /// Creates a policy for this port that lets in each client with the token.
     #[must_use]
     pub const fn new(port: u16, token: AuthToken) -> Self {
@@ -135,7 +160,7 @@ impl Policy {
                 let entry = Entry { subprotocol: subprotocol(request), peer: Peer::of(request) };
                 match self.auth {
                     Auth::Resumed(_) => Verdict::Decide(entry),
-                    Auth::Token(_) | Auth::Disabled => Verdict::LetIn(entry),
+                    Auth::Generated | Auth::Token(_) | Auth::Disabled => Verdict::LetIn(entry),
                 }
             }
             Err(WRONG_TOKEN) => self.not_admitted(subprotocol(request)),
@@ -165,14 +190,8 @@ impl Policy {
         if !is_listed && target != MODELS_TARGET {
             return Err(UNKNOWN_PATH);
         }
-        if let Some(token) = self.auth.token() {
-            let offered = match request.single(TOKEN_FIELD) {
-                HeaderField::One(offered) => Some(offered),
-                HeaderField::Absent | HeaderField::Many => None,
-            };
-            if !token.matches(offered) {
-                return Err(WRONG_TOKEN);
-            }
+        if !self.auth.accepts(request) {
+            return Err(WRONG_TOKEN);
         }
         if self.subprotocol_required && subprotocol(request).is_none() {
             return Err(NO_SUBPROTOCOL);

@@ -4,6 +4,7 @@
 
 mod flow;
 mod sockets;
+mod spawn;
 #[cfg(target_os = "linux")]
 mod wakes;
 

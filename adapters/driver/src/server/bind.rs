@@ -2,6 +2,7 @@
 
 use ide_mcp::ide::Auth;
 use std::collections::hash_map::RandomState;
+use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -61,9 +62,9 @@ impl Bind {
     /// Binds the listener once, without a probe of the port before: another program could take the port
     /// between a probe and the binding.
     pub(crate) fn listen(self, auth: &Auth) -> io::Result<TcpListener> {
-        if self.is_exposed() && auth.token().is_none() {
-            let why = "without a token other machines must not reach the editor";
-            return Err(io::Error::new(ErrorKind::InvalidInput, why));
+        if self.is_exposed() && matches!(auth, Auth::Disabled) {
+            let reason = "without a token other machines must not reach the editor";
+            return Err(io::Error::new(ErrorKind::InvalidInput, reason));
         }
         let on = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let listener = match self {
@@ -80,6 +81,17 @@ impl Bind {
         #[cfg(unix)]
         let _ = rustix::net::listen(&listener, BACKLOG);
         Ok(listener)
+    }
+}
+
+impl fmt::Display for Bind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AnyPort => f.write_str("a port of 127.0.0.1"),
+            Self::Port(port) | Self::Resume(port) => write!(f, "port {port} of 127.0.0.1"),
+            Self::Ports(ports) => write!(f, "a port from {} to {} of 127.0.0.1", ports.start(), ports.end()),
+            Self::ExposedToOtherMachines(addr) => write!(f, "{addr}"),
+        }
     }
 }
 

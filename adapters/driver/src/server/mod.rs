@@ -3,27 +3,31 @@
 mod bind;
 mod connections;
 mod guarding;
+mod handle;
 mod listener;
 mod lock;
+mod options;
 mod proof;
 mod transport;
 
 pub use bind::Bind;
 pub use guarding::{Guarding, Wake};
+pub use handle::{Handle, HandleError};
+pub use options::{EditorOptions, StartError};
 pub use transport::{RETRY, Transport};
 
 use crate::waiting::{FairPoll, Next, Readiness};
 use connections::Connections;
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile, LockFileEvent, ServerEvent};
+use handle::Inbox;
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFileEvent, ServerEvent};
 use ide_mcp::{Machine, Time};
-use ide_mcp_lockfile::{Error, LockDir, can_tell_clients};
+use ide_mcp_lockfile::can_tell_clients;
 use listener::{ACCEPTED_A_TURN, Listener};
 use lock::Lock;
 use proof::{auth, belongs_to_us};
 use std::io;
 use std::mem;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 
 /// The server of an editor over any [`Transport`].
 #[derive(Debug)]
@@ -39,6 +43,7 @@ pub struct Server<T: Transport> {
     /// True if a turn was begun and not all of its events were taken.
     in_turn: bool,
     fair: FairPoll,
+    inbox: Inbox,
     /// The number of pending connections that had ended when the server last looked for their sockets.
     ended_pending: u64,
 }
@@ -75,71 +80,9 @@ impl<T: Transport> Server<T> {
             token,
             in_turn: false,
             fair: FairPoll::new(),
+            inbox: Inbox::default(),
             ended_pending: 0,
         })
-    }
-
-    /// Publishes a lock file for the port, with the server's [token](Server::token). The guard restores the
-    /// file, and the server removes it before the listener closes. A previously published file is removed.
-    ///
-    /// # Errors
-    /// The errors of [`LockDir::publish`]; [`Error::PortZero`] after [`shutdown`](Server::shutdown).
-    pub fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
-        let guarding = self.listener.transport.guarding();
-        self.publish_guarded(dir, file, guarding)
-    }
-
-    /// Publishes a lock file as [`publish`](Self::publish) does, and guards it as `guarding` requires.
-    ///
-    /// # Errors
-    /// The errors of [`publish`](Self::publish), and [`Error::Io`] if the guard gets no thread; nothing is
-    /// published then.
-    pub fn publish_guarded(
-        &mut self,
-        dir: &LockDir,
-        file: &LockFile,
-        guarding: Guarding,
-    ) -> Result<(), Error> {
-        // The old guard ends first. It would remove a new file with the same name and token as its own.
-        self.lock = None;
-        self.listener.transport.unwatch();
-        let port = if self.listener.is_open() { self.addr.port() } else { 0 };
-        let mut file = file.clone();
-        if self.token.is_some() {
-            file.auth_token.clone_from(&self.token);
-        }
-        let published = dir.publish(port, &file)?;
-        self.lock = Some(Lock::new(published, guarding, &mut self.listener.transport)?);
-        Ok(())
-    }
-
-    /// Returns the token that clients have to present, for an editor that keeps the token for its next run.
-    /// [`bind`](Server::bind) can have replaced the token of an earlier process by a fresh one.
-    #[must_use]
-    pub const fn token(&self) -> Option<&AuthToken> {
-        self.token.as_ref()
-    }
-
-    /// Returns the path of the lock file.
-    #[must_use]
-    pub fn lock_path(&self) -> Option<&Path> {
-        self.lock.as_ref().map(Lock::path)
-    }
-
-    /// Replaces the contents of the lock file, after folders changed. A guard on a thread writes them soon,
-    /// and reports a failure as an event; otherwise this waits for the disk. Without a file nothing happens.
-    ///
-    /// # Errors
-    /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
-    pub fn update_lock_file(&mut self, file: &LockFile) -> Result<(), Error> {
-        self.lock.as_mut().map_or(Ok(()), |lock| lock.update(file))
-    }
-
-    /// Notes that the descriptor of the guard can be readable.
-    pub fn lock_ready(&mut self) {
-        if let Some(lock) = &mut self.lock {
-            lock.notified(&mut self.listener.transport);
-        }
     }
 
     /// Returns the address of the listener, also after it has closed.
@@ -214,6 +157,9 @@ impl<T: Transport> Server<T> {
     /// Returns the latest time for the next turn: `now` while there is work.
     #[must_use]
     pub fn deadline(&mut self, now: Time) -> Option<Time> {
+        if self.inbox.is_due() {
+            return Some(now);
+        }
         let connections = self.connections.deadline(&mut self.host, now);
         let lock = self.lock.as_ref().and_then(|lock| lock.deadline(now));
         [connections, lock, self.listener.deadline(now), self.host.deadline()].into_iter().flatten().min()
@@ -235,7 +181,10 @@ impl<T: Transport> Server<T> {
     /// Returns true if the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        !self.listener.is_open() && self.connections.is_empty() && self.host.is_idle()
+        !self.listener.is_open()
+            && self.connections.is_empty()
+            && self.host.is_idle()
+            && !self.inbox.has_events()
     }
 
     /// Returns the next event. If none is left, ends the current turn and begins another.
@@ -263,6 +212,7 @@ impl<T: Transport> Server<T> {
             }
         }
         self.connections.read(&mut self.host, now);
+        self.run_inbox(now);
         if let Some(lock) = &mut self.lock {
             lock.tick(now, &mut self.host);
         }
@@ -271,7 +221,7 @@ impl<T: Transport> Server<T> {
 
     fn poll_event(&mut self) -> Option<HostEvent> {
         loop {
-            let event = self.host.poll_event()?;
+            let event = self.inbox.poll_event().or_else(|| self.host.poll_event())?;
             if let HostEvent::AdmissionPending { conn } = &event {
                 let is_ours =
                     self.connections.socket(*conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
@@ -296,5 +246,8 @@ impl<T: Transport> Server<T> {
         self.connections.write(&mut self.host, now);
         let transport = &mut self.listener.transport;
         self.connections.linger(now, |socket| transport.release(socket));
+        if self.is_over() {
+            self.inbox.end();
+        }
     }
 }

@@ -6,15 +6,20 @@ use ide_mcp_lockfile::{Owner, client_owner, new_token};
 use std::io;
 use std::net::SocketAddr;
 
-/// Returns the authentication to require. A token from an earlier process is kept only if the system
+/// Returns the authentication to require, with a fresh token for [`Auth::Generated`]. A token from an earlier process is kept only if the system
 /// reports which user owns the socket of a client; on other systems a fresh token replaces it.
 pub(crate) fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -> bool) -> io::Result<Auth> {
     let kept = match configured {
         Auth::Token(token) if is_resumed => token,
         Auth::Resumed(token) => token,
+        Auth::Generated => return fresh(),
         other @ (Auth::Token(_) | Auth::Disabled | _) => return Ok(other),
     };
-    if can_tell() { Ok(Auth::Resumed(kept)) } else { new_token().map(Auth::Token).map_err(io::Error::other) }
+    if can_tell() { Ok(Auth::Resumed(kept)) } else { fresh() }
+}
+
+fn fresh() -> io::Result<Auth> {
+    new_token().map(Auth::Token).map_err(io::Error::other)
 }
 
 /// Returns true if the socket of the client belongs to our own user. `ends` has our address and that of
@@ -53,6 +58,8 @@ mod tests {
             ("resumed port, owners not reported", token(), true, false, "fresh"),
             ("resumed token", resumed(), false, true, "kept, with a check of the owner"),
             ("resumed token, owners not reported", resumed(), false, false, "fresh"),
+            ("generated", Auth::Generated, false, true, "fresh"),
+            ("generated, on a resumed port", Auth::Generated, true, true, "fresh"),
             ("no token", Auth::Disabled, true, false, "none"),
         ];
         for (row, configured, is_resumed, can_tell, expected) in rows {

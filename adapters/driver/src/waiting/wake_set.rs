@@ -72,6 +72,13 @@ impl WakeSet {
         self.task_waker(|ready| ready.guard = true)
     }
 
+    /// Returns the waker of a [`Handle`](crate::Handle): it has no source, because each turn runs the work
+    /// of the handles.
+    #[must_use]
+    pub fn handle_waker(&self) -> Task {
+        self.task_waker(|_| {})
+    }
+
     /// Returns the waker of the application, for its other threads.
     #[must_use]
     pub fn waker(&self) -> Waker {

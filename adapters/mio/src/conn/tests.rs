@@ -20,7 +20,7 @@ fn socket_connected_to_itself_was_refused() {
     let mut conn = Conn::register(link, machine, poll.registry(), Token(0), true).unwrap();
     poll.poll(&mut events, None).unwrap();
     for event in &events {
-        assert!(conn.handle(event));
+        assert!(conn.handle_event(event));
     }
     assert_eq!(conn.next_event(Time::ZERO), Some(OwnedEvent::Closed(Closed::Abnormal)));
     assert_eq!(conn.next_event(Time::ZERO), None);

@@ -76,8 +76,8 @@ impl World {
         self.turns += 1;
         let now = self.clock.now();
         for event in &self.events {
-            let servers = self.servers.iter_mut().any(|conn| conn.handle(event));
-            let _ = servers || self.clients.iter_mut().any(|conn| conn.handle(event));
+            let servers = self.servers.iter_mut().any(|conn| conn.handle_event(event));
+            let _ = servers || self.clients.iter_mut().any(|conn| conn.handle_event(event));
         }
         while let Ok((stream, _)) = self.listener.accept() {
             self.tokens += 1;

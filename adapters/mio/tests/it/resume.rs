@@ -41,7 +41,7 @@ fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 
             polled => polled.unwrap(),
         }
         for event in &events {
-            server.handle(event);
+            server.handle_event(event);
         }
         server.turn(clock.now(), |_, _| {});
     }

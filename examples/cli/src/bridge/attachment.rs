@@ -105,7 +105,7 @@ impl Attachment {
 
     pub(crate) fn handle(&mut self, event: &Event) {
         let Some(conn) = &mut self.conn else { return };
-        if conn.handle(event) && !self.is_checked {
+        if conn.handle_event(event) && !self.is_checked {
             let stream = conn.stream();
             // Without a peer address the socket is not connected yet, or connecting failed; the
             // turn finds out which.

@@ -31,7 +31,7 @@ pub(crate) fn listen(
         Some(kept) => Policy::resumed(0, kept.clone()),
         None => Policy::new(0, secret.clone()),
     };
-    let mut config = HostConfig::new(ServerConfig::for_dialect(options.dialect, info, policy, tools));
+    let mut config = HostConfig::new(ServerConfig::new(info, policy, tools).for_dialect(options.dialect));
     config.filter = folders.filter();
     let bind = if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) };
     let bound = Server::bind(bind, config, registry, token);

@@ -49,14 +49,14 @@ impl LockFile {
     /// beside them.
     pub const MAX_FOLDERS_LEN: usize = Self::MAX_LEN / 4 * 3;
 
-    /// Creates the lock file of an editor on the system for which this crate was compiled. The
-    /// caller can change the fields.
+    /// Creates the lock file of an editor on the system for which this crate was compiled. Without a token,
+    /// the server of an adapter adds the token that it requires. The caller can change the fields.
     #[must_use]
     pub fn new(
         pid: u32,
         workspace_folders: Vec<String>,
         ide_name: impl Into<String>,
-        token: AuthToken,
+        token: impl Into<Option<AuthToken>>,
     ) -> Self {
         Self {
             pid: Some(pid),
@@ -64,7 +64,7 @@ impl LockFile {
             ide_name: ide_name.into(),
             transport: Transport::WebSocket,
             running_in_windows: cfg!(windows),
-            auth_token: Some(token),
+            auth_token: token.into(),
             scope: None,
         }
     }

@@ -79,7 +79,7 @@ impl Editor {
                 polled => polled?,
             }
             for event in &events {
-                self.server.handle(event);
+                self.server.handle_event(event);
             }
             let now = self.clock.now();
             self.take_lines(now);

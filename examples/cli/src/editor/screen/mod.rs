@@ -106,7 +106,7 @@ impl Editor {
                 polled => polled?,
             }
             for event in &events {
-                self.server.handle(event);
+                self.server.handle_event(event);
                 if event.token() == TERMINAL {
                     self.terminal.handle(event);
                 }

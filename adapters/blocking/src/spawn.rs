@@ -1,0 +1,61 @@
+//! The server of an editor on a thread of its own, for loops that cannot wait for sockets.
+
+use crate::Server;
+use ide_mcp::ide::HostEvent;
+use ide_mcp_driver::{EditorOptions, Handle, StartError};
+use std::thread;
+
+/// Starts the server of an editor on a thread of its own, and returns a [`Handle`] to it. For an application
+/// whose loop cannot wait for sockets: winit, a blocking `crossterm::event::read`, a toolkit with its own
+/// loop, on every system.
+///
+/// `notify` receives every event on that thread. It passes the event to the loop of the application, through
+/// a channel and a wake-up such as `EventLoopProxy::send_event`. It may also answer a call at once, with a
+/// clone of the handle or through the channel. While `notify` runs, the server does nothing else.
+///
+/// The server runs until [`Handle::shutdown`], or until `notify` panics. An application that ends first calls
+/// `shutdown` and [`wait_until_over`](Handle::wait_until_over), or its lock file stays behind.
+///
+/// ```no_run
+/// use ide_mcp_blocking::ide::{HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_blocking::{EditorOptions, spawn};
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (sender, events) = std::sync::mpsc::channel();
+/// let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools(ToolSet::new().handle(Tool::OpenDiff));
+/// let handle = spawn(editor, move |event| drop(sender.send(event)))?;
+///
+/// // In the loop of the application:
+/// for event in events {
+///     let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { continue };
+///     match call {
+///         ToolCall::OpenDiff(call, diff) => handle.answer(call, diff.accept())?,
+///         other => handle.fail(other, -32601, "this editor does not have the tool")?,
+///     }
+/// }
+///
+/// handle.shutdown();
+/// handle.wait_until_over(Duration::from_secs(5));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`StartError`], also if the system starts no thread.
+pub fn spawn(
+    editor: EditorOptions,
+    mut notify: impl FnMut(HostEvent) + Send + 'static,
+) -> Result<Handle, StartError> {
+    let mut server = Server::start(editor)?;
+    let handle = server.handle();
+    let run = move || {
+        while !server.is_over() {
+            if let Some(event) = server.next_event() {
+                notify(event);
+            }
+        }
+    };
+    thread::Builder::new().name("ide-mcp server".into()).spawn(run).map_err(StartError::Thread)?;
+    Ok(handle)
+}

@@ -1,0 +1,304 @@
+//! A handle by which other threads use the host of a server: for loops that cannot wait for sockets.
+//!
+//! ```text
+//!  any thread ─ Handle::with(work) ─▶ ┌───────┐
+//!                                     │ queue │ ─ the next turn runs all work in order ─▶ Host
+//!  any thread ◀─ Err(Full, Ended) ─── └───────┘
+//!                                         │ the server is over, or was dropped
+//!                                         ▼
+//!                                       Ended: the queue accepts nothing, and every wait ends
+//! ```
+//!
+//! Work is queued first, and the loop is woken second. A turn takes the queue as a whole before it runs the
+//! first work, so work that queues more work cannot hold up a turn.
+
+use super::Server;
+use super::transport::Transport;
+use ide_mcp::Time;
+use ide_mcp::ide::{AgentId, Call, Host, HostEvent, LockFileEvent, Mention, Selection, ToolArguments};
+use ide_mcp::rpc::CallId;
+use std::collections::VecDeque;
+use std::fmt;
+use std::mem;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A handle to a server, for any thread: it passes work to the loop of the server and returns at once.
+///
+/// All clones of a handle share one queue. The server runs the work in the order of the queue, at the
+/// beginning of its next turn.
+#[derive(Clone)]
+pub struct Handle(Arc<Shared>);
+
+struct Shared {
+    queue: Mutex<Queue>,
+    /// The end of the server, for [`Handle::wait_until_over`].
+    over: Condvar,
+    wake: Box<dyn Fn() + Send + Sync>,
+    port: u16,
+}
+
+#[derive(Default)]
+struct Queue {
+    work: VecDeque<Work>,
+    /// True if a handle has requested the end of the server.
+    is_ending: bool,
+    is_over: bool,
+}
+
+enum Work {
+    Host(Box<dyn FnOnce(&mut Host, Time) + Send>),
+    Mention(Mention, Option<AgentId>),
+    Folders(Vec<PathBuf>),
+}
+
+impl Handle {
+    /// The greatest number of entries that wait in the queue: 4,096. A person causes a few entries a
+    /// second, so a longer queue means that the loop of the server does not run.
+    pub const MAX_QUEUED: usize = 4096;
+
+    /// Runs `work` with the host and the current time, on the thread of the server, in its next turn.
+    ///
+    /// The result of `work` is dropped. A result can come back through a channel that `work` has captured; do
+    /// not wait for it on the thread of the server.
+    ///
+    /// # Errors
+    /// [`HandleError::Ended`] if the server is over, and [`HandleError::Full`] if
+    /// [`MAX_QUEUED`](Self::MAX_QUEUED) entries wait. The work is dropped then, and also if the server is
+    /// dropped before its next turn.
+    pub fn with<R>(
+        &self,
+        work: impl FnOnce(&mut Host, Time) -> R + Send + 'static,
+    ) -> Result<(), HandleError> {
+        self.push(Work::Host(Box::new(move |host, now| {
+            let _ = work(host, now);
+        })))
+    }
+
+    /// Reports a new selection, as [`Host::select`] does.
+    ///
+    /// # Errors
+    /// The errors of [`with`](Self::with).
+    pub fn select(&self, selection: Selection) -> Result<(), HandleError> {
+        self.with(move |host, now| host.select(now, selection))
+    }
+
+    /// Mentions a file to this agent, or to the agent that became ready last, as [`Host::mention`] does. If
+    /// the host refuses the mention, a [`MentionExpired`](HostEvent::MentionExpired) reports it.
+    ///
+    /// # Errors
+    /// The errors of [`with`](Self::with).
+    pub fn mention(&self, mention: Mention, to: Option<AgentId>) -> Result<(), HandleError> {
+        self.push(Work::Mention(mention, to))
+    }
+
+    /// Answers a call, as [`Host::answer`] does: the outcome of a diff, or the result of another tool. If
+    /// the call has ended, an event has reported its end, and the answer is dropped.
+    ///
+    /// # Errors
+    /// The errors of [`with`](Self::with).
+    pub fn answer<T>(&self, call: Call<T>, answer: T::Answer) -> Result<(), HandleError>
+    where
+        T: ToolArguments + 'static,
+        T::Answer: Send + 'static,
+    {
+        self.with(move |host, _| host.answer(call, &answer))
+    }
+
+    /// Answers a call with an error, as [`OpenCall::fail`](ide_mcp::ide::OpenCall::fail) does. If the call has
+    /// ended, an event has reported its end.
+    ///
+    /// # Errors
+    /// The errors of [`with`](Self::with).
+    pub fn fail(
+        &self,
+        call: impl Into<CallId>,
+        code: i64,
+        message: impl Into<String>,
+    ) -> Result<(), HandleError> {
+        let (call, message) = (call.into(), message.into());
+        self.with(move |host, _| host.call(call).fail(code, &message))
+    }
+
+    /// Replaces the folders in the lock file, as the server's `set_folders` does. A failure is reported by
+    /// [`LockFileEvent::Failed`](ide_mcp::ide::LockFileEvent::Failed).
+    ///
+    /// # Errors
+    /// The errors of [`with`](Self::with).
+    pub fn set_folders<P: Into<PathBuf>>(
+        &self,
+        folders: impl IntoIterator<Item = P>,
+    ) -> Result<(), HandleError> {
+        self.push(Work::Folders(folders.into_iter().map(Into::into).collect()))
+    }
+
+    /// Begins the end of the server, as the server's `shutdown` does. [`wait_until_over`](Self::wait_until_over)
+    /// waits for it. Another call has no effect.
+    pub fn shutdown(&self) {
+        self.0.queue().is_ending = true;
+        (self.0.wake)();
+    }
+
+    /// Waits until the server is over: the lock file is removed and every connection is closed. Returns
+    /// false if that takes longer than `at_most`. A server ends within a few seconds of
+    /// [`shutdown`](Self::shutdown). On the thread of the server this method waits in vain.
+    #[must_use]
+    pub fn wait_until_over(&self, at_most: Duration) -> bool {
+        let queue = self.0.queue();
+        let waited = self.0.over.wait_timeout_while(queue, at_most, |queue| !queue.is_over);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_over
+    }
+
+    /// Returns the port on which the server listens.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.0.port
+    }
+
+    fn push(&self, work: Work) -> Result<(), HandleError> {
+        {
+            let mut queue = self.0.queue();
+            if queue.is_over {
+                return Err(HandleError::Ended);
+            }
+            if queue.work.len() >= Self::MAX_QUEUED {
+                return Err(HandleError::Full);
+            }
+            queue.work.push_back(work);
+        }
+        (self.0.wake)();
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // No panic leaves the queue half changed.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("port", &self.0.port).finish_non_exhaustive()
+    }
+}
+
+/// The reason for which a [`Handle`] accepts no work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HandleError {
+    /// The server is over, or was dropped.
+    Ended,
+    /// The queue is full: the loop of the server does not run.
+    Full,
+}
+
+impl fmt::Display for HandleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended => f.write_str("the server of the editor has ended: start another one"),
+            Self::Full => write!(
+                f,
+                "{} entries wait for the server of the editor: its loop has to take its turns",
+                Handle::MAX_QUEUED
+            ),
+        }
+    }
+}
+
+impl std::error::Error for HandleError {}
+
+/// The end of the queue that belongs to a server. Dropping it ends all handles.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    /// The handle of which all others are clones; `None` until the application asks for one.
+    handle: Option<Handle>,
+    /// The events about work that the host has refused.
+    events: VecDeque<HostEvent>,
+}
+
+impl Inbox {
+    /// Returns true if work or an event waits for a turn.
+    pub(super) fn is_due(&self) -> bool {
+        let waits = |queue: MutexGuard<'_, Queue>| queue.is_ending || !queue.work.is_empty();
+        self.has_events() || self.handle.as_ref().is_some_and(|handle| waits(handle.0.queue()))
+    }
+
+    /// Returns true if an event about refused work waits.
+    pub(super) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// Returns the next event about refused work.
+    pub(super) fn poll_event(&mut self) -> Option<HostEvent> {
+        self.events.pop_front()
+    }
+
+    /// Ends all handles.
+    pub(super) fn end(&self) {
+        let Some(Handle(shared)) = &self.handle else { return };
+        let unrun = {
+            let mut queue = shared.queue();
+            (queue.is_over, queue.is_ending) = (true, false);
+            mem::take(&mut queue.work)
+        };
+        shared.over.notify_all();
+        // Dropping work runs code of the application, which can use a handle.
+        drop(unrun);
+    }
+
+    /// Takes the whole queue, and the request to end.
+    fn take(&self) -> (VecDeque<Work>, bool) {
+        let Some(Handle(shared)) = &self.handle else { return Default::default() };
+        let mut queue = shared.queue();
+        (mem::take(&mut queue.work), mem::take(&mut queue.is_ending))
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<T: Transport> Server<T> {
+    /// Returns a handle for other threads. `wake` ends the wait of the loop, which then takes a turn; only
+    /// the `wake` of the first call is used.
+    pub fn handle(&mut self, wake: impl Fn() + Send + Sync + 'static) -> Handle {
+        let port = self.local_addr().port();
+        let new = || {
+            let shared = Shared { queue: Mutex::default(), over: Condvar::new(), wake: Box::new(wake), port };
+            Handle(Arc::new(shared))
+        };
+        let handle = self.inbox.handle.get_or_insert_with(new).clone();
+        if self.is_over() {
+            self.inbox.end();
+        }
+        handle
+    }
+
+    /// Runs the work of the handles.
+    pub(super) fn run_inbox(&mut self, now: Time) {
+        let (queue, is_ending) = self.inbox.take();
+        for work in queue {
+            match work {
+                Work::Host(work) => work(&mut self.host, now),
+                Work::Mention(mention, to) => {
+                    if self.host.mention(now, mention.clone(), to).is_err() {
+                        self.inbox.events.push_back(HostEvent::MentionExpired { mention });
+                    }
+                }
+                Work::Folders(folders) => {
+                    if let Err(error) = self.set_folders(folders) {
+                        self.host.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
+                    }
+                }
+            }
+        }
+        if is_ending {
+            self.shutdown(now);
+        }
+    }
+}

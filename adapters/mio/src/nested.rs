@@ -1,0 +1,209 @@
+//! The server of an editor in a `Poll` of its own, inside of a loop that knows no `Poll`.
+//!
+//! ```text
+//!  the loop of the application            NestedServer
+//!  ┌──────────────────────────┐   ┌──────────────────────────────────────┐
+//!  │ waits for one descriptor │──▶│ Poll ◀─ sockets, guard of the file   │
+//!  │ readable: dispatch       │   │      ◀─ timer: the deadline          │
+//!  └──────────────────────────┘   │      ◀─ waker: the work of a Handle  │
+//!                                 └──────────────────────────────────────┘
+//! ```
+//!
+//! Invariant: after [`dispatch`](NestedServer::dispatch) and [`host_mut`](NestedServer::host_mut), the timer
+//! is set to the deadline of the server or to an earlier time. So the descriptor becomes readable whenever
+//! the server has work.
+
+use crate::timer::Timer;
+use crate::{Server, Waker};
+use ide_mcp::ide::{Host, HostConfig, HostEvent};
+use ide_mcp::{Clock, Time};
+use ide_mcp_driver::{Bind, EditorOptions, Handle, StartError};
+use mio::{Events, Poll, Token};
+use std::io::{self, ErrorKind};
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::time::Duration;
+
+const WAKER: Token = Token(0);
+const TIMER: Token = Token(1);
+const SERVER: Token = Token(2);
+
+/// The server of an editor with a `Poll`, a clock and a timer of its own, for two kinds of loops:
+///
+/// - **One descriptor** (Unix): the descriptor of this value is readable whenever the server has work. GLib,
+///   libuv, Qt, calloop, `polling` and `poll(2)` wait for it and call [`dispatch`](Self::dispatch). The
+///   descriptor covers the sockets, the timer of the protocol, and the work of a [`Handle`].
+/// - **Frames** (every system): a game or an immediate-mode interface calls `dispatch` once in each frame.
+///   Without work, that is one system call.
+///
+/// Watch the descriptor level-triggered, and call `dispatch` from the watch, not from a deferred task. A
+/// loop that watches level-triggered and defers the turn finds the descriptor readable again in each of its
+/// own turns until the deferred one ran. If the turn has to be deferred, stop watching until then.
+///
+/// ```no_run
+/// use ide_mcp_mio::ide::{HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_mio::{EditorOptions, NestedServer};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let tools = ToolSet::new().handle(Tool::OpenDiff);
+/// let mut server = NestedServer::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
+///
+/// // The loop of the application calls this when the descriptor is readable, or once in each frame:
+/// server.dispatch(|host, event| {
+///     let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+///     // An error means that the agent has gone, or has cancelled the call.
+///     let _ = match call {
+///         // Ask the person, and answer later with `host_mut`. The agent writes the file.
+///         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+///         other => host.call(other).fail(-32601, "this editor does not have the tool"),
+///     };
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct NestedServer {
+    server: Server,
+    parts: Parts,
+}
+
+/// The parts that the application has itself if the server is in its `Poll`.
+#[derive(Debug)]
+struct Parts {
+    poll: Poll,
+    events: Events,
+    clock: Clock,
+    timer: Timer,
+    waker: Waker,
+}
+
+impl NestedServer {
+    /// Starts the server of an editor: binds the listener, and publishes the lock file.
+    ///
+    /// # Errors
+    /// [`StartError`]. After an error nothing listens, and no lock file is left.
+    pub fn start(editor: EditorOptions) -> Result<Self, StartError> {
+        let parts = Parts::new().map_err(StartError::Poll)?;
+        let server = Server::start(editor, parts.poll.registry(), SERVER)?;
+        Ok(Self::with(parts, server))
+    }
+
+    /// Binds the listener without a lock file, as [`Server::bind`] does. [`Server::publish`] then publishes
+    /// a lock file.
+    ///
+    /// # Errors
+    /// The errors of [`Server::bind`].
+    pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+        let parts = Parts::new()?;
+        let server = Server::bind(bind, config, parts.poll.registry(), SERVER)?;
+        Ok(Self::with(parts, server))
+    }
+
+    fn with(parts: Parts, server: Server) -> Self {
+        let mut nested = Self { server, parts };
+        nested.set_timer();
+        nested
+    }
+
+    /// Takes one turn without waiting: accepts and reads, ticks, passes every event to `on`, and writes the
+    /// output. If the turn leaves work over, the descriptor stays readable.
+    ///
+    /// # Errors
+    /// The error of the `Poll`, after which the server cannot go on.
+    pub fn dispatch(&mut self, on: impl FnMut(&mut Host, HostEvent)) -> io::Result<()> {
+        let Parts { poll, events, timer, .. } = &mut self.parts;
+        match poll.poll(events, Some(Duration::ZERO)) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+        for event in &*events {
+            if event.token() == TIMER {
+                timer.fired();
+            }
+            self.server.handle_event(event);
+        }
+        self.server.turn(self.parts.clock.now(), on);
+        self.set_timer();
+        Ok(())
+    }
+
+    /// Returns the server, for its lock file, its port and its host.
+    #[must_use]
+    pub const fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Returns the server, to use its lock file or its host. The descriptor becomes readable, so that the
+    /// next [`dispatch`](Self::dispatch) writes the output.
+    pub fn server_mut(&mut self) -> &mut Server {
+        let now = self.parts.clock.now();
+        self.parts.timer.set(now, Some(now));
+        &mut self.server
+    }
+
+    /// Returns the host, to answer a call or to report what the person does. The descriptor becomes
+    /// readable, as after [`server_mut`](Self::server_mut).
+    pub fn host_mut(&mut self) -> &mut Host {
+        self.server_mut().host_mut()
+    }
+
+    /// Returns a handle by which other threads use the host. Its work makes the descriptor readable.
+    pub fn handle(&mut self) -> Handle {
+        self.server.handle(&self.parts.waker)
+    }
+
+    /// Returns the current time, for methods of the host that take a time.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.parts.clock.now()
+    }
+
+    /// Returns the longest time until the next [`dispatch`](Self::dispatch), for a loop that does not watch
+    /// the descriptor; `None` if only the descriptor decides.
+    #[must_use]
+    pub fn timeout(&mut self) -> Option<Duration> {
+        let deadline = self.server.deadline(self.parts.clock.now());
+        self.parts.clock.until(deadline)
+    }
+
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue with
+    /// [`dispatch`](Self::dispatch) until [`is_over`](Self::is_over): a few seconds at most.
+    pub fn shutdown(&mut self) {
+        self.server.shutdown(self.parts.clock.now());
+        self.set_timer();
+    }
+
+    /// Returns true if the server was shut down and nothing is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.server.is_over()
+    }
+
+    fn set_timer(&mut self) {
+        let now = self.parts.clock.now();
+        self.parts.timer.set(now, self.server.deadline(now));
+    }
+}
+
+impl Parts {
+    fn new() -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        let timer = Timer::new(poll.registry(), TIMER)?;
+        Ok(Self { poll, events: Events::with_capacity(64), clock: Clock::new(), timer, waker })
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for NestedServer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.parts.poll.registry().as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl AsRawFd for NestedServer {
+    fn as_raw_fd(&self) -> RawFd {
+        self.parts.poll.as_raw_fd()
+    }
+}

@@ -1,0 +1,150 @@
+//! A timer that makes a `Poll` readable: a descriptor of Linux, or a filter of kqueue. On other systems
+//! there is none, and the loop has to call at the timeout of the server by itself.
+
+use ide_mcp::Time;
+use mio::{Registry, Token};
+use std::io;
+use std::time::Duration;
+
+/// The timer of a `Poll`.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    source: sys::Source,
+    /// The time to which the timer is set, until it fires.
+    set_to: Option<Time>,
+}
+
+impl Timer {
+    pub(crate) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
+        Ok(Self { source: sys::Source::new(registry, token)?, set_to: None })
+    }
+
+    /// Sets the timer to this time or leaves it at an earlier one. A timer that fires early costs one turn
+    /// without work, and most deadlines move to a later time before they come.
+    pub(crate) fn set(&mut self, now: Time, deadline: Option<Time>) {
+        let Some(deadline) = deadline else { return };
+        if self.set_to.is_none_or(|set_to| deadline < set_to) {
+            // The system refuses no duration that fits in its type. If it refuses nevertheless, the loop
+            // has the timeout of the server.
+            let wait = deadline.saturating_since(now).clamp(Duration::from_nanos(1), LONGEST);
+            self.set_to = self.source.set(wait).is_ok().then_some(deadline);
+        }
+    }
+
+    /// Notes that the timer has fired.
+    pub(crate) fn fired(&mut self) {
+        self.source.fired();
+        self.set_to = None;
+    }
+}
+
+/// The longest wait of the timer: one that fits in every type of the systems.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod sys {
+    use mio::unix::SourceFd;
+    use mio::{Interest, Registry, Token};
+    use rustix::time::{
+        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+        timerfd_settime,
+    };
+    use std::io;
+    use std::os::fd::{AsRawFd as _, OwnedFd};
+    use std::time::Duration;
+
+    #[derive(Debug)]
+    pub(super) struct Source(OwnedFd);
+
+    impl Source {
+        pub(super) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
+            let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+            let fd = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+            registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE)?;
+            Ok(Self(fd))
+        }
+
+        /// Setting the timer also takes back a firing that was not read.
+        pub(super) fn set(&self, wait: Duration) -> io::Result<()> {
+            let it_value = Timespec::try_from(wait).map_err(io::Error::other)?;
+            let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
+            timerfd_settime(&self.0, TimerfdTimerFlags::empty(), &once)?;
+            Ok(())
+        }
+
+        #[allow(clippy::unused_self, reason = "setting the timer again is enough on this system")]
+        pub(super) const fn fired(&mut self) {}
+    }
+}
+
+#[cfg(any(
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_os = "openbsd",
+    target_os = "dragonfly"
+))]
+mod sys {
+    use mio::unix::SourceFd;
+    use mio::{Interest, Registry, Token};
+    use polling::os::kqueue::{PollerKqueueExt as _, Timer};
+    use polling::{Events, PollMode, Poller};
+    use std::io;
+    use std::os::fd::AsRawFd as _;
+    use std::time::Duration;
+
+    /// A queue with one filter, inside of the queue of the `Poll`.
+    #[derive(Debug)]
+    pub(super) struct Source(Poller);
+
+    const ID: usize = 0;
+
+    impl Source {
+        pub(super) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
+            let poller = Poller::new()?;
+            poller.add_filter(Timer { id: ID, timeout: super::LONGEST }, ID, PollMode::Oneshot)?;
+            registry.register(&mut SourceFd(&poller.as_raw_fd()), token, Interest::READABLE)?;
+            Ok(Self(poller))
+        }
+
+        pub(super) fn set(&self, wait: Duration) -> io::Result<()> {
+            self.0.modify_filter(Timer { id: ID, timeout: wait }, ID, PollMode::Oneshot)
+        }
+
+        /// Takes the firing out of the queue.
+        pub(super) fn fired(&mut self) {
+            let _ = self.0.wait(&mut Events::new(), Some(Duration::ZERO));
+        }
+    }
+}
+
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_os = "openbsd",
+    target_os = "dragonfly"
+)))]
+mod sys {
+    use mio::{Registry, Token};
+    use std::io;
+    use std::time::Duration;
+
+    #[derive(Debug)]
+    pub(super) struct Source;
+
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "other systems have a timer")]
+    impl Source {
+        pub(super) const fn new(_registry: &Registry, _token: Token) -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub(super) const fn set(&self, _wait: Duration) -> io::Result<()> {
+            Ok(())
+        }
+
+        pub(super) const fn fired(&mut self) {}
+    }
+}

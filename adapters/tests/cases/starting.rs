@@ -1,0 +1,200 @@
+//! The start of a server from the options of an editor, and handles for other threads.
+
+use crate::adapter::{Adapter, Editor};
+use crate::plain::PATIENCE;
+use crate::support::{TempDir, World, agent_with, diagnostics, proposal};
+use ide_mcp::ide::{Auth, DiffOutcome, LockFile, Mention, OpenDiff, Tool, ToolSet};
+use ide_mcp::ws;
+use ide_mcp_driver::{Bind, EditorOptions, Handle, HandleError, StartError};
+use ide_mcp_lockfile::{LockDir, new_token};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{fs, process, thread};
+
+pub(crate) fn options_are_published_and_kept<A: Adapter>() {
+    let dir = TempDir::new();
+    let mut world = World::<A>::start(options(&dir).folder("/w/b").pid(4711).token(new_token().unwrap()));
+    let read = |path: &Path| LockFile::parse(&fs::read_to_string(path).unwrap()).unwrap();
+    let path = world.editor.lock_path().unwrap();
+    let file = read(&path);
+    assert_eq!(path, dir.0.join(format!("{}.lock", world.addr().port())));
+    assert_eq!((file.pid, file.ide_name.as_str()), (Some(4711), "editor"));
+    assert_eq!(file.workspace_folders, ["/w/a", "/w/b"]);
+    assert_eq!(file.auth_token.as_ref(), Some(world.token()));
+    for folders in [vec!["/w/c"], vec![], vec!["/w/a", "/w/d"]] {
+        world.editor.set_folders(&folders).unwrap();
+        // A guard on a thread writes the file a moment later.
+        world.until(|_| read(&path).workspace_folders == folders);
+        let changed = read(&path);
+        assert_eq!((changed.pid, &changed.auth_token), (Some(4711), &file.auth_token));
+    }
+    let agent = world.agent(diagnostics(), false);
+    assert_eq!(world.serve(agent).answers, [["[]"]]);
+    drop(world);
+    assert!(!path.exists());
+}
+
+/// Starts two servers from equal options: each has a token of its own, which opens only that server.
+pub(crate) fn each_start_generates_another_token<A: Adapter>() {
+    let dir = TempDir::new();
+    let options = options(&dir);
+    let (mut one, other) = (World::<A>::start(options.clone()), World::<A>::start(options));
+    assert_ne!(one.token(), other.token());
+    let wrong = agent_with::<A>(one.addr(), other.token(), diagnostics(), false);
+    assert!(matches!(one.serve(wrong).closed, ws::Closed::NotAccepted(_)));
+    let right = one.agent(diagnostics(), false);
+    assert_eq!(one.serve(right).answers, [["[]"]]);
+}
+
+pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
+    let dir = TempDir::new();
+    let first = World::<A>::start(options(&dir));
+    let port = first.addr().port();
+    let plain = || EditorOptions::new("editor", "1").lock_dir(LockDir::create(&dir.0).unwrap());
+    let exposed = Bind::ExposedToOtherMachines(SocketAddr::from(([0, 0, 0, 0], 0)));
+    let open = |options: EditorOptions| options.configure(|host| host.server.policy.auth = Auth::Disabled);
+    let rows = [
+        ("no folder", plain(), "the editor has no folder, so no agent finds it: add one with `folder`"),
+        (
+            "port taken",
+            plain().folder("/w").bind(Bind::Port(port)),
+            "; end the program that listens there, or bind another port",
+        ),
+        ("second start", options(&dir).bind(Bind::Port(port)), "the editor cannot listen on port "),
+        ("exposed", open(options(&dir).bind(exposed)), "without a token other machines must not reach"),
+        (
+            "too many folders",
+            plain().folders((0..9000).map(|n| format!("/w/{n}"))),
+            "cannot publish its lock file",
+        ),
+        ("no port in range", options(&dir).bind(Bind::Ports(0..=0)), "a port from 0 to 0 of 127.0.0.1"),
+    ];
+    for (name, options, expected) in rows {
+        let error = A::Editor::start(options).err().unwrap_or_else(|| unreachable!("{name}"));
+        assert!(error.to_string().contains(expected), "{name}: {error}");
+        assert_eq!(matches!(error, StartError::NoFolder), name == "no folder", "{name}");
+    }
+    assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 1, "only the first editor has a lock file");
+    assert!(A::Editor::start(plain().without_folders()).is_ok());
+}
+
+pub(crate) fn handles_reach_the_host_in_order<A: Adapter>() {
+    const EACH: usize = 5_000;
+    let dir = TempDir::new();
+    let mut world = World::<A>::start(options(&dir));
+    let handle = world.editor.handle();
+    let (sender, ran) = mpsc::channel();
+    let threads: Vec<_> = (0..4)
+        .map(|thread| {
+            let (handle, sender) = (handle.clone(), sender.clone());
+            thread::spawn(move || {
+                for n in 0..EACH {
+                    let send = || {
+                        let sender = sender.clone();
+                        handle.with(move |_, _| sender.send((thread, n)))
+                    };
+                    while send() == Err(HandleError::Full) {
+                        thread::yield_now();
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut next = [0; 4];
+    while next != [EACH; 4] {
+        // After a lost wake-up this step would take its whole timeout.
+        world.step_for(PATIENCE);
+        for (thread, n) in ran.try_iter() {
+            let next: &mut usize = next.get_mut(thread).unwrap();
+            assert_eq!(n, *next, "thread {thread}");
+            *next += 1;
+        }
+    }
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// Decides a diff on another thread, mentions a file of an agent that does not exist, and replaces folders.
+pub(crate) fn shortcuts_of_a_handle_have_their_effects<A: Adapter>() {
+    let dir = TempDir::new();
+    let mut world = World::<A>::start(options(&dir));
+    let handle = world.editor.handle();
+    assert_eq!(handle.port(), world.addr().port());
+    for text in ["first", "second"] {
+        let agent = world.agent(proposal(text), false);
+        world.until(|world| !world.seen.open.is_empty());
+        let (call, diff): (_, OpenDiff) = world.seen.open.pop().unwrap();
+        let decides = handle.clone();
+        thread::spawn(move || {
+            let outcome = DiffOutcome::Accepted { contents: diff.new_file_contents };
+            decides.answer(call, outcome).unwrap();
+        });
+        assert_eq!(world.serve(agent).answers, [["FILE_SAVED", text]]);
+    }
+    let agent = world.agent(proposal("third"), false);
+    world.until(|world| !world.seen.open.is_empty());
+    let (call, _) = world.seen.open.pop().unwrap();
+    handle.fail(call, -32603, "nobody decides").unwrap();
+    world.until(|_| agent.is_finished());
+    assert!(agent.join().is_err(), "the agent asserts that its calls succeed");
+
+    let gone = *world.seen.ready.first().unwrap();
+    handle.mention(Mention::new("/w/a/x", None), Some(gone)).unwrap();
+    world.until(|world| world.seen.expired == 1);
+    handle.set_folders(["/w/e"]).unwrap();
+    world.until(|world| fs::read_to_string(world.editor.lock_path().unwrap()).unwrap().contains("/w/e"));
+}
+
+pub(crate) fn full_queue_refuses_until_next_turn<A: Adapter>() {
+    let dir = TempDir::new();
+    let mut world = World::<A>::start(options(&dir));
+    let handle = world.editor.handle();
+    for round in 0..2 {
+        for _ in 0..Handle::MAX_QUEUED {
+            handle.with(|_, _| ()).unwrap();
+        }
+        assert_eq!(handle.with(|_, _| ()), Err(HandleError::Full), "round {round}");
+        world.step();
+    }
+}
+
+pub(crate) fn handle_ends_with_its_server<A: Adapter>() {
+    let dir = TempDir::new();
+    let mut world = World::<A>::start(options(&dir));
+    let stays = world.agent(diagnostics(), true);
+    world.until(|world| world.seen.calls == 1);
+    let handle = world.editor.handle();
+    let waits = thread::spawn({
+        let handle = handle.clone();
+        move || {
+            assert!(!handle.wait_until_over(Duration::ZERO));
+            handle.shutdown();
+            handle.shutdown();
+            handle.wait_until_over(PATIENCE)
+        }
+    });
+    world.until(|world| world.editor.is_over());
+    assert!(waits.join().unwrap());
+    assert!(stays.join().is_ok());
+    assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 0);
+    for (name, late) in [("of before", handle), ("of after", world.editor.handle())] {
+        assert_eq!(late.with(|_, _| ()), Err(HandleError::Ended), "{name}");
+        late.shutdown();
+        assert!(late.wait_until_over(Duration::ZERO), "{name}");
+    }
+    let mut dropped = World::<A>::start(options(&dir));
+    let handle = dropped.editor.handle();
+    let (held, freed) = mpsc::channel::<()>();
+    handle.with(move |_, _| drop(held)).unwrap();
+    drop(dropped);
+    assert!(handle.wait_until_over(Duration::ZERO));
+    assert_eq!(freed.recv(), Err(mpsc::RecvError), "the work was dropped");
+    assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
+}
+
+fn options(dir: &TempDir) -> EditorOptions {
+    let tools = ToolSet::new().handle(Tool::GetDiagnostics).handle(Tool::OpenDiff);
+    let dir = LockDir::create(&dir.0).unwrap();
+    EditorOptions::new("editor", "1").folder("/w/a").pid(process::id()).tools(tools).lock_dir(dir)
+}

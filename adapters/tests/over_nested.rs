@@ -1,0 +1,102 @@
+//! The server for mio in a `Poll` of its own. The loop knows nothing but its descriptor, not even a deadline.
+
+use crate::adapter::{Adapter, Editor};
+use crate::over_mio::Mio;
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::{Machine, Time, Wire};
+use ide_mcp_lockfile::{Error, LockDir};
+use ide_mcp_mio::{Bind, EditorOptions, Handle, NestedServer, StartError};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) struct Nested;
+
+impl Adapter for Nested {
+    type Editor = NestedServer;
+
+    fn connect<M: Wire + Machine>(
+        addr: SocketAddr,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> io::Result<Option<ErrorKind>> {
+        Mio::connect(addr, machine, on)
+    }
+
+    fn accept<M: Wire + Machine>(
+        stream: TcpStream,
+        machine: M,
+        on: impl FnMut(&mut M, M::Event),
+    ) -> Option<ErrorKind> {
+        Mio::accept(stream, machine, on)
+    }
+}
+
+impl Editor for NestedServer {
+    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+        Self::bind(bind, config)
+    }
+
+    fn start(editor: EditorOptions) -> Result<Self, StartError> {
+        Self::start(editor)
+    }
+
+    fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+        self.server_mut().publish(dir, file)
+    }
+
+    fn set_folders(&mut self, folders: &[&str]) -> Result<(), Error> {
+        self.server_mut().set_folders(folders)
+    }
+
+    fn token(&self) -> Option<&AuthToken> {
+        self.server().token()
+    }
+
+    fn handle(&mut self) -> Handle {
+        self.handle()
+    }
+
+    fn lock_path(&self) -> Option<PathBuf> {
+        self.server().lock_path().map(std::path::Path::to_owned)
+    }
+
+    fn local_addr(&self) -> SocketAddr {
+        self.server().local_addr()
+    }
+
+    fn host_mut(&mut self) -> &mut Host {
+        self.host_mut()
+    }
+
+    fn now(&self) -> Time {
+        self.now()
+    }
+
+    fn shutdown(&mut self) {
+        self.shutdown();
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over()
+    }
+
+    fn waker(&mut self) -> impl Fn() + Clone + Send + 'static {
+        let handle = self.handle();
+        move || while handle.with(|_, _| ()).is_err() {}
+    }
+
+    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent)) {
+        let mut descriptor = [PollFd::new(self, PollFlags::IN)];
+        match poll(&mut descriptor, Some(&Timespec::try_from(at_most).unwrap())) {
+            Ok(0) | Err(Errno::INTR) => {}
+            polled => {
+                polled.unwrap();
+                self.dispatch(on).unwrap();
+            }
+        }
+    }
+}
