@@ -2,31 +2,24 @@
 //! its agent leaves. `cargo run --example context`, then `claude --ide` in the same folder.
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_mio::ide::{Diagnostic, Diagnostics, FileDiagnostics, HostConfig, HostEvent, LockFile, Policy};
-use ide_mcp_mio::ide::{Range, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet};
-use ide_mcp_mio::lockfile::{LockDir, new_token, workspace_folders};
-use ide_mcp_mio::mcp::{
-    self, Context, Form, FormField, PromptResult, PromptSpec, ResourceResult, ResourceSpec,
-};
-use ide_mcp_mio::{Bind, Clock, Server, mio};
-use std::{env, error::Error, fs, path::Path, process};
+use ide_mcp_mio::ide::{Diagnostic, Diagnostics, FileDiagnostics, HostEvent, Range, ServerEvent};
+use ide_mcp_mio::ide::{Severity, Tool, ToolCall, ToolSet};
+use ide_mcp_mio::mcp::{Context, Form, FormField, PromptResult, PromptSpec, ResourceResult, ResourceSpec};
+use ide_mcp_mio::{Clock, EditorOptions, Server, mio};
+use std::{env, error::Error, fs, path::Path};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (token, name) = (new_token()?, mcp::Implementation::new("context", "1.0"));
-    // This tool is the resource ide://diagnostics as well.
-    let tools = ToolSet::new().handle(Tool::GetDiagnostics);
-    let mut config = ServerConfig::new(name, Policy::new(0, token.clone()), tools);
-    config.mcp.context = Context::new()
+    let context = Context::new()
         .prompt(PromptSpec::new("review", "Reviews the draft"))
         .resource(ResourceSpec::new("draft://text", "draft").description("The unsaved text of draft.txt"))
-        .resource(ResourceSpec::new("draft://notes", "notes").description("What the person plans"))
-        .into();
+        .resource(ResourceSpec::new("draft://notes", "notes").description("What the person plans"));
+    // The tool is the resource ide://diagnostics as well.
+    let tools = ToolSet::new().handle(Tool::GetDiagnostics);
+    let editor = EditorOptions::new("Context", "1.0").folder(".").tools(tools).context(context);
     let mut poll = mio::Poll::new()?;
-    let mut server = Server::bind(Bind::AnyPort, HostConfig::new(config), poll.registry(), mio::Token(1))?;
-    let (folders, path) = (workspace_folders(["."])?, env::current_dir()?.join("draft.txt"));
-    let file = LockFile::new(process::id(), folders, "Context", token);
-    server.publish(&LockDir::from_environment()?, &file)?;
+    let mut server = Server::start(editor, poll.registry(), mio::Token(1))?;
 
+    let path = env::current_dir()?.join("draft.txt");
     let form = Form::new("Save before an edit?").field(FormField::boolean("save").required());
     let review = PromptResult::text("Review draft://text.");
     let draft = Diagnostic::new(Severity::Hint, Range::default(), "this is a draft");

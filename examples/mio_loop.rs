@@ -1,28 +1,23 @@
-//! An editor's server beside other things in one `Poll`: a thread that checks files, a timer, a
-//! signal.
+//! An editor's server beside other things in one `Poll`: a thread that checks files, a timer, a signal.
 //!
-//! The loop never waits for the checker. It hands each `getDiagnostics` to the checker and answers
-//! when the result comes back. If that takes longer than the client waits, the machine answers by
-//! itself. `cargo run --example mio_loop`; Ctrl-C ends it.
+//! The loop never waits for the checker. It gives each `getDiagnostics` to the checker, which answers by a
+//! handle. If that takes longer than the client waits, the server answers by itself.
+//! `cargo run --example mio_loop`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp_mio::ide::{
-    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, HostConfig, HostEvent, LockFile, Policy,
-    Position, Range,
+    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, HostEvent, Position, Range, ServerEvent,
+    Severity, Tool, ToolCall, ToolSet, display_safe,
 };
-use ide_mcp_mio::ide::{ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet, display_safe};
-use ide_mcp_mio::lockfile::{LockDir, new_token, workspace_folders};
-use ide_mcp_mio::mcp::Implementation;
 use ide_mcp_mio::mio::{Events, Poll, Token};
-use ide_mcp_mio::{Bind, Server, Waker};
-use ide_mcp_mio::{Clock, Time};
+use ide_mcp_mio::{Clock, EditorOptions, Handle, Server, Time, Waker};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::error::Error;
-use std::sync::mpsc::{self, Receiver, SendError, Sender};
+use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::Duration;
-use std::{io, process, thread};
+use std::{io, thread};
 
 const WAKER: Token = Token(0);
 /// The first of the [`Server::TOKENS`] tokens that the server owns.
@@ -31,16 +26,22 @@ const SERVER: Token = Token(1);
 /// The interval of a timer of the application, which shares the wait with the timers of the server.
 const STATUS_EVERY: Duration = Duration::from_secs(60);
 
-/// A message of another thread to the loop. The thread puts it into the queue first and wakes second.
-enum Message {
-    Checked(Call<GetDiagnostics>, FileDiagnostics),
-    Quit,
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     let mut poll = Poll::new()?;
-    let mut server = listen(&poll)?;
-    let (queue, jobs) = start_threads(&Waker::new(poll.registry(), WAKER)?)?;
+    let tools = ToolSet::new().handle(Tool::GetDiagnostics);
+    let editor = EditorOptions::new("mio loop", "1.0").folder(".").tools(tools);
+    let mut server = Server::start(editor, poll.registry(), SERVER)?;
+    println!("listening on port {}", server.port());
+
+    // Other threads use the host by clones of this handle, which wakes the `Poll`.
+    let handle = server.handle(&Waker::new(poll.registry(), WAKER)?);
+    let (jobs, work) = mpsc::channel();
+    thread::spawn({
+        let handle = handle.clone();
+        move || check_all(&work, &handle)
+    });
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    thread::spawn(move || signals.forever().for_each(|_| handle.shutdown()));
 
     let (clock, mut events) = (Clock::new(), Events::with_capacity(64));
     let mut status_at = clock.now().saturating_add(STATUS_EVERY);
@@ -52,36 +53,25 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => {}
         }
         for event in &events {
-            // `handle` returns false for an event of the application's own sources.
-            let _is_ours = server.handle_event(event);
-        }
-        for message in queue.try_iter() {
-            match message {
-                // An error means that the deadline has answered the call, or that the agent has gone.
-                Message::Checked(call, file) => {
-                    let _ = server.host_mut().answer(call, &Diagnostics::new(vec![file]));
-                }
-                Message::Quit => server.shutdown(clock.now()),
-            }
+            // `handle_event` returns false for an event of the application's own sources.
+            let _is_of_the_server = server.handle_event(event);
         }
         let now = clock.now();
         if status_at <= now {
             status_at = now.saturating_add(STATUS_EVERY);
             // Pending and closing connections do not count.
-            let attached = server.host().agents().count();
-            println!("{attached} attached");
+            println!("{} attached", server.host().agents().count());
         }
         server.turn(now, |host, event| {
             let HostEvent::Agent { event, .. } = event else { return };
             match event {
                 ServerEvent::Ready { client } => {
-                    let name = client.map_or_else(|| "somebody".into(), |client| client.name);
+                    let name = client.map_or_else(|| "a client".into(), |client| client.name);
                     println!("{} is attached", display_safe(&name));
                 }
                 ServerEvent::Call(ToolCall::GetDiagnostics(call, asked)) => {
                     let uri = asked.uri.unwrap_or_default();
-                    // If the checker has ended, the call would otherwise stay open until its
-                    // deadline.
+                    // If the checker has ended, the call would otherwise stay open until its deadline.
                     if let Err(SendError((call, _))) = jobs.send((call, uri)) {
                         let _ = host.call(call).fail(-32603, "the checker has ended");
                     }
@@ -93,45 +83,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn listen(poll: &Poll) -> Result<Server, Box<dyn Error>> {
-    let token = new_token()?;
-    let info = Implementation::new("mio_loop", "1.0");
-    let tools = ToolSet::new().handle(Tool::GetDiagnostics);
-    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
-    let mut server = Server::bind(Bind::AnyPort, config, poll.registry(), SERVER)?;
-    let file = LockFile::new(process::id(), workspace_folders(["."])?, "mio loop", token);
-    server.publish(&LockDir::from_environment()?, &file)?;
-    println!("listening on port {}", server.port());
-    Ok(server)
-}
-
-type Jobs = Sender<(Call<GetDiagnostics>, String)>;
-
-/// Starts the threads of the checker and of the signals. Returns the queue of their messages, and the
-/// channel that takes work to the checker.
-fn start_threads(waker: &Waker) -> io::Result<(Receiver<Message>, Jobs)> {
-    let (results, queue) = mpsc::channel();
-    let (jobs, work) = mpsc::channel::<(Call<GetDiagnostics>, String)>();
-    let checker = (results.clone(), waker.clone());
-    thread::spawn(move || {
-        let (results, waker) = checker;
-        for (call, uri) in work {
-            let checked = Message::Checked(call, FileDiagnostics::new(uri.as_str(), check(&uri)));
-            if results.send(checked).is_err() || waker.wake().is_err() {
-                return;
-            }
+/// Answers each call. An answer after the deadline of its call has no effect.
+fn check_all(work: &Receiver<(Call<GetDiagnostics>, String)>, handle: &Handle) {
+    for (call, uri) in work {
+        let found = Diagnostics::new(vec![FileDiagnostics::new(uri.as_str(), check(&uri))]);
+        if handle.answer(call, found).is_err() {
+            return;
         }
-    });
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let waker = waker.clone();
-    thread::spawn(move || {
-        for _ in signals.forever() {
-            if results.send(Message::Quit).is_err() || waker.wake().is_err() {
-                return;
-            }
-        }
-    });
-    Ok((queue, jobs))
+    }
 }
 
 /// Stands for a language server or a compiler: warns of files with "draft" in their names.

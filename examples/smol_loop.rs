@@ -5,16 +5,12 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_smol::ide::{Diagnostics, HostConfig, HostEvent, LockFile, Policy, ServerConfig, ServerEvent};
-use ide_mcp_smol::ide::{Tool, ToolCall, ToolSet, display_safe};
-use ide_mcp_smol::lockfile::{LockDir, new_token, workspace_folders};
-use ide_mcp_smol::mcp::Implementation;
-use ide_mcp_smol::{Bind, Server};
+use ide_mcp_smol::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, ToolSet, display_safe};
+use ide_mcp_smol::{EditorOptions, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use smol::future::FutureExt as _;
 use std::error::Error;
-use std::process;
 use std::time::Duration;
 
 /// The result of the race.
@@ -38,13 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let token = new_token()?;
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
-    let info = Implementation::new("smol_loop", "1.0");
-    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), tools));
-    let mut server = Server::bind(Bind::AnyPort, config)?;
-    let file = LockFile::new(process::id(), workspace_folders(["."])?, "smol loop", token);
-    server.publish(&LockDir::from_environment()?, &file)?;
+    let mut server = Server::start(EditorOptions::new("smol loop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.port());
 
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
@@ -56,7 +47,7 @@ async fn serve() -> Result<(), Box<dyn Error>> {
             Next::Quit
         };
         match next.or(is_signalled).await {
-            Next::Event(Some(HostEvent::Agent { event, .. })) => hear(&mut server, event).await,
+            Next::Event(Some(HostEvent::Agent { event, .. })) => handle_event(&mut server, event).await,
             Next::Event(_) => {}
             Next::Quit => {
                 server.shutdown();
@@ -68,10 +59,10 @@ async fn serve() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn hear(server: &mut Server, event: ServerEvent) {
+async fn handle_event(server: &mut Server, event: ServerEvent) {
     match event {
         ServerEvent::Ready { client } => {
-            let name = client.map_or_else(|| "somebody".into(), |client| client.name);
+            let name = client.map_or_else(|| "a client".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
         }
         ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {

@@ -3,12 +3,13 @@
 use crate::process::Place;
 use getrandom::SysRng;
 use ide_mcp::Time;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, LockFile};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Pending};
 use ide_mcp::mcp::{FormAnswer, Implementation, Outcome, Timeout};
 use ide_mcp::rpc::SessionId;
 use ide_mcp_blocking::Conn;
 use serde_json::{Value, json};
 use std::fs;
+use std::time::Duration;
 
 pub struct Agent(Conn<Client>);
 
@@ -44,6 +45,26 @@ impl Agent {
     pub fn proposal_is_accepted(&mut self) {
         let proposal = json!({"old_file_path": "/x", "new_file_path": "/x", "new_file_contents": "new\n", "tab_name": "t"});
         assert_eq!(self.call("openDiff", &proposal), ["FILE_SAVED", "new\n"]);
+    }
+
+    /// Proposes a change, and returns the request, whose answer [`decided`](Self::decided) waits for.
+    pub fn propose(&mut self) -> Pending<DiffOutcome> {
+        let request = self.0.machine_mut().call(&OpenDiff::new("/x", "new\n", "t")).unwrap();
+        assert!(self.0.flush(Duration::from_secs(20)));
+        request
+    }
+
+    /// Waits for the decision about a proposed change.
+    pub fn decided(&mut self, proposal: Pending<DiffOutcome>) -> DiffOutcome {
+        loop {
+            match self.0.next_event() {
+                Some(ClientEvent::Outcome { request, outcome }) if request == proposal.id() => {
+                    return proposal.answer(outcome).unwrap();
+                }
+                Some(_) => {}
+                None => panic!("no decision: the connection has ended"),
+            }
+        }
     }
 
     /// Waits for a form of the editor, and returns its message.

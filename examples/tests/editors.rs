@@ -2,8 +2,10 @@
 
 use crate::agent::Agent;
 use crate::process::{Place, Process};
+use ide_mcp::ide::OpenDiff;
 use ide_mcp::mcp::FormAnswer;
 use serde_json::json;
+use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -28,7 +30,8 @@ fn minimal_server() {
     let place = Place::new("minimal");
     let mut editor = published(&place, "minimal_server");
     let mut agent = Agent::attach(&place);
-    assert_eq!(agent.tools(), ["openDiff", "close_tab", "closeAllDiffTabs"]);
+    assert_eq!(agent.tools(), ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics"]);
+    assert_eq!(agent.call("getDiagnostics", &json!({})), ["[]"]);
     agent.proposal_is_accepted();
     drop(agent);
     editor.hang_up();
@@ -114,13 +117,36 @@ fn frame_loop_survives_a_lost_lock_directory() {
 }
 
 #[test]
-fn nested_poll() {
-    let place = Place::new("nested-poll");
-    let mut editor = published(&place, "nested_poll");
+fn one_descriptor() {
+    let place = Place::new("one-descriptor");
+    let mut editor = published(&place, "one_descriptor");
     assert!(editor.line().starts_with("listening on port "));
     Agent::attach(&place).tools();
     assert_eq!(editor.line(), "an agent is attached");
     editor.terminate();
+    ends(&place, editor);
+}
+
+/// The program needs a terminal, which `script` gives it. Each key goes to the loop that waits for keys.
+#[test]
+fn thread_handle() {
+    let place = Place::new("thread-handle");
+    let program = place.command("thread_handle", &[]);
+    let mut script = Command::new("script");
+    script.args(["-qec", program.get_program().to_str().unwrap(), "/dev/null"]).current_dir(place.project());
+    script.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut editor = Process::spawn("thread_handle", &mut script);
+    place.published("thread_handle", None);
+    let mut agent = Agent::attach(&place);
+    let (accepted, rejected) =
+        (OpenDiff::new("/x", "new\n", "t").accept(), OpenDiff::new("/x", "", "t").reject());
+    for (key, outcome) in [("a", &accepted), ("r", &rejected), ("a", &accepted)] {
+        let proposal = agent.propose();
+        assert!(editor.line().contains("/x: accept (a) or reject (r)?"));
+        editor.put(key);
+        assert_eq!(agent.decided(proposal), *outcome);
+    }
+    editor.put("q");
     ends(&place, editor);
 }
 
