@@ -26,6 +26,9 @@ pub enum Expected {
     Containing(String),
     /// The result of a failed tool.
     Failed,
+    /// The result of a failed tool; or an empty list, with which the host answers at the deadline if the
+    /// editor has not decided by then.
+    FailedOrEmpty,
     /// An error with this code.
     Error(i64),
     /// The verdict of a person on this proposal, perhaps with a text of the person, or the end of its
@@ -69,6 +72,9 @@ impl Expected {
             Self::Exactly(text) => answer.result == Some(*text),
             Self::Containing(text) => answer.result.is_some_and(|result| result.contains(text.as_str())),
             Self::Failed => result().is_some_and(|result| failed(&result)),
+            Self::FailedOrEmpty => {
+                result().is_some_and(|result| failed(&result) || result["content"][0]["text"] == "[]")
+            }
             Self::Error(expected) => answer.code == Some(*expected),
             Self::Verdict(proposal) => {
                 result().is_some_and(|result| !failed(&result) && is_verdict(&result, proposal))

@@ -93,11 +93,13 @@ pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
             call(life, "getDiagnostics", &arguments, expected);
         }
         Ask::Outside(tool) => {
+            // This call alone has a deadline, which a busy disk can exceed.
+            let expected = if *tool == "getDiagnostics" { Expected::FailedOrEmpty } else { Expected::Failed };
             call(
                 life,
                 tool,
                 &json!({"uri": "file:///etc/passwd", "filePath": "/etc/passwd", "makeFrontmost": false}),
-                Expected::Failed,
+                expected,
             );
         }
         Ask::Open { file, focused } => {
