@@ -143,7 +143,6 @@ impl Handle {
     /// Waits until the server is over: the lock file is removed and every connection is closed. Returns
     /// false if that takes longer than `at_most`. A server ends within a few seconds of
     /// [`shutdown`](Self::shutdown). On the thread of the server this method waits in vain.
-    #[must_use]
     pub fn wait_until_over(&self, at_most: Duration) -> bool {
         let queue = self.0.queue();
         let waited = self.0.over.wait_timeout_while(queue, at_most, |queue| !queue.is_over);

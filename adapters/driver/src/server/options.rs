@@ -112,10 +112,25 @@ impl EditorOptions {
         self
     }
 
-    /// Sets the token, in place of a fresh one: the token that the editor had in its last run, for
-    /// [`Bind::Resume`].
-    pub fn token(mut self, token: AuthToken) -> Self {
-        self.host.server.policy.auth = Auth::Token(token);
+    /// Sets the token, in place of a generated one. No earlier process may have published it.
+    pub fn token(self, token: AuthToken) -> Self {
+        self.auth(Auth::Token(token))
+    }
+
+    /// Sets the token that the editor had in its last run, mostly with [`Bind::Resume`]. The server admits
+    /// only clients of our own user with it, and can replace it by a fresh token
+    /// ([`Server::token`]).
+    pub fn resumed_token(self, token: AuthToken) -> Self {
+        self.auth(Auth::Resumed(token))
+    }
+
+    /// Requires no token: every program of this machine but a browser gets in.
+    pub fn without_token(self) -> Self {
+        self.auth(Auth::Disabled)
+    }
+
+    fn auth(mut self, auth: Auth) -> Self {
+        self.host.server.policy.auth = auth;
         self
     }
 
@@ -160,10 +175,11 @@ impl<T: Transport> Server<T> {
             return Err(StartError::NoFolder);
         }
         let folders = workspace_folders(folders).map_err(StartError::LockFile)?;
-        let dir = lock_dir.map_or_else(LockDir::from_environment, Ok).map_err(StartError::LockFile)?;
         let name = host.server.mcp.info.name.clone();
         let mut server =
             Self::bind(bind.clone(), host, open).map_err(|error| StartError::Bind { bind, error })?;
+        // Only an editor that listens makes the directory.
+        let dir = lock_dir.map_or_else(LockDir::from_environment, Ok).map_err(StartError::LockFile)?;
         let file = LockFile::new(pid, folders, name, None);
         let guarding = guarding.unwrap_or_else(|| server.listener.transport.guarding());
         server.publish_guarded(&dir, &file, guarding).map_err(StartError::LockFile)?;

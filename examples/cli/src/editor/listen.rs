@@ -3,17 +3,13 @@
 use crate::editor::folders::Folders;
 use crate::editor::options::Options;
 use crate::support::complain;
-use ide_mcp::ide::{HostConfig, LockFile, Policy, ServerConfig, ToolSet};
-use ide_mcp::mcp::Implementation;
-use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
-use ide_mcp_mio::{Bind, GuardMode, Guarding, Server, Wake};
+use ide_mcp::ide::ToolSet;
+use ide_mcp_mio::{Bind, EditorOptions, GuardMode, Guarding, Server, StartError, Wake};
 use mio::{Registry, Token};
 use std::error::Error;
 use std::io::{self, ErrorKind};
-use std::process;
 
-/// Binds the port before it publishes the lock file, so that a client that finds the lock file can
-/// connect.
+/// Starts the server. The guard of the lock file runs on a thread, so that the loop never waits for a disk.
 pub(crate) fn listen(
     options: &Options,
     folders: &Folders,
@@ -22,33 +18,28 @@ pub(crate) fn listen(
     token: Token,
     wake: Wake,
 ) -> Result<Server, Box<dyn Error>> {
-    let secret = options.token.clone().map_or_else(new_token, Ok)?;
-    let info = Implementation::new(options.name.as_str(), env!("CARGO_PKG_VERSION"));
-    // The port 0 is a placeholder for the port that gets bound.
-    let policy = match &options.token {
-        _ if !options.asks_for_token => Policy::without_authentication(0),
-        // The token outlived the editor that published it.
-        Some(kept) => Policy::resumed(0, kept.clone()),
-        None => Policy::new(0, secret.clone()),
+    let editor = EditorOptions::new(options.name.as_str(), env!("CARGO_PKG_VERSION"))
+        .folders(folders.given())
+        .tools(tools)
+        .dialect(options.dialect)
+        .filter(folders.filter())
+        .bind(if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) })
+        .guarding(Guarding::OnThread(GuardMode::default(), wake));
+    let editor = match &options.token {
+        _ if !options.asks_for_token => editor.without_token(),
+        Some(kept) => editor.resumed_token(kept.clone()),
+        None => editor,
     };
-    let mut config = HostConfig::new(ServerConfig::new(info, policy, tools).for_dialect(options.dialect));
-    config.filter = folders.filter();
-    let bind = if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) };
-    let bound = Server::bind(bind, config, registry, token);
-    let mut server = bound.map_err(|error| no_port(options.port, &error))?;
-    if let (Some(_), Some(asked)) = (&options.token, server.token()) {
-        if *asked != secret {
-            complain(
-                "editor",
-                "this system does not tell whose a socket is, so the kept token is not used: there is a fresh one",
-            );
-        }
+    let server = Server::start(editor, registry, token).map_err(|error| match error {
+        StartError::Bind { error, .. } => no_port(options.port, &error).into(),
+        error => Box::<dyn Error>::from(error),
+    })?;
+    if options.token.is_some() && options.asks_for_token && server.token() != options.token.as_ref() {
+        complain(
+            "editor",
+            "this system does not report the owner of a socket, so a fresh token replaces the kept one",
+        );
     }
-    let names = workspace_folders(folders.given())?;
-    let file = LockFile::new(process::id(), names, options.name.as_str(), secret);
-    // The guard runs on a thread, so that the loop never waits for a disk.
-    let guarding = Guarding::OnThread(GuardMode::default(), wake);
-    server.publish_guarded(&LockDir::from_environment()?, &file, guarding)?;
     Ok(server)
 }
 
