@@ -36,6 +36,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     disable_raw_mode()?;
     handle.shutdown();
     // The thread removes the lock file, and closes the connections in good order.
-    let _in_time = handle.wait_until_over(Duration::from_secs(5));
+    handle.wait_until_over(Duration::from_secs(5));
     Ok(())
 }

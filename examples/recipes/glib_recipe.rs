@@ -1,0 +1,53 @@
+//! An editor's server in GLib's main loop, as in a GTK application: one descriptor. An idle server causes no
+//! wake-up.
+//!
+//! Needs the headers of GLib (`libglib2.0-dev`). `cargo run --manifest-path examples/recipes/Cargo.toml
+//! --features glib --example glib_recipe`; Enter ends it.
+
+use glib::{ControlFlow, IOCondition, MainLoop};
+use ide_mcp_mio::ide::{Diagnostics, Host, HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp_mio::{EditorOptions, NestedServer};
+use std::os::fd::AsRawFd as _;
+use std::{cell::RefCell, error::Error, io, rc::Rc};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let server = NestedServer::start(EditorOptions::new("GLib", "1.0").folder(".").tools(tools))?;
+    println!("listening on port {}; Enter ends it", server.server().port());
+
+    let (main_loop, descriptor) = (MainLoop::new(None, false), server.as_raw_fd());
+    // The callbacks of the main thread share the server.
+    let server = Rc::new(RefCell::new(server));
+    glib::source::unix_fd_add_local(descriptor, IOCondition::IN, {
+        let (server, main_loop) = (Rc::clone(&server), main_loop.clone());
+        move |_, _| {
+            let dispatched = server.borrow_mut().dispatch(handle_event);
+            if dispatched.is_err() || server.borrow().is_over() {
+                main_loop.quit();
+                return ControlFlow::Break;
+            }
+            ControlFlow::Continue
+        }
+    });
+    glib::source::unix_fd_add_local(
+        io::stdin().as_raw_fd(),
+        IOCondition::IN | IOCondition::HUP,
+        move |_, _| {
+            server.borrow_mut().shutdown();
+            ControlFlow::Break
+        },
+    );
+    main_loop.run();
+    Ok(())
+}
+
+/// Accepts every proposal unchanged, and finds no problems.
+fn handle_event(host: &mut Host, event: HostEvent) {
+    let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+    // An error means that the agent has gone or has cancelled the call.
+    let _ = match call {
+        ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+        ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+        other => host.call(other).fail(-32601, "this editor does not have the tool"),
+    };
+}
