@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp_blocking::ide::{
-    Call, Diagnostics, HostEvent, OpenDiff, ServerEvent, Tool, ToolCall, ToolSet, display_safe,
+    Call, Diagnostics, HostEvent, OpenDiff, ServerEvent, Tool, ToolCall, display_safe,
 };
 use ide_mcp_blocking::{EditorOptions, Handle, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -15,7 +15,7 @@ use std::sync::mpsc::{self, Receiver, SendError, Sender};
 use std::thread;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
     let mut server = Server::start(EditorOptions::new("blocking loop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.port());
 

@@ -11,7 +11,7 @@
 )]
 
 use ide_mcp_mio::ide::{
-    Diagnostics, Host, HostEvent, LockFileEvent, ServerEvent, Tool, ToolCall, ToolSet, display_safe,
+    Diagnostics, Host, HostEvent, LockFileEvent, ServerEvent, Tool, ToolCall, display_safe,
 };
 use ide_mcp_mio::{EditorOptions, NestedServer};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -25,7 +25,7 @@ use std::time::Duration;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
     let mut server = NestedServer::start(EditorOptions::new("frames", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.server().port());
 

@@ -5,12 +5,12 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp_blocking::ide::{Diagnostics, HostEvent, Tool, ToolCall};
 use ide_mcp_blocking::{EditorOptions, Server};
 use std::{error::Error, io, thread};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
     let mut server = Server::start(EditorOptions::new("minimal", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}; Enter ends it", server.port());
 
@@ -18,8 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     thread::spawn(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
 
     while !server.is_over() {
-        let event = server.next_event();
-        let Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) = event else { continue };
+        let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
         let host = server.host_mut();
         // An error means that the agent has gone or has cancelled the call: nobody waits for the answer.
         let _ = match call {

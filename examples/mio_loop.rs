@@ -8,7 +8,7 @@
 
 use ide_mcp_mio::ide::{
     Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, HostEvent, Position, Range, ServerEvent,
-    Severity, Tool, ToolCall, ToolSet, display_safe,
+    Severity, Tool, ToolCall, display_safe,
 };
 use ide_mcp_mio::mio::{Events, Poll, Token};
 use ide_mcp_mio::{Clock, EditorOptions, Handle, Server, Time, Waker};
@@ -28,8 +28,7 @@ const STATUS_EVERY: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut poll = Poll::new()?;
-    let tools = ToolSet::new().handle(Tool::GetDiagnostics);
-    let editor = EditorOptions::new("mio loop", "1.0").folder(".").tools(tools);
+    let editor = EditorOptions::new("mio loop", "1.0").folder(".").tools([Tool::GetDiagnostics]);
     let mut server = Server::start(editor, poll.registry(), SERVER)?;
     println!("listening on port {}", server.port());
 

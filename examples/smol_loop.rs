@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_smol::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, ToolSet, display_safe};
+use ide_mcp_smol::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, display_safe};
 use ide_mcp_smol::{EditorOptions, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
     let mut server = Server::start(EditorOptions::new("smol loop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.port());
 

@@ -4,38 +4,32 @@
 //! `cargo run --example thread_handle`, then `cargo run -- agent diff FILE PROPOSAL`; the keys `a` and `r`
 //! accept and reject the proposal, `q` ends the program.
 
-#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
+#![allow(clippy::print_stdout, reason = "it shows what it does")]
 
-use crossterm::event::{Event, KeyCode, read};
+use crossterm::event::read;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use ide_mcp_blocking::ide::{HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp_blocking::ide::{Tool, ToolCall};
 use ide_mcp_blocking::{EditorOptions, spawn};
 use std::{error::Error, sync::mpsc, time::Duration};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let editor = EditorOptions::new("thread", "1.0").folder(".").tools(ToolSet::new().handle(Tool::OpenDiff));
     let (sender, proposals) = mpsc::channel();
+    let editor = EditorOptions::new("thread", "1.0").folder(".").tools([Tool::OpenDiff]);
     let handle = spawn(editor, move |event| {
-        if let HostEvent::Agent { event: ServerEvent::Call(ToolCall::OpenDiff(call, diff)), .. } = event {
-            print!("{}: accept (a) or reject (r)?\r\n", diff.new_file_path.escape_debug());
-            let _ = sender.send((call, diff));
-        }
+        let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return };
+        print!("{}: accept (a) or reject (r)?\r\n", diff.new_file_path.escape_debug());
+        let _ = sender.send((call, diff));
     })?;
     enable_raw_mode()?;
-    loop {
-        let Event::Key(key) = read()? else { continue };
-        match key.code {
-            KeyCode::Char('q') => break,
-            KeyCode::Char(verdict @ ('a' | 'r')) => {
-                let Ok((call, diff)) = proposals.try_recv() else { continue };
-                handle.answer(call, if verdict == 'a' { diff.accept() } else { diff.reject() })?;
-            }
-            _ => {}
-        }
+    let mut key = None;
+    while key != Some('q') {
+        key = read()?.as_key_press_event().and_then(|key| key.code.as_char());
+        let Some(verdict @ ('a' | 'r')) = key else { continue };
+        let Ok((call, diff)) = proposals.try_recv() else { continue };
+        handle.answer(call, if verdict == 'a' { diff.accept() } else { diff.reject() })?;
     }
     disable_raw_mode()?;
-    handle.shutdown();
-    // The thread removes the lock file, and closes the connections in good order.
-    handle.wait_until_over(Duration::from_secs(5));
+    // The thread of the server removes the lock file, and closes the connections in good order.
+    handle.end(Duration::from_secs(5));
     Ok(())
 }

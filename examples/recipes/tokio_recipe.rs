@@ -3,21 +3,20 @@
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
-use ide_mcp_smol::ide::{HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp_smol::ide::{HostEvent, Tool, ToolCall};
 use ide_mcp_smol::{EditorOptions, Server};
 use std::{error::Error, io};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let editor = EditorOptions::new("tokio", "1.0").folder(".").tools(ToolSet::new().handle(Tool::OpenDiff));
+    let editor = EditorOptions::new("tokio", "1.0").folder(".").tools([Tool::OpenDiff]);
     let mut server = Server::start(editor)?;
     println!("listening on port {}; Enter ends it", server.port());
     let handle = server.handle();
     tokio::task::spawn_blocking(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
     while !server.is_over() {
         // This future loses nothing if it is dropped, so it can stand in a `tokio::select!`.
-        let event = server.next_event().await;
-        let Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) = event else { continue };
+        let Some(call) = server.next_event().await.and_then(HostEvent::into_call) else { continue };
         let _ = match call {
             ToolCall::OpenDiff(call, diff) => server.host_mut().answer(call, &diff.accept()),
             other => server.host_mut().call(other).fail(-32601, "this editor does not have the tool"),

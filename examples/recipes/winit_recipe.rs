@@ -4,7 +4,7 @@
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --features winit --example winit_recipe`; Enter
 //! ends it.
 
-use ide_mcp_blocking::ide::{HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp_blocking::ide::{HostEvent, Tool, ToolCall};
 use ide_mcp_blocking::{EditorOptions, Handle, spawn};
 use std::{error::Error, io, sync::mpsc, thread, time::Duration};
 use winit::application::ApplicationHandler;
@@ -38,44 +38,33 @@ impl ApplicationHandler<AppEvent> for App {
 impl App {
     /// Handles an event. Returns false at the end.
     fn handle_event(&mut self, event: AppEvent) -> bool {
-        if let AppEvent::Editor(HostEvent::Agent {
-            event: ServerEvent::Call(ToolCall::OpenDiff(call, diff)),
-            ..
-        }) = event
-        {
-            // An error means that the server has ended.
-            return self.handle.answer(call, diff.accept()).is_ok();
-        }
-        matches!(event, AppEvent::Editor(_))
+        let AppEvent::Editor(event) = event else { return false };
+        let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return true };
+        // An error means that the server has ended.
+        self.handle.answer(call, diff.accept()).is_ok()
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let editor = EditorOptions::new("winit", "1.0").folder(".").tools(ToolSet::new().handle(Tool::OpenDiff));
-    // An event loop of winit needs a display; its proxy sends from any thread.
     let event_loop = EventLoop::<AppEvent>::with_user_event().build();
+    let proxy = event_loop.as_ref().ok().map(EventLoop::create_proxy);
     let (sender, events) = mpsc::channel();
-    let send: Box<dyn Fn(AppEvent) + Send> = match &event_loop {
-        Ok(event_loop) => {
-            let proxy = event_loop.create_proxy();
-            Box::new(move |event| drop(proxy.send_event(event)))
-        }
-        Err(_) => Box::new(move |event| drop(sender.send(event))),
+    let send = move |event| match &proxy {
+        Some(proxy) => drop(proxy.send_event(event)),
+        None => drop(sender.send(event)),
     };
-    let send = std::sync::Arc::new(std::sync::Mutex::new(send));
-    let of_editor = send.clone();
-    let handle = spawn(editor, move |event| of_editor.lock().unwrap()(AppEvent::Editor(event)))?;
+
+    let editor = EditorOptions::new("winit", "1.0").folder(".").tools([Tool::OpenDiff]);
+    let notify = send.clone();
+    let handle = spawn(editor, move |event| notify(AppEvent::Editor(event)))?;
     println!("listening on port {}; Enter ends it", handle.port());
-    thread::spawn(move || {
-        io::stdin().read_line(&mut String::new()).map(|_| send.lock().unwrap()(AppEvent::Quit))
-    });
+    thread::spawn(move || io::stdin().read_line(&mut String::new()).map(|_| send(AppEvent::Quit)));
 
     let mut app = App { handle: handle.clone() };
     match event_loop {
         Ok(event_loop) => event_loop.run_app(&mut app)?,
         Err(_) => while events.recv().is_ok_and(|event| app.handle_event(event)) {},
     }
-    handle.shutdown();
-    handle.wait_until_over(Duration::from_secs(5));
+    handle.end(Duration::from_secs(5));
     Ok(())
 }

@@ -22,18 +22,18 @@ use std::time::Duration;
 /// [`poll`](Server::poll) with [`Duration::ZERO`], which returns an event that is ready.
 ///
 /// ```no_run
-/// use ide_mcp_blocking::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_blocking::ide::{Diagnostics, HostEvent, Tool, ToolCall};
 /// use ide_mcp_blocking::{EditorOptions, Server};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+/// let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
 /// let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
 ///
 /// // For other threads: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
 /// let _handle = server.handle();
 ///
 /// while !server.is_over() {
-///     let Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) = server.next_event() else { continue };
+///     let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
 ///     let host = server.host_mut();
 ///     // An error means that the agent has gone, or has cancelled the call.
 ///     let _ = match call {

@@ -14,29 +14,28 @@ use std::thread;
 /// clone of the handle or through the channel. While `notify` runs, the server does nothing else.
 ///
 /// The server runs until [`Handle::shutdown`], or until `notify` panics. An application that ends first calls
-/// `shutdown` and [`wait_until_over`](Handle::wait_until_over), or its lock file stays behind.
+/// [`end`](Handle::end), or its lock file stays behind.
 ///
 /// ```no_run
-/// use ide_mcp_blocking::ide::{HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_blocking::ide::{Tool, ToolCall};
 /// use ide_mcp_blocking::{EditorOptions, spawn};
 /// use std::time::Duration;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (sender, events) = std::sync::mpsc::channel();
-/// let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools(ToolSet::new().handle(Tool::OpenDiff));
+/// let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]);
 /// let handle = spawn(editor, move |event| drop(sender.send(event)))?;
 ///
 /// // In the loop of the application:
 /// for event in events {
-///     let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { continue };
+///     let Some(call) = event.into_call() else { continue };
 ///     match call {
 ///         ToolCall::OpenDiff(call, diff) => handle.answer(call, diff.accept())?,
 ///         other => handle.fail(other, -32601, "this editor does not have the tool")?,
 ///     }
 /// }
 ///
-/// handle.shutdown();
-/// handle.wait_until_over(Duration::from_secs(5));
+/// handle.end(Duration::from_secs(5));
 /// # Ok(())
 /// # }
 /// ```

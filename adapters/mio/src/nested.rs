@@ -41,16 +41,15 @@ const SERVER: Token = Token(2);
 /// own turns until the deferred one ran. If the turn has to be deferred, stop watching until then.
 ///
 /// ```no_run
-/// use ide_mcp_mio::ide::{HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_mio::ide::{Tool, ToolCall};
 /// use ide_mcp_mio::{EditorOptions, NestedServer};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let tools = ToolSet::new().handle(Tool::OpenDiff);
-/// let mut server = NestedServer::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
+/// let mut server = NestedServer::start(EditorOptions::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]))?;
 ///
 /// // The loop of the application calls this when the descriptor is readable, or once in each frame:
 /// server.dispatch(|host, event| {
-///     let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+///     let Some(call) = event.into_call() else { return };
 ///     // An error means that the agent has gone, or has cancelled the call.
 ///     let _ = match call {
 ///         // Ask the person, and answer later with `host_mut`. The agent writes the file.

@@ -12,12 +12,12 @@ use std::io;
 /// The server of an editor, on one thread, in a `Poll` of the application.
 ///
 /// ```no_run
-/// use ide_mcp_mio::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_mio::ide::{Diagnostics, Tool, ToolCall};
 /// use ide_mcp_mio::{Clock, EditorOptions, Server, Waker, mio};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut poll = mio::Poll::new()?;
-/// let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+/// let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
 /// let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools(tools);
 /// let mut server = Server::start(editor, poll.registry(), mio::Token(1))?;
 ///
@@ -35,7 +35,7 @@ use std::io;
 ///         server.handle_event(event);
 ///     }
 ///     server.turn(clock.now(), |host, event| {
-///         let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+///         let Some(call) = event.into_call() else { return };
 ///         // An error means that the agent has gone, or has cancelled the call.
 ///         let _ = match call {
 ///             // Your problems belong here: an empty list means "no problems".

@@ -17,11 +17,11 @@ use std::io;
 /// the next call of `next_event`.
 ///
 /// ```no_run
-/// use ide_mcp_smol::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, ToolSet};
+/// use ide_mcp_smol::ide::{Diagnostics, HostEvent, Tool, ToolCall};
 /// use ide_mcp_smol::{EditorOptions, Server};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+/// let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
 /// let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
 ///
 /// // For other threads and tasks: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
@@ -29,8 +29,7 @@ use std::io;
 ///
 /// async_io::block_on(async {
 ///     while !server.is_over() {
-///         let Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) = server.next_event().await
-///         else { continue };
+///         let Some(call) = server.next_event().await.and_then(HostEvent::into_call) else { continue };
 ///         let host = server.host_mut();
 ///         // An error means that the agent has gone, or has cancelled the call.
 ///         let _ = match call {

@@ -51,7 +51,7 @@ pub(crate) fn wrong_token_receives_refusal_before_the_reset<A: Adapter>() {
 pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
     let bind = |bind, policy| A::Editor::bind(bind, config(policy));
     let kind = |bound: std::io::Result<A::Editor>| bound.err().unwrap().kind();
-    let token = || Policy::new(0, new_token().unwrap());
+    let token = || Policy::generated();
     let first = bind(Bind::default(), token()).unwrap();
     let port = first.local_addr().port();
     assert_eq!(kind(bind(Bind::Port(port), token())), ErrorKind::AddrInUse);

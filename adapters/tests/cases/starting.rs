@@ -168,10 +168,9 @@ pub(crate) fn handle_ends_with_its_server<A: Adapter>() {
     let waits = thread::spawn({
         let handle = handle.clone();
         move || {
-            assert!(!handle.wait_until_over(Duration::ZERO));
+            assert!(!handle.end(Duration::ZERO));
             handle.shutdown();
-            handle.shutdown();
-            handle.wait_until_over(PATIENCE)
+            handle.end(PATIENCE)
         }
     });
     world.until(|world| world.editor.is_over());
@@ -180,15 +179,14 @@ pub(crate) fn handle_ends_with_its_server<A: Adapter>() {
     assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 0);
     for (name, late) in [("of before", handle), ("of after", world.editor.handle())] {
         assert_eq!(late.with(|_, _| ()), Err(HandleError::Ended), "{name}");
-        late.shutdown();
-        assert!(late.wait_until_over(Duration::ZERO), "{name}");
+        assert!(late.end(Duration::ZERO), "{name}");
     }
     let mut dropped = World::<A>::start(options(&dir));
     let handle = dropped.editor.handle();
     let (held, freed) = mpsc::channel::<()>();
     handle.with(move |_, _| drop(held)).unwrap();
     drop(dropped);
-    assert!(handle.wait_until_over(Duration::ZERO));
+    assert!(handle.end(Duration::ZERO));
     assert_eq!(freed.recv(), Err(mpsc::RecvError), "the work was dropped");
     assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
 }

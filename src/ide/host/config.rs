@@ -1,7 +1,7 @@
 //! The settings of a host, and its events.
 
 use super::{AgentId, ConnId, Filter};
-use crate::ide::{Mention, ServerConfig, ServerEvent};
+use crate::ide::{Mention, ServerConfig, ServerEvent, ToolCall};
 use alloc::string::String;
 use core::time::Duration;
 
@@ -108,6 +108,20 @@ pub enum HostEvent {
         /// The mention.
         mention: Mention,
     },
+}
+
+impl HostEvent {
+    /// Returns the tool call of this event; `None` for every other event.
+    #[must_use]
+    pub fn into_call(self) -> Option<ToolCall> {
+        match self {
+            Self::Agent { event: ServerEvent::Call(call), .. } => Some(call),
+            Self::Agent { .. }
+            | Self::AdmissionPending { .. }
+            | Self::LockFile(_)
+            | Self::MentionExpired { .. } => None,
+        }
+    }
 }
 
 /// A change of the lock file of an editor, to show to a person: without the lock file no agent finds

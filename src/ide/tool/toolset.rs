@@ -61,6 +61,13 @@ fn spelling(dialect: Dialect) -> usize {
     usize::from(dialect.rules().snake_case)
 }
 
+impl<const N: usize> From<[Tool; N]> for ToolSet {
+    /// Returns the set that offers these tools, as [`handle`](ToolSet::handle) adds them.
+    fn from(tools: [Tool; N]) -> Self {
+        tools.into_iter().fold(Self::new(), Self::handle)
+    }
+}
+
 impl ToolSet {
     /// Creates a set without tools.
     #[must_use]

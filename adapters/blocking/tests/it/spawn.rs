@@ -55,8 +55,7 @@ fn spawned_server_is_used_by_its_handle() {
         let Outcome::Result(raw) = outcome else { unreachable!("{outcome:?}") };
         assert_eq!(ToolResult::read(&raw).unwrap().texts().collect::<Vec<_>>(), ["FILE_SAVED", text]);
     }
-    handle.shutdown();
-    assert!(handle.wait_until_over(PATIENCE));
+    assert!(handle.end(PATIENCE));
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
     assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
     while agent.next_event().is_some() {}
@@ -69,7 +68,7 @@ fn panic_of_the_application_ends_handles() {
     let editor = EditorOptions::new("panics", "1").folder("/w").lock_dir(LockDir::create(&dir).unwrap());
     let handle = spawn(editor, |_| ()).unwrap();
     handle.with(|_, _| std::panic::resume_unwind(Box::new("of the test"))).unwrap();
-    assert!(handle.wait_until_over(PATIENCE));
+    assert!(handle.end(PATIENCE));
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "the server removed its lock file");
     fs::remove_dir_all(&dir).unwrap();
 }

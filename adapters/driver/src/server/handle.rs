@@ -33,7 +33,7 @@ pub struct Handle(Arc<Shared>);
 
 struct Shared {
     queue: Mutex<Queue>,
-    /// The end of the server, for [`Handle::wait_until_over`].
+    /// The end of the server, for [`Handle::end`].
     over: Condvar,
     wake: Box<dyn Fn() + Send + Sync>,
     port: u16,
@@ -133,19 +133,19 @@ impl Handle {
         self.push(Work::Folders(folders.into_iter().map(Into::into).collect()))
     }
 
-    /// Begins the end of the server, as the server's `shutdown` does. [`wait_until_over`](Self::wait_until_over)
-    /// waits for it. Another call has no effect.
+    /// Begins the end of the server, as the server's `shutdown` does, and returns at once. Another call has no
+    /// effect.
     pub fn shutdown(&self) {
         self.0.queue().is_ending = true;
         (self.0.wake)();
     }
 
-    /// Waits until the server is over: the lock file is removed and every connection is closed. Returns
-    /// false if that takes longer than `at_most`. A server ends within a few seconds of
-    /// [`shutdown`](Self::shutdown). On the thread of the server this method waits in vain.
-    pub fn wait_until_over(&self, at_most: Duration) -> bool {
-        let queue = self.0.queue();
-        let waited = self.0.over.wait_timeout_while(queue, at_most, |queue| !queue.is_over);
+    /// Begins the end of the server, and waits for it: the lock file is removed and every connection is
+    /// closed. Returns false if that takes longer than `at_most`; a server ends within a few seconds. On the
+    /// thread of the server this method waits in vain.
+    pub fn end(&self, at_most: Duration) -> bool {
+        self.shutdown();
+        let waited = self.0.over.wait_timeout_while(self.0.queue(), at_most, |queue| !queue.is_over);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_over
     }
 

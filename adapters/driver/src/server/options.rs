@@ -18,11 +18,11 @@ use std::{fmt, io, process};
 ///
 /// ```
 /// use ide_mcp_driver::EditorOptions;
-/// use ide_mcp::ide::{Filter, Tool, ToolSet};
+/// use ide_mcp::ide::{Filter, Tool};
 ///
 /// let options = EditorOptions::new("My Editor", "1.0")
 ///     .folder(".")
-///     .tools(ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics))
+///     .tools([Tool::OpenDiff, Tool::GetDiagnostics])
 ///     .filter(Filter::secrets())
 ///     .configure(|host| host.max_clients = 4);
 /// ```
@@ -75,8 +75,8 @@ impl EditorOptions {
     }
 
     /// Sets the tools that the editor offers. Default none.
-    pub fn tools(mut self, tools: ToolSet) -> Self {
-        self.host.server.tools = Arc::new(tools);
+    pub fn tools(mut self, tools: impl Into<ToolSet>) -> Self {
+        self.host.server.tools = Arc::new(tools.into());
         self
     }
 
