@@ -13,6 +13,7 @@
 
 mod agent;
 mod editors;
+mod pages;
 #[allow(dead_code, reason = "the tests of the commands use the rest of it")]
 #[path = "../cli/tests/it/support/process.rs"]
 mod process;

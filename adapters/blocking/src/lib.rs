@@ -1,5 +1,38 @@
 //! [`ide_mcp`] on blocking sockets of the standard library, for a thread that can wait for the next
-//! event.
+//! event, and for loops that cannot wait for sockets.
+//!
+//! # An editor
+//! ```no_run
+//! use ide_mcp_blocking::ide::{Diagnostics, HostEvent, Tool, ToolCall};
+//! use ide_mcp_blocking::{EditorOptions, Server};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+//! let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
+//!
+//! // For other threads: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
+//! let _handle = server.handle();
+//!
+//! while !server.is_over() {
+//!     let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
+//!     let host = server.host_mut();
+//!     // An error means that the agent has gone, or has cancelled the call.
+//!     let _ = match call {
+//!         // Your problems belong here: an empty list means "no problems".
+//!         ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+//!         // Ask the person, and answer later. The agent writes the file.
+//!         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+//!         other => host.call(other).fail(-32601, "this editor does not have the tool"),
+//!     };
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`spawn`] runs such a server on a thread of its own, for winit, crossterm and other loops that cannot
+//! wait for sockets.
+//!
+//! # Contents
 //!
 //! - [`Conn`] is one connection, of either role, with its machine, on one thread: for command lines
 //!   and tests.

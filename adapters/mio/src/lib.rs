@@ -1,4 +1,49 @@
-//! [`ide_mcp`] in an application's own `mio::Poll`, on the application's own thread.
+//! [`ide_mcp`] in an application's own `mio::Poll`, on the application's own thread; and in loops that wait
+//! for one descriptor, or draw frames.
+//!
+//! # An editor
+//! ```no_run
+//! use ide_mcp_mio::ide::{Diagnostics, Tool, ToolCall};
+//! use ide_mcp_mio::{Clock, EditorOptions, Server, Waker, mio};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut poll = mio::Poll::new()?;
+//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+//! let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools(tools);
+//! let mut server = Server::start(editor, poll.registry(), mio::Token(1))?;
+//!
+//! // For other threads: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
+//! let _handle = server.handle(&Waker::new(poll.registry(), mio::Token(0))?);
+//!
+//! let (clock, mut events) = (Clock::new(), mio::Events::with_capacity(64));
+//! while !server.is_over() {
+//!     let wait = clock.until(server.deadline(clock.now()));
+//!     match poll.poll(&mut events, wait) {
+//!         Err(error) if error.kind() != std::io::ErrorKind::Interrupted => return Err(error.into()),
+//!         _ => {}
+//!     }
+//!     for event in &events {
+//!         server.handle_event(event);
+//!     }
+//!     server.turn(clock.now(), |host, event| {
+//!         let Some(call) = event.into_call() else { return };
+//!         // An error means that the agent has gone, or has cancelled the call.
+//!         let _ = match call {
+//!             // Your problems belong here: an empty list means "no problems".
+//!             ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+//!             // Ask the person, and answer later. The agent writes the file.
+//!             ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+//!             other => host.call(other).fail(-32601, "this editor does not have the tool"),
+//!         };
+//!     });
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`NestedServer`] is for a loop without a `Poll`: GLib, Qt, libuv, calloop, or frames.
+//!
+//! # Contents
 //!
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an

@@ -1,5 +1,37 @@
-//! [`ide_mcp`] in a task of smol, GPUI, or any other executor. This crate needs only `async-io`,
+//! [`ide_mcp`] in a task of smol, GPUI, tokio, or any other executor. This crate needs only `async-io`,
 //! whose reactor waits.
+//!
+//! # An editor
+//! ```no_run
+//! use ide_mcp_smol::ide::{Diagnostics, HostEvent, Tool, ToolCall};
+//! use ide_mcp_smol::{EditorOptions, Server};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+//! let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
+//!
+//! // For other threads and tasks: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
+//! let _handle = server.handle();
+//!
+//! async_io::block_on(async {
+//!     while !server.is_over() {
+//!         let Some(call) = server.next_event().await.and_then(HostEvent::into_call) else { continue };
+//!         let host = server.host_mut();
+//!         // An error means that the agent has gone, or has cancelled the call.
+//!         let _ = match call {
+//!             // Your problems belong here: an empty list means "no problems".
+//!             ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+//!             // Ask the person, and answer later. The agent writes the file.
+//!             ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+//!             other => host.call(other).fail(-32601, "this editor does not have the tool"),
+//!         };
+//!     }
+//! });
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Contents
 //!
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an

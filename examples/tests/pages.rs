@@ -1,0 +1,91 @@
+//! The code and the numbers in the pages are those of the examples.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The greatest number of lines of code of an example, where a goal exists.
+const GOALS: [(&str, usize); 6] = [
+    ("examples/minimal_server.rs", 25),
+    ("examples/agent.rs", 25),
+    ("examples/thread_handle.rs", 25),
+    ("examples/recipes/tokio_recipe.rs", 20),
+    ("examples/recipes/polling_recipe.rs", 20),
+    ("examples/recipes/glib_recipe.rs", 60),
+];
+
+/// The pages with code of the examples.
+const PAGES: [&str; 3] = ["README.md", "docs/embedding.md", "src/lib.rs"];
+
+#[test]
+fn examples_keep_their_line_goals() {
+    for (example, most) in GOALS {
+        let lines = code(example).len();
+        assert!(lines <= most, "{example}: {lines} lines, at most {most}");
+    }
+}
+
+/// Compares each row of the tables that ends in a path of an example and its number of lines.
+#[test]
+fn tables_have_numbers_of_lines() {
+    let mut seen = 0;
+    for page in PAGES {
+        for row in read(page).lines().filter(|row| row.contains("| `examples/") && row.ends_with(" |")) {
+            let mut cells = row.trim_matches(['|', ' ']).rsplit(" | ");
+            let (number, example) = (cells.next().unwrap(), cells.next().unwrap().trim_matches('`'));
+            let Ok(number) = number.parse::<usize>() else { continue };
+            assert_eq!(number, code(example).len(), "{page}: {example}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 11, "{seen} rows");
+}
+
+/// Checks that each block of code that names an example in its first line consists of lines of that example,
+/// in their order.
+#[test]
+fn code_of_the_pages_is_code_of_examples() {
+    let mut seen = 0;
+    for page in PAGES {
+        let text = read(page).replace("//! ", "").replace("//!", "");
+        for block in text.split("```rust,ignore\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            let example = block.lines().next().and_then(|line| line.strip_prefix("// ")).unwrap_or_default();
+            assert!(example.starts_with("examples/"), "{page}: a block names its example first: {block}");
+            let example_code = code(example);
+            let mut rest = example_code.iter();
+            for line in block.lines().skip(1).map(str::trim).filter(|line| is_code(line)) {
+                assert!(rest.any(|of_example| of_example == line), "{page}: {example} has no line\n{line}");
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen >= 5, "{seen} blocks");
+}
+
+/// Returns the lines of code, without indentation: no comments, no blank lines, and none of the attributes
+/// that allow the lints of this repository.
+fn code(example: &str) -> Vec<String> {
+    let text = read(example);
+    let mut lines = text.lines().map(str::trim).filter(|line| is_code(line));
+    let mut code = Vec::new();
+    while let Some(line) = lines.next() {
+        if line.starts_with("#![allow(") {
+            let mut line = line;
+            while !line.ends_with(")]") {
+                line = lines.next().unwrap();
+            }
+        } else {
+            code.push(line.to_owned());
+        }
+    }
+    code
+}
+
+fn is_code(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with("//")
+}
+
+fn read(path: &str) -> String {
+    let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().into();
+    fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
