@@ -1,14 +1,17 @@
 //! A request that waits for the peer, typed by its result.
 
 use crate::ide::Answer;
-use crate::mcp::{FormAnswer, Outcome, PromptResult, ResourceResult, ToolResult};
+use crate::mcp::{
+    FormAnswer, List, Outcome, PromptResult, PromptSpec, ResourceResult, ResourceSpec, ResourceTemplate,
+    ToolResult, ToolSpec,
+};
 use crate::rpc::{ErrorObject, RequestId};
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 use core::marker::PhantomData;
 use serde_json::value::RawValue;
 
-/// A request whose result is an `A`. The agent calls a tool, or asks for a prompt or a resource; the
+/// A request whose result is an `A`. The agent calls a tool, or asks for a list, a prompt or a resource; the
 /// editor asks the person at the agent with a form. The outcome of the request
 /// ([agent](super::ClientEvent::Outcome), [editor](super::ServerEvent::Outcome)) has the same
 /// [name](Pending::id).
@@ -17,8 +20,8 @@ pub struct Pending<A> {
     answer: PhantomData<fn() -> A>,
 }
 
-/// A result that a [`Pending`] request can have: the [`Answer`] of a tool, the messages of a prompt, the
-/// contents of a resource, or the answer to a form.
+/// A result that a [`Pending`] request can have: the [`Answer`] of a tool, a list, the messages of a prompt,
+/// the contents of a resource, or the answer to a form.
 pub trait FromResult: Sized {
     /// Reads the result.
     ///
@@ -40,6 +43,30 @@ impl<A: Answer> FromResult for A {
             }
             None => Err(RequestError::Unreadable),
         }
+    }
+}
+
+impl FromResult for Vec<ToolSpec> {
+    fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
+        List::Tools.read(raw).ok_or(RequestError::Unreadable)
+    }
+}
+
+impl FromResult for Vec<PromptSpec> {
+    fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
+        List::Prompts.read(raw).ok_or(RequestError::Unreadable)
+    }
+}
+
+impl FromResult for Vec<ResourceSpec> {
+    fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
+        List::Resources.read(raw).ok_or(RequestError::Unreadable)
+    }
+}
+
+impl FromResult for Vec<ResourceTemplate> {
+    fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
+        List::ResourceTemplates.read(raw).ok_or(RequestError::Unreadable)
     }
 }
 
@@ -129,3 +156,62 @@ impl fmt::Display for RequestError {
 }
 
 impl core::error::Error for RequestError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the list as its items are written again; `None` if the result cannot be read.
+    fn read<T>(text: &str) -> Option<String>
+    where
+        Vec<T>: FromResult + serde::Serialize,
+    {
+        let raw: &RawValue = serde_json::from_str(text).unwrap();
+        match Vec::<T>::from_result(raw) {
+            Ok(items) => Some(serde_json::to_string(&items).unwrap()),
+            Err(RequestError::Unreadable) => None,
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn lists_are_read_by_their_type() {
+        type Read = fn(&str) -> Option<String>;
+        const ALL: &str = r#"[{"name":"n","title":"t","description":"d","inputSchema":{"type": "object"},"annotations":{"readOnlyHint":true}}]"#;
+        const PROMPT: &str =
+            r#"[{"name":"n","title":"t","description":"d","arguments":[{"name":"a","required":true}]}]"#;
+        const RESOURCE: &str = r#"[{"uri":"u","name":"n","mimeType":"text/plain"}]"#;
+        const TEMPLATE: &str = r#"[{"uriTemplate":"u","name":"n","title":"t"}]"#;
+        let cases: &[(&str, Read, &str, &str, Option<&str>)] = &[
+            ("every member", read::<ToolSpec>, "tools", ALL, Some(ALL)),
+            ("none", read::<ToolSpec>, "tools", "[]", Some("[]")),
+            (
+                "the name alone",
+                read::<ToolSpec>,
+                "tools",
+                r#"[{"name":"n"}]"#,
+                Some(r#"[{"name":"n","inputSchema":{"type":"object"}}]"#),
+            ),
+            (
+                "members of other kinds count as absent, and others are ignored",
+                read::<ToolSpec>,
+                "tools",
+                r#"[{"name":"n","title":null,"description":1,"inputSchema":[],"annotations":null,"icons":[]}]"#,
+                Some(r#"[{"name":"n","inputSchema":{"type":"object"}}]"#),
+            ),
+            ("no name", read::<ToolSpec>, "tools", r#"[{"title":"t"}]"#, None),
+            ("an item that is no object", read::<ToolSpec>, "tools", "[1]", None),
+            ("no list", read::<ToolSpec>, "tools", "{}", None),
+            ("another list", read::<ToolSpec>, "prompts", "[]", None),
+            ("a prompt", read::<PromptSpec>, "prompts", PROMPT, Some(PROMPT)),
+            ("a resource", read::<ResourceSpec>, "resources", RESOURCE, Some(RESOURCE)),
+            ("no URI", read::<ResourceSpec>, "resources", r#"[{"name":"n"}]"#, None),
+            ("a template", read::<ResourceTemplate>, "resourceTemplates", TEMPLATE, Some(TEMPLATE)),
+        ];
+        for (name, read, member, items, want) in cases {
+            let text = ["{\"", member, "\":", items, "}"].concat();
+            assert_eq!(read(&text).as_deref(), *want, "{name}");
+        }
+        assert_eq!(read::<ToolSpec>("[]"), None, "no object");
+    }
+}

@@ -4,13 +4,13 @@
 //! A server can send a cursor twice, or pages without end. So the list is limited in pages and
 //! bytes, and no cursor is followed twice.
 
-use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{PeerFault, Timeout};
-use crate::rpc::{RequestId, each_member, text_of};
+use crate::rpc::{RequestId, each_member, is_object, text_of};
 
 /// A list of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,35 @@ impl List {
             Self::Prompts => "prompts",
         }
     }
+
+    /// Reads the items of a result. Returns `None` if `raw` has no list of items, or if an item is no `T`.
+    #[cfg(feature = "ide")]
+    pub(crate) fn read<T: DeserializeOwned>(self, raw: &RawValue) -> Option<Vec<T>> {
+        let mut items = None;
+        each_member(raw, |name, value| {
+            if items.is_none() && text_of(name).as_deref() == Some(self.member()) {
+                items = Some(value.get());
+            }
+        })?;
+        serde_json::from_str(items?).ok()
+    }
+}
+
+/// Reads a text of an item. A value of another kind counts as absent, which is the empty text.
+pub(super) fn text_or_empty<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Cow<'static, str>, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    Ok(text_of(raw).map_or(Cow::Borrowed(""), |text| Cow::Owned(text.into_owned())))
+}
+
+/// Reads an object of an item as it is written. A value of another kind counts as absent, which is the
+/// empty text.
+pub(super) fn object_or_empty<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Cow<'static, str>, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    Ok(if is_object(raw) { Cow::Owned(raw.get().to_owned()) } else { Cow::Borrowed("") })
 }
 
 /// The maximum size of a list, in pages and bytes.

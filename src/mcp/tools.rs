@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::Timeout;
+use super::listing::{object_or_empty, text_or_empty};
 use crate::rpc::{self, ErrorObject, code};
 
 /// The tools that a [`Server`](super::Server) offers. [`RawTools`] is a ready-made implementation.
@@ -86,23 +87,38 @@ pub trait Tools {
 }
 
 /// The description of one tool in `tools/list`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
     /// The name of the tool.
     pub name: Cow<'static, str>,
     /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub title: Cow<'static, str>,
     /// A description of the tool, for the model that chooses it. Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// The JSON Schema of the arguments, as JSON.
     ///
     /// If the schema is not a JSON object, the list has the schema of any object in its place
-    /// (`{"type":"object"}`). So one faulty schema does not cost the peer the whole list.
-    #[serde(rename = "inputSchema", serialize_with = "schema")]
+    /// (`{"type":"object"}`). So one faulty schema does not cost the peer the whole list. In a list that
+    /// a client has read, the text is empty if the tool has no such object.
+    #[serde(
+        rename = "inputSchema",
+        default,
+        deserialize_with = "object_or_empty",
+        serialize_with = "schema"
+    )]
     pub input_schema: Cow<'static, str>,
+    /// Hints about the effects of the tool, such as `readOnlyHint` (MCP 2025-03-26), as JSON. Left out
+    /// unless they are a JSON object.
+    #[serde(
+        default,
+        deserialize_with = "object_or_empty",
+        serialize_with = "schema",
+        skip_serializing_if = "is_no_object"
+    )]
+    pub annotations: Cow<'static, str>,
 }
 
 impl ToolSpec {
@@ -117,6 +133,7 @@ impl ToolSpec {
             title: Cow::Borrowed(""),
             description: description.into(),
             input_schema: input_schema.into(),
+            annotations: Cow::Borrowed(""),
         }
     }
 
@@ -126,20 +143,36 @@ impl ToolSpec {
         self.title = title.into();
         self
     }
+
+    /// Sets the [annotations](Self::annotations).
+    #[must_use]
+    pub fn annotations(mut self, annotations: impl Into<Cow<'static, str>>) -> Self {
+        self.annotations = annotations.into();
+        self
+    }
 }
 
 /// Writes a schema. If the schema is no object, writes the schema of any object.
 fn schema<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    match serde_json::from_str::<&RawValue>(text) {
-        Ok(schema) if rpc::is_object(schema) => schema.serialize(serializer),
-        Ok(_) | Err(_) => serializer.collect_map([("type", "object")]),
+    match object(text) {
+        Some(schema) => schema.serialize(serializer),
+        None => serializer.collect_map([("type", "object")]),
     }
+}
+
+fn is_no_object(text: &str) -> bool {
+    object(text).is_none()
+}
+
+fn object(text: &str) -> Option<&RawValue> {
+    serde_json::from_str::<&RawValue>(text).ok().filter(|raw| rpc::is_object(raw))
 }
 
 /// Returns a digest: equal lists have equal digests, and different lists almost never do.
 pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
-    let texts =
-        specs.iter().flat_map(|spec| [&spec.name, &spec.title, &spec.description, &spec.input_schema]);
+    let texts = specs
+        .iter()
+        .flat_map(|spec| [&spec.name, &spec.title, &spec.description, &spec.input_schema, &spec.annotations]);
     // Each text is followed by a byte that occurs in no text.
     rpc::digest(texts.flat_map(|text| text.bytes().chain([0xff])))
 }
@@ -205,7 +238,12 @@ mod tests {
             let got = serde_json::to_string(&ToolSpec::new("t", *description, *schema)).unwrap();
             assert_eq!(got, *want, "{name}");
         }
-        let titled = ToolSpec::new("t", "", "{}").title("T");
+        let titled = ToolSpec::new("t", "", "{}").title("T").annotations(r#"{"readOnlyHint":true}"#);
+        assert_eq!(
+            serde_json::to_string(&titled).unwrap(),
+            r#"{"name":"t","title":"T","inputSchema":{},"annotations":{"readOnlyHint":true}}"#
+        );
+        let titled = titled.annotations("true");
         assert_eq!(serde_json::to_string(&titled).unwrap(), r#"{"name":"t","title":"T","inputSchema":{}}"#);
     }
 
@@ -218,11 +256,12 @@ mod tests {
             ToolSpec::new("a", "x", "c"),
             ToolSpec::new("a", "b", "x"),
             spec().title("x"),
+            spec().annotations("x"),
             ToolSpec::new("ab", "", "c"),
         ];
         let digests: alloc::collections::BTreeSet<u64> =
             specs.into_iter().map(|spec| digest(&[spec])).collect();
-        assert_eq!(digests.len(), 6);
+        assert_eq!(digests.len(), 7);
         assert_eq!(digest(&[spec()]), digest(&[spec()]));
     }
 

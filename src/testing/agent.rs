@@ -50,7 +50,7 @@ impl AgentAct {
     pub fn on(&self, client: &mut Client, asked: &mut Vec<RequestId>) {
         let tab = |number: &u8| -> String { format!("tab {}", number & 3) };
         let request = match self {
-            Self::ListTools => client.list_tools(),
+            Self::ListTools => client.list_tools().map(|asked| asked.id()),
             Self::OpenDiff { tab: number, lines } => {
                 let text = "a line of text\n".repeat(usize::from(*lines));
                 call(client, &OpenDiff::new("/w/a", text, tab(number)))

@@ -11,7 +11,8 @@ use super::tool::Arguments;
 use super::{Dialect, DirectRequest, Pending, Push, Tool, ToolArguments};
 use crate::machine::delegate_wire;
 use crate::mcp::{
-    self, FormAnswer, GetPrompt, List, Progress, PromptResult, ReadResource, ResourceResult, Root, Timeout,
+    self, FormAnswer, GetPrompt, List, Progress, PromptResult, PromptSpec, ReadResource, ResourceResult,
+    ResourceSpec, ResourceTemplate, Root, Timeout, ToolSpec,
 };
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
@@ -84,18 +85,52 @@ impl Client {
         })
     }
 
-    /// Requests the list of the tools of the editor.
+    /// Requests the list of the tools of the editor. [`Pending::answer`] reads the
+    /// [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
     /// requests have no answer yet.
-    pub fn list_tools(&mut self) -> Result<RequestId, NotSent> {
-        self.list(List::Tools, Timeout::Default)
+    pub fn list_tools(&mut self) -> Result<Pending<Vec<ToolSpec>>, NotSent> {
+        self.list(List::Tools, Timeout::Default).map(Pending::new)
     }
 
-    /// Requests all pages of a list of the editor. The timeout applies to each page. One
-    /// [`Outcome`](ClientEvent::Outcome) follows: the list as if it had come in one page.
+    /// Requests the list of the prompts of the editor. [`Pending::answer`] reads the
+    /// [outcome](ClientEvent::Outcome).
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
+    /// requests have no answer yet.
+    pub fn list_prompts(&mut self) -> Result<Pending<Vec<PromptSpec>>, NotSent> {
+        self.list(List::Prompts, Timeout::Default).map(Pending::new)
+    }
+
+    /// Requests the list of the resources of the editor. [`Pending::answer`] reads the
+    /// [outcome](ClientEvent::Outcome).
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
+    /// requests have no answer yet.
+    pub fn list_resources(&mut self) -> Result<Pending<Vec<ResourceSpec>>, NotSent> {
+        self.list(List::Resources, Timeout::Default).map(Pending::new)
+    }
+
+    /// Requests the list of the templates of resources of the editor. [`Pending::answer`] reads the
+    /// [outcome](ClientEvent::Outcome).
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
+    /// requests have no answer yet.
+    pub fn list_resource_templates(&mut self) -> Result<Pending<Vec<ResourceTemplate>>, NotSent> {
+        self.list(List::ResourceTemplates, Timeout::Default).map(Pending::new)
+    }
+
+    /// Requests all pages of a list of the editor, for its result as it is written. The timeout applies to
+    /// each page. One [`Outcome`](ClientEvent::Outcome) follows: the list as if it had come in one page.
     ///
     /// # Errors
     ///

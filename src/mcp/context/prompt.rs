@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    mcp::{Content, content::read_block},
+    mcp::{Content, content::read_block, listing::text_or_empty},
     rpc::{ErrorObject, code, read_object},
 };
 
 /// The description of one prompt in `prompts/list`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptSpec {
     /// The name of the prompt. The real client offers it as `/ide:NAME`.
     pub name: Cow<'static, str>,
     /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub title: Cow<'static, str>,
     /// A description of the prompt, for the person who chooses it. Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// The arguments, in the order in which the client asks the person for them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
 }
 
@@ -54,16 +54,16 @@ impl PromptSpec {
 }
 
 /// The description of an argument of a prompt. Its value is a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// The name of the argument.
     pub name: Cow<'static, str>,
     /// A description of the argument, for the person. Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// True if a request without this argument is refused.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub required: bool,
 }
 

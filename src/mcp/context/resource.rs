@@ -6,10 +6,11 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
+use crate::mcp::listing::text_or_empty;
 use crate::rpc::{ErrorObject, code, read_object, text_of};
 
 /// The description of one resource in `resources/list`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceSpec {
@@ -18,13 +19,13 @@ pub struct ResourceSpec {
     /// The name, which a client shows if there is no title.
     pub name: Cow<'static, str>,
     /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub title: Cow<'static, str>,
     /// A description of the resource, for the model that chooses it. Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// The media type. Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub mime_type: Cow<'static, str>,
     /// The tool that reads this resource. A request for the resource becomes a call of this tool
     /// without arguments, and the texts of the answer become the contents of the resource. The resource
@@ -78,7 +79,7 @@ impl ResourceSpec {
 }
 
 /// The description of resources whose URIs follow a template, in `resources/templates/list`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
@@ -87,13 +88,13 @@ pub struct ResourceTemplate {
     /// The name, which a client shows if there is no title.
     pub name: Cow<'static, str>,
     /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub title: Cow<'static, str>,
     /// A description of the resources, for the model that chooses them. Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// The media type of all these resources. Left out if empty.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub mime_type: Cow<'static, str>,
 }
 

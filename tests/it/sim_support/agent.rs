@@ -443,7 +443,7 @@ impl Agent {
             }
             14 => {
                 self.listed_at = time;
-                (client.list_tools(), default)
+                (client.list_tools().map(|asked| asked.id()), default)
             }
             15 => {
                 let method = ["ping", "resources/list", "prompts/list", "server/discover", "x/unknown"];
@@ -528,7 +528,7 @@ impl Agent {
     pub fn relist(&mut self, plan: &Plan) {
         let time = self.clock.latest();
         let Some(client) = self.client.as_mut().filter(|_| self.relists) else { return };
-        if let Ok(request) = client.list_tools() {
+        if let Ok(request) = client.list_tools().map(|asked| asked.id()) {
             let deadline = Some(time.saturating_add(plan.request_timeout));
             let (idle, latest) = (Duration::MAX, time.saturating_add(Duration::MAX));
             self.requests.insert(request, Wanted { nonce: None, deadline, idle, latest, reached: 0.0 });

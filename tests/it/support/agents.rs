@@ -74,7 +74,7 @@ impl Subject for IdeClient {
         match event {
             ClientEvent::Ready(_) => {
                 app.ready = true;
-                app.asked.extend(machine.list_tools());
+                app.asked.extend(machine.list_tools().map(|asked| asked.id()));
             }
             ClientEvent::Outcome { request, .. } => {
                 app.asked.retain(|asked| asked != request);

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
     let asked = session.client().and_then(|client| client.list_tools()).map_err(|error| error.to_string())?;
-    let result = session.result_of(asked, "the list of tools")?;
+    let result = session.result_of(asked.id(), "the list of tools")?;
     let list: List =
         serde_json::from_str(result.get()).map_err(|error| format!("no list of tools: {error}"))?;
     if list.tools.is_empty() {
