@@ -51,6 +51,7 @@
 
 mod acceptor;
 mod conn;
+mod connect;
 mod inbound;
 mod outbound;
 mod parking;
@@ -60,8 +61,10 @@ mod sockets;
 mod spawn;
 
 pub use conn::Conn;
+pub use connect::connect_checked;
 pub use ide_mcp_driver::{
-    Bind, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Wake, Waker,
+    Bind, ConnectError, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Trust, Wake,
+    Waker,
 };
 pub use server::Server;
 pub use spawn::spawn;

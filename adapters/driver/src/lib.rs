@@ -33,11 +33,13 @@
 //! A new adapter implements [`Transport`] and calls [`Server::turn`]. An adapter that learns of
 //! readiness only through wakers uses the wakers of a [`WakeSet`], and calls [`Server::next`].
 
+mod agent;
 mod delegate;
 mod server;
 mod socket;
 mod waiting;
 
+pub use agent::{ConnectError, Trust, address_of};
 pub use ide_mcp_lockfile::GuardMode;
 pub use server::{
     Bind, EditorOptions, Guarding, Handle, HandleError, RETRY, Server, StartError, Transport, Wake,

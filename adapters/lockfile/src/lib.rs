@@ -8,6 +8,8 @@
 //! no pipe, reads no file of another user, and deletes nothing. [`LockDir::remove_leftovers`] removes on
 //! request the files that our own editor left behind when it was killed.
 //!
+//! [`find_editor`] finds the editor of an agent, and [`EditorSearch`] has the options of the search.
+//!
 //! A port outlives the editor that listened on it, and another user can take it. So a client looks up
 //! the owner of the server's socket with [`check_server`], after it has connected and before it sends
 //! its token.
@@ -37,6 +39,7 @@
 mod dir;
 mod environment;
 mod error;
+mod find;
 mod folders;
 mod guard;
 mod leftovers;
@@ -57,6 +60,7 @@ mod temp_dir;
 pub use dir::LockDir;
 pub use environment::{client_env, from_environment, new_token};
 pub use error::Error;
+pub use find::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, RefusedFile, WorkingDir, find_editor};
 pub use folders::workspace_folders;
 pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays};

@@ -66,7 +66,10 @@ mod timer;
 mod waker;
 
 pub use conn::Conn;
-pub use ide_mcp_driver::{Bind, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Wake};
+pub use ide_mcp_driver::{
+    Bind, ConnectError, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Trust, Wake,
+    address_of,
+};
 pub use nested::NestedServer;
 pub use server::Server;
 pub use waker::Waker;

@@ -54,7 +54,8 @@ mod waiting;
 
 pub use conn::Conn;
 pub use ide_mcp_driver::{
-    Bind, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Wake, Waker,
+    Bind, ConnectError, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Trust, Wake,
+    Waker,
 };
 pub use server::Server;
 

@@ -11,7 +11,7 @@ mod request;
 mod script;
 mod session;
 
-use crate::support::find::{self, Here};
+use crate::support::find;
 use crate::support::{FAILED, NOT_BEGUN, Program};
 use commands::Verdict;
 use commands::diff::{Proposal, tell};
@@ -40,9 +40,9 @@ fn run(options: Options) -> ExitCode {
     };
     let editor = match find::editor(&options.asked) {
         Ok(editor) => editor,
-        Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing.to_string()),
+        Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing),
     };
-    let access = Access { dead_process: options.asked.dead_process, trust: options.trust };
+    let access = Access { dead_process: options.asked.permits_dead_process, trust: options.trust };
     let forms = match &prepared {
         Prepared::Script(_) => Forms::Events,
         Prepared::Proposal(_) | Prepared::Command(Command::Call(_) | Command::Watch) => Forms::at_terminal(),
@@ -72,7 +72,7 @@ fn run(options: Options) -> ExitCode {
 
 /// Returns the directory of the agent as the real client names it: without symbolic links.
 fn root(cwd: Option<&Path>) -> Option<Root> {
-    let here = Here::of(cwd).ok()?;
+    let here = find::working_dir(cwd).ok()?;
     let path = LocalPath::parse(&here.canonical, Platform::native()).ok()?;
     Some(Root::new(path.to_uri()))
 }
@@ -91,7 +91,7 @@ impl Prepared {
         Ok(Some(match command {
             Command::Diff { path, proposal } => {
                 // Reports a wrong `--cwd` itself, and not a file missing in it.
-                Here::of(cwd).map_err(|error| (NOT_BEGUN, error.to_string()))?;
+                find::working_dir(cwd).map_err(|error| (NOT_BEGUN, error.to_string()))?;
                 match Proposal::prepare(&path, &proposal).map_err(|problem| (FAILED, problem))? {
                     Some(proposal) => Self::Proposal(proposal),
                     None => {

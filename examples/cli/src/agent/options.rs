@@ -1,11 +1,12 @@
 //! The command line.
 
 use crate::agent::request::{prompt, request};
-use crate::support::find::Asked;
-use crate::support::{Trust, parse_port};
+use crate::support::parse_port;
 use ide_mcp::ide::OtherTool;
 use ide_mcp::ide::locate::Extras;
 use ide_mcp::mcp::GetPrompt;
+use ide_mcp_driver::Trust;
+use ide_mcp_lockfile::EditorSearch;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
@@ -87,7 +88,7 @@ connection, or any other failure; 2 if no editor was found, or the command line 
 
 #[derive(Debug)]
 pub(crate) struct Options {
-    pub(crate) asked: Asked,
+    pub(crate) asked: EditorSearch,
     pub(crate) command: Command,
     pub(crate) json: bool,
     pub(crate) reconnect: bool,
@@ -116,18 +117,18 @@ pub(crate) enum Command {
 impl Options {
     /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut asked = Asked::default();
+        let mut asked = EditorSearch::default();
         let (mut words, mut script) = (Vec::new(), None);
         let (mut json, mut reconnect, mut trust) = (false, false, Trust::OurUser);
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long("lock") => asked.lock = Some(parser.value()?.into()),
+                Long("lock") => asked.lock_file = Some(parser.value()?.into()),
                 Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
                 Long("cwd") => asked.cwd = Some(parser.value()?.into()),
                 Long("legacy") => asked.extras = Extras { default_too: true, xdg: true, claude_code: true },
-                Long("dead-process") => asked.dead_process = true,
-                Long("trust-port") => trust = Trust::Port,
+                Long("dead-process") => asked.permits_dead_process = true,
+                Long("trust-port") => trust = Trust::EveryUser,
                 Long("json") => json = true,
                 Long("reconnect") => reconnect = true,
                 Long("script") => script = Some(parser.value()?.into()),
@@ -135,7 +136,7 @@ impl Options {
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
             }
         }
-        if asked.lock.is_some() && asked.port.is_some() {
+        if asked.lock_file.is_some() && asked.port.is_some() {
             return Err("--lock and --port exclude each other".into());
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -2,8 +2,7 @@
 //! reconnects.
 
 use crate::agent::forms::Forms;
-use crate::support::find::{self, Asked, Editor, Nothing};
-use crate::support::{NotConnected, Progress, Trust, connect_checked};
+use crate::support::{Progress, connect_checked, find, not_connected};
 use getrandom::SysRng;
 use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK, authority};
 use ide_mcp::ide::{
@@ -14,7 +13,8 @@ use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
-use ide_mcp_lockfile::Error;
+use ide_mcp_driver::{ConnectError, Trust};
+use ide_mcp_lockfile::{EditorSearch, Error, FoundEditor};
 use serde_json::value::RawValue;
 use std::time::Duration;
 use std::{io, process, thread};
@@ -87,7 +87,7 @@ pub(crate) enum Heard {
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The contents of the lock file at the last attempt.
-    editor: Editor,
+    editor: FoundEditor,
     access: Access,
     identity: Identity,
     /// `None` while the session waits for the next attempt.
@@ -105,7 +105,7 @@ impl Session {
     /// Attaches: returns when the session is open. With `again` the session reconnects after a lost
     /// connection, as the real client does; it does not repeat a first attempt that fails.
     pub(crate) fn attach(
-        editor: Editor,
+        editor: FoundEditor,
         access: Access,
         identity: Identity,
         again: bool,
@@ -229,13 +229,13 @@ impl Session {
         self.conn.as_mut().map(Conn::machine_mut).ok_or(NotSent::NotReady)
     }
 
-    pub(crate) const fn editor(&self) -> &Editor {
+    pub(crate) const fn editor(&self) -> &FoundEditor {
         &self.editor
     }
 
     /// Returns the name of the editor for messages.
     pub(crate) fn name(&self) -> String {
-        let Editor { name, port, .. } = &self.editor;
+        let FoundEditor { name, port, .. } = &self.editor;
         if name.is_empty() { format!("the editor on port {port}") } else { format!("{name:?}") }
     }
 
@@ -289,10 +289,10 @@ impl Session {
     }
 
     /// Connects, and checks the owner of the server before the first byte.
-    fn connect(&mut self) -> Result<Conn<Client>, NotConnected> {
+    fn connect(&mut self) -> Result<Conn<Client>, ConnectError> {
         self.count = self.count.saturating_add(1);
         let name = Implementation::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
-        let Editor { host, port, token, .. } = &self.editor;
+        let FoundEditor { host, port, token, .. } = &self.editor;
         let mut config = ClientConfig::new(name, *port, token.clone()).with_host(host, *port);
         config.pid = Some(process::id());
         config.mcp.roots = self.identity.root.clone().map(|root| vec![root]);
@@ -356,8 +356,8 @@ impl Session {
                 self.conn = Some(conn);
                 Ok(None)
             }
-            Err(NotConnected::NotOurs(error @ Error::PortNotOurs { .. })) => {
-                Err(NotConnected::NotOurs(error).to_string())
+            Err(ConnectError::NotTrusted(error @ Error::PortNotOurs { .. })) => {
+                Err(not_connected(&ConnectError::NotTrusted(error)))
             }
             Err(_) => self.lost(&Closed::Abnormal),
         }
@@ -365,9 +365,10 @@ impl Session {
 }
 
 /// Reads the lock file again.
-fn read_again(editor: &Editor, access: Access) -> Result<Editor, Nothing> {
-    let lock = Some(editor.lock.clone());
-    find::editor(&Asked { lock, dead_process: access.dead_process, ..Asked::default() })
+fn read_again(editor: &FoundEditor, access: Access) -> Result<FoundEditor, String> {
+    let mut search = EditorSearch::of_lock_file(&editor.lock_file);
+    search.permits_dead_process = access.dead_process;
+    find::editor(&search)
 }
 
 /// Shows a person at a terminal the reason and the duration of a wait.
@@ -395,23 +396,24 @@ fn safe(text: &impl ToString) -> Failure {
     display_safe(&text.to_string()).into_owned()
 }
 
-fn not_attached(editor: &Editor, error: NotConnected) -> NotAttached {
+fn not_attached(editor: &FoundEditor, error: ConnectError) -> NotAttached {
     match error {
-        NotConnected::Io(error) => NotAttached::Nobody(nobody(editor, &error)),
+        ConnectError::Io(error) => NotAttached::Nobody(nobody(editor, &error)),
         not_ours => {
-            NotAttached::Failed(format!("the agent does not attach: {not_ours}; `ide-mcp doctor` says more"))
+            let why = not_connected(&not_ours);
+            NotAttached::Failed(format!("the agent does not attach: {why}; `ide-mcp doctor` says more"))
         }
     }
 }
 
-fn nobody(editor: &Editor, error: &io::Error) -> Failure {
-    let (name, lock) = (&editor.name, editor.lock.display());
+fn nobody(editor: &FoundEditor, error: &io::Error) -> Failure {
+    let (name, lock) = (&editor.name, editor.lock_file.display());
     let port = match editor.host.as_str() {
         LOOPBACK => format!("port {}", editor.port),
         // The message names the variable, which the person can have forgotten.
         host => format!("{}, the host of {HOST_VARIABLE}", display_safe(&authority(host, editor.port))),
     };
-    let advice = match editor.dead {
+    let advice = match editor.dead_process {
         Some(pid) => format!("its process {pid} does not run: start the editor again, or remove {lock}"),
         None => format!("start the editor again, or remove {lock}"),
     };
@@ -420,13 +422,13 @@ fn nobody(editor: &Editor, error: &io::Error) -> Failure {
     )
 }
 
-fn refused(editor: &Editor, closed: &Closed) -> Failure {
+fn refused(editor: &FoundEditor, closed: &Closed) -> Failure {
     match closed {
         Closed::NotAccepted(ResponseError::Status(401, _)) => format!(
             "the editor on port {} refuses the token: {} is not the lock file of this editor; start the editor again, \
              so that it writes a new one",
             editor.port,
-            editor.lock.display()
+            editor.lock_file.display()
         ),
         closed => format!("the editor on port {} lets nobody in: {}", editor.port, safe(closed)),
     }

@@ -1,15 +1,15 @@
 //! The editor's side: the connection, and its reconnection.
 
 use crate::bridge::routes::Above;
-use crate::support::find::{self, Asked, Editor};
-use crate::support::{NotConnected, Trust, address_of};
+use crate::support::{find, not_connected, report_unknown};
 use getrandom::SysRng;
 use ide_mcp::ide::{Backoff, Client, ClientConfig, ClientEvent, Reconnect, display_safe};
 use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
 use ide_mcp::{Time, Wire as _};
-use ide_mcp_mio::Conn;
+use ide_mcp_lockfile::{EditorSearch, FoundEditor};
+use ide_mcp_mio::{Conn, Trust, address_of};
 use mio::event::Event;
 use mio::{Registry, Token};
 use serde_json::value::RawValue;
@@ -28,10 +28,10 @@ pub(crate) struct Guise {
 
 #[derive(Debug)]
 pub(crate) struct Attachment {
-    asked: Asked,
+    search: EditorSearch,
     trust: Trust,
     /// The editor that the last search found.
-    editor: Editor,
+    editor: FoundEditor,
     guise: Guise,
     registry: Registry,
     token: Token,
@@ -68,16 +68,16 @@ pub(crate) enum Change {
 impl Attachment {
     /// Creates the attachment; `place` has the registry and the token for the socket.
     pub(crate) fn new(
-        asked: Asked,
+        search: EditorSearch,
         trust: Trust,
-        editor: Editor,
+        editor: FoundEditor,
         guise: Guise,
         place: (Registry, Token),
     ) -> Self {
         let (registry, token) = place;
         let reconnect = Reconnect::new(Backoff::default(), Time::ZERO);
         Self {
-            asked,
+            search,
             trust,
             editor,
             guise,
@@ -110,10 +110,15 @@ impl Attachment {
             // Without a peer address the socket is not connected yet, or connecting failed; the
             // turn finds out which.
             let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) else { return };
-            match self.trust.check("bridge", local, peer) {
-                Ok(()) => self.is_checked = true,
+            match self.trust.check(Ok(local), Ok(peer)) {
+                Ok(unknown) => {
+                    self.is_checked = true;
+                    if let Some(unknown) = unknown {
+                        report_unknown("bridge", peer, unknown);
+                    }
+                }
                 Err(error) => {
-                    self.refused = Some(NotConnected::from(error).to_string());
+                    self.refused = Some(not_connected(&error));
                     self.conn = None;
                 }
             }
@@ -202,7 +207,7 @@ impl Attachment {
     /// Describes the end of the last connection for a person.
     pub(crate) fn explain(&self, closed: &Closed) -> String {
         let (name, port, lock) =
-            (display_safe(&self.editor.name), self.editor.port, self.editor.lock.display());
+            (display_safe(&self.editor.name), self.editor.port, self.editor.lock_file.display());
         let why = display_safe(&closed.to_string()).into_owned();
         let what = if self.was_attached { "is lost" } else { "cannot be attached to" };
         format!("the editor {name:?} on port {port} {what}: {why}; its lock file is {lock}")
@@ -210,11 +215,8 @@ impl Attachment {
 
     fn connect(&mut self, now: Time) -> Result<(), String> {
         // An editor that was restarted can have another port and another token.
-        match find::editor(&self.asked) {
-            Ok(editor) => self.editor = editor,
-            Err(nothing) => return Err(nothing.to_string()),
-        }
-        let Editor { host, port, token, .. } = &self.editor;
+        self.editor = find::editor(&self.search)?;
+        let FoundEditor { host, port, token, .. } = &self.editor;
         let mut config =
             ClientConfig::new(self.guise.info.clone(), *port, token.clone()).with_host(host, *port);
         config.pid = Some(process::id());

@@ -27,7 +27,7 @@ fn run(options: Options) -> ExitCode {
     // Checked before the client sends a message: the bridge reports a missing editor at once.
     let editor = match find::editor(&options.editor) {
         Ok(editor) => editor,
-        Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing.to_string()),
+        Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing),
     };
     PROGRAM.done(
         Bridge::new(options.editor, options.trust, editor)

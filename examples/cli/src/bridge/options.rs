@@ -1,7 +1,8 @@
 //! The command line.
 
-use crate::support::find::Asked;
-use crate::support::{Trust, parse_port};
+use crate::support::parse_port;
+use ide_mcp_driver::Trust;
+use ide_mcp_lockfile::EditorSearch;
 use lexopt::prelude::*;
 
 pub(crate) const USAGE: &str = "\
@@ -44,26 +45,26 @@ client, within 30 seconds or within one second of the end; 2 if there is no edit
 
 #[derive(Debug)]
 pub(crate) struct Options {
-    pub(crate) editor: Asked,
+    pub(crate) editor: EditorSearch,
     pub(crate) trust: Trust,
 }
 
 impl Options {
     /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let (mut editor, mut trust) = (Asked::default(), Trust::OurUser);
+        let (mut editor, mut trust) = (EditorSearch::default(), Trust::OurUser);
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long("lock") => editor.lock = Some(parser.value()?.into()),
+                Long("lock") => editor.lock_file = Some(parser.value()?.into()),
                 Long("port") => editor.port = Some(parse_port(&parser.value()?, 1)?),
                 Long("cwd") => editor.cwd = Some(parser.value()?.into()),
-                Long("dead-process") => editor.dead_process = true,
-                Long("trust-port") => trust = Trust::Port,
+                Long("dead-process") => editor.permits_dead_process = true,
+                Long("trust-port") => trust = Trust::EveryUser,
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }
         }
-        if editor.lock.is_some() && editor.port.is_some() {
+        if editor.lock_file.is_some() && editor.port.is_some() {
             return Err("--lock and --port exclude each other".into());
         }
         Ok(Some(Self { editor, trust }))

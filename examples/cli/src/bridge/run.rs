@@ -14,11 +14,12 @@ use crate::bridge::attachment::{Attachment, Change, Guise};
 use crate::bridge::greeting::{Waiting, introduction, itself};
 use crate::bridge::pipes::Pipes;
 use crate::bridge::routes::{Below, OfEditor, Routes};
-use crate::support::find::{Asked, Editor};
-use crate::support::{Input, Trust, complain};
+use crate::support::{Input, complain};
 use ide_mcp::mcp::{Event, Forward, Lines, Server, ServerConfig, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
+use ide_mcp_driver::Trust;
+use ide_mcp_lockfile::{EditorSearch, FoundEditor};
 use ide_mcp_mio::Waker;
 use mio::{Events, Poll, Token};
 use serde_json::value::RawValue;
@@ -73,7 +74,7 @@ enum Stage {
 }
 
 impl Bridge {
-    pub(crate) fn new(asked: Asked, trust: Trust, editor: Editor) -> io::Result<Self> {
+    pub(crate) fn new(search: EditorSearch, trust: Trust, editor: FoundEditor) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), PIPES)?;
         let registry = poll.registry().try_clone()?;
@@ -84,7 +85,7 @@ impl Bridge {
             out: Lines::default(),
             // Answers requests before `initialize`.
             below: server(ServerConfig::new(nobody.info.clone())),
-            attachment: Attachment::new(asked, trust, editor, nobody, (registry, EDITOR)),
+            attachment: Attachment::new(search, trust, editor, nobody, (registry, EDITOR)),
             routes: Routes::default(),
             stage: Stage::Greeting,
             failure: None,

@@ -1,10 +1,10 @@
 //! The facts: the variables, the directories, the lock files, and the answers of their ports. They
 //! are plain values, so that the rules need no disk and no socket. No value displays a token.
 
-use crate::support::find::Here;
 use ide_mcp::ide::locate::Source;
 use ide_mcp::ide::matching::Candidate;
 use ide_mcp::ide::{ClientEnv, LockFile};
+use ide_mcp_lockfile::WorkingDir;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(crate) use ide_mcp_lockfile::Weakness;
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) variables: Variables,
-    pub(crate) here: Here,
+    pub(crate) here: WorkingDir,
     pub(crate) system: System<'static>,
     /// The directories that can hold lock files, or the reason why none can be named.
     pub(crate) directories: Result<Vec<Directory>, String>,

@@ -11,8 +11,7 @@ mod options;
 mod report;
 mod rules;
 
-use crate::support::find::Here;
-use crate::support::{NOT_BEGUN, Program, Progress, write_line};
+use crate::support::{NOT_BEGUN, Program, Progress, find, write_line};
 use gather::{gather, remove};
 use lexopt::Parser;
 use options::Options;
@@ -28,7 +27,7 @@ pub(crate) fn main(parser: Parser) -> ExitCode {
 }
 
 fn run(options: Options) -> ExitCode {
-    let here = match Here::of(options.cwd.as_deref()) {
+    let here = match find::working_dir(options.cwd.as_deref()) {
         Ok(here) => here,
         Err(error) => return PROGRAM.end_with(options.json, NOT_BEGUN, &error.to_string()),
     };

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::support::Trust;
+use ide_mcp_driver::Trust;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ impl Options {
                 Short('v') | Long("verbose") => options.verbose = true,
                 Long("json") => options.json = true,
                 Long("no-connect") => options.no_connect = true,
-                Long("trust-port") => options.trust = Trust::Port,
+                Long("trust-port") => options.trust = Trust::EveryUser,
                 Long("remove-leftovers") => options.remove_leftovers = true,
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }

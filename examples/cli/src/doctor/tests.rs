@@ -2,9 +2,9 @@
 
 use super::facts::{Answer, Directory, Facts, Lock, Probe, State, System, Variables};
 use super::{kinds, report, rules};
-use crate::support::find::Here;
 use ide_mcp::ide::locate::{Environment, Extras, Source, locate};
 use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp_lockfile::WorkingDir;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -53,7 +53,7 @@ fn printed(facts: &Facts) -> String {
 
 /// Returns facts with one editor that has the directory open and another token than its lock file.
 fn refused() -> Facts {
-    let mut here = Here::of(Some("/".as_ref())).unwrap();
+    let mut here = WorkingDir::of(Some("/".as_ref())).unwrap();
     (here.logical, here.canonical) = ("/home/me/project".into(), "/home/me/project".into());
     let environment = Environment { home: Some("/home/me"), ..Environment::default() };
     let directories =

@@ -4,10 +4,9 @@
 
 mod options;
 
-use crate::support::find::{Asked, Editor, Here, unicode};
 use crate::support::{FAILED, NOT_BEGUN, Program, complain, find, write_line};
 use ide_mcp::ide::McpConfig;
-use ide_mcp_lockfile::{process_scope, write_private};
+use ide_mcp_lockfile::{EditorSearch, FoundEditor, process_scope, write_private};
 use lexopt::Parser;
 use options::Options;
 use serde_json::json;
@@ -25,7 +24,7 @@ pub(crate) fn main(parser: Parser) -> ExitCode {
 fn run(options: Options) -> ExitCode {
     let editor = match find::editor(&options.asked) {
         Ok(editor) => editor,
-        Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing.to_string()),
+        Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing),
     };
     match write(&options, editor) {
         Ok(path) => {
@@ -39,13 +38,13 @@ fn run(options: Options) -> ExitCode {
 }
 
 /// Writes the file, and returns its absolute path.
-fn write(options: &Options, editor: Editor) -> Result<PathBuf, String> {
+fn write(options: &Options, editor: FoundEditor) -> Result<PathBuf, String> {
     let path = match &options.output {
         Some(path) if !options.force && path.symlink_metadata().is_ok() => {
             return Err(format!("{} exists; --force writes over it", path.display()));
         }
         Some(path) => path.clone(),
-        None => editor.lock.with_file_name(format!("{}.mcp.json", editor.port)),
+        None => editor.lock_file.with_file_name(format!("{}.mcp.json", editor.port)),
     };
     let path = absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let text = match options.bridge {
@@ -57,8 +56,8 @@ fn write(options: &Options, editor: Editor) -> Result<PathBuf, String> {
 }
 
 /// Returns the configuration that connects to the target for models.
-fn models(options: &Options, editor: Editor) -> Result<McpConfig, String> {
-    if let Some(warning) = check(&editor, process_scope().is_some())? {
+fn models(options: &Options, editor: FoundEditor) -> Result<McpConfig, String> {
+    if let Some(warning) = check(&editor.name, editor.port, editor.is_marked, process_scope().is_some())? {
         complain("mcp-config", &warning);
     }
     let mut config = McpConfig::new(options.name.as_str(), editor.port, editor.token);
@@ -70,9 +69,8 @@ fn models(options: &Options, editor: Editor) -> Result<McpConfig, String> {
 /// the model would be given all tools, also those that open and close diffs.
 ///
 /// Returns a warning if lock files have no mark on this system, so that nothing is checked.
-fn check(editor: &Editor, has_marks: bool) -> Result<Option<String>, String> {
-    let (name, port) = (&editor.name, editor.port);
-    match (editor.is_marked, has_marks) {
+fn check(name: &str, port: u16, is_marked: bool, has_marks: bool) -> Result<Option<String>, String> {
+    match (is_marked, has_marks) {
         (true, _) => Ok(None),
         (false, false) => Ok(Some(format!(
             "warning: on this system the command cannot check that {name:?} on port {port} is built with ide-mcp; another \
@@ -88,18 +86,27 @@ fn check(editor: &Editor, has_marks: bool) -> Result<Option<String>, String> {
 /// Returns the configuration that starts the bridge. The bridge finds its editor as this command does, at
 /// each start.
 fn bridge(options: &Options) -> io::Result<String> {
-    let Asked { lock, port, cwd, dead_process, .. } = &options.asked;
+    let EditorSearch { lock_file, port, cwd, permits_dead_process, .. } = &options.asked;
     let mut arguments = vec!["bridge".to_owned()];
-    match (lock, port) {
+    match (lock_file, port) {
         (Some(lock), _) => arguments.extend(["--lock".into(), unicode(&absolute(lock)?)?]),
         (None, Some(port)) => arguments.extend(["--port".into(), port.to_string()]),
-        (None, None) => arguments.extend(["--cwd".into(), Here::of(cwd.as_deref())?.logical]),
+        (None, None) => arguments.extend(["--cwd".into(), find::working_dir(cwd.as_deref())?.logical]),
     }
-    if *dead_process {
+    if *permits_dead_process {
         arguments.push("--dead-process".into());
     }
     let server = json!({"type": "stdio", "command": unicode(&env::current_exe()?)?, "args": arguments});
     Ok(json!({"mcpServers": {options.name.as_str(): server}}).to_string())
+}
+
+/// Returns the path as text.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`] if the path is not Unicode.
+fn unicode(path: &Path) -> io::Result<String> {
+    let unusual = || format!("the path {} is not Unicode", path.display());
+    path.to_str().map(Into::into).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, unusual()))
 }
 
 /// Returns the path as one word of a shell.
@@ -115,22 +122,13 @@ mod tests {
 
     #[test]
     fn editor_without_mark_is_refused_or_warned() {
-        let editor = |is_marked| Editor {
-            port: 7,
-            host: "127.0.0.1".into(),
-            name: "other".into(),
-            token: None,
-            lock: PathBuf::new(),
-            folders: Vec::new(),
-            dead: None,
-            is_marked,
-        };
+        let check = |is_marked, has_marks| check("other", 7, is_marked, has_marks);
         for has_marks in [true, false] {
-            assert_eq!(check(&editor(true), has_marks), Ok(None));
+            assert_eq!(check(true, has_marks), Ok(None));
         }
-        let refused = check(&editor(false), true).unwrap_err();
+        let refused = check(false, true).unwrap_err();
         assert!(refused.contains("\"other\" on port 7 is not built with ide-mcp"), "{refused}");
-        let warning = check(&editor(false), false).unwrap().unwrap();
+        let warning = check(false, false).unwrap().unwrap();
         assert!(warning.contains("cannot check that \"other\" on port 7 is built"), "{warning}");
     }
 

@@ -1,7 +1,7 @@
 //! The command line.
 
-use crate::support::find::Asked;
 use crate::support::parse_port;
+use ide_mcp_lockfile::EditorSearch;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ the command writes the file, and a warning to standard error.";
 
 #[derive(Debug)]
 pub(crate) struct Options {
-    pub(crate) asked: Asked,
+    pub(crate) asked: EditorSearch,
     pub(crate) bridge: bool,
     pub(crate) name: String,
     pub(crate) output: Option<PathBuf>,
@@ -51,7 +51,7 @@ impl Options {
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self {
             // The command attaches to nothing.
-            asked: Asked { no_agent: true, ..Asked::default() },
+            asked: EditorSearch::default().ignore_auto_connect(),
             bridge: false,
             name: "editor".into(),
             output: None,
@@ -61,10 +61,10 @@ impl Options {
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long("lock") => asked.lock = Some(parser.value()?.into()),
+                Long("lock") => asked.lock_file = Some(parser.value()?.into()),
                 Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
                 Long("cwd") => asked.cwd = Some(parser.value()?.into()),
-                Long("dead-process") => asked.dead_process = true,
+                Long("dead-process") => asked.permits_dead_process = true,
                 Long("bridge") => options.bridge = true,
                 Long("name") => options.name = server_name(parser.value()?.string()?)?,
                 Long("output") => options.output = Some(parser.value()?.into()),
@@ -72,7 +72,7 @@ impl Options {
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }
         }
-        if options.asked.lock.is_some() && options.asked.port.is_some() {
+        if options.asked.lock_file.is_some() && options.asked.port.is_some() {
             return Err("--lock and --port exclude each other".into());
         }
         if options.force && options.output.is_none() {

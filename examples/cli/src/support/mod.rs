@@ -16,7 +16,7 @@ pub(crate) mod transcript;
 mod writer;
 
 pub(crate) use complaints::complain;
-pub(crate) use loopback::{NotConnected, Trust, address_of, connect_checked};
+pub(crate) use loopback::{connect_checked, not_connected, report_unknown};
 pub(crate) use options::parse_port;
 pub(crate) use output::{json_line, write_line};
 pub(crate) use pipes::{Input, LINES, PipeWriter, read_lines};

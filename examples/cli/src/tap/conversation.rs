@@ -2,13 +2,14 @@
 //! reads neither side faster than the other side reads.
 
 use crate::support::transcript::{Side, What};
-use crate::support::{NotConnected, complain, connect_checked};
+use crate::support::{complain, connect_checked, not_connected};
 use crate::tap::head::{self, Ends};
 use crate::tap::pipe::{self, Pipe, Shared};
 use crate::tap::record::Recorder;
 use crate::tap::redact::Redactor;
 use ide_mcp::ide::AuthToken;
 use ide_mcp::ide::client_env::LOOPBACK;
+use ide_mcp_driver::ConnectError;
 use std::io::{self, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -82,15 +83,15 @@ impl Conversation {
             Ok(editor) => editor,
             Err(error) => {
                 recorder.tell(conn, What::Bytes(Side::Editor, NO_EDITOR.to_vec()), true);
-                recorder.tell(conn, What::End(Side::Editor, error.to_string()), true);
+                recorder.tell(conn, What::End(Side::Editor, not_connected(&error)), true);
                 refuse(agent);
                 let port = ends.editor_port;
                 return Err(io::Error::other(match error {
-                    NotConnected::Io(error) => {
+                    ConnectError::Io(error) => {
                         format!("the editor on port {port} does not answer: {error}; is it still running?")
                     }
-                    not_ours @ NotConnected::NotOurs(_) => {
-                        format!("the agent is not connected to an editor: {not_ours}")
+                    not_trusted => {
+                        format!("the agent is not connected to an editor: {}", not_connected(&not_trusted))
                     }
                 }));
             }

@@ -5,10 +5,10 @@
 //! valid for the editor; it forwards any other request unchanged, and the editor refuses it. But it
 //! does not record anything that could be a token, of any owner and in any spelling.
 
-use crate::support::Trust;
 use crate::tap::request_line;
 use crate::tap::secrets::{is_mark, secret_at};
 use ide_mcp::ide::AuthToken;
+use ide_mcp_driver::Trust;
 
 /// The maximum size of a head, more than any editor takes. A longer head is forwarded unchanged.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;

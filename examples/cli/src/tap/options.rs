@@ -1,7 +1,8 @@
 //! The command line.
 
-use crate::support::find::Asked;
-use crate::support::{Trust, parse_port};
+use crate::support::parse_port;
+use ide_mcp_driver::Trust;
+use ide_mcp_lockfile::EditorSearch;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
@@ -46,7 +47,7 @@ const MAX_BYTES: u64 = 256 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Options {
-    pub(crate) editor: Asked,
+    pub(crate) editor: EditorSearch,
     pub(crate) trust: Trust,
     pub(crate) name: Option<String>,
     pub(crate) out: Option<PathBuf>,
@@ -58,7 +59,7 @@ impl Options {
     /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self {
-            editor: Asked { no_agent: true, ..Asked::default() },
+            editor: EditorSearch::default().ignore_auto_connect(),
             trust: Trust::OurUser,
             name: None,
             out: None,
@@ -74,12 +75,12 @@ impl Options {
                     let port = parse_port(&value, 1).map_err(|problem| problem.replace("--port", "--to"));
                     options.editor.port = Some(port?);
                 }
-                Long("lock") => options.editor.lock = Some(parser.value()?.into()),
+                Long("lock") => options.editor.lock_file = Some(parser.value()?.into()),
                 Long("cwd") => options.editor.cwd = Some(parser.value()?.into()),
                 Long("name") => options.name = Some(parser.value()?.string()?),
                 Long("out") => options.out = Some(parser.value()?.into()),
-                Long("dead-process") => options.editor.dead_process = true,
-                Long("trust-port") => options.trust = Trust::Port,
+                Long("dead-process") => options.editor.permits_dead_process = true,
+                Long("trust-port") => options.trust = Trust::EveryUser,
                 Long("force") => options.force = true,
                 Long("max-bytes") => {
                     let value = parser.value()?;
@@ -94,7 +95,7 @@ impl Options {
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }
         }
-        let Asked { lock, port, cwd, .. } = &options.editor;
+        let EditorSearch { lock_file: lock, port, cwd, .. } = &options.editor;
         if [lock.is_some(), port.is_some(), cwd.is_some()].into_iter().filter(|said| *said).count() > 1 {
             return Err("--to, --lock and --cwd exclude each other".into());
         }

@@ -66,7 +66,7 @@ enum Event {
 impl Tap {
     /// Finds the editor, listens, and then publishes the lock file.
     pub(crate) fn start(options: &Options) -> Result<Self, Box<dyn Error>> {
-        let editor = find::editor(&options.editor).map_err(|nothing| nothing.to_string())?;
+        let editor = find::editor(&options.editor)?;
         let shown = display_safe(&editor.name).into_owned();
         let name = options.name.clone().unwrap_or_else(|| format!("{} (tap)", editor.name));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))

@@ -509,7 +509,7 @@ fn agent_follows_newest_client() {
     let mut command = place.command("agent", &["tools"]);
     let (_, said) = Process::spawn("agent", command.envs([auto])).end();
     assert!(
-        said.contains("choose an editor with --port") && said.contains(&format!("--port {port}: ")),
+        said.contains("choose an editor with --port") && said.contains(&format!("  port {port}: ")),
         "{said}"
     );
 }

@@ -8,8 +8,9 @@ mod probes;
 
 use crate::doctor::facts::{Facts, Removed, Variables};
 use crate::doctor::rules::NAMES;
-use crate::support::find::Here;
-use crate::support::{Progress, Trust};
+use crate::support::Progress;
+use ide_mcp_driver::Trust;
+use ide_mcp_lockfile::WorkingDir;
 use ide_mcp_lockfile::system;
 use std::env;
 
@@ -18,7 +19,7 @@ pub(crate) use leftovers::remove;
 /// Collects the current facts. With `connects` it probes the editors, for at most some seconds, and
 /// sends nothing to a port that is not trusted.
 pub(crate) fn gather(
-    here: Here,
+    here: WorkingDir,
     connects: Option<Trust>,
     removed: Vec<Removed>,
     progress: &mut Progress,

@@ -6,7 +6,7 @@
 //! information.
 
 use crate::doctor::facts::{Answer, Probe};
-use crate::support::{NotConnected, Trust, connect_checked};
+use crate::support::connect_checked;
 use getrandom::SysRng;
 use ide_mcp::ide::client_env::authority;
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent, display_safe};
@@ -15,6 +15,7 @@ use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
 use ide_mcp::{Clock, Machine, Time, Wire};
 use ide_mcp_blocking::Conn;
+use ide_mcp_driver::{ConnectError, Trust};
 use ide_mcp_lockfile::{Error, listening_process};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
@@ -42,7 +43,7 @@ pub(super) struct Place<'a> {
 impl Place<'_> {
     /// Connects to the editor; each time it checks the owner of the server before it sends
     /// anything.
-    fn connect(&self) -> Result<TcpStream, NotConnected> {
+    fn connect(&self) -> Result<TcpStream, ConnectError> {
         connect_checked("doctor", self.host, self.port, PATIENCE, self.trust)
     }
 }
@@ -52,13 +53,13 @@ impl Place<'_> {
 pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> (Probe, Option<u32>) {
     let stream = match place.connect() {
         Ok(stream) => stream,
-        Err(NotConnected::Io(error)) if error.kind() == ErrorKind::ConnectionRefused => {
+        Err(ConnectError::Io(error)) if error.kind() == ErrorKind::ConnectionRefused => {
             return (Probe::Refused, None);
         }
-        Err(NotConnected::NotOurs(Error::PortNotOurs { owner, us, .. })) => {
+        Err(ConnectError::NotTrusted(Error::PortNotOurs { owner, us, .. })) => {
             return (Probe::NotOurs { owner, us }, None);
         }
-        Err(NotConnected::NotOurs(Error::PortWithoutOwner { .. })) => return (Probe::WithoutOwner, None),
+        Err(ConnectError::NotTrusted(Error::PortWithoutOwner { .. })) => return (Probe::WithoutOwner, None),
         Err(error) => return (Probe::Unreachable(error.to_string()), None),
     };
     let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));

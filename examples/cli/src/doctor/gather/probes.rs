@@ -2,8 +2,9 @@
 
 use super::probe::{Place, probe};
 use crate::doctor::facts::Lock;
-use crate::support::{Progress, Trust};
+use crate::support::Progress;
 use ide_mcp::ide::{AuthToken, Transport};
+use ide_mcp_driver::Trust;
 use std::thread;
 
 /// The maximum number of editors to probe, newest first. Nobody has more of them open; further lock

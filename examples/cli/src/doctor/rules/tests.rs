@@ -5,17 +5,17 @@ use crate::doctor::facts::{
     Answer, Directory, Facts, Lock, Probe, Removed, State, System, Trouble, Variables, Weak, Weakness,
 };
 use crate::doctor::kinds::{ALL, Status};
-use crate::support::find::Here;
 use ide_mcp::ide::locate::Source;
 use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp_lockfile::WorkingDir;
 use std::collections::BTreeSet;
 
 const WSL: System<'static> = System::Wsl { distribution: Some("Ubuntu") };
 const TOKEN: &str = "QZQZ-the-token";
 
-fn here(logical: &str, canonical: &str) -> Here {
+fn here(logical: &str, canonical: &str) -> WorkingDir {
     // A directory that exists, with other paths.
-    let mut here = Here::of(Some("/".as_ref())).unwrap();
+    let mut here = WorkingDir::of(Some("/".as_ref())).unwrap();
     (here.logical, here.canonical) = (logical.into(), canonical.into());
     here
 }

@@ -1,0 +1,227 @@
+//! The search of an agent for its editor: the environment, the directories of lock files, and the choice
+//! among the files, in one call. [`NoEditor`] has every candidate and the reason against it.
+
+mod no_editor;
+#[cfg(test)]
+mod tests;
+mod working_dir;
+
+pub use no_editor::{NoEditor, NoEditorReason, RefusedFile};
+pub use working_dir::WorkingDir;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::matching::{AgentContext, Matching, check_transport, choose};
+use ide_mcp::ide::{AuthToken, ClientEnv, LockFile, LockForm};
+
+use crate::{Error, Found, client_env, from_environment, scan_for, system};
+
+/// Finds the editor that has this directory open, as the real client does. Reads the environment and the
+/// disk, and does not connect. [`EditorSearch`] has further options.
+///
+/// ```no_run
+/// match ide_mcp_lockfile::find_editor(".") {
+///     Ok(editor) => println!("{:?} listens on port {}", editor.name, editor.port),
+///     Err(no_editor) => eprintln!("{no_editor}"),
+/// }
+/// ```
+///
+/// # Errors
+/// [`NoEditor`], also if several editors fit equally well.
+pub fn find_editor(cwd: impl AsRef<Path>) -> Result<FoundEditor, NoEditor> {
+    EditorSearch::in_dir(cwd).find()
+}
+
+/// A search for an editor. The default is the choice of the real client: the editor on the port that the
+/// environment names, or else the editor that has the working directory open.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct EditorSearch {
+    /// The lock file of the editor. If given, nothing else decides. Default none.
+    pub lock_file: Option<PathBuf>,
+    /// The port in the name of the lock file. If given, the directory does not decide. Default none.
+    pub port: Option<u16>,
+    /// The directory that the editor has open. Default none: the working directory of the process.
+    pub cwd: Option<PathBuf>,
+    /// Further directories of lock files. Default none.
+    pub extras: Extras,
+    /// True if an editor whose process does not run here is found as well, by its lock file or its port:
+    /// the process of another container is not visible. Another program can have the port of a process
+    /// that has ended. Default false.
+    pub permits_dead_process: bool,
+    /// True if `CLAUDE_CODE_AUTO_CONNECT_IDE` is ignored, for a program that is no agent. Default false.
+    pub ignores_auto_connect: bool,
+}
+
+impl EditorSearch {
+    /// Creates a search for the editor that has this directory open.
+    #[must_use]
+    pub fn in_dir(cwd: impl AsRef<Path>) -> Self {
+        Self { cwd: Some(cwd.as_ref().into()), ..Self::default() }
+    }
+
+    /// Creates a search for the editor of this lock file.
+    #[must_use]
+    pub fn of_lock_file(path: impl Into<PathBuf>) -> Self {
+        Self { lock_file: Some(path.into()), ..Self::default() }
+    }
+
+    /// Ignores `CLAUDE_CODE_AUTO_CONNECT_IDE`, for a program that is no agent.
+    #[must_use]
+    pub const fn ignore_auto_connect(mut self) -> Self {
+        self.ignores_auto_connect = true;
+        self
+    }
+
+    /// Finds the editor. Reads the environment and the disk, and does not connect.
+    ///
+    /// # Errors
+    /// [`NoEditor`], also if several editors fit equally well.
+    pub fn find(&self) -> Result<FoundEditor, NoEditor> {
+        let env = client_env();
+        if let Some(path) = &self.lock_file {
+            return self.by_file(&env, path).map_err(NoEditor::from);
+        }
+        let dirs = from_environment(self.extras).map_err(NoEditorReason::Unreadable)?;
+        self.find_in(&env, dirs.into_iter().map(|dir| (dir.form(), dir.dir.into())).collect())
+    }
+
+    /// Finds the editor in these directories.
+    fn find_in(&self, env: &ClientEnv, dirs: Vec<(LockForm, PathBuf)>) -> Result<FoundEditor, NoEditor> {
+        let (mut found, mut unread) = (Vec::new(), Vec::new());
+        for (form, dir) in &dirs {
+            match scan_for(*form, dir) {
+                Ok(files) => found.extend(files),
+                // Another directory can have the lock file of the editor.
+                Err(error @ Error::NotOurs { .. }) => unread.push(error),
+                Err(error) => return Err(NoEditorReason::Unreadable(error).into()),
+            }
+        }
+        let editor = match self.port {
+            Some(port) => self.by_port(env, port, found).map_err(NoEditor::from),
+            None => self.by_directory(env, &found),
+        };
+        editor.map_err(|none| none.with_search(env, dirs.into_iter().map(|(_, dir)| dir).collect(), unread))
+    }
+
+    fn by_file(&self, env: &ClientEnv, path: &Path) -> Result<FoundEditor, NoEditorReason> {
+        let missing = || NoEditorReason::NoFile { path: path.into() };
+        let name = path.file_name().ok_or_else(missing)?;
+        let Some(form) = form_of(name) else {
+            path.symlink_metadata().map_err(|_| missing())?;
+            return Err(NoEditorReason::Misnamed { path: path.into() });
+        };
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        let files = scan_for(form, dir).map_err(NoEditorReason::Unreadable)?;
+        let found = files.into_iter().find(|found| found.path.file_name() == Some(name));
+        self.requested(env, found.ok_or_else(missing)?)
+    }
+
+    fn by_port(&self, env: &ClientEnv, port: u16, found: Vec<Found>) -> Result<FoundEditor, NoEditorReason> {
+        let found = found.into_iter().find(|found| found.port == Some(port));
+        self.requested(env, found.ok_or(NoEditorReason::NoFileForPort { port })?)
+    }
+
+    /// Returns the editor of a lock file that the caller has named.
+    fn requested(&self, env: &ClientEnv, found: Found) -> Result<FoundEditor, NoEditorReason> {
+        let Found { path, port, file, pid_alive, .. } = found;
+        let file = file.map_err(NoEditorReason::Unreadable)?;
+        if let Err(refusal) = check_transport(&file) {
+            return Err(NoEditorReason::Refused { path, refusal });
+        }
+        let Some(port) = port else { return Err(NoEditorReason::Misnamed { path }) };
+        let editor = FoundEditor::new(env, port, &path, pid_alive, file);
+        match editor.dead_process {
+            Some(pid) if !self.permits_dead_process => Err(NoEditorReason::DeadProcess { path, pid }),
+            _ => Ok(editor),
+        }
+    }
+
+    /// Finds the editor as the real client does: by the port that a terminal of the editor has in its
+    /// environment, or by the directory.
+    fn by_directory(&self, env: &ClientEnv, found: &[Found]) -> Result<FoundEditor, NoEditor> {
+        let dir = WorkingDir::of(self.cwd.as_deref()).map_err(NoEditorReason::WorkingDir)?;
+        let context = AgentContext {
+            cwd: &dir.logical,
+            canonical: Some(&dir.canonical),
+            port: env.port(),
+            any_folder: env.skips_folder_check(),
+            system: system(),
+        };
+        // Files without a port in their name are no lock files. Without them an index is valid in both
+        // lists.
+        let (files, listed): (Vec<&Found>, Vec<_>) =
+            found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
+        let matching = choose(&listed, &context);
+        let may_attach = self.ignores_auto_connect || env.auto_connects();
+        let editor = |port, index: usize| {
+            let found = files.get(index)?;
+            Some(FoundEditor::new(env, port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
+        };
+        let unique = matching.unique().filter(|_| may_attach).and_then(|only| editor(only.port, only.index));
+        unique.ok_or_else(|| {
+            let Matching { accepted, refused, .. } = matching;
+            let reason = match (accepted.is_empty(), may_attach) {
+                (true, _) => NoEditorReason::NoneFits { cwd: dir.logical.clone() },
+                (false, true) => NoEditorReason::SeveralFit { cwd: dir.logical.clone() },
+                (false, false) => {
+                    NoEditorReason::AutoConnectOff { value: env.auto_connect.clone().unwrap_or_default() }
+                }
+            };
+            let accepted = accepted.into_iter().filter_map(|fit| editor(fit.port, fit.index));
+            let refused = refused.into_iter().filter_map(|refused| {
+                let path = files.get(refused.index)?.path.clone();
+                Some(RefusedFile { path, port: refused.port, reason: refused.reason })
+            });
+            NoEditor::from(reason).with_files(accepted.collect(), refused.collect())
+        })
+    }
+}
+
+/// An editor that an agent can try to attach to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FoundEditor {
+    /// The port on which the editor listens.
+    pub port: u16,
+    /// The host on which the editor listens, a name or an address without brackets: 127.0.0.1, unless the
+    /// environment names another.
+    pub host: String,
+    /// The name of the editor in the lock file, unchecked: display it with
+    /// [`display_safe`](ide_mcp::ide::display_safe).
+    pub name: String,
+    /// The token that the editor requires, if any.
+    pub token: Option<AuthToken>,
+    /// The path of the lock file.
+    pub lock_file: PathBuf,
+    /// The folders that the editor has open, as in the lock file.
+    pub folders: Vec<String>,
+    /// The process of the editor, if it seems not to run: the process of another container is not
+    /// visible.
+    pub dead_process: Option<u32>,
+    /// True if the lock file has the mark of this crate ([`LockFile::scope`]).
+    pub is_marked: bool,
+}
+
+impl FoundEditor {
+    fn new(env: &ClientEnv, port: u16, path: &Path, pid_alive: Option<bool>, file: LockFile) -> Self {
+        Self {
+            port,
+            host: env.host().into(),
+            name: file.ide_name,
+            folders: file.workspace_folders,
+            token: file.auth_token,
+            lock_file: path.into(),
+            is_marked: file.scope.is_some(),
+            dead_process: file.pid.filter(|_| pid_alive == Some(false)),
+        }
+    }
+}
+
+/// Returns the form of a lock file that has a port in its name.
+fn form_of(name: &OsStr) -> Option<LockForm> {
+    let name = name.to_str()?;
+    [LockForm::Lock, LockForm::Project].into_iter().find(|form| form.port_of(name).is_some())
+}

@@ -1,0 +1,241 @@
+//! The outcome of a search that found no editor, with the facts that a person needs.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
+use ide_mcp::ide::matching::Refusal;
+use ide_mcp::ide::{ClientEnv, LockFile};
+
+use super::FoundEditor;
+use crate::Error;
+
+/// The reason why a search found no editor, with every candidate and the reason against it. The text has
+/// several lines and names the remedy.
+#[derive(Debug)]
+pub struct NoEditor(Box<Search>);
+
+#[derive(Debug)]
+struct Search {
+    reason: NoEditorReason,
+    directories: Vec<PathBuf>,
+    accepted: Vec<FoundEditor>,
+    refused: Vec<RefusedFile>,
+    unread: Vec<Error>,
+    /// The value of [`PORT_VARIABLE`].
+    port: Option<String>,
+}
+
+/// The reason why a search found no editor.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NoEditorReason {
+    /// A working directory that cannot be used.
+    WorkingDir(io::Error),
+    /// A directory of lock files that cannot be determined or read, or the lock file that the search names.
+    Unreadable(Error),
+    /// A search by a lock file that does not exist.
+    NoFile {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// A search by a file that is not named after a port.
+    Misnamed {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// A search by a port without a lock file.
+    NoFileForPort {
+        /// The port.
+        port: u16,
+    },
+    /// A search that names a lock file with which no client attaches.
+    Refused {
+        /// Its path.
+        path: PathBuf,
+        /// The reason.
+        refusal: Refusal,
+    },
+    /// A search that names a lock file whose process does not run here, without
+    /// [`permits_dead_process`](super::EditorSearch::permits_dead_process).
+    DeadProcess {
+        /// The path of the lock file.
+        path: PathBuf,
+        /// The process.
+        pid: u32,
+    },
+    /// A directory that no editor has open.
+    NoneFits {
+        /// The directory.
+        cwd: String,
+    },
+    /// A directory that several editors have open. [`NoEditor::accepted`] returns them.
+    SeveralFit {
+        /// The directory.
+        cwd: String,
+    },
+    /// A value of `CLAUDE_CODE_AUTO_CONNECT_IDE` by which an agent attaches only to an editor that the person
+    /// names. [`NoEditor::accepted`] returns the editors that fit.
+    AutoConnectOff {
+        /// The value.
+        value: String,
+    },
+}
+
+/// A lock file that a search refused.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RefusedFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// The port in its name.
+    pub port: u16,
+    /// The reason.
+    pub reason: Refusal,
+}
+
+impl NoEditor {
+    /// Returns the reason.
+    #[must_use]
+    pub fn reason(&self) -> &NoEditorReason {
+        &self.0.reason
+    }
+
+    /// Returns the directories of lock files that were read; none if the search names a lock file.
+    #[must_use]
+    pub fn directories(&self) -> &[PathBuf] {
+        &self.0.directories
+    }
+
+    /// Returns the editors that fit equally well, newest first, for a person who chooses one by its port.
+    #[must_use]
+    pub fn accepted(&self) -> &[FoundEditor] {
+        &self.0.accepted
+    }
+
+    /// Returns the lock files that do not fit, newest first.
+    #[must_use]
+    pub fn refused(&self) -> &[RefusedFile] {
+        &self.0.refused
+    }
+
+    /// Returns the errors of directories that were not read because another user owns them.
+    #[must_use]
+    pub fn unread(&self) -> &[Error] {
+        &self.0.unread
+    }
+
+    pub(super) fn with_files(mut self, accepted: Vec<FoundEditor>, refused: Vec<RefusedFile>) -> Self {
+        (self.0.accepted, self.0.refused) = (accepted, refused);
+        self
+    }
+
+    pub(super) fn with_search(
+        mut self,
+        env: &ClientEnv,
+        directories: Vec<PathBuf>,
+        unread: Vec<Error>,
+    ) -> Self {
+        (self.0.directories, self.0.unread) = (directories, unread);
+        self.0.port.clone_from(&env.port);
+        self
+    }
+}
+
+impl From<NoEditorReason> for NoEditor {
+    fn from(reason: NoEditorReason) -> Self {
+        Self(Box::new(Search {
+            reason,
+            directories: Vec::new(),
+            accepted: Vec::new(),
+            refused: Vec::new(),
+            unread: Vec::new(),
+            port: None,
+        }))
+    }
+}
+
+impl fmt::Display for NoEditor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Search { reason, accepted, refused, unread, .. } = &*self.0;
+        write!(f, "{reason}")?;
+        match reason {
+            NoEditorReason::NoFileForPort { .. } => write!(f, " in {}", self.list())?,
+            NoEditorReason::NoneFits { .. }
+            | NoEditorReason::SeveralFit { .. }
+            | NoEditorReason::AutoConnectOff { .. } => self.write_search(f)?,
+            // These reasons name the path or the directory themselves.
+            NoEditorReason::WorkingDir(_)
+            | NoEditorReason::Unreadable(_)
+            | NoEditorReason::NoFile { .. }
+            | NoEditorReason::Misnamed { .. }
+            | NoEditorReason::Refused { .. }
+            | NoEditorReason::DeadProcess { .. } => {}
+        }
+        for FoundEditor { port, name, .. } in accepted {
+            write!(f, "\n  port {port}: {name:?}")?;
+        }
+        for RefusedFile { path, reason, .. } in refused {
+            write!(f, "\n  {}: {reason}", path.display())?;
+        }
+        if matches!(reason, NoEditorReason::NoneFits { .. }) && refused.is_empty() {
+            writeln!(f)?;
+            f.write_str("  there are no lock files: start the editor, or its terminal integration, first")?;
+        }
+        for error in unread {
+            writeln!(f)?;
+            write!(f, "  not read: {error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl NoEditor {
+    fn write_search(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n  looked in {}", self.list())?;
+        match &self.0.port {
+            Some(port) if LockFile::parse_port(port).is_none() => {
+                write!(f, "\n  {PORT_VARIABLE} is {port:?}, which is no port: unset it")
+            }
+            Some(port) => write!(f, "\n  {PORT_VARIABLE} is {port:?}"),
+            None => Ok(()),
+        }
+    }
+
+    fn list(&self) -> String {
+        let shown = |dir: &PathBuf| dir.display().to_string();
+        self.0.directories.iter().map(shown).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl std::error::Error for NoEditor {}
+
+impl fmt::Display for NoEditorReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |path: &Path| path.display().to_string();
+        match self {
+            Self::WorkingDir(error) => write!(f, "no editor found: {error}"),
+            Self::Unreadable(error) => write!(f, "no editor found: {error}"),
+            Self::NoFile { path } => write!(f, "no editor found: there is no lock file {}", shown(path)),
+            Self::Misnamed { path } => {
+                write!(f, "no editor found: {} is not named after a port, such as 41111.lock", shown(path))
+            }
+            Self::NoFileForPort { port } => write!(f, "no editor found: there is no {port}.lock"),
+            Self::Refused { path, refusal } => write!(f, "no editor found: {}: {refusal}", shown(path)),
+            Self::DeadProcess { path, pid } => write!(
+                f,
+                "no editor found: the process {pid} of {lock} does not run here, so another program can have its port: \
+                 start the editor again, or remove {lock}; permit a dead process if it runs in another container",
+                lock = shown(path)
+            ),
+            Self::NoneFits { cwd } => write!(f, "no editor found for {cwd}"),
+            Self::SeveralFit { cwd } => write!(f, "several editors fit {cwd}: choose one by its port"),
+            Self::AutoConnectOff { value } => write!(
+                f,
+                "not attaching by default, since {AUTO_CONNECT_VARIABLE} is {value:?}: choose an editor by its port, or unset \
+                 the variable"
+            ),
+        }
+    }
+}

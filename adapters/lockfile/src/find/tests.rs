@@ -1,0 +1,187 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test states what it expects")]
+
+use super::*;
+use crate::temp_dir::TempDir;
+use std::fs;
+
+/// The token of the lock files.
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// A process that does not run: the greatest process id of Linux is 4,194,304.
+const DEAD: u32 = 4_000_000_000;
+
+/// A directory with lock files, and a directory in which the agent works.
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = TempDir::new();
+        fs::create_dir(dir.join("ide")).unwrap();
+        fs::create_dir(dir.join("work")).unwrap();
+        Self { dir }
+    }
+
+    fn work(&self) -> String {
+        self.dir.join("work").to_str().unwrap().into()
+    }
+
+    fn path(&self, port: u16) -> PathBuf {
+        self.dir.join("ide").join(format!("{port}.lock"))
+    }
+
+    /// Writes a lock file with this transport, process and folder.
+    fn write(&self, port: u16, transport: &str, pid: u32, folder: &str) {
+        let text = format!(
+            r#"{{"pid":{pid},"workspaceFolders":[{folder:?}],"ideName":"editor {port}","transport":"{transport}","runningInWindows":{},"authToken":"{TOKEN}"}}"#,
+            cfg!(windows)
+        );
+        fs::write(self.path(port), text).unwrap();
+    }
+
+    fn find(&self, search: &EditorSearch, env: &ClientEnv) -> Result<FoundEditor, NoEditor> {
+        search.find_in(env, vec![(LockForm::Lock, self.dir.join("ide"))])
+    }
+}
+
+fn env(name: &str, value: &str) -> ClientEnv {
+    ClientEnv::read(|asked| (asked == name).then(|| value.to_string()))
+}
+
+#[test]
+fn editor_is_found_by_directory_or_port() {
+    let place = Place::new();
+    let us = std::process::id();
+    place.write(1001, "ws", us, &place.work());
+    place.write(1002, "ws", us, "/elsewhere");
+    let here = || EditorSearch::in_dir(place.work());
+    let port = |port| EditorSearch { port: Some(port), ..here() };
+    let (none, terminal) = (ClientEnv::default(), env("CLAUDE_CODE_SSE_PORT", "1002"));
+    let off = env("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
+    let host = env("CLAUDE_CODE_IDE_HOST_OVERRIDE", "[::1]");
+    let cases: &[(&str, EditorSearch, &ClientEnv, u16, &str)] = &[
+        ("the directory", here(), &none, 1001, "127.0.0.1"),
+        ("a folder below", EditorSearch::in_dir(place.dir.join("work")), &none, 1001, "127.0.0.1"),
+        ("the port", port(1002), &none, 1002, "127.0.0.1"),
+        ("the port, although the agent does not attach by itself", port(1002), &off, 1002, "127.0.0.1"),
+        ("no agent", EditorSearch { ignores_auto_connect: true, ..here() }, &off, 1001, "127.0.0.1"),
+        ("the port of the terminal", here(), &terminal, 1002, "127.0.0.1"),
+        ("another host", here(), &host, 1001, "::1"),
+    ];
+    for (name, search, env, port, host) in cases {
+        let found = place.find(search, env).unwrap_or_else(|none| panic!("{name}: {none}"));
+        assert_eq!((found.port, found.host.as_str()), (*port, *host), "{name}");
+        assert_eq!(found.name, format!("editor {port}"), "{name}");
+        assert_eq!((found.lock_file, found.dead_process), (place.path(*port), None), "{name}");
+        assert_eq!(found.token.as_ref().map(AuthToken::as_str), Some(TOKEN), "{name}");
+    }
+    let by_file = EditorSearch::of_lock_file(place.path(1002)).find().unwrap();
+    assert_eq!((by_file.port, by_file.is_marked), (1002, false));
+}
+
+#[test]
+fn missing_editor_has_a_reason_and_remedy() {
+    type Files = fn(&Place);
+    let here = |place: &Place| EditorSearch::in_dir(place.work());
+    let file = |name: &'static str| {
+        move |place: &Place| EditorSearch::of_lock_file(place.dir.join("ide").join(name))
+    };
+    let by_port = |place: &Place| EditorSearch { port: Some(1001), ..EditorSearch::in_dir(place.work()) };
+    let none: Files = |_| {};
+    let one: Files = |place| place.write(1001, "ws", std::process::id(), &place.work());
+    let two: Files = |place| {
+        place.write(1001, "ws", std::process::id(), &place.work());
+        place.write(1002, "ws", std::process::id(), &place.work());
+    };
+    let elsewhere: Files = |place| place.write(1001, "ws", std::process::id(), "/elsewhere");
+    let dead: Files = |place| place.write(1001, "ws", DEAD, &place.work());
+    let sse: Files = |place| place.write(1001, "sse", std::process::id(), &place.work());
+    let misnamed: Files = |place| fs::write(place.dir.join("ide").join("x.lock"), "{}").unwrap();
+    let unreadable: Files = |place| fs::write(place.path(1001), "{").unwrap();
+    let off = env("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
+    let (plain, no_port) = (ClientEnv::default(), env("CLAUDE_CODE_SSE_PORT", "x"));
+    let cases: &[(&str, Files, &dyn Fn(&Place) -> EditorSearch, &ClientEnv, &str, &[&str])] = &[
+        ("no lock file", none, &here, &plain, "NoneFits", &["looked in", "start the editor"]),
+        ("a port that is none", none, &here, &no_port, "NoneFits", &["is \"x\", which is no port: unset it"]),
+        ("another folder", elsewhere, &here, &plain, "NoneFits", &["1001.lock: none of its folders"]),
+        ("a dead process", dead, &here, &plain, "NoneFits", &["does not run: start the editor again"]),
+        (
+            "two editors",
+            two,
+            &here,
+            &plain,
+            "SeveralFit",
+            &["by its port", "port 1001: \"editor 1001\"", "port 1002"],
+        ),
+        ("not by itself", one, &here, &off, "AutoConnectOff", &["is \"false\"", "by its port", "port 1001"]),
+        ("no file for the port", none, &by_port, &plain, "NoFileForPort", &["there is no 1001.lock in"]),
+        (
+            "a dead process on the port",
+            dead,
+            &by_port,
+            &plain,
+            "DeadProcess",
+            &["4000000000", "start the editor again"],
+        ),
+        ("another transport", sse, &by_port, &plain, "Refused", &["its transport is \"sse\""]),
+        ("a file that cannot be read", unreadable, &by_port, &plain, "Unreadable", &["1001.lock"]),
+        ("no such file", none, &file("1001.lock"), &plain, "NoFile", &["there is no lock file", "1001.lock"]),
+        ("a file without a port", misnamed, &file("x.lock"), &plain, "Misnamed", &["such as 41111.lock"]),
+        (
+            "no such directory",
+            one,
+            &|place| EditorSearch::in_dir(place.dir.join("missing")),
+            &plain,
+            "WorkingDir",
+            &["there is no directory"],
+        ),
+    ];
+    for (name, files, search, env, kind, parts) in cases {
+        let place = Place::new();
+        files(&place);
+        let search = search(&place);
+        let found = if search.lock_file.is_some() { search.find() } else { place.find(&search, env) };
+        let none = found.err().unwrap_or_else(|| panic!("{name}: found"));
+        let text = none.to_string();
+        assert!(format!("{:?}", none.reason()).starts_with(kind), "{name}: {none:?}");
+        for part in *parts {
+            assert!(text.contains(part), "{name}: {part:?} is not in {text}");
+        }
+        assert!(!text.contains("--"), "{name}: {text} names an option of a command line");
+        assert!(!text.contains(TOKEN), "{name}: {text} has the token");
+    }
+}
+
+#[test]
+fn dead_process_is_found_if_permitted() {
+    let place = Place::new();
+    place.write(1001, "ws", DEAD, &place.work());
+    let permitted =
+        EditorSearch { permits_dead_process: true, ..EditorSearch::of_lock_file(place.path(1001)) };
+    for _ in 0..2 {
+        assert_eq!(permitted.find().unwrap().dead_process, Some(DEAD));
+    }
+    let by_dir = EditorSearch { permits_dead_process: true, ..EditorSearch::in_dir(place.work()) };
+    let none = place.find(&by_dir, &ClientEnv::default()).unwrap_err();
+    assert!(
+        matches!(none.reason(), NoEditorReason::NoneFits { .. }),
+        "the directory never decides for it: {none}"
+    );
+}
+
+#[test]
+fn facts_of_a_failed_search_are_listed() {
+    let place = Place::new();
+    for port in [1001, 1002] {
+        place.write(port, "ws", std::process::id(), &place.work());
+    }
+    place.write(1003, "ws", DEAD, &place.work());
+    let none = place.find(&EditorSearch::in_dir(place.work()), &ClientEnv::default()).unwrap_err();
+    let mut accepted: Vec<u16> = none.accepted().iter().map(|editor| editor.port).collect();
+    accepted.sort_unstable();
+    assert_eq!(accepted, [1001, 1002]);
+    assert_eq!(none.refused().iter().map(|file| file.port).collect::<Vec<_>>(), [1003]);
+    assert_eq!(none.directories(), [place.dir.join("ide")]);
+    assert!(none.unread().is_empty());
+}

@@ -1,0 +1,55 @@
+//! The directory in which an agent works, in the two forms that an editor can have published.
+
+use std::path::{Path, PathBuf};
+use std::{env, io};
+
+/// A directory in both forms in which an editor can have published it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkingDir {
+    /// The path as the person sees it, with its symbolic links.
+    pub logical: String,
+    /// The path without symbolic links.
+    pub canonical: String,
+}
+
+impl WorkingDir {
+    /// Resolves this directory, or the working directory of the process, whose path with links is in `PWD`
+    /// if a shell has set it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] if it is no directory, [`io::ErrorKind::InvalidInput`] if it is not
+    /// Unicode, and every error that the system reports.
+    pub fn of(dir: Option<&Path>) -> io::Result<Self> {
+        let logical = match dir {
+            Some(dir) if !dir.is_dir() => return Err(no_directory(&dir.display().to_string())),
+            // The shell has the path with links of this directory as well.
+            Some(dir) if dir == Path::new(".") => working_directory()?,
+            Some(dir) => std::path::absolute(dir)?,
+            None => working_directory()?,
+        };
+        let canonical = logical.canonicalize()?;
+        Ok(Self { logical: unicode(&logical)?, canonical: unicode(&canonical)? })
+    }
+}
+
+fn no_directory(dir: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("there is no directory {dir:?}"))
+}
+
+fn not_unicode(path: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("the path {path} is not Unicode"))
+}
+
+fn working_directory() -> io::Result<PathBuf> {
+    let gone = |error: io::Error| io::Error::new(error.kind(), format!("the working directory: {error}"));
+    let physical = env::current_dir().map_err(gone)?;
+    let of_shell = env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
+    let same =
+        |path: &PathBuf| path.canonicalize().is_ok_and(|path| Some(path) == physical.canonicalize().ok());
+    Ok(of_shell.filter(same).unwrap_or(physical))
+}
+
+fn unicode(path: &Path) -> io::Result<String> {
+    path.to_str().map(Into::into).ok_or_else(|| not_unicode(&path.display().to_string()))
+}
