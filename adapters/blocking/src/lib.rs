@@ -50,6 +50,7 @@
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
 mod acceptor;
+mod agent;
 mod conn;
 mod connect;
 mod inbound;
@@ -60,11 +61,12 @@ mod server;
 mod sockets;
 mod spawn;
 
+pub use agent::Agent;
 pub use conn::Conn;
 pub use connect::connect_checked;
 pub use ide_mcp_driver::{
-    Bind, ConnectError, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Trust, Wake,
-    Waker,
+    AgentError, AgentEvent, AgentOptions, Bind, CallError, ConnectError, EditorOptions, GuardMode, Guarding,
+    Handle, HandleError, NotAdmitted, StartError, Trust, Wake, Waker,
 };
 pub use server::Server;
 pub use spawn::spawn;

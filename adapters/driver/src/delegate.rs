@@ -31,6 +31,48 @@ macro_rules! delegate_conn {
     };
 }
 
+/// Defines the methods that are equal in every adapter, for a type whose field `session` is an
+/// [`AgentSession`](crate::AgentSession), and whose field `conn` is an optional connection.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! delegate_agent {
+    () => {
+        /// Returns the machine of the connection, for every request, answer and notification. Its output
+        /// is written in the next turn.
+        ///
+        /// # Errors
+        /// [`NotSent::NotReady`](ide_mcp::rpc::NotSent::NotReady) while the agent is not attached.
+        pub fn client_mut(&mut self) -> ::core::result::Result<&mut $crate::Client, $crate::NotSent> {
+            let client = self.conn.as_mut().filter(|_| self.session.is_attached()).map(Conn::machine_mut);
+            client.ok_or($crate::NotSent::NotReady)
+        }
+
+        /// Returns the editor, as its lock file was at the last attempt to attach.
+        #[must_use]
+        pub const fn editor(&self) -> &$crate::FoundEditor {
+            self.session.editor()
+        }
+
+        /// Returns the answer of the editor at the last handshake; `None` before the first.
+        #[must_use]
+        pub const fn server(&self) -> ::core::option::Option<&$crate::ServerInfo> {
+            self.session.server()
+        }
+
+        /// Returns true if the agent is attached, so that requests are sent.
+        #[must_use]
+        pub fn is_attached(&self) -> bool {
+            self.session.is_attached()
+        }
+
+        /// Returns true if the last event was delivered.
+        #[must_use]
+        pub fn is_over(&self) -> bool {
+            self.session.is_over()
+        }
+    };
+}
+
 /// Defines the methods that are equal in every adapter, for a type whose field `inner` is a
 /// [`Server`](crate::Server).
 #[doc(hidden)]

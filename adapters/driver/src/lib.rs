@@ -39,7 +39,10 @@ mod server;
 mod socket;
 mod waiting;
 
-pub use agent::{ConnectError, Trust, address_of};
+pub use agent::{
+    AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, CallError, ConnectError, NotAdmitted,
+    Trust, address_of,
+};
 pub use ide_mcp_lockfile::GuardMode;
 pub use server::{
     Bind, EditorOptions, Guarding, Handle, HandleError, RETRY, Server, StartError, Transport, Wake,
@@ -49,6 +52,8 @@ pub use waiting::{Next, Readiness, WakeSet, Waker};
 
 // Exported only for the macro `delegate_server`.
 #[doc(hidden)]
-pub use ide_mcp::ide::{AuthToken, Host, LockFile};
+pub use ide_mcp::ide::{AuthToken, Client, Host, LockFile};
 #[doc(hidden)]
-pub use ide_mcp_lockfile::{Error as LockError, LockDir};
+pub use ide_mcp::{mcp::ServerInfo, rpc::NotSent};
+#[doc(hidden)]
+pub use ide_mcp_lockfile::{Error as LockError, FoundEditor, LockDir};

@@ -58,6 +58,7 @@
 //! This crate is the one dependency of an editor: it re-exports [`mio`], the modules of [`ide_mcp`],
 //! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
+mod agent;
 mod conn;
 mod nested;
 mod server;
@@ -65,10 +66,11 @@ mod sockets;
 mod timer;
 mod waker;
 
+pub use agent::Agent;
 pub use conn::Conn;
 pub use ide_mcp_driver::{
-    Bind, ConnectError, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Trust, Wake,
-    address_of,
+    AgentError, AgentEvent, AgentOptions, Bind, ConnectError, EditorOptions, GuardMode, Guarding, Handle,
+    HandleError, NotAdmitted, StartError, Trust, Wake, address_of,
 };
 pub use nested::NestedServer;
 pub use server::Server;

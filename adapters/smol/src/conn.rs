@@ -61,7 +61,7 @@ impl<M: Wire + Machine> Conn<M> {
         Ok(Self::on(Async::new(stream)?, machine))
     }
 
-    fn on(stream: Async<TcpStream>, machine: M) -> Self {
+    pub(crate) fn on(stream: Async<TcpStream>, machine: M) -> Self {
         let wakes = WakeSet::new();
         let socket = Socket::new(stream, wakes.socket_waker(0));
         Self { inner: Inner::new(machine, Link::new(socket)), waiting: Waiting::new(wakes) }

@@ -46,16 +46,18 @@
 //! This crate is the one dependency of an editor: it re-exports the modules of [`ide_mcp`], and
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
+mod agent;
 mod conn;
 mod server;
 mod socket;
 mod sockets;
 mod waiting;
 
+pub use agent::Agent;
 pub use conn::Conn;
 pub use ide_mcp_driver::{
-    Bind, ConnectError, EditorOptions, GuardMode, Guarding, Handle, HandleError, StartError, Trust, Wake,
-    Waker,
+    AgentError, AgentEvent, AgentOptions, Bind, CallError, ConnectError, EditorOptions, GuardMode, Guarding,
+    Handle, HandleError, NotAdmitted, StartError, Trust, Wake, Waker,
 };
 pub use server::Server;
 

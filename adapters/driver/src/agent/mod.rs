@@ -1,5 +1,15 @@
 //! The side of an agent, without the waiting.
 
 mod connecting;
+mod error;
+mod event;
+mod options;
+mod session;
+#[cfg(test)]
+mod tests;
 
 pub use connecting::{ConnectError, Trust, address_of};
+pub use error::{AgentError, CallError, NotAdmitted};
+pub use event::AgentEvent;
+pub use options::AgentOptions;
+pub use session::{AgentSession, AgentStep};

@@ -1,0 +1,187 @@
+//! An agent that waits on its own thread.
+
+use crate::Conn;
+use crate::connect::connect_to;
+use ide_mcp::ide::{Client, FromResult, Pending, ToolArguments};
+use ide_mcp::mcp::ToolSpec;
+use ide_mcp::{Clock, Time};
+use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, CallError};
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
+
+/// The longest single wait. It ends nothing: the agent then waits again.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+/// An agent: it finds the editor by its lock file, attaches, and attaches again if it loses the editor.
+///
+/// The agent moves bytes only within its methods that wait. An agent that is attached and has nothing to
+/// ask waits for the [next event](Self::next_event), so that it answers the pings of the editor.
+///
+/// ```no_run
+/// use ide_mcp_blocking::{Agent, AgentOptions, ide::GetDiagnostics};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut agent = Agent::attach(AgentOptions::new("my-agent", "1.0"))?;
+/// for tool in agent.list_tools()? {
+///     println!("{}", tool.name);
+/// }
+/// let diagnostics = agent.call(&GetDiagnostics::new(None))?;
+/// println!("{diagnostics:?}");
+/// agent.detach();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Agent {
+    session: AgentSession,
+    conn: Option<Conn<Client>>,
+    clock: Clock,
+}
+
+impl Agent {
+    /// Finds the editor and attaches to it. Waits until the session is ready.
+    ///
+    /// # Errors
+    /// [`AgentError`], whose text names the remedy.
+    pub fn attach(options: AgentOptions) -> Result<Self, AgentError> {
+        let mut agent = Self::start(options)?;
+        loop {
+            if let Some(beginning) = agent.session.take_beginning() {
+                return beginning.map(|()| agent);
+            }
+            agent.advance(agent.now().saturating_add(LONGEST));
+        }
+    }
+
+    /// Finds the editor, and attaches to it by the methods that wait. The first event is
+    /// [`Attached`](AgentEvent::Attached), or [`Ended`](AgentEvent::Ended) with the error. An event of the
+    /// session, or an owner that is not known, can come before it.
+    ///
+    /// # Errors
+    /// [`AgentError::NoEditor`].
+    pub fn start(options: AgentOptions) -> Result<Self, AgentError> {
+        Ok(Self { session: AgentSession::find(options)?, conn: None, clock: Clock::new() })
+    }
+
+    /// Returns the tools of the editor. Waits for the answer as [`wait_for`](Self::wait_for) does.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub fn list_tools(&mut self) -> Result<Vec<ToolSpec>, CallError> {
+        let pending = self.client_mut()?.list_tools()?;
+        self.wait_for(pending)
+    }
+
+    /// Calls a tool of the editor. Waits for the answer as [`wait_for`](Self::wait_for) does: for a
+    /// proposal without a timeout, and for every other tool at most 60 s.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        let pending = self.client_mut()?.call(arguments)?;
+        self.wait_for(pending)
+    }
+
+    /// Waits for the answer to a request of [`client_mut`](Self::client_mut) whose outcome was not
+    /// delivered as an event. Events that arrive meanwhile wait for [`next_event`](Self::next_event), in
+    /// order.
+    ///
+    /// # Errors
+    /// [`CallError`], also if the connection ends before the answer.
+    pub fn wait_for<A: FromResult>(&mut self, pending: Pending<A>) -> Result<A, CallError> {
+        self.session.begin_wait(pending.id());
+        loop {
+            match self.session.take_outcome() {
+                Ok(Some(outcome)) => return Ok(pending.answer(outcome)?),
+                Ok(None) => self.advance(self.now().saturating_add(LONGEST)),
+                Err(error) => {
+                    self.session.abandon_wait(self.conn.as_mut().map(Conn::machine_mut));
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Waits for the next event. Returns `None` once the agent [is over](Self::is_over).
+    pub fn next_event(&mut self) -> Option<AgentEvent> {
+        loop {
+            let event = self.poll(LONGEST);
+            if event.is_some() || self.is_over() {
+                return event;
+            }
+        }
+    }
+
+    /// Waits for the next event, for at most about `at_most`. An attempt to connect the socket can take
+    /// longer: up to [`connect_timeout`](AgentOptions::connect_timeout) for an editor on another machine.
+    /// Returns `None` if there was no event in time, or if the agent [is over](Self::is_over).
+    pub fn poll(&mut self, at_most: Duration) -> Option<AgentEvent> {
+        let until = self.now().saturating_add(at_most);
+        loop {
+            let event = self.session.next_event();
+            if event.is_some() || self.is_over() {
+                return event;
+            }
+            self.advance(until);
+            if until <= self.now() {
+                return self.session.next_event();
+            }
+        }
+    }
+
+    /// Detaches: sends a close frame, and waits for the close handshake, for at most some seconds. The
+    /// editor then receives everything that was sent. An agent that is dropped sends no close frame.
+    pub fn detach(mut self) {
+        if let Some(mut conn) = self.conn.take() {
+            conn.machine_mut().close();
+            while conn.next_event().is_some() {}
+        }
+    }
+
+    /// Returns the current time, for methods of the machine that take a time.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    ide_mcp_driver::delegate_agent!();
+
+    /// Takes one step of the session, and waits until `until` at most.
+    fn advance(&mut self, until: Time) {
+        let now = self.now();
+        match self.session.step(now) {
+            AgentStep::Connect { host, port } => {
+                let timeout = self.session.connect_timeout();
+                match connect_to(&host, port, timeout) {
+                    Ok(stream) => self.open(stream),
+                    Err(error) => self.session.on_not_connected(self.clock.now(), error),
+                }
+            }
+            AgentStep::Move => {
+                let event = self.conn.as_mut().and_then(|conn| conn.poll(until.saturating_since(now)));
+                if let Some(event) = event {
+                    self.session.on_event(self.clock.now(), event);
+                }
+            }
+            AgentStep::Wait(due) => thread::sleep(due.min(until).saturating_since(now)),
+            AgentStep::Over | _ => {}
+        }
+        if !self.session.has_connection() {
+            self.conn = None;
+        }
+    }
+
+    /// Checks the server of a connected socket, and begins the session on it.
+    fn open(&mut self, stream: TcpStream) {
+        let now = self.now();
+        if !self.session.on_connected(now, stream.local_addr(), stream.peer_addr()) {
+            return;
+        }
+        let Some(client) = self.session.machine(now) else { return };
+        match Conn::from_stream(stream, client) {
+            Ok(conn) => self.conn = Some(conn.with_clock(self.clock)),
+            Err(error) => self.session.on_not_connected(now, error),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The errors of an agent. Their texts name the remedy, and no option of a program.
+
+use super::ConnectError;
+use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK, authority};
+use ide_mcp::ide::{GaveUp, RequestError, display_safe};
+use ide_mcp::mcp::Failure;
+use ide_mcp::rpc::NotSent;
+use ide_mcp::ws::{Closed, InvalidClientRequest, ResponseError};
+use ide_mcp_lockfile::{FoundEditor, NoEditor};
+use std::fmt;
+use std::io;
+
+/// The reason why an agent is not attached.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The search found no editor.
+    NoEditor(NoEditor),
+    /// There is a lock file, and no connection to its editor. Nothing was sent.
+    NotConnected {
+        /// The editor of the lock file.
+        editor: Box<FoundEditor>,
+        /// The reason.
+        error: ConnectError,
+    },
+    /// There is an editor, and it does not admit the agent.
+    NotAdmitted {
+        /// The editor.
+        editor: Box<FoundEditor>,
+        /// The reason.
+        reason: NotAdmitted,
+    },
+    /// The name or version of the agent, or the host of the editor, is not valid in an opening handshake.
+    Invalid(InvalidClientRequest),
+    /// An error of the system before the first attempt.
+    Io(io::Error),
+    /// The agent was attached, and its connection has ended.
+    Ended {
+        /// The end of the last connection or attempt.
+        closed: Closed,
+        /// The reason why the agent does not try again; `None` if it does not reconnect at all.
+        gave_up: Option<GaveUp>,
+    },
+}
+
+/// The reason why an editor did not admit an agent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NotAdmitted {
+    /// The end of the connection before there was a session, such as the refusal of the token.
+    Closed(Closed),
+    /// A session that could not be opened.
+    Failed(Failure),
+    /// An editor that did not choose the sub-protocol `mcp`.
+    SubprotocolMissing,
+}
+
+impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoEditor(error) => error.fmt(f),
+            Self::NotConnected { editor, error: ConnectError::Io(error) } => no_answer(editor, error, f),
+            Self::NotConnected { error, .. } => write!(f, "the agent does not attach: {error}"),
+            Self::NotAdmitted { editor, reason } => not_admitted(editor, reason, f),
+            Self::Invalid(error) => write!(f, "the options of the agent are not valid: {error}"),
+            Self::Io(error) => error.fmt(f),
+            Self::Ended { closed, gave_up: None } => safe(closed, f),
+            Self::Ended { closed, gave_up: Some(gave_up) } => {
+                safe(closed, f)?;
+                write!(f, "; {gave_up}")
+            }
+        }
+    }
+}
+
+fn no_answer(editor: &FoundEditor, error: &io::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let FoundEditor { port, host, name, lock_file, dead_process, .. } = editor;
+    write!(f, "no editor found: {name:?} does not answer on ")?;
+    match host.as_str() {
+        LOOPBACK => write!(f, "port {port}")?,
+        // The message names the variable, which the person can have forgotten.
+        host => write!(f, "{}, the host of {HOST_VARIABLE}", display_safe(&authority(host, *port)))?,
+    }
+    write!(f, " ({error}); ")?;
+    if let Some(pid) = dead_process {
+        write!(f, "its process {pid} does not run: ")?;
+    }
+    write!(f, "start the editor again, or remove {}", lock_file.display())
+}
+
+fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let port = editor.port;
+    match reason {
+        NotAdmitted::Closed(Closed::NotAccepted(ResponseError::Status(401, _))) => write!(
+            f,
+            "the editor on port {port} refuses the token: {} is not the lock file of this editor; start the editor again, \
+             so that it writes a new one",
+            editor.lock_file.display()
+        ),
+        NotAdmitted::Closed(closed) => {
+            write!(f, "the editor on port {port} lets nobody in: ")?;
+            safe(closed, f)
+        }
+        NotAdmitted::Failed(failure) => {
+            write!(f, "the session with the editor on port {port} could not be opened: ")?;
+            safe(failure, f)
+        }
+        NotAdmitted::SubprotocolMissing => {
+            write!(
+                f,
+                "the program on port {port} does not choose the sub-protocol mcp: it is no editor for agents"
+            )
+        }
+    }
+}
+
+/// Writes a text that can contain text of the peer.
+fn safe(text: &impl ToString, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(&display_safe(&text.to_string()))
+}
+
+impl std::error::Error for AgentError {}
+
+/// The reason why a request that an agent waits for has no answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The request was not sent. [`NotSent::NotReady`] while the agent is not attached.
+    NotSent(NotSent),
+    /// The request has no answer of its kind.
+    Failed(RequestError),
+    /// 10,000 events wait for the application. The request is cancelled; take the events first.
+    TooManyEvents,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSent(error) => error.fmt(f),
+            Self::Failed(error) => safe(error, f),
+            Self::TooManyEvents => f.write_str(
+                "too many events of the editor wait for the application, and the request is cancelled: take the events first",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+impl From<NotSent> for CallError {
+    fn from(error: NotSent) -> Self {
+        Self::NotSent(error)
+    }
+}
+
+impl From<RequestError> for CallError {
+    fn from(error: RequestError) -> Self {
+        Self::Failed(error)
+    }
+}

@@ -1,0 +1,82 @@
+//! The attempts to attach: their beginning, their failure, and the decision about the next one.
+
+use super::{AgentSession, Stage};
+use crate::agent::{AgentError, AgentEvent, ConnectError, NotAdmitted};
+use ide_mcp::Time;
+use ide_mcp::ide::GaveUp;
+use ide_mcp::ws::Closed;
+use ide_mcp_lockfile::{EditorSearch, Error, FoundEditor};
+use std::mem;
+
+impl AgentSession {
+    /// Begins an attempt. Returns false if it has failed already.
+    pub(super) fn begin(&mut self, now: Time) -> bool {
+        self.reconnect.on_attempt();
+        if self.attempts > 0 {
+            match self.read_again() {
+                Some(editor) => self.editor = editor,
+                // The editor is not back yet.
+                None => {
+                    self.schedule_or_end(now, Closed::Abnormal);
+                    return false;
+                }
+            }
+        }
+        self.attempts = self.attempts.saturating_add(1);
+        self.stage = Stage::Connecting { until: now.saturating_add(self.options.connect_timeout) };
+        true
+    }
+
+    /// Reads the lock file again.
+    fn read_again(&self) -> Option<FoundEditor> {
+        let mut search = EditorSearch::of_lock_file(&self.editor.lock_file);
+        search.permits_dead_process = self.options.search.permits_dead_process;
+        search.find().ok()
+    }
+
+    pub(super) fn not_connected(&mut self, now: Time, error: ConnectError) {
+        // Another user who has the port can keep it for ever, and is not to be asked again and again.
+        let is_final = matches!(error, ConnectError::NotTrusted(Error::PortNotOurs { .. }));
+        if self.server.is_none() || is_final {
+            return self.end(AgentError::NotConnected { editor: Box::new(self.editor.clone()), error });
+        }
+        self.schedule_or_end(now, Closed::Abnormal);
+    }
+
+    pub(super) fn on_closed(&mut self, now: Time, closed: Closed) {
+        let was_ready = mem::replace(&mut self.stage, Stage::Waiting) == Stage::Ready;
+        self.outcomes.on_closed();
+        let not_admitted = self.not_admitted.take();
+        if self.server.is_none() {
+            let reason = not_admitted.unwrap_or(NotAdmitted::Closed(closed));
+            return self.end(AgentError::NotAdmitted { editor: Box::new(self.editor.clone()), reason });
+        }
+        if !self.options.reconnects {
+            return self.end(AgentError::Ended { closed, gave_up: None });
+        }
+        if self.schedule_or_end(now, closed.clone()) && was_ready {
+            self.events.push_back(AgentEvent::Lost(closed));
+        }
+    }
+
+    /// Schedules the next attempt. Returns false if there is none.
+    fn schedule_or_end(&mut self, now: Time, closed: Closed) -> bool {
+        self.stage = Stage::Waiting;
+        let scheduled = match self.reconnect.on_disconnected(now, &closed) {
+            // The editor was restarted since the lock file was read: it has another token, or is about to
+            // publish one.
+            Err(GaveUp::Refused) if self.has_other_token() => {
+                self.reconnect.on_disconnected(now, &Closed::Abnormal)
+            }
+            scheduled => scheduled,
+        };
+        if let Err(gave_up) = scheduled {
+            self.end(AgentError::Ended { closed, gave_up: Some(gave_up) });
+        }
+        scheduled.is_ok()
+    }
+
+    fn has_other_token(&self) -> bool {
+        self.read_again().is_none_or(|editor| editor.token != self.editor.token)
+    }
+}

@@ -1,0 +1,270 @@
+//! The session of an agent without the waiting: the search, the attempts, and the events.
+//!
+//! ```text
+//!  find ──▶ Waiting ──due──▶ Connecting ──trusted──▶ Opening ──ready──▶ Ready   (Attached, Back)
+//!             ▲                  │ refused, timeout     │ closed          │ closed
+//!             │                  ▼                      ▼                 ▼ (Lost)
+//!             └─── the next attempt of `Reconnect` ◀────┴─────────────────┘
+//!                                │ first attempt, no reconnect, given up, port of another user
+//!                                ▼
+//!                               Over   (Ended)
+//! ```
+//!
+//! Invariants:
+//!
+//! - Each attempt after the first reads the lock file again: by then the editor can have another token or
+//!   process. The session does not connect to a dead process unless that is permitted.
+//! - Nothing is sent before the owner of the server is checked, at every attempt.
+//! - A refused token ends the session, unless the lock file has another one by now, or none.
+//! - One `Lost` comes between two sessions, and failed attempts have no events.
+
+mod attempts;
+mod outcomes;
+
+use super::{AgentError, AgentEvent, AgentOptions, NotAdmitted};
+use getrandom::SysRng;
+use ide_mcp::Time;
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Reconnect};
+use ide_mcp::mcp::{Failure, ServerInfo};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::ws::Closed;
+use ide_mcp_lockfile::FoundEditor;
+use outcomes::Outcomes;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// The session of an agent. An adapter has the socket and the waiting: it takes the [`step`](Self::step),
+/// reports the outcome, and delivers [`next_event`](Self::next_event).
+#[derive(Debug)]
+pub struct AgentSession {
+    options: AgentOptions,
+    /// The contents of the lock file at the last attempt.
+    editor: FoundEditor,
+    stage: Stage,
+    reconnect: Reconnect,
+    /// The answer of the editor at the last handshake; `None` before the first.
+    server: Option<ServerInfo>,
+    /// The reason why the session could not be opened, until the connection closes.
+    not_admitted: Option<NotAdmitted>,
+    /// True if [`AgentEvent::UnknownOwner`] was reported.
+    is_unknown_reported: bool,
+    events: VecDeque<AgentEvent>,
+    outcomes: Outcomes,
+    /// The number of attempts so far, which names the sessions.
+    attempts: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Connecting { until: Time },
+    Opening,
+    Ready,
+    Over,
+}
+
+/// The next thing that an adapter has to do for a session.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AgentStep {
+    /// Connects a socket to this host, a name or an address without brackets. Then calls
+    /// [`on_connected`](AgentSession::on_connected) or
+    /// [`on_not_connected`](AgentSession::on_not_connected).
+    Connect {
+        /// The host.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// Moves the bytes of the connection, and passes its events to [`on_event`](AgentSession::on_event).
+    Move,
+    /// Waits until this time, or for the socket that connects.
+    Wait(Time),
+    /// Stops: the session is over.
+    Over,
+}
+
+impl AgentSession {
+    /// Finds the editor. Does not connect.
+    ///
+    /// # Errors
+    /// [`AgentError::NoEditor`].
+    pub fn find(options: AgentOptions) -> Result<Self, AgentError> {
+        let editor = options.search.find().map_err(AgentError::NoEditor)?;
+        let reconnect = Reconnect::new(options.backoff, Time::ZERO);
+        Ok(Self {
+            options,
+            editor,
+            stage: Stage::Waiting,
+            reconnect,
+            server: None,
+            not_admitted: None,
+            is_unknown_reported: false,
+            events: VecDeque::new(),
+            outcomes: Outcomes::default(),
+            attempts: 0,
+        })
+    }
+
+    /// Returns the next thing to do. Begins an attempt that is due, and ends an attempt that takes too
+    /// long. Reads the lock file, except at the first attempt.
+    pub fn step(&mut self, now: Time) -> AgentStep {
+        loop {
+            match self.stage {
+                Stage::Waiting => match self.reconnect.next_attempt() {
+                    Some(due) if now < due => return AgentStep::Wait(due),
+                    _ if self.begin(now) => {
+                        let FoundEditor { host, port, .. } = &self.editor;
+                        return AgentStep::Connect { host: host.clone(), port: *port };
+                    }
+                    _ => {}
+                },
+                Stage::Connecting { until } if until <= now => {
+                    self.on_not_connected(now, ErrorKind::TimedOut.into());
+                }
+                Stage::Connecting { until } => return AgentStep::Wait(until),
+                Stage::Opening | Stage::Ready => return AgentStep::Move,
+                Stage::Over => return AgentStep::Over,
+            }
+        }
+    }
+
+    /// Returns the time for connecting a socket.
+    #[must_use]
+    pub const fn connect_timeout(&self) -> Duration {
+        self.options.connect_timeout
+    }
+
+    /// Takes the next event.
+    pub fn next_event(&mut self) -> Option<AgentEvent> {
+        self.events.pop_front()
+    }
+
+    /// Returns the machine of this attempt; `None` if the options are not valid, which ends the session.
+    pub fn machine(&mut self, now: Time) -> Option<Client> {
+        let AgentOptions { info, pid, roots, elicitation, .. } = &self.options;
+        let FoundEditor { host, port, token, .. } = &self.editor;
+        let mut config = ClientConfig::new(info.clone(), *port, token.clone()).with_host(host, *port);
+        config.pid = *pid;
+        config.mcp.roots.clone_from(roots);
+        config.mcp.elicitation = *elicitation;
+        let client = Client::new(config, SysRng, SessionId::new(self.attempts), now);
+        client.map_err(|error| self.end(AgentError::Invalid(error))).ok()
+    }
+
+    /// Checks a socket that has connected, by its addresses. Returns true if the server is trusted, and the
+    /// connection can send.
+    pub fn on_connected(
+        &mut self,
+        now: Time,
+        local: io::Result<SocketAddr>,
+        peer: io::Result<SocketAddr>,
+    ) -> bool {
+        let server = peer.as_ref().ok().copied();
+        match self.options.trust.check(local, peer) {
+            Ok(unknown) => {
+                if let (Some(server), Some(reason), false) = (server, unknown, self.is_unknown_reported) {
+                    self.is_unknown_reported = true;
+                    self.events.push_back(AgentEvent::UnknownOwner { server, reason });
+                }
+                self.stage = Stage::Opening;
+                true
+            }
+            Err(error) => {
+                self.not_connected(now, error);
+                false
+            }
+        }
+    }
+
+    /// Notes that the socket could not be connected.
+    pub fn on_not_connected(&mut self, now: Time, error: io::Error) {
+        self.not_connected(now, error.into());
+    }
+
+    /// Takes an event of the connection. Afterwards the connection is to be dropped unless
+    /// [`has_connection`](Self::has_connection) returns true.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "all other events of the session pass unchanged")]
+    pub fn on_event(&mut self, now: Time, event: ClientEvent) {
+        match event {
+            ClientEvent::Ready(info) => {
+                self.stage = Stage::Ready;
+                self.reconnect.on_connected();
+                let is_first = self.server.replace(info.clone()).is_none();
+                let event = if is_first { AgentEvent::Attached } else { AgentEvent::Back };
+                self.events.push_back(event(info));
+            }
+            // The event of the end has the reason.
+            ClientEvent::Failed(Failure::Closed) => {}
+            ClientEvent::Failed(failure) => self.not_admitted = Some(NotAdmitted::Failed(failure)),
+            ClientEvent::SubprotocolMissing => self.not_admitted = Some(NotAdmitted::SubprotocolMissing),
+            ClientEvent::Closed(closed) => self.on_closed(now, closed),
+            event => {
+                let event = self.outcomes.filter(event).map(AgentEvent::Session);
+                self.events.extend(event);
+            }
+        }
+    }
+
+    /// Ends the session by this side. The adapter closes the machine of the connection, if there is one.
+    pub fn detach(&mut self) {
+        self.options.reconnects = false;
+        if !self.has_connection() && self.stage != Stage::Over {
+            self.end(AgentError::Ended { closed: Closed::Local { clean: true }, gave_up: None });
+        }
+    }
+
+    /// Returns the time of the next step, apart from those of the connection: `now` if an event waits.
+    #[must_use]
+    pub fn deadline(&self, now: Time) -> Option<Time> {
+        match self.stage {
+            _ if !self.events.is_empty() => Some(now),
+            Stage::Waiting => self.reconnect.next_attempt(),
+            Stage::Connecting { until } => Some(until),
+            Stage::Opening | Stage::Ready | Stage::Over => None,
+        }
+    }
+
+    /// Returns the editor, as its lock file was at the last attempt.
+    #[must_use]
+    pub const fn editor(&self) -> &FoundEditor {
+        &self.editor
+    }
+
+    /// Returns the answer of the editor at the last handshake; `None` before the first.
+    #[must_use]
+    pub const fn server(&self) -> Option<&ServerInfo> {
+        self.server.as_ref()
+    }
+
+    /// Returns true if a socket connects.
+    #[must_use]
+    pub const fn is_connecting(&self) -> bool {
+        matches!(self.stage, Stage::Connecting { .. })
+    }
+
+    /// Returns true if there is a connection, before or after the handshake.
+    #[must_use]
+    pub const fn has_connection(&self) -> bool {
+        matches!(self.stage, Stage::Opening | Stage::Ready)
+    }
+
+    /// Returns true if the agent is attached.
+    #[must_use]
+    pub fn is_attached(&self) -> bool {
+        self.stage == Stage::Ready
+    }
+
+    /// Returns true if the last event was delivered.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.stage == Stage::Over && self.events.is_empty()
+    }
+
+    fn end(&mut self, error: AgentError) {
+        self.stage = Stage::Over;
+        self.events.push_back(AgentEvent::Ended(error));
+    }
+}

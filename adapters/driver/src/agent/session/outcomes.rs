@@ -1,0 +1,90 @@
+//! The wait for the outcome of one request, out of turn with the events.
+
+use super::{AgentSession, Stage};
+use crate::agent::{AgentError, AgentEvent, CallError};
+use ide_mcp::ide::{Client, ClientEvent};
+use ide_mcp::mcp::Outcome;
+use ide_mcp::rpc::RequestId;
+
+/// The number of events that can wait for the application while the agent waits for an answer: more than
+/// an editor sends while a person decides about a diff.
+const MAX_WAITING_EVENTS: usize = 10_000;
+
+/// The outcomes that become no events.
+#[derive(Debug, Default)]
+pub(super) struct Outcomes {
+    /// The request that the agent waits for.
+    awaited: Option<RequestId>,
+    /// The outcome of the awaited request.
+    outcome: Option<Outcome>,
+    /// The cancelled requests of this connection whose outcomes are ignored.
+    abandoned: Vec<RequestId>,
+}
+
+impl Outcomes {
+    /// Takes an outcome that becomes no event. Returns every other event.
+    pub(super) fn filter(&mut self, event: ClientEvent) -> Option<ClientEvent> {
+        let ClientEvent::Outcome { request, outcome } = event else { return Some(event) };
+        if self.awaited == Some(request) {
+            self.outcome = Some(outcome);
+        } else if self.abandoned.contains(&request) {
+            self.abandoned.retain(|abandoned| *abandoned != request);
+        } else {
+            return Some(ClientEvent::Outcome { request, outcome });
+        }
+        None
+    }
+
+    /// Forgets the cancelled requests of a connection that has ended.
+    pub(super) fn on_closed(&mut self) {
+        self.abandoned.clear();
+    }
+}
+
+impl AgentSession {
+    /// Takes the beginning out of the events, for an adapter that waits for it: `Ok` once the agent is
+    /// attached, and the error if it is not.
+    pub fn take_beginning(&mut self) -> Option<Result<(), AgentError>> {
+        let is_beginning =
+            |event: &AgentEvent| matches!(event, AgentEvent::Attached(_) | AgentEvent::Ended(_));
+        let at = self.events.iter().position(is_beginning)?;
+        let beginning = self.events.remove(at)?;
+        Some(if let AgentEvent::Ended(error) = beginning { Err(error) } else { Ok(()) })
+    }
+
+    /// Waits for the outcome of this request from now on, out of turn with the events.
+    pub fn begin_wait(&mut self, request: RequestId) {
+        self.outcomes.awaited = Some(request);
+        let is_outcome = |event: &AgentEvent| matches!(event, AgentEvent::Session(ClientEvent::Outcome { request: other, .. }) if *other == request);
+        if let Some(at) = self.events.iter().position(is_outcome) {
+            if let Some(AgentEvent::Session(ClientEvent::Outcome { outcome, .. })) = self.events.remove(at) {
+                self.outcomes.outcome = Some(outcome);
+            }
+        }
+    }
+
+    /// Returns the outcome of the wait, which is then over; `None` while there is none.
+    ///
+    /// # Errors
+    /// [`CallError::TooManyEvents`] if 10,000 events wait for the application.
+    pub fn take_outcome(&mut self) -> Result<Option<Outcome>, CallError> {
+        if let Some(outcome) = self.outcomes.outcome.take() {
+            self.outcomes.awaited = None;
+            return Ok(Some(outcome));
+        }
+        match self.events.len() >= MAX_WAITING_EVENTS {
+            true => Err(CallError::TooManyEvents),
+            false if self.stage == Stage::Over => Ok(Some(Outcome::Closed)),
+            false => Ok(None),
+        }
+    }
+
+    /// Gives up the wait, and cancels its request on the connection. The outcome becomes no event.
+    pub fn abandon_wait(&mut self, client: Option<&mut Client>) {
+        self.outcomes.outcome = None;
+        let Some(request) = self.outcomes.awaited.take() else { return };
+        if client.is_some_and(|client| client.cancel(request, None)) {
+            self.outcomes.abandoned.push(request);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! An agent in a `Poll`.
+
+use crate::Conn;
+use ide_mcp::Time;
+use ide_mcp::ide::Client;
+use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, address_of};
+use mio::event::Event;
+use mio::{Registry, Token};
+use std::io;
+
+/// An agent: it finds the editor by its lock file, attaches, and attaches again if it loses the editor. Its
+/// socket is registered in the `Poll` of the application, always under the same token.
+///
+/// After every wait, pass each event to [`handle_event`](Self::handle_event), then take events by
+/// [`next_event`](Self::next_event) until there is none. Wait until [`deadline`](Self::deadline) at the
+/// latest. Continue until [`is_over`](Self::is_over). No method waits for a socket. An attempt reads the
+/// lock file, and looks up a host with a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`).
+///
+/// ```no_run
+/// use ide_mcp_mio::mio::{Events, Poll, Token};
+/// use ide_mcp_mio::{Agent, AgentEvent, AgentOptions, Clock, ide::{ClientEvent, GetDiagnostics}};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (mut poll, mut events, clock) = (Poll::new()?, Events::with_capacity(8), Clock::new());
+/// let mut agent = Agent::attach(AgentOptions::new("my-agent", "1.0"), poll.registry(), Token(0))?;
+/// let mut pending = None;
+/// while !agent.is_over() {
+///     poll.poll(&mut events, clock.until(agent.deadline(clock.now())))?;
+///     for event in &events {
+///         agent.handle_event(event);
+///     }
+///     while let Some(event) = agent.next_event(clock.now()) {
+///         match event {
+///             AgentEvent::Attached(_) => pending = Some(agent.client_mut()?.call(&GetDiagnostics::new(None))?),
+///             AgentEvent::Session(ClientEvent::Outcome { outcome, .. }) => {
+///                 let Some(pending) = pending.take() else { continue };
+///                 println!("{:?}", pending.answer(outcome)?);
+///                 agent.detach();
+///             }
+///             AgentEvent::Ended(reason) => println!("{reason}"),
+///             _ => {}
+///         }
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Agent {
+    session: AgentSession,
+    conn: Option<Conn<Client>>,
+    registry: Registry,
+    token: Token,
+    /// True if the `Poll` has reported the socket that connects, and the report was not handled yet.
+    is_reported: bool,
+}
+
+impl Agent {
+    /// Finds the editor, and attaches to it in the turns. The first event is
+    /// [`Attached`](AgentEvent::Attached), or [`Ended`](AgentEvent::Ended) with the error. An event of the
+    /// session, or an owner that is not known, can come before it.
+    ///
+    /// # Errors
+    /// [`AgentError::NoEditor`], and [`AgentError::Io`] if the registry cannot be cloned.
+    pub fn attach(options: AgentOptions, registry: &Registry, token: Token) -> Result<Self, AgentError> {
+        let registry = registry.try_clone().map_err(AgentError::Io)?;
+        let session = AgentSession::find(options)?;
+        Ok(Self { session, conn: None, registry, token, is_reported: false })
+    }
+
+    /// Notes an event of the `Poll`. Returns true if it was for this agent.
+    pub fn handle_event(&mut self, event: &Event) -> bool {
+        if let Some(conn) = &mut self.conn {
+            self.is_reported |= conn.handle_event(event) && self.session.is_connecting();
+        }
+        event.token() == self.token
+    }
+
+    /// Returns the next event, or `None` if there is none now. The calls until `None` are one turn: it
+    /// connects if an attempt is due, and moves about 256 KiB in each direction at most.
+    pub fn next_event(&mut self, now: Time) -> Option<AgentEvent> {
+        if std::mem::take(&mut self.is_reported) {
+            self.check(now);
+        }
+        loop {
+            if let Some(event) = self.session.next_event() {
+                return Some(event);
+            }
+            match self.session.step(now) {
+                AgentStep::Connect { host, port } => self.connect(now, &host, port),
+                AgentStep::Move => {
+                    let event = self.conn.as_mut()?.next_event(now)?;
+                    self.session.on_event(now, event);
+                }
+                AgentStep::Wait(_) | AgentStep::Over | _ => {
+                    self.drop_unused();
+                    return self.session.next_event();
+                }
+            }
+            self.drop_unused();
+        }
+    }
+
+    /// Returns the latest time for the next turn: `now` while there is work.
+    #[must_use]
+    pub fn deadline(&self, now: Time) -> Option<Time> {
+        if self.is_reported {
+            return Some(now);
+        }
+        let conn = self.conn.as_ref().filter(|_| self.session.has_connection());
+        let deadline = conn.and_then(|conn| conn.deadline(now));
+        deadline.into_iter().chain(self.session.deadline(now)).min()
+    }
+
+    /// Detaches: the next turns send a close frame, wait for the close handshake for at most some seconds,
+    /// and return [`Ended`](AgentEvent::Ended). An agent that is dropped sends no close frame.
+    pub fn detach(&mut self) {
+        if let Some(conn) = self.conn.as_mut().filter(|_| self.session.has_connection()) {
+            conn.machine_mut().close();
+        }
+        self.session.detach();
+    }
+
+    ide_mcp_driver::delegate_agent!();
+
+    fn connect(&mut self, now: Time, host: &str, port: u16) {
+        let Some(client) = self.session.machine(now) else { return };
+        let conn =
+            address_of(host, port).and_then(|addr| Conn::connect(addr, client, &self.registry, self.token));
+        match conn {
+            Ok(conn) => self.conn = Some(conn),
+            Err(error) => self.session.on_not_connected(now, error),
+        }
+    }
+
+    /// Checks the socket that connects. Without a peer address and an error it still connects.
+    fn check(&mut self, now: Time) {
+        let Some(conn) = self.conn.as_ref().filter(|_| self.session.is_connecting()) else { return };
+        let stream = conn.stream();
+        match (stream.take_error(), stream.peer_addr()) {
+            (Ok(Some(error)) | Err(error), _) => self.session.on_not_connected(now, error),
+            (Ok(None), Err(error)) if error.kind() == io::ErrorKind::NotConnected => {}
+            (Ok(None), peer) => {
+                self.session.on_connected(now, stream.local_addr(), peer);
+            }
+        }
+        self.drop_unused();
+    }
+
+    /// Drops the connection of an attempt that has failed, or of a session that has ended.
+    fn drop_unused(&mut self) {
+        if !self.session.has_connection() && !self.session.is_connecting() {
+            self.conn = None;
+        }
+    }
+}

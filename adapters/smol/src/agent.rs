@@ -1,0 +1,215 @@
+//! An agent in a task.
+
+use crate::Conn;
+use async_io::{Async, Timer};
+use ide_mcp::ide::{Client, FromResult, Pending, ToolArguments};
+use ide_mcp::mcp::ToolSpec;
+use ide_mcp::{Clock, Time};
+use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, CallError, address_of};
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::TcpStream;
+use std::pin::Pin;
+use std::task::Poll;
+
+/// An agent: it finds the editor by its lock file, attaches, and attaches again if it loses the editor.
+///
+/// The agent moves bytes only while a task awaits one of its methods. An agent that is attached and has
+/// nothing to ask awaits the [next event](Self::next_event), so that it answers the pings of the editor.
+/// The lock file is read on the task, and a host with a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`) is looked up
+/// on the task.
+///
+/// ```no_run
+/// use ide_mcp_smol::{Agent, AgentOptions, ide::GetDiagnostics};
+///
+/// # async_io::block_on(async {
+/// let mut agent = Agent::attach(AgentOptions::new("my-agent", "1.0")).await?;
+/// for tool in agent.list_tools().await? {
+///     println!("{}", tool.name);
+/// }
+/// let diagnostics = agent.call(&GetDiagnostics::new(None)).await?;
+/// println!("{diagnostics:?}");
+/// agent.detach().await;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct Agent {
+    session: AgentSession,
+    connecting: Option<Connecting>,
+    conn: Option<Conn<Client>>,
+    clock: Clock,
+}
+
+impl Agent {
+    /// Finds the editor and attaches to it. Waits until the session is ready. Dropping the future drops the
+    /// connection.
+    ///
+    /// # Errors
+    /// [`AgentError`], whose text names the remedy.
+    pub async fn attach(options: AgentOptions) -> Result<Self, AgentError> {
+        let mut agent = Self::start(options)?;
+        loop {
+            if let Some(beginning) = agent.session.take_beginning() {
+                return beginning.map(|()| agent);
+            }
+            agent.advance().await;
+        }
+    }
+
+    /// Finds the editor, and attaches to it by the methods that wait. The first event is
+    /// [`Attached`](AgentEvent::Attached), or [`Ended`](AgentEvent::Ended) with the error. An event of the
+    /// session, or an owner that is not known, can come before it.
+    ///
+    /// # Errors
+    /// [`AgentError::NoEditor`].
+    pub fn start(options: AgentOptions) -> Result<Self, AgentError> {
+        let session = AgentSession::find(options)?;
+        Ok(Self { session, connecting: None, conn: None, clock: Clock::new() })
+    }
+
+    /// Returns the tools of the editor. Waits for the answer as [`wait_for`](Self::wait_for) does.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub async fn list_tools(&mut self) -> Result<Vec<ToolSpec>, CallError> {
+        let pending = self.client_mut()?.list_tools()?;
+        self.wait_for(pending).await
+    }
+
+    /// Calls a tool of the editor. Waits for the answer as [`wait_for`](Self::wait_for) does: for a
+    /// proposal without a timeout, and for every other tool at most 60 s.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub async fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        let pending = self.client_mut()?.call(arguments)?;
+        self.wait_for(pending).await
+    }
+
+    /// Waits for the answer to a request of [`client_mut`](Self::client_mut) whose outcome was not
+    /// delivered as an event. Events that arrive meanwhile wait for [`next_event`](Self::next_event), in
+    /// order.
+    ///
+    /// Dropping the future cancels the request: the next call of an awaited method notifies the editor, and
+    /// no event reports the outcome. The other requests and events are not affected.
+    ///
+    /// # Errors
+    /// [`CallError`], also if the connection ends before the answer.
+    pub async fn wait_for<A: FromResult>(&mut self, pending: Pending<A>) -> Result<A, CallError> {
+        self.session.begin_wait(pending.id());
+        let wait = Wait { agent: self };
+        loop {
+            match wait.agent.session.take_outcome()? {
+                Some(outcome) => return Ok(pending.answer(outcome)?),
+                None => wait.agent.advance().await,
+            }
+        }
+    }
+
+    /// Waits for the next event. Returns `None` once the agent [is over](Self::is_over).
+    ///
+    /// The future is cancel-safe: dropping it at any time loses no event, and no attempt to connect.
+    pub async fn next_event(&mut self) -> Option<AgentEvent> {
+        loop {
+            let event = self.session.next_event();
+            if event.is_some() || self.is_over() {
+                return event;
+            }
+            self.advance().await;
+        }
+    }
+
+    /// Detaches: sends a close frame, and waits for the close handshake, for at most some seconds. The
+    /// editor then receives everything that was sent. An agent that is dropped sends no close frame.
+    pub async fn detach(mut self) {
+        if let Some(mut conn) = self.conn.take() {
+            conn.machine_mut().close();
+            while conn.next_event().await.is_some() {}
+        }
+    }
+
+    /// Returns the current time, for methods of the machine that take a time.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    ide_mcp_driver::delegate_agent!();
+
+    /// Takes one step of the session. The state between two polls is in the agent, so the future can be
+    /// dropped at any time.
+    async fn advance(&mut self) {
+        match self.session.step(self.clock.now()) {
+            AgentStep::Connect { host, port } => match address_of(&host, port) {
+                Ok(address) => {
+                    self.connecting = Some(Connecting(Box::pin(Async::<TcpStream>::connect(address))));
+                }
+                Err(error) => self.session.on_not_connected(self.now(), error),
+            },
+            AgentStep::Wait(until) => self.connected_or_at(until).await,
+            AgentStep::Move => {
+                let Some(conn) = &mut self.conn else { return };
+                if let Some(event) = conn.next_event().await {
+                    self.session.on_event(self.clock.now(), event);
+                }
+            }
+            AgentStep::Over | _ => {}
+        }
+        if !self.session.has_connection() {
+            self.conn = None;
+        }
+    }
+
+    /// Waits for the socket that connects, or until this time. An attempt that takes too long ends at the
+    /// next step.
+    async fn connected_or_at(&mut self, until: Time) {
+        let mut timer = Timer::after(until.saturating_since(self.now()));
+        let connecting = &mut self.connecting;
+        let socket = poll_fn(|context| {
+            let future = connecting.as_mut().map(|Connecting(future)| future.as_mut());
+            match future.map(|future| future.poll(context)) {
+                Some(Poll::Ready(socket)) => Poll::Ready(Some(socket)),
+                _ => Pin::new(&mut timer).poll(context).map(|_| None),
+            }
+        })
+        .await;
+        self.connecting = None;
+        match socket {
+            Some(Ok(stream)) => self.open(stream),
+            Some(Err(error)) => self.session.on_not_connected(self.now(), error),
+            None => {}
+        }
+    }
+
+    /// Checks the server of a connected socket, and begins the session on it.
+    fn open(&mut self, stream: Async<TcpStream>) {
+        let now = self.now();
+        let (local, peer) = (stream.get_ref().local_addr(), stream.get_ref().peer_addr());
+        if self.session.on_connected(now, local, peer) {
+            let client = self.session.machine(now);
+            self.conn = client.map(|client| Conn::on(stream, client).with_clock(self.clock));
+        }
+    }
+}
+
+/// A socket that connects.
+struct Connecting(Pin<Box<dyn Future<Output = io::Result<Async<TcpStream>>> + Send + Sync>>);
+
+impl fmt::Debug for Connecting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Connecting")
+    }
+}
+
+/// A wait for an outcome. Dropping it gives up the wait if there was no outcome.
+struct Wait<'a> {
+    agent: &'a mut Agent,
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        self.agent.session.abandon_wait(self.agent.conn.as_mut().map(Conn::machine_mut));
+    }
+}
