@@ -70,6 +70,24 @@ fn context() {
     ends(&place, editor);
 }
 
+/// Runs the agent beside an editor: it finds the editor by the working directory.
+#[test]
+fn agent() {
+    let place = Place::new("agent");
+    let (status, problem) = place.start("agent", &[]).end();
+    assert_eq!(status, Some(1), "{problem}");
+    assert!(problem.contains("no lock files: start the editor"), "{problem}");
+    let editor = published(&place, "mio_loop");
+    for _ in 0..2 {
+        let mut agent = place.start("agent", &[]);
+        assert_eq!(agent.line(), "attached to mio loop");
+        assert!(agent.line().starts_with("getDiagnostics: "));
+        assert_eq!(agent.end().0, Some(0));
+    }
+    editor.terminate();
+    ends(&place, editor);
+}
+
 #[test]
 fn mio_loop() {
     let place = Place::new("mio-loop");

@@ -1,0 +1,23 @@
+//! An agent that finds its editor, lists the editor's tools, and asks for problems.
+//!
+//! `cargo run -- editor` in one terminal, `cargo run --example agent` in another, in the same folder.
+
+#![allow(clippy::print_stdout, reason = "it shows what it does")]
+
+use ide_mcp_blocking::ide::{GetDiagnostics, display_safe};
+use ide_mcp_blocking::{Agent, AgentOptions};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut agent = Agent::attach(AgentOptions::new("example-agent", "1.0"))?;
+    println!("attached to {}", display_safe(&agent.editor().name));
+    for tool in agent.list_tools()? {
+        println!("{}: {}", display_safe(&tool.name), display_safe(&tool.description));
+    }
+    for file in agent.call(&GetDiagnostics::default())?.files {
+        for problem in file.diagnostics {
+            println!("{}: {}", display_safe(&file.uri), display_safe(&problem.message));
+        }
+    }
+    agent.detach();
+    Ok(())
+}
