@@ -11,7 +11,6 @@ use std::fmt;
 use std::io;
 
 /// The reason why an agent is not attached.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum AgentError {
     /// The search found no editor.
@@ -117,6 +116,13 @@ fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatt
 /// Writes a text that can contain text of the peer.
 fn safe(text: &impl ToString, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(&display_safe(&text.to_string()))
+}
+
+/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
+impl fmt::Debug for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl std::error::Error for AgentError {}

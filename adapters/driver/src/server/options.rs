@@ -68,7 +68,7 @@ impl EditorOptions {
     }
 
     /// Permits an editor without a folder. Only agents that know the port find such an editor, as those in
-    /// a terminal of the editor do ([`launch_env`](ide_mcp::ide::launch_env())).
+    /// a terminal of the editor do ([`launch_env`](ide_mcp::ide::launch_env::launch_env)).
     pub const fn without_folders(mut self) -> Self {
         self.is_without_folders = true;
         self
@@ -188,7 +188,6 @@ impl<T: Transport> Server<T> {
 }
 
 /// The reason for which a server did not start.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
     /// The editor has no folder, so no agent could find it.
@@ -226,6 +225,13 @@ impl fmt::Display for StartError {
             Self::Poll(error) => write!(f, "the server of the editor gets no poll: {error}"),
             Self::Thread(error) => write!(f, "the server of the editor gets no thread: {error}"),
         }
+    }
+}
+
+/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
+impl fmt::Debug for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
