@@ -49,9 +49,12 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
 /// The names of the core that adapters can use.
 const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Time", "Clock", "ide"];
 
-/// The names of the core that the agents of the adapters can use besides: the values in the signatures of
-/// `ide::Client`, such as its name, its lists, and the end of its connection.
-const FOR_AGENTS: &[&str] = &["mcp", "rpc", "ws"];
+/// The names of the core that the files in [`WITH_VALUES`] can use besides: the values in the signatures of
+/// `ide::Client` and `ide::Host`, such as a name, the name of a call, or the end of a connection.
+const FOR_VALUES: &[&str] = &["mcp", "rpc", "ws"];
+
+/// The agents of the adapters, the description of an editor, and the handle to a host.
+const WITH_VALUES: &[&str] = &["agent", "agent.rs", "options.rs", "handle.rs"];
 
 /// The words of the protocol. An adapter contains none of them, in comments either.
 const PROTOCOL: &[&str] =
@@ -105,10 +108,10 @@ fn adapters_use_the_contract_alone() {
             // An adapter re-exports the core for its users.
             text = text.replace("pub use ide_mcp::", "");
         }
-        let is_agent =
-            file.components().any(|part| matches!(part.as_os_str().to_str(), Some("agent" | "agent.rs")));
+        let has_values =
+            file.components().any(|part| WITH_VALUES.iter().any(|name| part.as_os_str() == *name));
         let mut foreign = foreign_names(&text);
-        foreign.retain(|name| !(is_agent && FOR_AGENTS.contains(&name.as_str())));
+        foreign.retain(|name| !(has_values && FOR_VALUES.contains(&name.as_str())));
         faults.extend(foreign.into_iter().map(|name| format!("{}: {name}", file.display())));
     }
     assert!(faults.is_empty(), "adapters name more of the core than its contract: {faults:#?}");

@@ -12,14 +12,11 @@
 //! Work is queued first, and the loop is woken second. A turn takes the queue as a whole before it runs the
 //! first work, so work that queues more work cannot hold up a turn.
 
-use super::Server;
-use super::transport::Transport;
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, Call, Host, HostEvent, LockFileEvent, Mention, Selection, ToolArguments};
+use ide_mcp::ide::{AgentId, Call, Host, Mention, Selection, ToolArguments};
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;
 use std::fmt;
-use std::mem;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -29,31 +26,37 @@ use std::time::Duration;
 /// All clones of a handle share one queue. The server runs the work in the order of the queue, at the
 /// beginning of its next turn.
 #[derive(Clone)]
-pub struct Handle(Arc<Shared>);
+pub struct Handle(pub(super) Arc<Shared>);
 
-struct Shared {
+pub(super) struct Shared {
     queue: Mutex<Queue>,
     /// The end of the server, for [`Handle::end`].
-    over: Condvar,
+    pub(super) over: Condvar,
     wake: Box<dyn Fn() + Send + Sync>,
     port: u16,
 }
 
 #[derive(Default)]
-struct Queue {
-    work: VecDeque<Work>,
+pub(super) struct Queue {
+    pub(super) work: VecDeque<Work>,
     /// True if a handle has requested the end of the server.
-    is_ending: bool,
-    is_over: bool,
+    pub(super) is_ending: bool,
+    pub(super) is_over: bool,
 }
 
-enum Work {
+pub(super) enum Work {
     Host(Box<dyn FnOnce(&mut Host, Time) + Send>),
     Mention(Mention, Option<AgentId>),
     Folders(Vec<PathBuf>),
 }
 
 impl Handle {
+    /// Creates the first handle of a server, with an empty queue. `wake` ends the wait of the loop.
+    pub(super) fn new(port: u16, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (queue, over) = (Mutex::default(), Condvar::new());
+        Self(Arc::new(Shared { queue, over, wake: Box::new(wake), port }))
+    }
+
     /// The greatest number of entries that wait in the queue: 4,096. A person causes a few entries a
     /// second, so a longer queue means that the loop of the server does not run.
     pub const MAX_QUEUED: usize = 4096;
@@ -76,16 +79,16 @@ impl Handle {
         })))
     }
 
-    /// Reports a new selection, as [`Host::select`] does.
+    /// Reports the text that the person has selected, as [`Host::select`] does.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
-    pub fn select(&self, selection: Selection) -> Result<(), HandleError> {
-        self.with(move |host, now| host.select(now, selection))
+    pub fn select(&self, selected: Selection) -> Result<(), HandleError> {
+        self.with(move |host, now| host.select(now, selected))
     }
 
     /// Mentions a file to this agent, or to the agent that became ready last, as [`Host::mention`] does. If
-    /// the host refuses the mention, a [`MentionExpired`](HostEvent::MentionExpired) reports it.
+    /// the host refuses the mention, a [`MentionExpired`](ide_mcp::ide::HostEvent::MentionExpired) reports it.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
@@ -172,7 +175,7 @@ impl Handle {
 }
 
 impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
         // No panic leaves the queue half changed.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -208,96 +211,3 @@ impl fmt::Display for HandleError {
 }
 
 impl std::error::Error for HandleError {}
-
-/// The end of the queue that belongs to a server. Dropping it ends all handles.
-#[derive(Debug, Default)]
-pub(super) struct Inbox {
-    /// The handle of which all others are clones; `None` until the application asks for one.
-    handle: Option<Handle>,
-    /// The events about work that the host has refused.
-    events: VecDeque<HostEvent>,
-}
-
-impl Inbox {
-    /// Returns true if work or an event waits for a turn.
-    pub(super) fn is_due(&self) -> bool {
-        let waits = |queue: MutexGuard<'_, Queue>| queue.is_ending || !queue.work.is_empty();
-        self.has_events() || self.handle.as_ref().is_some_and(|handle| waits(handle.0.queue()))
-    }
-
-    /// Returns true if an event about refused work waits.
-    pub(super) fn has_events(&self) -> bool {
-        !self.events.is_empty()
-    }
-
-    /// Returns the next event about refused work.
-    pub(super) fn poll_event(&mut self) -> Option<HostEvent> {
-        self.events.pop_front()
-    }
-
-    /// Ends all handles.
-    pub(super) fn end(&self) {
-        let Some(Handle(shared)) = &self.handle else { return };
-        let unrun = {
-            let mut queue = shared.queue();
-            (queue.is_over, queue.is_ending) = (true, false);
-            mem::take(&mut queue.work)
-        };
-        shared.over.notify_all();
-        // Dropping work runs code of the application, which can use a handle.
-        drop(unrun);
-    }
-
-    /// Takes the whole queue, and the request to end.
-    fn take(&self) -> (VecDeque<Work>, bool) {
-        let Some(Handle(shared)) = &self.handle else { return Default::default() };
-        let mut queue = shared.queue();
-        (mem::take(&mut queue.work), mem::take(&mut queue.is_ending))
-    }
-}
-
-impl Drop for Inbox {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-impl<T: Transport> Server<T> {
-    /// Returns a handle for other threads. `wake` ends the wait of the loop, which then takes a turn; only
-    /// the `wake` of the first call is used.
-    pub fn handle(&mut self, wake: impl Fn() + Send + Sync + 'static) -> Handle {
-        let port = self.local_addr().port();
-        let new = || {
-            let shared = Shared { queue: Mutex::default(), over: Condvar::new(), wake: Box::new(wake), port };
-            Handle(Arc::new(shared))
-        };
-        let handle = self.inbox.handle.get_or_insert_with(new).clone();
-        if self.is_over() {
-            self.inbox.end();
-        }
-        handle
-    }
-
-    /// Runs the work of the handles.
-    pub(super) fn run_inbox(&mut self, now: Time) {
-        let (queue, is_ending) = self.inbox.take();
-        for work in queue {
-            match work {
-                Work::Host(work) => work(&mut self.host, now),
-                Work::Mention(mention, to) => {
-                    if self.host.mention(now, mention.clone(), to).is_err() {
-                        self.inbox.events.push_back(HostEvent::MentionExpired { mention });
-                    }
-                }
-                Work::Folders(folders) => {
-                    if let Err(error) = self.set_folders(folders) {
-                        self.host.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
-                    }
-                }
-            }
-        }
-        if is_ending {
-            self.shutdown(now);
-        }
-    }
-}

@@ -1,0 +1,99 @@
+//! The work of the handles at the server: each turn runs what has been queued before it.
+
+use super::Server;
+use super::handle::{Handle, Queue, Work};
+use super::transport::Transport;
+use ide_mcp::Time;
+use ide_mcp::ide::{HostEvent, LockFileEvent};
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::MutexGuard;
+
+/// The end of the queue that belongs to a server. Dropping it ends all handles.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    /// The handle of which all others are clones; `None` until the application asks for one.
+    handle: Option<Handle>,
+    /// The events about work that the host has refused.
+    events: VecDeque<HostEvent>,
+}
+
+impl Inbox {
+    /// Returns true if work or an event waits for a turn.
+    pub(super) fn is_due(&self) -> bool {
+        let waits = |queue: MutexGuard<'_, Queue>| queue.is_ending || !queue.work.is_empty();
+        self.has_events() || self.handle.as_ref().is_some_and(|handle| waits(handle.0.queue()))
+    }
+
+    /// Returns true if an event about refused work waits.
+    pub(super) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// Returns the next event about refused work.
+    pub(super) fn poll_event(&mut self) -> Option<HostEvent> {
+        self.events.pop_front()
+    }
+
+    /// Ends all handles.
+    pub(super) fn end(&self) {
+        let Some(Handle(shared)) = &self.handle else { return };
+        let unrun = {
+            let mut queue = shared.queue();
+            (queue.is_over, queue.is_ending) = (true, false);
+            mem::take(&mut queue.work)
+        };
+        shared.over.notify_all();
+        // Dropping work runs code of the application, which can use a handle.
+        drop(unrun);
+    }
+
+    /// Takes the whole queue, and the request to end.
+    fn take(&self) -> (VecDeque<Work>, bool) {
+        let Some(Handle(shared)) = &self.handle else { return Default::default() };
+        let mut queue = shared.queue();
+        (mem::take(&mut queue.work), mem::take(&mut queue.is_ending))
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<T: Transport> Server<T> {
+    /// Returns a handle for other threads. `wake` ends the wait of the loop, which then takes a turn; only
+    /// the `wake` of the first call is used.
+    pub fn handle(&mut self, wake: impl Fn() + Send + Sync + 'static) -> Handle {
+        let port = self.local_addr().port();
+        let handle = self.inbox.handle.get_or_insert_with(|| Handle::new(port, wake)).clone();
+        if self.is_over() {
+            self.inbox.end();
+        }
+        handle
+    }
+
+    /// Runs the work of the handles.
+    pub(super) fn run_inbox(&mut self, now: Time) {
+        let (queue, is_ending) = self.inbox.take();
+        for work in queue {
+            match work {
+                Work::Host(work) => work(&mut self.host, now),
+                Work::Mention(mention, to) => {
+                    if self.host.mention(now, mention.clone(), to).is_err() {
+                        self.inbox.events.push_back(HostEvent::MentionExpired { mention });
+                    }
+                }
+                Work::Folders(folders) => {
+                    if let Err(error) = self.set_folders(folders) {
+                        self.host.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
+                    }
+                }
+            }
+        }
+        if is_ending {
+            self.shutdown(now);
+        }
+    }
+}
