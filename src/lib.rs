@@ -1,6 +1,56 @@
-//! Sans-IO state machines for both sides of the protocol by which a coding agent on the command line
-//! (Claude Code, and others with the same protocol) attaches to an editor. Any event loop can drive
-//! them.
+//! The protocol by which a coding agent on the command line (Claude Code, and others with the same
+//! protocol) attaches to an editor: both sides, as sans-IO state machines, which any event loop can drive.
+//!
+//! # An editor
+//!
+//! An application with a usual loop needs an adapter, which re-exports this crate: `ide-mcp-blocking` here.
+//!
+//! ```rust,ignore
+//! // examples/minimal_server.rs
+//! use ide_mcp_blocking::ide::{Diagnostics, HostEvent, Tool, ToolCall};
+//! use ide_mcp_blocking::{EditorOptions, Server};
+//!
+//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+//! let mut server = Server::start(EditorOptions::new("minimal", "1.0").folder(".").tools(tools))?;
+//! while !server.is_over() {
+//!     let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
+//!     let host = server.host_mut();
+//!     let _ = match call {
+//!         ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
+//!         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
+//!         other => host.call(other).fail(-32601, "this editor does not have the tool"),
+//!     };
+//! }
+//! ```
+//!
+//! # An agent
+//!
+//! ```rust,ignore
+//! // examples/agent.rs
+//! use ide_mcp_blocking::{Agent, AgentOptions};
+//!
+//! let mut agent = Agent::attach(AgentOptions::new("example-agent", "1.0"))?;
+//! for tool in agent.list_tools()? {
+//!     println!("{}: {}", display_safe(&tool.name), display_safe(&tool.description));
+//! }
+//! agent.detach();
+//! ```
+//!
+//! # Your loop
+//!
+//! | your loop | adapter | how |
+//! | --- | --- | --- |
+//! | none: a thread may wait | `ide-mcp-blocking` | `Server::start`, `next_event()` |
+//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plug-in; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; a `Handle` from any thread |
+//! | tokio, smol, async-io, GPUI | `ide-mcp-smol` | `next_event().await` in a task |
+//! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: one descriptor, `dispatch` |
+//! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
+//! | your own, on mio | `ide-mcp-mio` | `Server` in your `Poll` |
+//! | none of these, or a test | this crate | the state machines |
+//!
+//! [`guide::embedding`] has each of them with its code.
+//!
+//! # The state machines
 //!
 //! ```text
 //!  ide::Host ─ ide::Server ┬ ws::Server    RFC 6455                 the editor
@@ -15,22 +65,13 @@
 //! and takes out events and bytes, through two traits: [`Wire`] is the interface of a socket,
 //! [`Machine`] is the interface of a loop. Ten laws hold for every machine; they are listed at [`Wire`].
 //!
-//! # Where to begin
-//!
-//! - an editor: [`ide::Host`], whose documentation has the loop. `ide-mcp-mio`, `ide-mcp-smol` and
-//!   `ide-mcp-blocking` contain this loop; [`guide::embedding`] explains how an editor runs in any other
-//!   loop;
-//! - an agent, a bridge, a test: [`ide::Client`], on a socket by the same three adapters;
-//! - MCP over another transport than WebSocket: [`mcp::Server`], [`mcp::Client`] and an [`Outbox`];
-//! - WebSocket alone: [`ws::Server`] and [`ws::Client`], without serde.
-//!
 //! | layer | contains | input |
 //! | --- | --- | --- |
-//! | [`ide::Host`] | all agents of an editor: limits, selection, mentions | bytes of each socket, time |
+//! | [`ide::Host`] | all agents of an editor: limits, selection, mentions; its documentation has the loop | bytes of each socket, time |
 //! | [`ide::Server`], [`ide::Client`] | one connection of the dialect: admission of clients, tools, diffs, notifications | bytes, time |
-//! | [`mcp::Server`], [`mcp::Client`] | one session of MCP: handshake, calls, cancellation, progress, deadlines | texts, time |
+//! | [`mcp::Server`], [`mcp::Client`] | one session of MCP, over WebSocket or any [`Outbox`]: handshake, calls, cancellation, progress, deadlines | texts, time |
 //! | [`rpc`] | the classification of JSON-RPC texts, ids, the writing of messages | texts |
-//! | [`ws::Server`], [`ws::Client`] | RFC 6455: handshake, frames, ping, close | bytes, time |
+//! | [`ws::Server`], [`ws::Client`] | RFC 6455 alone, without serde: handshake, frames, ping, close | bytes, time |
 //!
 //! A loop takes these steps for each machine: it reads, passes the time, takes the events, writes, and
 //! waits.
