@@ -99,6 +99,7 @@ mod small_scope;
 mod support;
 mod testing;
 #[cfg(feature = "ide")]
+mod texts;
 mod threats;
 #[cfg(feature = "ide")]
 mod turn;

@@ -37,6 +37,7 @@ mod selection_answer;
 mod set_cursor_position;
 mod set_permission_mode;
 mod set_selection;
+mod text;
 mod tools;
 pub(super) mod toolset;
 
@@ -45,9 +46,10 @@ pub use call::{Call, ToolArguments};
 pub use diagnostic::{Diagnostic, FileDiagnostics, Severity};
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use passage::{MissingText, Passage};
-pub use position::{Position, Range};
+pub use position::{Encoding, Position, Range};
 pub(crate) use request::Arguments;
 pub use request::OtherTool;
+pub use text::Text;
 pub use toolset::ToolSet;
 
 use crate::rpc::CallId;

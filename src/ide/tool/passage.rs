@@ -2,6 +2,7 @@
 //! passage begins and ends.
 
 use super::OpenFile;
+use super::text::{self, Text};
 use crate::ide::{Position, Range};
 
 /// A range to select, and the text that was not found.
@@ -54,18 +55,18 @@ impl OpenFile {
     /// assert_eq!(passage.range, Range::new(Position::new(1, 0), Position::new(1, 9)));
     /// ```
     #[must_use]
-    pub fn passage(&self, text: &str) -> Passage {
+    pub fn passage<T: Text + ?Sized>(&self, text: &T) -> Passage {
         let mut missing = None;
         let (mut start, mut end) = (0, 0);
         if let Some(wanted) = &self.start_text {
-            match text.find(wanted.as_str()) {
+            match text::find(text, wanted, 0) {
                 Some(at) => (start, end) = (at, at.saturating_add(wanted.len())),
                 None => missing = Some(MissingText::Start),
             }
         }
         if let Some(wanted) = self.end_text.as_ref().filter(|_| missing.is_none()) {
-            match text.get(end..).and_then(|rest| rest.find(wanted.as_str())) {
-                Some(at) => end = end.saturating_add(at).saturating_add(wanted.len()),
+            match text::find(text, wanted, end) {
+                Some(at) => end = at.saturating_add(wanted.len()),
                 None => missing = Some(MissingText::End),
             }
         }
@@ -74,8 +75,7 @@ impl OpenFile {
         }
         let has_passage = self.start_text.is_some() || self.end_text.is_some() || self.start_line.is_some();
         if self.select_to_end_of_line && has_passage && missing != Some(MissingText::Start) {
-            let rest = text.get(end..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-            end = end.saturating_add(rest.len());
+            end = text::line_end(text, end);
         }
         Passage {
             range: Range::new(Position::from_byte_offset(text, start), Position::from_byte_offset(text, end)),
@@ -86,13 +86,13 @@ impl OpenFile {
     /// Returns the byte offsets at which the lines of the call begin and end. A line that the text
     /// does not have counts as the end of the text. Without a last line, both offsets are equal: a
     /// cursor.
-    fn lines(&self, text: &str) -> (usize, usize) {
-        let begin =
-            |line: u32| Position::new(line.saturating_sub(1), 0).to_byte_offset(text).unwrap_or(text.len());
-        let start = self.start_line.map_or(0, begin);
-        let end = self.end_line.map_or(start, |line| {
-            Position::new(line.saturating_sub(1), u32::MAX).to_byte_offset(text).unwrap_or(text.len())
-        });
+    fn lines<T: Text + ?Sized>(&self, text: &T) -> (usize, usize) {
+        let offset = |line: u32, column| {
+            let position = Position::new(line.saturating_sub(1), column);
+            position.to_byte_offset(text).unwrap_or_else(|| text::len(text))
+        };
+        let start = self.start_line.map_or(0, |line| offset(line, 0));
+        let end = self.end_line.map_or(start, |line| offset(line, u32::MAX));
         (start, end.max(start))
     }
 }

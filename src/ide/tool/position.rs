@@ -1,7 +1,9 @@
 //! Positions in a text as the protocol counts them (lines and columns from 0, columns in UTF-16
-//! code units), and their conversion from and to byte offsets.
+//! code units), and their conversion from and to byte offsets and the columns of other encodings.
 
+use super::text::{self, Text};
 use crate::text::truncate;
+use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 /// A position between two characters of a text.
@@ -23,44 +25,138 @@ impl Position {
 
     /// Returns the position `offset` bytes into `text`. An offset inside a character counts as the
     /// beginning of the character, and an offset behind the end of the text as its end. Lines end
-    /// with `\n`.
+    /// with `\n`. The text behind the offset is not read.
     ///
     /// ```
     /// use ide_mcp::ide::Position;
     /// assert_eq!(Position::from_byte_offset("a\n😀b", 6), Position::new(1, 2));
     /// ```
     #[must_use]
-    pub fn from_byte_offset(text: &str, offset: usize) -> Self {
-        let before = truncate(text, offset);
-        let line = before.bytes().filter(|byte| *byte == b'\n').count();
-        let column: usize = before.rsplit('\n').next().unwrap_or_default().chars().map(char::len_utf16).sum();
-        Self { line: saturate(line), character: saturate(column) }
+    pub fn from_byte_offset<T: Text + ?Sized>(text: &T, offset: usize) -> Self {
+        let (line, column) = Encoding::Utf16.at(text, offset);
+        Self { line, character: column }
     }
 
-    /// Returns the byte offset of this position in `text`; `None` if the text has no such line.
+    /// Returns the byte offset of this position in `text`; `None` if the text has no such line. The text
+    /// behind the position is not read, but for the next character.
     ///
     /// A column behind the end of its line counts as the end of the line, as in LSP. A column
     /// inside a surrogate pair counts as the beginning of the pair. A carriage return before the
     /// line feed belongs to the end of the line.
     #[must_use]
-    pub fn to_byte_offset(self, text: &str) -> Option<usize> {
-        let mut begin = 0_usize;
-        for _ in 0..self.line {
-            let rest = text.get(begin..)?;
-            begin = begin.checked_add(rest.find('\n')?)?.checked_add(1)?;
+    pub fn to_byte_offset<T: Text + ?Sized>(self, text: &T) -> Option<usize> {
+        Encoding::Utf16.offset(text, self.line, self.character)
+    }
+}
+
+/// The unit in which an editor or a language server counts columns. The protocol counts in UTF-16, as LSP
+/// does unless client and server agree on another encoding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "Unicode has these three encodings")]
+pub enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// UTF-16 code units.
+    #[default]
+    Utf16,
+    /// Characters (Unicode scalar values).
+    Utf32,
+}
+
+impl Encoding {
+    /// Returns the position at this line and column, the column in this encoding; `None` if the text has no
+    /// such line. A column inside a character counts as its beginning, and one behind the end of the line as
+    /// the end of the line.
+    ///
+    /// ```
+    /// use ide_mcp::ide::{Encoding, Position};
+    /// let text = "a\nü😀b";
+    /// let of_b = Position::new(1, 3);
+    /// assert_eq!(Encoding::Utf8.position(text, 1, 6), Some(of_b));
+    /// assert_eq!(Encoding::Utf32.position(text, 1, 2), Some(of_b));
+    /// assert_eq!(Encoding::Utf32.column(text, of_b), Some(2));
+    /// ```
+    #[must_use]
+    pub fn position<T: Text + ?Sized>(self, text: &T, line: u32, column: u32) -> Option<Position> {
+        self.offset(text, line, column).map(|offset| Position::from_byte_offset(text, offset))
+    }
+
+    /// Returns the column of a position in this encoding; `None` if the text has no such line.
+    #[must_use]
+    pub fn column<T: Text + ?Sized>(self, text: &T, position: Position) -> Option<u32> {
+        position.to_byte_offset(text).map(|offset| self.at(text, offset).1)
+    }
+
+    const fn units(self, character: char) -> usize {
+        match self {
+            Self::Utf8 => character.len_utf8(),
+            Self::Utf16 => character.len_utf16(),
+            Self::Utf32 => 1,
         }
-        let line = text.get(begin..)?.split('\n').next().unwrap_or_default();
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        let (mut bytes, mut units) = (0_usize, 0_usize);
-        let wanted = usize::try_from(self.character).unwrap_or(usize::MAX);
-        for character in line.chars() {
-            units = units.saturating_add(character.len_utf16());
-            if units > wanted {
+    }
+
+    /// Returns the line and the column at a byte offset.
+    fn at<T: Text + ?Sized>(self, text: &T, offset: usize) -> (u32, u32) {
+        let (mut line, mut column, mut left) = (0_usize, 0_usize, offset);
+        for chunk in text.chunks() {
+            let before = truncate(chunk, left);
+            let tail = match before.rfind('\n') {
+                Some(last) => {
+                    let feeds = before.bytes().filter(|byte| *byte == b'\n').count();
+                    (line, column) = (line.saturating_add(feeds), 0);
+                    before.get(last.saturating_add(1)..).unwrap_or_default()
+                }
+                None => before,
+            };
+            column = tail.chars().map(|character| self.units(character)).fold(column, usize::saturating_add);
+            left = left.saturating_sub(chunk.len());
+            if left == 0 {
                 break;
             }
-            bytes = bytes.saturating_add(character.len_utf8());
         }
-        begin.checked_add(bytes)
+        (saturate(line), saturate(column))
+    }
+
+    /// Returns the byte offset of a line and a column.
+    fn offset<T: Text + ?Sized>(self, text: &T, line: u32, column: u32) -> Option<usize> {
+        let wanted = usize::try_from(column).unwrap_or(usize::MAX);
+        let (mut lines, mut at, mut units) = (line, 0_usize, 0_usize);
+        // True if a carriage return stands at `at`. It can belong to the end of the line.
+        let mut is_carriage = false;
+        for chunk in text.chunks() {
+            let mut rest = chunk;
+            while lines > 0 {
+                let Some((of_line, others)) = rest.split_once('\n') else { break };
+                at = at.saturating_add(of_line.len()).saturating_add(1);
+                (rest, lines) = (others, lines.saturating_sub(1));
+            }
+            if lines > 0 {
+                at = at.saturating_add(rest.len());
+                continue;
+            }
+            for character in rest.chars() {
+                if character == '\n' {
+                    return Some(at);
+                }
+                if is_carriage {
+                    units = units.saturating_add(1);
+                    if units > wanted {
+                        return Some(at);
+                    }
+                    at = at.saturating_add(1);
+                }
+                is_carriage = character == '\r';
+                if is_carriage {
+                    continue;
+                }
+                units = units.saturating_add(self.units(character));
+                if units > wanted {
+                    return Some(at);
+                }
+                at = at.saturating_add(character.len_utf8());
+            }
+        }
+        (lines == 0).then_some(at)
     }
 }
 
@@ -96,6 +192,24 @@ impl Range {
     #[must_use]
     pub fn slice(self, text: &str) -> Option<&str> {
         text.get(self.start.to_byte_offset(text)?..self.end.to_byte_offset(text)?)
+    }
+
+    /// Returns a copy of the part of `text` in this range, as [`slice`](Self::slice) returns it. Nothing else
+    /// of the text is copied.
+    ///
+    /// ```
+    /// use ide_mcp::ide::{Position, Range};
+    /// let range = Range::new(Position::new(0, 1), Position::new(1, 1));
+    /// assert_eq!(range.copy_of(["one\nt", "wo"].as_slice()).as_deref(), Some("ne\nt"));
+    /// ```
+    #[must_use]
+    pub fn copy_of<T: Text + ?Sized>(self, text: &T) -> Option<String> {
+        let (start, end) = (self.start.to_byte_offset(text)?, self.end.to_byte_offset(text)?);
+        let mut copy = String::with_capacity(end.checked_sub(start)?);
+        for (at, part) in text::from(text, start).take_while(|(at, _)| *at < end) {
+            copy.push_str(truncate(part, end.saturating_sub(at)));
+        }
+        Some(copy)
     }
 }
 

@@ -1,0 +1,125 @@
+//! Positions and passages in texts of many chunks: each result is that of the whole text.
+
+use arbtest::arbitrary::{Result, Unstructured};
+use arbtest::arbtest;
+use ide_mcp::ide::{Encoding, OpenFile, Position, Range, Text};
+use ropey::Rope;
+use std::cell::Cell;
+
+const ENCODINGS: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
+
+/// Returns a text of few different characters, so that texts and line endings repeat, cut anywhere.
+fn chunks(u: &mut Unstructured<'_>) -> Result<Vec<String>> {
+    let mut chunks = vec![String::new()];
+    for _ in 0..u.int_in_range(0..=40)? {
+        let piece = *u.choose(&["a", "b", "ab", "ü", "😀", "\n", "\r\n", "\r", "x"])?;
+        for character in piece.chars() {
+            if u.ratio(1, 3)? {
+                chunks.push(String::new());
+            }
+            chunks.last_mut().unwrap().push(character);
+        }
+    }
+    Ok(chunks)
+}
+
+#[test]
+fn cuts_change_no_position() {
+    arbtest(|u| {
+        let chunks = chunks(u)?;
+        let (cut, whole) = (chunks.as_slice(), chunks.concat());
+        for offset in 0..=whole.len() + 1 {
+            let position = Position::from_byte_offset(whole.as_str(), offset);
+            assert_eq!(Position::from_byte_offset(cut, offset), position, "{chunks:?} at {offset}");
+        }
+        for (line, column) in (0..5).flat_map(|line| (0..9).map(move |column| (line, column))) {
+            let position = Position::new(line, column);
+            assert_eq!(position.to_byte_offset(cut), position.to_byte_offset(whole.as_str()), "{chunks:?}");
+            for encoding in ENCODINGS {
+                let of_whole = encoding.position(whole.as_str(), line, column);
+                assert_eq!(encoding.position(cut, line, column), of_whole, "{encoding:?} {chunks:?}");
+                assert_eq!(encoding.column(cut, position), encoding.column(&whole, position), "{chunks:?}");
+            }
+        }
+        Ok(())
+    })
+    .budget_ms(2_000);
+}
+
+#[test]
+fn cuts_change_no_passage() {
+    arbtest(|u| {
+        let chunks = chunks(u)?;
+        let whole = chunks.concat();
+        let mut asked = OpenFile::new("/a");
+        let texts = ["", "a", "ab", "aab", "b\n", "\r\n", "😀", "üx", "abab"].map(String::from);
+        asked.start_text = if u.arbitrary()? { Some(u.choose(&texts)?.clone()) } else { None };
+        asked.end_text = if u.arbitrary()? { Some(u.choose(&texts)?.clone()) } else { None };
+        asked.start_line = if u.arbitrary()? { Some(u.int_in_range(0..=6)?) } else { None };
+        asked.end_line = if u.arbitrary()? { Some(u.int_in_range(0..=6)?) } else { None };
+        asked.select_to_end_of_line = u.arbitrary()?;
+        let passage = asked.passage(chunks.as_slice());
+        assert_eq!(passage, asked.passage(&whole), "{chunks:?} {asked:?}");
+        assert_eq!(passage.range.copy_of(chunks.as_slice()).as_deref(), passage.range.slice(&whole));
+        Ok(())
+    })
+    .budget_ms(2_000);
+}
+
+/// Checks that a column of each encoding comes back from the position that it names.
+#[test]
+fn columns_of_all_encodings_come_back() {
+    let text = "aü😀\r\n\n😀😀x";
+    // The line, the columns of one place in UTF-8, UTF-16 and UTF-32.
+    let rows =
+        [(0, [0, 0, 0]), (0, [1, 1, 1]), (0, [3, 2, 2]), (0, [7, 4, 3]), (1, [0, 0, 0]), (2, [8, 4, 2])];
+    for (line, columns) in rows {
+        let position = Position::new(line, columns[1]);
+        for (encoding, column) in ENCODINGS.into_iter().zip(columns) {
+            assert_eq!(encoding.position(text, line, column), Some(position), "{encoding:?}, line {line}");
+            assert_eq!(encoding.column(text, position), Some(column), "{encoding:?}, line {line}");
+        }
+    }
+    assert_eq!(Encoding::Utf8.position(text, 0, 2), Some(Position::new(0, 1)), "inside of a character");
+    assert_eq!(Encoding::Utf32.position(text, 0, 99), Some(Position::new(0, 4)), "behind the line");
+    assert_eq!(Encoding::Utf32.position(text, 9, 0), None, "no such line");
+    assert_eq!(Encoding::Utf8.column(text, Position::new(9, 0)), None, "no such line");
+}
+
+/// A rope that counts the chunks that are read.
+struct Buffer {
+    rope: Rope,
+    read: Cell<usize>,
+}
+
+impl Text for Buffer {
+    fn chunks(&self) -> impl Iterator<Item = &str> {
+        self.rope.chunks().inspect(|_| self.read.set(self.read.get() + 1))
+    }
+}
+
+#[test]
+fn rope_is_read_up_to_the_place() {
+    let text: String = (0..20_000).map(|line| format!("line {line} of ü😀\r\n")).collect();
+    let buffer = Buffer { rope: Rope::from_str(&text), read: Cell::new(0) };
+    let chunks = buffer.rope.chunks().count();
+    assert!(chunks > 100, "{chunks}");
+    let place = Position::new(10_000, 7);
+    let offset = place.to_byte_offset(text.as_str()).unwrap();
+    let mut asked = OpenFile::new("/a");
+    (asked.start_text, asked.end_text) = (Some("line 10000 ".into()), Some("line 10001".into()));
+    let passage = asked.passage(text.as_str());
+    let range = Range::new(place, Position::new(10_001, 2));
+
+    let reads = |name: &str, most: usize, read: &dyn Fn()| {
+        buffer.read.set(0);
+        read();
+        assert!(buffer.read.get() <= most, "{name}: {} of {chunks} chunks", buffer.read.get());
+    };
+    let half = chunks / 2 + chunks / 20;
+    reads("from bytes", half, &|| assert_eq!(Position::from_byte_offset(&buffer, offset), place));
+    reads("to bytes", half, &|| assert_eq!(place.to_byte_offset(&buffer), Some(offset)));
+    reads("copy", 3 * half, &|| assert_eq!(range.copy_of(&buffer).as_deref(), range.slice(&text)));
+    // Two searches and two positions.
+    reads("passage", 4 * half, &|| assert_eq!(asked.passage(&buffer), passage));
+}
