@@ -43,6 +43,7 @@ mod host_strangers;
 #[cfg(feature = "ide")]
 mod ide_calls;
 #[cfg(feature = "ide")]
+mod ide_consent;
 mod ide_context;
 #[cfg(feature = "ide")]
 mod ide_edits;

@@ -68,6 +68,18 @@ impl<'a> AttachedClient<'a> {
         self.with(|server| server.elicit_within(form, timeout))
     }
 
+    /// Allows a client that waits for the consent of the person, as [`Server::allow`] does. Returns false if
+    /// the client does not wait.
+    pub fn allow(self) -> bool {
+        self.host.with(self.agent, Server::allow).unwrap_or(false)
+    }
+
+    /// Ends the connection of the client in good order, as [`Server::disconnect`] does. The other clients stay.
+    /// The host still reports the events of the end. Another call has no effect.
+    pub fn disconnect(self) {
+        let _ = self.host.with(self.agent, Server::disconnect);
+    }
+
     fn with<T>(self, act: impl FnOnce(&mut Server) -> Result<T, NotSent>) -> Result<T, NotSent> {
         self.host.with(self.agent, act).unwrap_or(Err(NotSent::Closed))
     }

@@ -31,6 +31,16 @@ pub struct ServerConfig {
     /// True if the editor asks each client that declares roots for the folders in which it works:
     /// [`ServerEvent::RootsChanged`](crate::ide::ServerEvent::RootsChanged). Default true.
     pub ask_for_roots: bool,
+    /// True if a person decides about each client that has introduced itself:
+    /// [`ServerEvent::ConsentPending`](crate::ide::ServerEvent::ConsentPending). Default false.
+    ///
+    /// The handshake and the lists go on while the client waits. It receives no push, and its calls wait: their
+    /// deadlines, cancellations and limits apply, and the events of the remaining calls follow the consent. The
+    /// process id and the folders of the client can come before the consent
+    /// ([`IdeConnected`](crate::ide::ServerEvent::IdeConnected),
+    /// [`RootsChanged`](crate::ide::ServerEvent::RootsChanged)). This consent is apart from
+    /// [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), which comes before the connection opens.
+    pub asks_for_consent: bool,
     /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
     /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings, and
     /// [`for_dialect`](ServerConfig::for_dialect) its rules for clients too.
@@ -71,6 +81,7 @@ impl ServerConfig {
             tools: Arc::new(tools),
             tool_resources: true,
             ask_for_roots: true,
+            asks_for_consent: false,
             dialect: Dialect::VsCode,
             mcp: mcp::ServerConfig::new(info),
             content_limits: ContentLimits::default(),

@@ -11,6 +11,13 @@ use serde_json::value::RawValue;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
+    /// The client has introduced itself, and waits for [`allow`](crate::ide::Server::allow) or
+    /// [`disconnect`](crate::ide::Server::disconnect), because the editor
+    /// [asks for consent](crate::ide::ServerConfig::asks_for_consent).
+    ConsentPending {
+        /// The name and version that the client sent; `None` if they cannot be read.
+        client: Option<Implementation>,
+    },
     /// The client is attached: its session is initialized.
     Ready {
         /// The name and version that the client sent; `None` if they cannot be read.

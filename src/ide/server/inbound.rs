@@ -82,20 +82,18 @@ impl Server {
     /// Turns an event of the session into an event of the connection; `None` if the event is handled
     /// here.
     pub(super) fn translate(&mut self, event: mcp::Event<ReceivedCall>) -> Option<ServerEvent> {
+        let event = if self.needs_no_consent(&event) { event } else { self.consent.hold(event)? };
         Some(match event {
             mcp::Event::Ready => {
-                let quirks = self.quirks();
-                if !quirks.answers_requests {
+                if !self.quirks().answers_requests {
                     self.mcp.stop_keepalive();
                 }
-                let client = self.mcp.client().cloned();
-                if self.peer == Peer::Model {
-                    return Some(ServerEvent::ModelReady { client });
+                self.roots.is_due = self.peer == Peer::Agent && self.asks_for_roots();
+                if self.config.asks_for_consent {
+                    self.consent.ask();
+                    return Some(ServerEvent::ConsentPending { client: self.mcp.client().cloned() });
                 }
-                let settle = self.config.settle.unwrap_or(quirks.settle);
-                self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
-                self.roots.is_due = self.asks_for_roots();
-                ServerEvent::Ready { client }
+                self.begin_ready()
             }
             mcp::Event::ToolsListed => {
                 self.listed = true;
@@ -112,6 +110,9 @@ impl Server {
                 ServerEvent::ReadResource { call, resource }
             }
             mcp::Event::CallEnded { call, reason: how } => {
+                if self.consent.forget(call) {
+                    return None;
+                }
                 if let Some(at) = self.suppressed_ends.iter().position(|suppressed| *suppressed == call) {
                     self.suppressed_ends.swap_remove(at);
                     return None;
@@ -145,6 +146,32 @@ impl Server {
             // Only the session of a client emits these events.
             mcp::Event::Failed(_) | mcp::Event::Form { .. } => return None,
         })
+    }
+
+    /// Begins the pushes to the client, and returns the event of its readiness.
+    pub(super) fn begin_ready(&mut self) -> ServerEvent {
+        let client = self.mcp.client().cloned();
+        if self.peer == Peer::Model {
+            return ServerEvent::ModelReady { client };
+        }
+        let settle = self.config.settle.unwrap_or_else(|| self.quirks().settle);
+        self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
+        ServerEvent::Ready { client }
+    }
+
+    /// Returns true for the calls that do not wait for the consent: those that end diffs, since this layer
+    /// answers them and the real client sends one before each prompt, and those of the handshake.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "every other event can wait")]
+    fn needs_no_consent(&self, event: &mcp::Event<ReceivedCall>) -> bool {
+        match event {
+            mcp::Event::Call { tool, .. } => match &tool.request {
+                ToolRequest::CloseAllDiffTabs(_) => true,
+                ToolRequest::CloseTab(_) => !self.mcp.tools().tools.handles(Tool::CloseTab),
+                _ => false,
+            },
+            mcp::Event::Request { method, .. } => is_ide_connected(method) || method.ends_with("/list"),
+            _ => false,
+        }
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]

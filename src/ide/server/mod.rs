@@ -2,6 +2,7 @@
 //! of one client, joined.
 
 mod config;
+mod consent;
 mod event;
 mod expected_edits;
 mod inbound;
@@ -34,6 +35,7 @@ use crate::time::earlier;
 use crate::ws::{self, Closed};
 use crate::{Machine, Time, Wire};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
+use consent::Consent;
 use expected_edits::ExpectedEdits;
 use open_calls::OpenCalls;
 use peer::Peer;
@@ -50,6 +52,8 @@ use roots::Roots;
 ///  Ended ◀────────────────────────────────────────────────────────────────────────────┘
 ///      every open diff: DiffClosed; every other call: CallEnded; every expected edit: EditEnded;
 ///      then Closed, once
+///
+///  Attaching ──initialized, consent required──▶ ConsentPending ──allow──▶ Ready
 ///
 ///  Settled ──tools/list answered, our list_changed──▶ Ready
 /// ```
@@ -83,6 +87,7 @@ pub struct Server {
     /// Calls that the application did not receive and that ended before they were answered. Their ends
     /// are not reported.
     suppressed_ends: Vec<CallId>,
+    consent: Consent,
     /// True if the client has listed the tools.
     listed: bool,
     /// The process id that the client sent in `ide_connected`.
@@ -150,6 +155,7 @@ impl Server {
             pending: None,
             peer: Peer::Agent,
             suppressed_ends: Vec::new(),
+            consent: Consent::default(),
             listed: false,
             pid: None,
             roots: Roots::default(),
@@ -185,6 +191,24 @@ impl Server {
             false => self.config.policy.not_admitted(entry.subprotocol),
         };
         self.execute(verdict)
+    }
+
+    /// Allows a client that waits after a [`ConsentPending`](ServerEvent::ConsentPending).
+    /// [`Ready`](ServerEvent::Ready) follows, and then each call that has waited. Returns false if the client
+    /// does not wait.
+    pub fn allow(&mut self) -> bool {
+        if !self.is_open() || !self.consent.give() {
+            return false;
+        }
+        let ready = self.begin_ready();
+        self.events.push_back(ready);
+        true
+    }
+
+    /// Returns true if the client waits for [`allow`](Server::allow).
+    #[must_use]
+    pub const fn waits_for_consent(&self) -> bool {
+        self.consent.is_pending()
     }
 
     /// Returns the name and version that the client sent in `initialize`; `None` before `initialize`,
@@ -324,7 +348,7 @@ impl Machine for Server {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
-            if let Some(event) = self.mcp.queued_event() {
+            if let Some(event) = self.consent.next().or_else(|| self.mcp.queued_event()) {
                 match self.translate(event) {
                     Some(event) => return Some(event),
                     None => continue,
@@ -361,7 +385,8 @@ impl Machine for Server {
     }
 
     fn deadline(&self) -> Option<Time> {
-        if !self.events.is_empty() || self.closed.is_some() || self.mcp.has_queued_event() {
+        let has_queued = self.consent.has_next() || self.mcp.has_queued_event();
+        if !self.events.is_empty() || self.closed.is_some() || has_queued {
             return Some(self.ws.now());
         }
         if self.ws.has_ended() || self.ws.is_full() {

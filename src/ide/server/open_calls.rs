@@ -17,7 +17,7 @@ pub enum DiffEnd {
     TabClosed,
     /// The client closed all its tabs. The call has been answered.
     AllClosed,
-    /// The editor shut down. The call has been answered.
+    /// The editor shut down, or disconnected the client. The call has been answered.
     ShutDown,
     /// The client cancelled the call. The call is not answered.
     Cancelled,

@@ -86,7 +86,7 @@ impl Server {
     /// [`NotSent`] if the session is not ready or has ended, if the connection
     /// [is for models](Server::is_for_models), or if the send buffer is full.
     pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
-        self.may_send()?;
+        self.may_push()?;
         let cut = changed.cut(self.config.content_limits.diagnostics);
         self.push_notification(EditorNotification::DiagnosticsChanged, cut.as_ref().unwrap_or(changed))?;
         Ok(cut.is_some())
@@ -101,7 +101,7 @@ impl Server {
     /// [`NotSent`] if the session is not ready or has ended, if the connection
     /// [is for models](Server::is_for_models), or if the send buffer is full.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
-        self.may_send()?;
+        self.may_push()?;
         let cut = selection.cut(self.config.content_limits.selection);
         self.push_notification(EditorNotification::ActiveEditorChanged, &selection)?;
         Ok(cut)
@@ -234,11 +234,23 @@ impl Server {
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed,
     /// then the close frame is sent (1001).
     pub fn shutdown(&mut self) {
+        self.close(CloseCode::GOING_AWAY, "the editor shuts down");
+    }
+
+    /// Ends the connection in good order, as [`shutdown`](Self::shutdown) does, with the close code 1008.
+    /// [`Reconnect`](crate::ide::Reconnect), and so the agents of this crate, do not connect again after this
+    /// code. The real client connects again after the end of its editor (measured), so an editor that wants a
+    /// client to stay away [asks before it allows](ServerConfig::asks_for_consent) each client.
+    pub fn disconnect(&mut self) {
+        self.close(CloseCode::POLICY, "the editor disconnects this client");
+    }
+
+    fn close(&mut self, code: CloseCode, reason: &str) {
         self.pushes.stop();
         self.end_diffs(DiffEnd::ShutDown, |_| true);
         let mut sender = self.ws.sender();
-        self.mcp.shutdown("the editor shuts down", &mut sender);
-        if sender.close(CloseCode::GOING_AWAY, "") == Err(ws::SendError::NotOpen) {
+        self.mcp.shutdown(reason, &mut sender);
+        if sender.close(code, "") == Err(ws::SendError::NotOpen) {
             self.ws.abort();
         }
     }
@@ -282,6 +294,12 @@ impl Server {
             return Err(NotSent::Closed);
         }
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
+    }
+
+    /// Refuses pushes to a client that waits for [`allow`](Server::allow), beside those that would be lost.
+    fn may_push(&self) -> Result<(), NotSent> {
+        self.may_send()?;
+        if self.consent.is_pending() { Err(NotSent::NotReady) } else { Ok(()) }
     }
 
     /// Notifies the client that the tools have changed. The notification is sent later if the send

@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn every_byte_of_random_texts_comes_back() {
         arbtest::arbtest(|u| {
-            let text: alloc::string::String = u.arbitrary()?;
+            let text: String = u.arbitrary()?;
             for (byte, character) in text.char_indices() {
                 let in_line_end = text.get(byte..).is_some_and(|rest| rest.starts_with('\n'))
                     && text.get(..byte).is_some_and(|before| before.ends_with('\r'));

@@ -1,0 +1,204 @@
+//! The consent of a person to each client, and the end of one client alone.
+
+use crate::support::ide::{
+    CLOSE, CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, answer, at, call, cancelled, close_tab, config,
+    drain, open_diff, read, request, selection, shown, text, texts, written,
+};
+use ide_mcp::ide::{
+    AgentId, DiagnosticsChanged, Host, HostConfig, HostEvent, Mention, ServerConfig, ServerEvent, ToolCall,
+};
+use ide_mcp::mcp::{Context, ResourceSpec};
+use ide_mcp::rpc::NotSent;
+use ide_mcp::{Machine, Time, Wire};
+
+const NOTHING: [&str; 0] = [];
+const PENDING: &str = r#"ConsentPending { client: Some(Implementation { name: "claude-code""#;
+const READY: &str = r#"Ready { client: Some(Implementation { name: "claude-code""#;
+
+fn asking() -> ServerConfig {
+    let mut config = config();
+    config.asks_for_consent = true;
+    config.mcp.context = Context::new().resource(ResourceSpec::new("notes://today", "today")).into();
+    config
+}
+
+/// Returns an editor whose client has introduced itself and waits.
+fn waiting() -> Editor {
+    let mut editor = Editor::open(asking());
+    editor.say(INITIALIZE);
+    let events = shown(&editor.say(INITIALIZED));
+    assert!(events.len() == 1 && events[0].starts_with(PENDING), "{events:?}");
+    editor.written();
+    editor
+}
+
+fn begin(events: &[ServerEvent]) -> Vec<String> {
+    let mut events = shown(events);
+    assert!(events[0].starts_with(READY), "{events:?}");
+    events.remove(0);
+    events
+}
+
+/// Returns a `resources/read` with this id.
+fn read_notes(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"resources/read","params":{{"uri":"notes://today"}}}}"#)
+}
+
+#[test]
+fn calls_follow_the_consent_in_order() {
+    let mut editor = waiting();
+    for said in [open_diff(1, "tab"), read_notes(2), call(3, "countLines", "{}"), open_diff(4, "other")] {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{said}");
+        assert_eq!(editor.texts(), NOTHING, "{said}");
+    }
+    assert!(editor.server.waits_for_consent());
+    // The handshake goes on, and no content of the editor is in these answers.
+    let lists = editor.say(&request(5, "tools/list"));
+    assert!(lists.is_empty() && editor.texts().concat().contains("openDiff"));
+    assert_eq!(shown(&editor.say(CONNECTED)).len(), 1, "the process id comes before the consent");
+    assert_eq!(shown(&editor.say(&call(6, "closeAllDiffTabs", "{}"))), NOTHING);
+    assert!(editor.texts().concat().contains("CLOSED_0_DIFF_TABS"));
+
+    assert!(editor.server.allow());
+    assert!(!editor.server.allow() && !editor.server.waits_for_consent());
+    let events = drain(&mut editor.server);
+    let ids: Vec<String> = begin(&events);
+    assert_eq!(ids.len(), 4, "{ids:?}");
+    assert!(ids[0] == "call openDiff" && ids[1].starts_with("ReadResource") && ids[2] == "call countLines");
+    let ServerEvent::Call(ToolCall::OpenDiff(diff, proposal)) = events.into_iter().nth(1).unwrap() else {
+        unreachable!()
+    };
+    editor.server.answer(diff, &proposal.accept()).unwrap();
+    assert_eq!(editor.texts(), [answer(1, &["FILE_SAVED", "1"])]);
+    // From now on no call waits.
+    assert_eq!(shown(&editor.say(&open_diff(7, "third"))), ["call openDiff"]);
+}
+
+#[test]
+fn ends_of_waiting_calls_are_not_reported() {
+    let mut editor = waiting();
+    editor.say(&open_diff(1, "cancelled"));
+    editor.say(&call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#));
+    editor.say(&open_diff(3, "stays"));
+    assert_eq!(shown(&editor.say(&cancelled(1))), NOTHING);
+    assert_eq!(shown(&editor.at(1_000)), NOTHING);
+    assert_eq!(editor.texts(), [answer(2, &["[]"])], "the deadline of the call has answered it");
+    assert!(editor.server.allow());
+    assert_eq!(begin(&drain(&mut editor.server)), ["call openDiff"]);
+    assert_eq!(shown(&editor.say(&close_tab(4, "stays"))), ["diff stays TabClosed"]);
+}
+
+#[test]
+fn pushes_follow_the_consent() {
+    let mut editor = waiting();
+    editor.server.select(selection("secret"));
+    let changed = DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] };
+    for millis in [2_000, 20_000] {
+        assert_eq!(shown(&editor.at(millis)), NOTHING);
+        assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
+        assert_eq!(editor.server.diagnostics_changed(&changed), Err(NotSent::NotReady));
+        assert_eq!(editor.server.active_editor_changed(selection("x")), Err(NotSent::NotReady));
+        assert!(!editor.server.accepts_pushes());
+        assert_eq!(editor.texts(), NOTHING, "at {millis} ms");
+    }
+    assert!(editor.server.allow());
+    begin(&drain(&mut editor.server));
+    editor.at(20_000);
+    assert!(editor.texts().concat().contains("secret"));
+    editor.server.mention(&Mention::new("/w/a", None)).unwrap();
+    assert!(editor.texts().concat().contains("at_mentioned"));
+}
+
+#[test]
+fn refused_client_gets_every_answer() {
+    let mut editor = waiting();
+    editor.say(&open_diff(1, "tab"));
+    editor.say(&read_notes(2));
+    for _ in 0..2 {
+        editor.server.disconnect();
+        assert_eq!(shown(&drain(&mut editor.server)), NOTHING);
+    }
+    assert!(!editor.server.allow(), "the end has begun");
+    let bytes = editor.written();
+    let texts = texts(&bytes);
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].contains(r#""id":1"#) && texts[1].contains(r#""id":2"#), "{texts:?}");
+    let last = read(&bytes).pop().unwrap();
+    assert_eq!((last.first, last.payload.as_slice()), (CLOSE, [0x03, 0xf0].as_slice()), "1008, once");
+    assert_eq!(shown(&editor.say(&open_diff(3, "late"))), NOTHING);
+    assert_eq!(shown(&editor.eof()).len(), 1);
+    assert!(!editor.server.allow(), "the client has gone");
+    assert!(drain(&mut editor.server).is_empty() && editor.server.is_done());
+}
+
+#[test]
+fn consent_is_asked_of_each_connection() {
+    let mut config = HostConfig::new(asking());
+    config.max_clients = 3;
+    let mut host = Host::new(config);
+    let agents: Vec<AgentId> = (0..2)
+        .map(|_| {
+            let conn = host.connect(Time::ZERO);
+            for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
+                host.wire(conn).unwrap().feed(Time::ZERO, &bytes);
+            }
+            let Some(HostEvent::Agent { agent, event: ServerEvent::ConsentPending { .. } }) =
+                host.poll_event()
+            else {
+                panic!("no consent is asked")
+            };
+            host.wire(conn).unwrap().feed(Time::ZERO, &text(&open_diff(1, "tab")));
+            assert!(host.poll_event().is_none());
+            agent
+        })
+        .collect();
+    assert!(host.client(agents[0]).allow() && !host.client(agents[0]).allow());
+    let events: Vec<HostEvent> = std::iter::from_fn(|| host.poll_event()).collect();
+    assert!(
+        events.iter().all(|event| matches!(event, HostEvent::Agent { agent, .. } if *agent == agents[0]))
+    );
+    assert_eq!(events.len(), 2, "{events:?}");
+
+    // One client leaves, and the other stays.
+    for _ in 0..2 {
+        host.client(agents[0]).disconnect();
+    }
+    let ended: Vec<HostEvent> = std::iter::from_fn(|| host.poll_event()).collect();
+    let [HostEvent::Agent { event: ServerEvent::DiffClosed { .. }, .. }] = &ended[..] else {
+        panic!("{ended:?}")
+    };
+    let conn = agents[0].conn().unwrap();
+    let bytes = written(&mut host.wire(conn).unwrap());
+    assert!(texts(&bytes).concat().contains("DIFF_REJECTED"));
+    host.remove(at(1), conn);
+    let closed: Vec<HostEvent> = std::iter::from_fn(|| host.poll_event()).collect();
+    assert!(matches!(&closed[..], [HostEvent::Agent { event: ServerEvent::Closed(_), .. }]), "{closed:?}");
+    assert!(!host.client(agents[0]).allow());
+    host.client(agents[0]).disconnect();
+    assert!(host.client(agents[1]).allow());
+    assert_eq!(std::iter::from_fn(|| host.poll_event()).count(), 2);
+}
+
+/// Checks that a client that waits is not ready: shared pushes leave it out, and its own come at once.
+#[test]
+fn shared_pushes_leave_waiting_clients_out() {
+    let mut host = Host::new(HostConfig::new(asking()));
+    let conn = host.connect(Time::ZERO);
+    for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
+        host.wire(conn).unwrap().feed(Time::ZERO, &bytes);
+    }
+    assert!(host.poll_event().is_some());
+    written(&mut host.wire(conn).unwrap());
+    host.select(Time::ZERO, selection("secret"));
+    host.mention(Time::ZERO, Mention::new("/w/a", None), None).unwrap();
+    assert!(
+        host.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] }).is_empty()
+    );
+    host.tick(at(5_000));
+    assert!(host.poll_event().is_none());
+    assert_eq!(texts(&written(&mut host.wire(conn).unwrap())), NOTHING);
+    assert!(host.client(conn.into()).allow());
+    while host.poll_event().is_some() {}
+    let sent = texts(&written(&mut host.wire(conn).unwrap())).concat();
+    assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");
+}
