@@ -1,8 +1,13 @@
 //! The interface of an adapter for the cases.
 
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::ide::{
+    AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
+};
+use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
-use ide_mcp_driver::{Bind, EditorOptions, Handle, StartError};
+use ide_mcp_driver::{
+    AgentError, AgentEvent, AgentOptions, Bind, CallError, EditorOptions, Handle, StartError,
+};
 use ide_mcp_lockfile::{Error, LockDir};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -12,6 +17,7 @@ use std::time::Duration;
 /// One of the adapters.
 pub(crate) trait Adapter {
     type Editor: Editor;
+    type Agent: Agent + Send + 'static;
 
     /// Connects, and drives the connection to its end. Returns the error that ended it, if an error
     /// ended it.
@@ -47,6 +53,19 @@ pub(crate) trait Editor: Sized {
 
     /// Waits once, for at most about `at_most`, and passes the events to `on`.
     fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent));
+}
+
+/// The agent of an adapter, and its wait.
+pub(crate) trait Agent: Sized {
+    fn attach(options: AgentOptions) -> Result<Self, AgentError>;
+    fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError>;
+    fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError>;
+    fn client_mut(&mut self) -> Result<&mut Client, NotSent>;
+    fn is_over(&self) -> bool;
+    fn detach(self);
+
+    /// Waits for the next event; `None` if the agent is over.
+    fn next_event(&mut self) -> Option<AgentEvent>;
 }
 
 /// Defines the methods of an [`Editor`] that forward to the server of its adapter. If the editor is

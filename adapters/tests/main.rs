@@ -65,6 +65,41 @@ table!(@ nested over_nested::Nested
 
 table! {
     #[test]
+    fn agent_attaches_calls_and_detaches() {
+        agents
+    }
+
+    #[test]
+    fn agent_that_is_not_admitted_names_the_remedy() {
+        agents
+    }
+
+    #[test]
+    fn agent_finds_restarted_editor_twice() {
+        agents
+    }
+
+    #[test]
+    fn agent_gives_up_if_editor_stays_away() {
+        agents
+    }
+
+    #[test]
+    fn agent_ends_if_lock_file_is_wrong() {
+        agents
+    }
+
+    #[test]
+    fn agent_without_reconnect_ends_with_its_connection() {
+        agents
+    }
+
+    #[test]
+    fn events_during_a_call_keep_their_order() {
+        agents
+    }
+
+    #[test]
     fn several_agents_attach_call_and_leave() {
         attaching
     }

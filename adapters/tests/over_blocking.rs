@@ -1,9 +1,15 @@
 //! The adapter for blocking sockets.
 
-use crate::adapter::{Adapter, Editor, as_its_server};
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
+use crate::adapter::{self, Adapter, Editor, as_its_server};
+use ide_mcp::ide::{
+    AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
+};
+use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
-use ide_mcp_blocking::{Bind, Conn, EditorOptions, Handle, Server, StartError};
+use ide_mcp_blocking::{
+    Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, EditorOptions, Handle, Server,
+    StartError,
+};
 use ide_mcp_lockfile::{Error, LockDir};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
@@ -14,6 +20,7 @@ pub(crate) struct Blocking;
 
 impl Adapter for Blocking {
     type Editor = Server;
+    type Agent = Agent;
 
     fn connect<M: Wire + Machine>(
         addr: SocketAddr,
@@ -47,5 +54,35 @@ impl Editor for Server {
         if let Some(event) = self.poll(at_most) {
             on(self.host_mut(), event);
         }
+    }
+}
+
+impl adapter::Agent for Agent {
+    fn attach(options: AgentOptions) -> Result<Self, AgentError> {
+        Self::attach(options)
+    }
+
+    fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        self.call(arguments)
+    }
+
+    fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError> {
+        self.wait_for(pending)
+    }
+
+    fn client_mut(&mut self) -> Result<&mut Client, NotSent> {
+        self.client_mut()
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over()
+    }
+
+    fn detach(self) {
+        self.detach();
+    }
+
+    fn next_event(&mut self) -> Option<AgentEvent> {
+        self.next_event()
     }
 }

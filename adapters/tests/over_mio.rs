@@ -1,12 +1,20 @@
 //! The adapter for mio.
 
-use crate::adapter::{Adapter, Editor, as_its_server};
+use crate::adapter::{self, Adapter, Editor, as_its_server};
 use crate::plain::PATIENCE;
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::ide::{
+    AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
+};
+use ide_mcp::rpc::NotSent;
 use ide_mcp::{Clock, Machine, Time, Wire};
+use ide_mcp_driver::CallError;
 use ide_mcp_lockfile::{Error, LockDir};
-use ide_mcp_mio::{Bind, Conn, EditorOptions, Handle, Server, StartError, Waker};
+use ide_mcp_mio::ide::ClientEvent;
+use ide_mcp_mio::{
+    Agent, AgentError, AgentEvent, AgentOptions, Bind, Conn, EditorOptions, Handle, Server, StartError, Waker,
+};
 use mio::{Events, Poll, Token};
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -27,6 +35,7 @@ pub(crate) struct MioEditor {
 
 impl Adapter for Mio {
     type Editor = MioEditor;
+    type Agent = MioAgent;
 
     fn connect<M: Wire + Machine>(
         addr: SocketAddr,
@@ -123,5 +132,82 @@ impl Editor for MioEditor {
         while let Some(event) = self.server.next_event(now) {
             on(self.server.host_mut(), event);
         }
+    }
+}
+
+pub(crate) struct MioAgent {
+    poll: Poll,
+    events: Events,
+    clock: Clock,
+    agent: Agent,
+    /// The events that came while a call waited.
+    kept: VecDeque<AgentEvent>,
+}
+
+impl MioAgent {
+    /// Waits for the next event that was not kept.
+    fn wait(&mut self) -> Option<AgentEvent> {
+        loop {
+            let event = self.agent.next_event(self.clock.now());
+            if event.is_some() || self.agent.is_over() {
+                return event;
+            }
+            let wait = self.clock.until(self.agent.deadline(self.clock.now()));
+            wait_for(&mut self.poll, &mut self.events, wait.unwrap_or(PATIENCE));
+            for event in &self.events {
+                assert!(self.agent.handle_event(event));
+            }
+        }
+    }
+}
+
+impl adapter::Agent for MioAgent {
+    fn attach(options: AgentOptions) -> Result<Self, AgentError> {
+        let poll = Poll::new().unwrap();
+        let agent = Agent::attach(options, poll.registry(), BASE)?;
+        let (events, clock) = (Events::with_capacity(8), Clock::new());
+        let mut this = Self { poll, events, clock, agent, kept: VecDeque::new() };
+        loop {
+            match this.wait().unwrap() {
+                AgentEvent::Attached(_) => return Ok(this),
+                AgentEvent::Ended(error) => return Err(error),
+                event => this.kept.push_back(event),
+            }
+        }
+    }
+
+    fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        let pending = self.agent.client_mut()?.call(arguments)?;
+        self.wait_for(pending)
+    }
+
+    fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError> {
+        let mut earlier = std::mem::take(&mut self.kept);
+        loop {
+            match earlier.pop_front().or_else(|| self.wait()).unwrap() {
+                AgentEvent::Session(ClientEvent::Outcome { request, outcome }) if request == pending.id() => {
+                    self.kept.append(&mut earlier);
+                    return Ok(pending.answer(outcome)?);
+                }
+                event => self.kept.push_back(event),
+            }
+        }
+    }
+
+    fn client_mut(&mut self) -> Result<&mut Client, NotSent> {
+        self.agent.client_mut()
+    }
+
+    fn is_over(&self) -> bool {
+        self.agent.is_over()
+    }
+
+    fn detach(mut self) {
+        self.agent.detach();
+        while self.wait().is_some() {}
+    }
+
+    fn next_event(&mut self) -> Option<AgentEvent> {
+        self.kept.pop_front().or_else(|| self.wait())
     }
 }

@@ -17,6 +17,7 @@ pub(crate) struct Nested;
 
 impl Adapter for Nested {
     type Editor = NestedServer;
+    type Agent = <Mio as Adapter>::Agent;
 
     fn connect<M: Wire + Machine>(
         addr: SocketAddr,

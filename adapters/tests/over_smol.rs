@@ -1,11 +1,17 @@
 //! The adapter for async-io. Every wait races against a timer, and is dropped if the timer wins.
 
-use crate::adapter::{Adapter, Editor, as_its_server};
+use crate::adapter::{self, Adapter, Editor, as_its_server};
 use async_io::{Timer, block_on};
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::ide::{
+    AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
+};
+use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
 use ide_mcp_lockfile::{Error, LockDir};
-use ide_mcp_smol::{Bind, Conn, EditorOptions, Handle, Server, StartError};
+use ide_mcp_smol::{
+    Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, EditorOptions, Handle, Server,
+    StartError,
+};
 use std::future::{Future, poll_fn};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
@@ -18,6 +24,7 @@ pub(crate) struct Smol;
 
 impl Adapter for Smol {
     type Editor = Server;
+    type Agent = Agent;
 
     fn connect<M: Wire + Machine>(
         addr: SocketAddr,
@@ -62,5 +69,35 @@ impl Editor for Server {
         if let Some(event) = event {
             on(self.host_mut(), event);
         }
+    }
+}
+
+impl adapter::Agent for Agent {
+    fn attach(options: AgentOptions) -> Result<Self, AgentError> {
+        block_on(Self::attach(options))
+    }
+
+    fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        block_on(self.call(arguments))
+    }
+
+    fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError> {
+        block_on(self.wait_for(pending))
+    }
+
+    fn client_mut(&mut self) -> Result<&mut Client, NotSent> {
+        self.client_mut()
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over()
+    }
+
+    fn detach(self) {
+        block_on(self.detach());
+    }
+
+    fn next_event(&mut self) -> Option<AgentEvent> {
+        block_on(self.next_event())
     }
 }

@@ -50,10 +50,18 @@ impl<A: Adapter> World<A> {
 
     /// Creates an editor with settings that differ from the default ones.
     pub(crate) fn with(change: impl FnOnce(&mut HostConfig)) -> Self {
-        let token = new_token().unwrap();
+        Self::bound(Bind::AnyPort, new_token().unwrap(), change)
+    }
+
+    /// Creates an editor that was started again, on its earlier port.
+    pub(crate) fn again(port: u16, token: AuthToken) -> Self {
+        Self::bound(Bind::Port(port), token, |_| {})
+    }
+
+    fn bound(bind: Bind, token: AuthToken, change: impl FnOnce(&mut HostConfig)) -> Self {
         let mut config = config(Policy::new(0, token.clone()));
         change(&mut config);
-        let editor = A::Editor::bind(Bind::AnyPort, config).unwrap();
+        let editor = A::Editor::bind(bind, config).unwrap();
         Self { editor, seen: Seen::default(), token, clock: Clock::new() }
     }
 

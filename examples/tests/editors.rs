@@ -77,14 +77,12 @@ fn agent() {
     let (status, problem) = place.start("agent", &[]).end();
     assert_eq!(status, Some(1), "{problem}");
     assert!(problem.contains("no lock files: start the editor"), "{problem}");
-    let editor = published(&place, "mio_loop");
-    for _ in 0..2 {
-        let mut agent = place.start("agent", &[]);
-        assert_eq!(agent.line(), "attached to mio loop");
-        assert!(agent.line().starts_with("getDiagnostics: "));
-        assert_eq!(agent.end().0, Some(0));
-    }
-    editor.terminate();
+    let editor = published(&place, "context");
+    let mut agent = place.start("agent", &[]);
+    assert_eq!(agent.line(), "attached to Context");
+    assert!(agent.line().starts_with("getDiagnostics: "));
+    assert_eq!(agent.line(), "file:///draft.txt: this is a draft");
+    assert_eq!(agent.end().0, Some(0));
     ends(&place, editor);
 }
 

@@ -34,6 +34,7 @@
 //!
 //! # Contents
 //!
+//! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine, on one thread: for command lines
 //!   and tests.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
@@ -46,7 +47,7 @@
 //! another thread has something to send, wait in slices with [`Conn::poll`], or use another adapter.
 //! A [`Server`] has threads that wait for its sockets.
 //!
-//! This crate is the one dependency of an editor: it re-exports the modules of [`ide_mcp`], and
+//! This crate is the one dependency of an editor or an agent: it re-exports the modules of [`ide_mcp`], and
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
 mod acceptor;

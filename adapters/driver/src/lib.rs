@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | sockets | [`Link`] moves the bytes between a socket and a [`Wire`](ide_mcp::Wire) that it borrows in each step. [`Conn`] is a link that owns its protocol state machine. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it is non-blocking, or blocking with timeouts. |
 //! | waiting | [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, and [`Next`] is the outcome of a step of such a loop. |
+//! | agent | [`AgentSession`]: the search for the editor, the attempts to attach, and the events of an agent. |
 //! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |
 //!
 //! The [`ide::Host`](ide_mcp::ide::Host) decides about messages and about admission. This crate has
@@ -22,6 +23,7 @@
 //! | a turn | `handle_event` for each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
+//! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call(&arguments).await` | `Agent`: `attach(options)`, `call(&arguments)` |
 //! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,022 | as many as there are file descriptors | half the thread limit of the process (two threads each) |
 //! | the same in all | `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |

@@ -45,6 +45,7 @@
 //!
 //! # Contents
 //!
+//! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
 //!   [`ide::Host`].
@@ -55,7 +56,7 @@
 //! server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next `deadline` is
 //! `now`.
 //!
-//! This crate is the one dependency of an editor: it re-exports [`mio`], the modules of [`ide_mcp`],
+//! This crate is the one dependency of an editor or an agent: it re-exports [`mio`], the modules of [`ide_mcp`],
 //! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
 mod agent;

@@ -33,6 +33,7 @@
 //!
 //! # Contents
 //!
+//! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
 //!   [`ide::Host`].
@@ -43,7 +44,7 @@
 //! server learns which socket is ready, and a turn for one connection makes no system call for the
 //! others. While nothing happens, the reactor sleeps until the next timer of the protocol is due.
 //!
-//! This crate is the one dependency of an editor: it re-exports the modules of [`ide_mcp`], and
+//! This crate is the one dependency of an editor or an agent: it re-exports the modules of [`ide_mcp`], and
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
 mod agent;

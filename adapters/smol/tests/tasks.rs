@@ -19,7 +19,7 @@ use ide_mcp::ide::{Client, ClientConfig, ClientEvent, GetDiagnostics, HostEvent,
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
-use ide_mcp_smol::Conn;
+use ide_mcp_smol::{Agent, AgentEvent, AgentOptions, Conn};
 use over_smol::Smol;
 use plain::PATIENCE;
 use std::future::{Future, poll_fn};
@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
-use support::World;
+use support::{TempDir, World, diagnostics, proposal};
 
 const CALLS: usize = 2000;
 
@@ -44,6 +44,31 @@ fn once<T>(future: impl Future<Output = T>) -> Option<T> {
         Poll::Ready(done) => Some(done),
         Poll::Pending => None,
     }
+}
+
+/// Drops a call after one poll, twice. Checks that the editor closes the diff, that no event reports the
+/// outcome, and that the next call is answered.
+#[test]
+fn dropped_call_of_an_agent_is_cancelled() {
+    let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
+    dir.publish(&mut world).unwrap();
+    let options = AgentOptions::new("agent", "1").lock_file(world.editor.lock_path().unwrap());
+    let agent = thread::spawn(move || {
+        block_on(async {
+            let mut agent = Agent::attach(options).await.unwrap();
+            for round in 0..2 {
+                assert!(once(agent.call(&proposal("new"))).is_none(), "round {round}");
+                assert!(agent.call(&diagnostics()).await.is_ok(), "round {round}");
+            }
+            let event = agent.next_event().await;
+            let is_notification = |event: &AgentEvent| matches!(event, AgentEvent::Session(ClientEvent::Notification { method, .. }) if &**method == "x/end");
+            assert!(event.as_ref().is_some_and(is_notification), "{event:?}");
+            agent.detach().await;
+        });
+    });
+    world.until(|world| world.seen.calls == 4 && world.seen.open.is_empty());
+    world.editor.host_mut().notify_all("x/end", None::<&()>).unwrap();
+    world.serve(agent);
 }
 
 /// Drops every wait of both sides after one poll, thousands of times. Checks that no call and no answer is
@@ -209,7 +234,7 @@ fn waker_ends_the_wait_of_a_connection() {
 #[cfg(target_os = "linux")]
 #[test]
 fn idle_guarded_server_wakes_when_file_vanishes() {
-    let (dir, mut world) = (support::TempDir::new(), World::<Smol>::new());
+    let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
     dir.publish(&mut world).unwrap();
     let mut server = world.editor;
     let path = server.lock_path().unwrap().to_owned();

@@ -1,5 +1,6 @@
 //! The cases, by topics.
 
+pub(crate) mod agents;
 pub(crate) mod attaching;
 pub(crate) mod bytes;
 pub(crate) mod endings;

@@ -23,7 +23,9 @@ use rand_core::TryCryptoRng;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The agent's side of one connection.
+/// The agent's side of one connection. The `Agent` of an adapter (`ide_mcp_blocking`, `ide_mcp_smol`,
+/// `ide_mcp_mio`) also has the search for the editor, the socket, the randomness, and the next connection
+/// after a lost one.
 ///
 /// ```text
 ///  Asking ──101 with mcp──▶ Negotiating ──known version──▶ Ready ── list, call, cancel

@@ -1,1 +1,260 @@
+#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
+use super::*;
+use ide_mcp::ide::{AuthToken, Client, ClientEvent, Policy, Server, ServerConfig, ToolSet};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::SessionId;
+use ide_mcp::ws::{Closed, ResponseError};
+use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp_lockfile::Error;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, io, process};
+
+const PORT: u16 = 41111;
+
+/// A process that does not run: the greatest process id of Linux is 4,194,304.
+const DEAD: u32 = 4_000_000_000;
+
+/// A lock file in a directory of its own. Dropping this value removes both.
+struct LockFile(PathBuf);
+
+impl LockFile {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("ide-mcp-driver-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let dir = env::temp_dir().canonicalize().unwrap().join(name);
+        fs::create_dir(&dir).unwrap();
+        let lock = Self(dir.join(format!("{PORT}.lock")));
+        lock.write('a', process::id());
+        lock
+    }
+
+    fn write(&self, token: char, pid: u32) {
+        let token = token.to_string().repeat(32);
+        let text = format!(
+            r#"{{"pid":{pid},"workspaceFolders":["/w"],"ideName":"E","transport":"ws","runningInWindows":{},"authToken":"{token}"}}"#,
+            cfg!(windows)
+        );
+        fs::write(&self.0, text).unwrap();
+    }
+
+    /// Returns a session that trusts every server, so that it needs no socket.
+    fn session(&self) -> AgentSession {
+        let options = AgentOptions::new("agent", "1").lock_file(&self.0).trust(Trust::EveryUser);
+        AgentSession::find(options).unwrap()
+    }
+
+    fn attached(&self) -> AgentSession {
+        let mut session = self.session();
+        attach(&mut session, at(0));
+        assert!(matches!(session.next_event(), Some(AgentEvent::Attached(_))));
+        session
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.0.parent().unwrap());
+    }
+}
+
+fn at(seconds: u64) -> Time {
+    Time::from_millis(seconds * 1000)
+}
+
+fn addr(port: u16) -> io::Result<SocketAddr> {
+    Ok(SocketAddr::from(([127, 0, 0, 1], port)))
+}
+
+fn connect(session: &mut AgentSession, now: Time) {
+    assert_eq!(session.step(now), AgentStep::Connect { host: "127.0.0.1".into(), port: PORT });
+}
+
+/// Attaches to an editor in memory.
+fn attach(session: &mut AgentSession, now: Time) {
+    connect(session, now);
+    assert!(session.on_connected(now, addr(1), addr(PORT)));
+    let mut client: Client = session.machine(now).unwrap();
+    let token = AuthToken::from_text("a".repeat(32)).unwrap();
+    let config = ServerConfig::new(Implementation::new("E", "1"), Policy::new(PORT, token), ToolSet::new());
+    let mut server = Server::new(config, SessionId::new(1), now);
+    while !session.is_attached() {
+        server.feed(now, client.outgoing());
+        client.sent(client.outgoing().len());
+        while server.poll_event().is_some() {}
+        client.feed(now, server.outgoing());
+        server.sent(server.outgoing().len());
+        while let Some(event) = client.poll_event() {
+            session.on_event(now, event);
+        }
+    }
+}
+
+fn foreign() -> ConnectError {
+    ConnectError::NotTrusted(Error::PortNotOurs { addr: addr(PORT).unwrap(), owner: 1, us: 2 })
+}
+
+fn refused() -> ClientEvent {
+    ClientEvent::Closed(Closed::NotAccepted(ResponseError::Status(401, "".into())))
+}
+
+fn lose(session: &mut AgentSession, now: Time) {
+    session.on_event(now, ClientEvent::Closed(Closed::Abnormal));
+    assert!(matches!(session.next_event(), Some(AgentEvent::Lost(Closed::Abnormal))));
+}
+
+#[test]
+fn first_attempt_is_not_repeated() {
+    type Fail = fn(&mut AgentSession);
+    let cases: &[(&str, Fail, &str)] = &[
+        (
+            "nobody listens",
+            |session| session.on_not_connected(at(0), io::Error::from(ErrorKind::ConnectionRefused)),
+            "NotConnected",
+        ),
+        ("another user", |session| session.on_not_connected(at(0), foreign()), "NotConnected"),
+        ("itself", |session| assert!(!session.on_connected(at(0), addr(PORT), addr(PORT))), "NotConnected"),
+        ("no answer in time", |session| assert_eq!(session.step(at(30)), AgentStep::Over), "NotConnected"),
+        (
+            "a refused token",
+            |session| {
+                assert!(session.on_connected(at(0), addr(1), addr(PORT)));
+                session.on_event(at(0), refused());
+            },
+            "NotAdmitted",
+        ),
+        (
+            "no sub-protocol",
+            |session| {
+                assert!(session.on_connected(at(0), addr(1), addr(PORT)));
+                session.on_event(at(0), ClientEvent::SubprotocolMissing);
+                session.on_event(at(0), ClientEvent::Closed(Closed::Local { clean: true }));
+            },
+            "NotAdmitted",
+        ),
+        ("detached", AgentSession::detach, "Ended"),
+    ];
+    for (name, fail, kind) in cases {
+        let lock = LockFile::new();
+        let mut session = lock.session();
+        connect(&mut session, at(0));
+        assert_eq!(session.step(at(29)), AgentStep::Wait(at(30)), "{name}");
+        fail(&mut session);
+        assert!(!session.is_over() && session.deadline(at(1)) == Some(at(1)), "{name}: an event waits");
+        let error = session.take_beginning().unwrap().unwrap_err();
+        assert!(format!("{error:?}").starts_with(kind), "{name}: {error:?}");
+        assert!(!error.to_string().contains("--"), "{name}: {error} names an option of a command line");
+        assert_eq!((session.step(at(100)), session.is_over()), (AgentStep::Over, true), "{name}");
+    }
+}
+
+#[test]
+fn lost_editor_is_tried_again_each_time() {
+    let lock = LockFile::new();
+    let mut session = lock.attached();
+    for loss in [100, 200] {
+        lose(&mut session, at(loss));
+        // Failed attempts are no events: nobody listens, then the lock file is gone, then its process.
+        assert_eq!(session.step(at(loss)), AgentStep::Wait(at(loss + 1)));
+        connect(&mut session, at(loss + 1));
+        session.on_not_connected(at(loss + 1), io::Error::from(ErrorKind::ConnectionRefused));
+        fs::remove_file(&lock.0).unwrap();
+        assert_eq!(session.step(at(loss + 3)), AgentStep::Wait(at(loss + 7)));
+        lock.write('a', DEAD);
+        assert_eq!(session.step(at(loss + 7)), AgentStep::Wait(at(loss + 15)), "a dead process");
+        lock.write('a', process::id());
+        attach(&mut session, at(loss + 15));
+        assert!(matches!(session.next_event(), Some(AgentEvent::Back(_))));
+        assert!(session.next_event().is_none() && session.is_attached());
+    }
+}
+
+#[test]
+fn lost_session_ends_for_its_reason() {
+    type Fail = fn(&mut AgentSession, &LockFile);
+    let cases: &[(&str, Fail, &str)] = &[
+        (
+            "another user has the port",
+            |session, _| session.on_not_connected(at(101), foreign()),
+            "NotConnected",
+        ),
+        (
+            "the token of the lock file is refused",
+            |session, _| {
+                assert!(session.on_connected(at(101), addr(1), addr(PORT)));
+                session.on_event(at(101), refused());
+            },
+            "Ended { closed: NotAccepted(Status(401, \"\")), gave_up: Some(Refused) }",
+        ),
+        (
+            "the editor stays away",
+            |session, lock| {
+                fs::remove_file(&lock.0).unwrap();
+                session.on_not_connected(at(101), io::Error::from(ErrorKind::ConnectionRefused));
+                while let AgentStep::Wait(due) = session.step(at(155)) {
+                    assert!(due > at(155));
+                    assert_eq!(session.step(at(200)), AgentStep::Over);
+                }
+            },
+            "Ended { closed: Abnormal, gave_up: Some(TooLong) }",
+        ),
+        ("detached", |session, _| session.detach(), "Ended { closed: Local"),
+    ];
+    for (name, fail, kind) in cases {
+        let lock = LockFile::new();
+        let mut session = lock.attached();
+        lose(&mut session, at(100));
+        connect(&mut session, at(101));
+        fail(&mut session, &lock);
+        let Some(AgentEvent::Ended(error)) = session.next_event() else { unreachable!("{name}") };
+        assert!(format!("{error:?}").starts_with(kind), "{name}: {error:?}");
+        assert!(session.is_over() && session.step(at(102)) == AgentStep::Over, "{name}");
+    }
+}
+
+#[test]
+fn refused_token_is_read_again() {
+    type Change = fn(&LockFile);
+    let cases: &[(&str, Change)] = &[
+        ("another token", |lock| lock.write('b', process::id())),
+        ("no lock file yet", |lock| fs::remove_file(&lock.0).unwrap()),
+    ];
+    for (name, change) in cases {
+        let lock = LockFile::new();
+        let mut session = lock.attached();
+        for loss in [100, 200] {
+            lock.write('a', process::id());
+            lose(&mut session, at(loss));
+            connect(&mut session, at(loss + 1));
+            assert!(session.on_connected(at(loss + 1), addr(1), addr(PORT)), "{name}");
+            change(&lock);
+            session.on_event(at(loss + 1), refused());
+            assert!(session.next_event().is_none(), "{name}");
+            assert_eq!(session.step(at(loss + 1)), AgentStep::Wait(at(loss + 3)), "{name}");
+            lock.write('b', process::id());
+            connect(&mut session, at(loss + 3));
+            assert_eq!(session.editor().token.as_ref().unwrap().as_str(), "b".repeat(32), "{name}");
+            session.on_not_connected(at(loss + 3), io::Error::from(ErrorKind::ConnectionRefused));
+            lock.write('a', process::id());
+            attach(&mut session, at(loss + 7));
+            assert!(matches!(session.next_event(), Some(AgentEvent::Back(_))), "{name}");
+        }
+    }
+}
+
+#[test]
+fn wait_ends_at_its_limit_of_events() {
+    let lock = LockFile::new();
+    let mut session = lock.attached();
+    for _ in 0..9_999 {
+        session.on_event(at(0), ClientEvent::ToolsChanged);
+    }
+    assert!(matches!(session.take_outcome(), Ok(None)));
+    session.on_event(at(0), ClientEvent::ToolsChanged);
+    assert!(matches!(session.take_outcome(), Err(CallError::TooManyEvents)));
+    session.next_event().unwrap();
+    assert!(matches!(session.take_outcome(), Ok(None)));
+}

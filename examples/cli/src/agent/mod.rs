@@ -21,7 +21,7 @@ use ide_mcp::mcp::Root;
 use lexopt::Parser;
 use options::{Command, Options};
 use script::Script;
-use session::{Access, Identity, NotAttached, Session};
+use session::{Identity, NotAttached, Session};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -38,18 +38,13 @@ fn run(options: Options) -> ExitCode {
         Ok(None) => return ExitCode::SUCCESS,
         Err((status, problem)) => return PROGRAM.end_with(json, status, &problem),
     };
-    let editor = match find::editor(&options.asked) {
-        Ok(editor) => editor,
-        Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing),
-    };
-    let access = Access { dead_process: options.asked.permits_dead_process, trust: options.trust };
     let forms = match &prepared {
         Prepared::Script(_) => Forms::Events,
         Prepared::Proposal(_) | Prepared::Command(Command::Call(_) | Command::Watch) => Forms::at_terminal(),
         Prepared::Command(_) => Forms::Refused,
     };
     let identity = Identity { root: root(options.asked.cwd.as_deref()), forms };
-    let mut session = match Session::attach(editor, access, identity, options.reconnect) {
+    let mut session = match Session::attach(options.asked, options.trust, identity, options.reconnect) {
         Ok(session) => session,
         Err(NotAttached::Nobody(why)) => return PROGRAM.end_with(json, NOT_BEGUN, &why),
         Err(NotAttached::Failed(why)) => return PROGRAM.end_with(json, FAILED, &why),

@@ -1,44 +1,25 @@
-//! The session with an editor over a blocking socket: one connection, or several in turn if it
-//! reconnects.
+//! The session with an editor, for a person at a terminal: progress, forms, and errors with the options of
+//! the program.
 
 use crate::agent::forms::Forms;
-use crate::support::{Progress, connect_checked, find, not_connected};
-use getrandom::SysRng;
-use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK, authority};
-use ide_mcp::ide::{
-    Backoff, Client, ClientConfig, ClientEvent, GaveUp, Reconnect, ToolArguments, display_safe,
-};
-use ide_mcp::mcp::{self, Implementation, Outcome, Root};
-use ide_mcp::rpc::{NotSent, RequestId, SessionId};
-use ide_mcp::ws::{Closed, ResponseError};
+use crate::support::{Progress, find, not_connected, report_unknown};
+use ide_mcp::ide::{Client, ClientEvent, ToolArguments, display_safe};
+use ide_mcp::mcp::{Outcome, Root};
+use ide_mcp::rpc::{NotSent, RequestId};
 use ide_mcp::{Clock, Time};
-use ide_mcp_blocking::Conn;
-use ide_mcp_driver::{ConnectError, Trust};
-use ide_mcp_lockfile::{EditorSearch, Error, FoundEditor};
+use ide_mcp_blocking::{Agent, AgentError, AgentEvent, AgentOptions, ConnectError, Trust};
+use ide_mcp_lockfile::{EditorSearch, FoundEditor};
 use serde_json::value::RawValue;
 use std::time::Duration;
-use std::{io, process, thread};
 
 /// The interval of the progress messages for a person who waits.
 const SECOND: Duration = Duration::from_secs(1);
-
-/// The timeout for connecting, the same as in the real client.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The interval in which the session looks for a line of the person while a form is open.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The error of a session, for a person. Text from the peer in it is safe to display.
 pub(crate) type Failure = String;
-
-/// The editors that the agent may attach to, checked at each attempt.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
-    /// True to attach to an editor whose process does not run here.
-    pub(crate) dead_process: bool,
-    /// Decides about editors whose port belongs to another user.
-    pub(crate) trust: Trust,
-}
 
 /// The identity of the agent for the editor, beside its name.
 #[derive(Debug)]
@@ -51,16 +32,30 @@ pub(crate) struct Identity {
 /// The reason why there is no session.
 #[derive(Debug)]
 pub(crate) enum NotAttached {
-    /// There is a lock file, but no editor.
+    /// There is no editor.
     Nobody(Failure),
     /// There is an editor, but it does not admit the agent.
     Failed(Failure),
 }
 
-impl From<Failure> for NotAttached {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
+impl From<AgentError> for NotAttached {
+    fn from(error: AgentError) -> Self {
+        let is_silent = matches!(&error, AgentError::NotConnected { error: ConnectError::Io(_), .. });
+        match &error {
+            AgentError::NoEditor(none) => Self::Nobody(find::with_options(none)),
+            _ if is_silent => Self::Nobody(format!("{error}; `ide-mcp doctor` says more")),
+            _ => Self::Failed(failure(&error)),
+        }
     }
+}
+
+/// Returns the text of the error, with the options that help.
+fn failure(error: &AgentError) -> Failure {
+    if let AgentError::NotConnected { error: error @ ConnectError::NotTrusted(_), .. } = error {
+        let why = not_connected(error);
+        return format!("the agent does not attach: {why}; `ide-mcp doctor` says more");
+    }
+    error.to_string()
 }
 
 /// A change of the connection, or an event of the session.
@@ -74,64 +69,39 @@ pub(crate) enum Heard {
 }
 
 /// A session that can outlive its connection: it reconnects if that is requested.
-///
-/// ```text
-///  attach ──▶ Attached ──lost──▶ Waiting ──due──▶ Trying ──ready──▶ Attached   (events: Lost, Back)
-///                 │ lost, and not to be tried again      │ failed: Waiting, or given up
-///                 ▼                                      │ the port belongs to another user
-///               Failure                                  ▼
-///                                                      Failure
-/// ```
-/// In `Trying` the session reads the lock file, looks for its process, connects to the port, and
-/// checks the owner of the server, in this order. It sends nothing before that.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The contents of the lock file at the last attempt.
-    editor: FoundEditor,
-    access: Access,
-    identity: Identity,
-    /// `None` while the session waits for the next attempt.
-    conn: Option<Conn<Client>>,
-    /// `None` if the session ends with the connection.
-    again: Option<Reconnect>,
-    /// True if the caller has received [`Heard::Lost`] and no [`Heard::Back`] since.
-    is_lost: bool,
+    agent: Agent,
+    forms: Forms,
     clock: Clock,
-    /// The number of connection attempts so far.
-    count: u64,
 }
 
 impl Session {
-    /// Attaches: returns when the session is open. With `again` the session reconnects after a lost
-    /// connection, as the real client does; it does not repeat a first attempt that fails.
+    /// Finds the editor and attaches: returns when the session is open. With `reconnects` the session
+    /// attaches again after a lost connection, as the real client does.
     pub(crate) fn attach(
-        editor: FoundEditor,
-        access: Access,
+        search: EditorSearch,
+        trust: Trust,
         identity: Identity,
-        again: bool,
+        reconnects: bool,
     ) -> Result<Self, NotAttached> {
-        let clock = Clock::new();
-        let again = again.then(|| Reconnect::new(Backoff::default(), clock.now()));
-        let mut session =
-            Self { editor, access, identity, conn: None, again: None, is_lost: false, clock, count: 0 };
-        let conn = session.connect().map_err(|error| not_attached(&session.editor, error))?;
-        session.conn = Some(conn);
+        let mut options = AgentOptions::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"))
+            .trust(trust)
+            .reconnect(reconnects)
+            .elicitation(!matches!(identity.forms, Forms::Refused));
+        options.search = search;
+        options.roots = identity.root.map(|root| vec![root]);
+        let agent = Agent::start(options)?;
+        let mut session = Self { agent, forms: identity.forms, clock: Clock::new() };
         let mut waiting = Waiting::new(format!("attaching to {}", session.name()));
         loop {
             match session.poll(SECOND) {
-                Some(ClientEvent::Ready(_)) => break,
-                // The next event has the reason of the end.
-                Some(ClientEvent::Failed(mcp::Failure::Closed)) => {}
-                Some(ClientEvent::Failed(failure)) => return Err(safe(&failure).into()),
-                Some(ClientEvent::Closed(closed)) => return Err(refused(&session.editor, &closed).into()),
+                Some(AgentEvent::Attached(_)) => return Ok(session),
+                Some(AgentEvent::Ended(error)) => return Err(error.into()),
                 Some(_) => {}
-                None if session.is_over() => return Err(OVER.to_owned().into()),
                 None => waiting.show(),
             }
         }
-        session.again = again;
-        session.begin_anew();
-        Ok(session)
     }
 
     /// Waits for the next event; the end of the connection is an error, unless the session
@@ -142,7 +112,7 @@ impl Session {
             if let Some(heard) = self.next_within(SECOND)? {
                 return Ok(heard);
             }
-            if self.conn.is_none() {
+            if !self.is_ready() {
                 let name = self.name();
                 waiting.get_or_insert_with(|| Waiting::new(format!("waiting until {name} is back"))).show();
             }
@@ -151,24 +121,19 @@ impl Session {
 
     /// Waits for the next event like [`next`](Self::next), but no longer than `at_most`.
     pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
-        if self.conn.is_none() {
-            return self.try_again(at_most);
-        }
-        match self.poll(at_most) {
-            Some(ClientEvent::Closed(closed)) => self.lost(&closed),
-            Some(ClientEvent::Ready(_)) => {
-                self.begin_anew();
-                Ok(Some(Heard::Back))
-            }
-            Some(event) => Ok(Some(Heard::Event(event))),
-            None if self.is_over() => Err(OVER.into()),
-            None => Ok(None),
-        }
+        Ok(match self.poll(at_most) {
+            Some(AgentEvent::Session(event)) => Some(Heard::Event(event)),
+            Some(AgentEvent::Lost(closed)) => Some(Heard::Lost(safe(&closed))),
+            Some(AgentEvent::Back(_)) => Some(Heard::Back),
+            Some(AgentEvent::Ended(error)) => return Err(failure(&error)),
+            None if self.agent.is_over() => return Err(OVER.into()),
+            _ => None,
+        })
     }
 
     /// Returns true if the session accepts requests now.
     pub(crate) fn is_ready(&self) -> bool {
-        self.conn.as_ref().is_some_and(|conn| conn.machine().is_ready())
+        self.agent.is_attached()
     }
 
     /// Calls a tool without waiting for its outcome.
@@ -226,149 +191,67 @@ impl Session {
     /// # Errors
     /// [`NotSent::NotReady`] while there is no connection.
     pub(crate) fn client(&mut self) -> Result<&mut Client, NotSent> {
-        self.conn.as_mut().map(Conn::machine_mut).ok_or(NotSent::NotReady)
+        self.agent.client_mut()
     }
 
     pub(crate) const fn editor(&self) -> &FoundEditor {
-        &self.editor
+        self.agent.editor()
     }
 
     /// Returns the name of the editor for messages.
     pub(crate) fn name(&self) -> String {
-        let FoundEditor { name, port, .. } = &self.editor;
+        let FoundEditor { name, port, .. } = self.editor();
         if name.is_empty() { format!("the editor on port {port}") } else { format!("{name:?}") }
     }
 
     /// Sends a close frame and waits for the close handshake; returns at once if the connection has
     /// ended already.
-    pub(crate) fn detach(mut self) {
-        if let Forms::Asked(desk) = &self.identity.forms {
+    pub(crate) fn detach(self) {
+        if let Forms::Asked(desk) = &self.forms {
             desk.leave();
         }
-        if let Some(mut conn) = self.conn.take() {
-            conn.machine_mut().close();
-            while conn.next_event().is_some() {}
+        self.agent.detach();
+    }
+
+    /// Waits for the next event. Shows forms, and takes the lines of the person.
+    fn poll(&mut self, at_most: Duration) -> Option<AgentEvent> {
+        let until = self.clock.now().saturating_add(at_most);
+        loop {
+            let left = until.saturating_since(self.clock.now());
+            let event = self.agent.poll(if self.is_asking() { left.min(SLICE) } else { left });
+            match self.take_form(event) {
+                None if self.agent.is_over() || left.is_zero() => return None,
+                None => {}
+                event => return event,
+            }
         }
     }
 
-    /// Waits for the next event of the connection. Shows forms, and takes the lines of the person.
-    fn poll(&mut self, at_most: Duration) -> Option<ClientEvent> {
-        let until = self.clock.now().saturating_add(at_most);
+    /// Takes the events of forms for the person, and the lines of the person.
+    fn take_form(&mut self, event: Option<AgentEvent>) -> Option<AgentEvent> {
         let name = self.name();
-        let conn = self.conn.as_mut()?;
-        let Forms::Asked(desk) = &mut self.identity.forms else { return conn.poll(at_most) };
-        loop {
-            let left = until.saturating_since(self.clock.now());
-            let event = conn.poll(if desk.is_asking() { left.min(SLICE) } else { left });
-            match event {
-                Some(ClientEvent::Form { call, form }) => desk.add(conn.machine_mut(), &name, call, form),
-                Some(ClientEvent::CallEnded { call, reason }) => {
-                    desk.end(conn.machine_mut(), &name, call, &reason);
-                }
-                Some(event) => return Some(event),
-                None if conn.is_over() || left.is_zero() => return None,
-                None => {}
-            }
-            desk.take_line(conn.machine_mut(), &name);
+        if let Some(AgentEvent::UnknownOwner { server, reason }) = event {
+            report_unknown("agent", server, reason);
+            return None;
         }
+        let Forms::Asked(desk) = &mut self.forms else { return event };
+        let client = self.agent.client_mut().ok();
+        match event {
+            Some(AgentEvent::Session(ClientEvent::Form { call, form })) => {
+                desk.add(client?, &name, call, form)
+            }
+            Some(AgentEvent::Session(ClientEvent::CallEnded { call, reason })) => {
+                desk.end(client, &name, call, &reason);
+            }
+            Some(event) => return Some(event),
+            None => desk.take_line(client?, &name),
+        }
+        None
     }
 
     const fn is_asking(&self) -> bool {
-        matches!(&self.identity.forms, Forms::Asked(desk) if desk.is_asking())
+        matches!(&self.forms, Forms::Asked(desk) if desk.is_asking())
     }
-
-    fn is_over(&self) -> bool {
-        self.conn.as_ref().is_none_or(Conn::is_over)
-    }
-
-    fn begin_anew(&mut self) {
-        self.is_lost = false;
-        if let Some(again) = &mut self.again {
-            again.on_connected();
-        }
-    }
-
-    /// Connects, and checks the owner of the server before the first byte.
-    fn connect(&mut self) -> Result<Conn<Client>, ConnectError> {
-        self.count = self.count.saturating_add(1);
-        let name = Implementation::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
-        let FoundEditor { host, port, token, .. } = &self.editor;
-        let mut config = ClientConfig::new(name, *port, token.clone()).with_host(host, *port);
-        config.pid = Some(process::id());
-        config.mcp.roots = self.identity.root.clone().map(|root| vec![root]);
-        config.mcp.elicitation = !matches!(self.identity.forms, Forms::Refused);
-        let client = Client::new(config, SysRng, SessionId::new(self.count), Time::ZERO);
-        let client = client.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let stream = connect_checked("agent", host, *port, PATIENCE, self.access.trust)?;
-        Ok(Conn::from_stream(stream, client)?)
-    }
-
-    /// Handles the end of a connection or of an attempt. Returns the event of a lost connection,
-    /// and `None` for each failed attempt after it.
-    fn lost(&mut self, closed: &Closed) -> Result<Option<Heard>, Failure> {
-        self.conn = None;
-        let now = self.clock.now();
-        let Some(again) = &mut self.again else { return Err(safe(closed)) };
-        let ended = match again.on_disconnected(now, closed) {
-            Err(GaveUp::Refused) => match read_again(&self.editor, self.access) {
-                // The editor was restarted with another token, which the next attempt reads.
-                Ok(editor) if editor.token != self.editor.token => {
-                    *again = Reconnect::new(Backoff::default(), now);
-                    Ok(now)
-                }
-                Ok(_) => Err(GaveUp::Refused),
-                // The restarted editor has not published its new token yet.
-                Err(_) => again.on_disconnected(now, &Closed::Abnormal),
-            },
-            ended => ended,
-        };
-        match ended {
-            Ok(_) if self.is_lost => Ok(None),
-            Ok(_) => {
-                self.is_lost = true;
-                Ok(Some(Heard::Lost(safe(closed))))
-            }
-            Err(given_up) => Err(format!("{}; {given_up}", safe(closed))),
-        }
-    }
-
-    fn try_again(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
-        let now = self.clock.now();
-        let due = self.again.as_ref().and_then(Reconnect::next_attempt).ok_or(OVER)?;
-        let wait = due.saturating_since(now).min(at_most);
-        if !wait.is_zero() {
-            thread::sleep(wait);
-        }
-        if self.clock.now() < due {
-            return Ok(None);
-        }
-        if let Some(again) = &mut self.again {
-            again.on_attempt();
-        }
-        // By now the editor can have another token or process, or be gone; then the session does
-        // not connect.
-        match read_again(&self.editor, self.access) {
-            Ok(editor) => self.editor = editor,
-            Err(_) => return self.lost(&Closed::Abnormal),
-        }
-        match self.connect() {
-            Ok(conn) => {
-                self.conn = Some(conn);
-                Ok(None)
-            }
-            Err(ConnectError::NotTrusted(error @ Error::PortNotOurs { .. })) => {
-                Err(not_connected(&ConnectError::NotTrusted(error)))
-            }
-            Err(_) => self.lost(&Closed::Abnormal),
-        }
-    }
-}
-
-/// Reads the lock file again.
-fn read_again(editor: &FoundEditor, access: Access) -> Result<FoundEditor, String> {
-    let mut search = EditorSearch::of_lock_file(&editor.lock_file);
-    search.permits_dead_process = access.dead_process;
-    find::editor(&search)
 }
 
 /// Shows a person at a terminal the reason and the duration of a wait.
@@ -394,42 +277,4 @@ const OVER: &str = "the connection is over";
 
 fn safe(text: &impl ToString) -> Failure {
     display_safe(&text.to_string()).into_owned()
-}
-
-fn not_attached(editor: &FoundEditor, error: ConnectError) -> NotAttached {
-    match error {
-        ConnectError::Io(error) => NotAttached::Nobody(nobody(editor, &error)),
-        not_ours => {
-            let why = not_connected(&not_ours);
-            NotAttached::Failed(format!("the agent does not attach: {why}; `ide-mcp doctor` says more"))
-        }
-    }
-}
-
-fn nobody(editor: &FoundEditor, error: &io::Error) -> Failure {
-    let (name, lock) = (&editor.name, editor.lock_file.display());
-    let port = match editor.host.as_str() {
-        LOOPBACK => format!("port {}", editor.port),
-        // The message names the variable, which the person can have forgotten.
-        host => format!("{}, the host of {HOST_VARIABLE}", display_safe(&authority(host, editor.port))),
-    };
-    let advice = match editor.dead_process {
-        Some(pid) => format!("its process {pid} does not run: start the editor again, or remove {lock}"),
-        None => format!("start the editor again, or remove {lock}"),
-    };
-    format!(
-        "no editor found: {name:?} does not answer on {port} ({error}); {advice}; `ide-mcp doctor` says more"
-    )
-}
-
-fn refused(editor: &FoundEditor, closed: &Closed) -> Failure {
-    match closed {
-        Closed::NotAccepted(ResponseError::Status(401, _)) => format!(
-            "the editor on port {} refuses the token: {} is not the lock file of this editor; start the editor again, \
-             so that it writes a new one",
-            editor.port,
-            editor.lock_file.display()
-        ),
-        closed => format!("the editor on port {} lets nobody in: {}", editor.port, safe(closed)),
-    }
 }

@@ -34,7 +34,9 @@ impl AgentSession {
         search.find().ok()
     }
 
-    pub(super) fn not_connected(&mut self, now: Time, error: ConnectError) {
+    /// Notes that the socket could not be connected.
+    pub fn on_not_connected(&mut self, now: Time, error: impl Into<ConnectError>) {
+        let error = error.into();
         // Another user who has the port can keep it for ever, and is not to be asked again and again.
         let is_final = matches!(error, ConnectError::NotTrusted(Error::PortNotOurs { .. }));
         if self.server.is_none() || is_final {

@@ -122,7 +122,7 @@ impl AgentSession {
                     _ => {}
                 },
                 Stage::Connecting { until } if until <= now => {
-                    self.on_not_connected(now, ErrorKind::TimedOut.into());
+                    self.on_not_connected(now, io::Error::from(ErrorKind::TimedOut));
                 }
                 Stage::Connecting { until } => return AgentStep::Wait(until),
                 Stage::Opening | Stage::Ready => return AgentStep::Move,
@@ -173,15 +173,10 @@ impl AgentSession {
                 true
             }
             Err(error) => {
-                self.not_connected(now, error);
+                self.on_not_connected(now, error);
                 false
             }
         }
-    }
-
-    /// Notes that the socket could not be connected.
-    pub fn on_not_connected(&mut self, now: Time, error: io::Error) {
-        self.not_connected(now, error.into());
     }
 
     /// Takes an event of the connection. Afterwards the connection is to be dropped unless

@@ -63,8 +63,9 @@ impl Desk {
         self.show_next(client, editor);
     }
 
-    /// Takes the end of a form that the person has not answered.
-    pub(crate) fn end(&mut self, client: &mut Client, editor: &str, call: CallId, why: &CallEnd) {
+    /// Takes the end of a form that the person has not answered. `client` is `None` if the connection
+    /// has ended.
+    pub(crate) fn end(&mut self, client: Option<&mut Client>, editor: &str, call: CallId, why: &CallEnd) {
         self.waiting.retain(|(waiting, _)| *waiting != call);
         if self.open.take_if(|(open, _)| *open == call).is_some() {
             let why = match why {
@@ -73,7 +74,9 @@ impl Desk {
                 _ => "the connection ended; the form is closed",
             };
             show(&format!("\n  {why}\n"));
-            self.show_next(client, editor);
+            if let Some(client) = client {
+                self.show_next(client, editor);
+            }
         }
     }
 
