@@ -95,8 +95,10 @@ fn answer_gives_the_client_its_folders() {
         ("no window", vec![], None),
     ];
     for (name, windows, want) in rows {
-        let windows: Vec<_> = windows.into_iter().map(local).collect();
-        assert_eq!(editor.server.closest_folder(&windows), want, "{name}");
+        let windows: Vec<_> = windows.into_iter().map(|folder| [local(folder)]).collect();
+        assert_eq!(editor.server.closest_window(&windows, None), want, "{name}");
+        let other = local("/elsewhere/x");
+        assert_eq!(editor.server.closest_window(&windows, Some(&other)), want, "{name}");
     }
 }
 
@@ -415,9 +417,9 @@ fn host_asks_each_agent_by_itself() {
             }
         }
     }
-    let windows = [local("/w/b"), local("/w/a")];
+    let windows = [[local("/w/b")], [local("/w/a")]];
     let places: Vec<_> =
-        agents.iter().map(|agent| host.attached(*agent).unwrap().closest_folder(&windows)).collect();
+        agents.iter().map(|agent| host.attached(*agent).unwrap().closest_window(&windows, None)).collect();
     assert_eq!(places, [Some(1), Some(0)]);
     let asked = host.client(agents[1]).elicit(form()).unwrap();
     assert!(host.cancel(asked.id(), None));

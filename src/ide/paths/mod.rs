@@ -30,14 +30,15 @@ mod lexical;
 mod spelling;
 mod suspicion;
 mod uri;
+mod windows;
 
 pub use spelling::{System, spellings};
 pub use suspicion::Suspicion;
+pub use windows::closest_window;
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::fmt;
 
 pub(super) use lexical::{is_absolute, is_windows};
@@ -155,18 +156,6 @@ impl LocalPath {
     #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
         self.windows == folder.windows && lexical::is_below(&self.bytes, &folder.bytes, self.windows)
-    }
-
-    /// Returns the index of the innermost folder that contains the path, if there is one.
-    pub(super) fn innermost_around(&self, folders: &[Self]) -> Option<usize> {
-        let around = folders.iter().enumerate().filter(|(_, folder)| self.is_within(folder));
-        around.min_by_key(|(_, folder)| Reverse(folder.depth())).map(|(index, _)| index)
-    }
-
-    /// Returns the index of the outermost folder below the path, if there is one.
-    pub(super) fn outermost_below(&self, folders: &[Self]) -> Option<usize> {
-        let below = folders.iter().enumerate().filter(|(_, folder)| folder.is_within(self));
-        below.min_by_key(|(_, folder)| folder.depth()).map(|(index, _)| index)
     }
 
     /// Returns the number of separators. In the normal form each is one byte.

@@ -46,7 +46,7 @@ pub enum ServerEvent {
     },
     /// The folders in which the client works: its first answer to `roots/list`, and each answer with
     /// another list. The editor asks a client that declares roots by itself.
-    /// [`closest_folder`](crate::ide::Server::closest_folder) finds the window for the client.
+    /// [`closest_window`](crate::ide::Server::closest_window) finds the window for the client.
     RootsChanged {
         /// The folders, at most 64.
         roots: Vec<Root>,

@@ -12,7 +12,7 @@
 //! the known folders stay.
 
 use super::{Server, ServerEvent};
-use crate::ide::paths::{LocalPath, Platform};
+use crate::ide::paths::{LocalPath, Platform, closest_window};
 use crate::mcp::{Outcome, Root, Timeout};
 use crate::rpc::RequestId;
 use alloc::vec::Vec;
@@ -51,16 +51,15 @@ impl Server {
         &self.roots.folders
     }
 
-    /// Returns the index in `windows` of the folder to which this client belongs. `windows` has the folders
-    /// of the windows of an editor. The window with this folder is the right place for a diff of the client.
-    ///
-    /// The folders of the client are tried in their order. The first one that lies in a folder of `windows`
-    /// decides: the result is the innermost folder around it. If there is none, the first folder of the
-    /// client that contains a folder of `windows` decides: the result is the outermost folder in it.
+    /// Returns the index of the window for a call of this client, as [`closest_window`] does with the folders of
+    /// the client. `file` is the file of the call, such as that of a diff.
     #[must_use]
-    pub fn closest_folder(&self, windows: &[LocalPath]) -> Option<usize> {
-        let around = self.folders().iter().find_map(|folder| folder.innermost_around(windows));
-        around.or_else(|| self.folders().iter().find_map(|folder| folder.outermost_below(windows)))
+    pub fn closest_window<W: AsRef<[LocalPath]>>(
+        &self,
+        windows: &[W],
+        file: Option<&LocalPath>,
+    ) -> Option<usize> {
+        closest_window(windows, file, self.folders())
     }
 
     /// Returns true if the editor asks the client for its folders. Only agents have folders, so the editor
