@@ -9,6 +9,10 @@ pub mod embedding {}
 #[doc = include_str!("../docs/agent.md")]
 pub mod agent {}
 
+/// The mapping from the diagnostics of language servers.
+#[doc = include_str!("../docs/lsp.md")]
+pub mod lsp {}
+
 /// Every text that this crate makes for a person or a peer.
 #[doc = include_str!("../docs/errors.md")]
 pub mod errors {}

@@ -17,6 +17,22 @@
 //! - [`paths`] judges a path of an agent before a program opens it. [`Filter`] limits the pushes of the
 //!   editor. [`display_safe`] replaces the characters of a peer's text that control a terminal.
 //!
+//! # The types by purpose
+//!
+//! | purpose | types |
+//! | --- | --- |
+//! | an editor | [`Host`], [`HostConfig`], [`HostEvent`], [`AgentId`], [`AttachedClient`], [`OpenCall`]; for one connection [`Server`], [`ServerConfig`], [`ServerEvent`] |
+//! | an agent | [`Client`], [`ClientConfig`], [`ClientEvent`], [`Pending`], [`RequestError`], [`Reconnect`] |
+//! | who may attach | [`Policy`], [`Auth`], [`AuthToken`], [`Unauthenticated`] |
+//! | tools | [`ToolSet`], [`Tool`], [`Call`], [`ToolCall`]; the arguments and answers have the names of their tools: [`OpenDiff`] and [`DiffOutcome`], [`GetDiagnostics`] and [`Diagnostics`], and so on |
+//! | edits | [`DiffEnd`], [`EditLog`], [`Edit`], [`EditEnd`], [`FileState`] |
+//! | pushes | [`Selection`], [`Mention`], [`DiagnosticsChanged`] |
+//! | context | [`mcp::Context`](crate::mcp::Context), [`mcp::Form`](crate::mcp::Form), [`mcp::Root`](crate::mcp::Root), [`McpConfig`], [`MODELS_TARGET`] |
+//! | texts | [`Text`], [`Position`], [`Range`], [`Encoding`], [`Passage`] |
+//! | paths and privacy | [`paths`], [`Filter`], [`secret_reason`], [`display_safe`] |
+//! | discovery | [`LockFile`], [`LockForm`], [`locate`], [`matching`], [`client_env`], [`launch_env`] |
+//! | families of editors | [`Dialect`], [`DirectRequest`], [`ContentLimits`] |
+//!
 //! # From lock file to closed socket
 //!
 //! No specification of the protocol exists, so each claim is followed by its evidence. *Measured*: the
