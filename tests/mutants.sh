@@ -26,7 +26,7 @@ incoming    mcp/incoming/*.rs              mcp  lib,it mcp::incoming mcp_invaria
 outgoing    mcp/outgoing.rs                mcp  lib,it mcp::outgoing mcp_invariants mcp_scripts mcp_client
 batch       mcp/batch.rs                   mcp  lib,it batch mcp_server
 arguments   ide/tool/arguments.rs          ide  lib    ide::
-open_calls  ide/server/open_calls.rs       ide  lib,it open_calls ide_server
+open_calls  ide/server/open_calls.rs       ide  lib,it open_calls ide_server host_privacy::direct
 lock_file   ide/discovery/lock_file/*.rs   ide  lib    ide::discovery
 paths       ide/paths/*.rs                 ide  lib    ide::paths
 '
