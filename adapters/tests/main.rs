@@ -115,7 +115,7 @@ table! {
     }
 
     #[test]
-    fn n06_two_that_start_at_once_never_collide() {
+    fn n06_parallel_starts_get_different_ports() {
         attaching
     }
 

@@ -74,7 +74,7 @@ pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
 
 /// Starts two servers at the same time, again and again. Checks that each has a port and a lock
 /// file of its own.
-pub(crate) fn n06_two_that_start_at_once_never_collide<A: Adapter>() {
+pub(crate) fn n06_parallel_starts_get_different_ports<A: Adapter>() {
     const ROUNDS: usize = 1000;
     let dir = TempDir::new();
     let both = Barrier::new(2);

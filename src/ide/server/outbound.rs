@@ -29,7 +29,7 @@ const LISTS_CHANGED: [&str; 3] = [
 ];
 
 /// The message of the error in place of an answer for which the send buffer has no room.
-const UNREAD: &str = "busy: too much waits to be written";
+const UNREAD: &str = "busy: too many bytes wait to be written";
 
 impl Server {
     /// Answers a call with the answer of its tool, in the dialect of the session. After the answer to

@@ -164,7 +164,7 @@ pub const ROWS: &[Row] = &[
     claim("Q38", "a client that is gone is an ending like others")
         .test("tests/it/turn.rs", "a_reset_ends_the_connection_at_once"),
     claim("Q39", "the system chooses the port")
-        .test("adapters/tests/main.rs", "n06_two_that_start_at_once_never_collide"),
+        .test("adapters/tests/main.rs", "n06_parallel_starts_get_different_ports"),
     row(
         "Q40",
         "ids are echoed as they are; null is none",

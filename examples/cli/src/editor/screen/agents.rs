@@ -49,7 +49,7 @@ impl App {
             HostEvent::Agent { agent, event } => self.agent(host, agent, event),
             HostEvent::MentionExpired { mention } => {
                 let label = self.folders.label(Path::new(&mention.file_path));
-                self.model.tell(Tone::Bad, format!("nobody was there to be told of {label}"));
+                self.model.tell(Tone::Bad, format!("no agent took the mention of {label}"));
             }
             HostEvent::LockFile(event) => self.lock_file(event),
             _ => {}

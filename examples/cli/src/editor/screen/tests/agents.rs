@@ -391,7 +391,7 @@ fn selections_mentions_and_problems_are_pushed() {
     desk.keys("\x0b");
     desk.shows("a.json waits up to 30 s for an agent");
     desk.wait(31_000);
-    desk.shows("nobody was there to be told of a.json");
+    desk.shows("no agent took the mention of a.json");
     desk.attach("agent");
     desk.open("a.json");
     desk.heard.clear();
