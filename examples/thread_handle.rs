@@ -17,8 +17,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let editor = EditorOptions::new("thread", "1.0").folder(".").tools([Tool::OpenDiff]);
     let handle = spawn(editor, move |event| {
         let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return };
-        print!("{}: accept (a) or reject (r)?\r\n", diff.new_file_path.escape_debug());
-        let _ = sender.send((call, diff));
+        let question = format!("{}: accept (a) or reject (r)?\r\n", diff.new_file_path.escape_debug());
+        // The proposal comes first, so that a key can decide it as soon as the question is shown.
+        let _ = sender.send((call, diff)).map(|()| print!("{question}"));
     })?;
     enable_raw_mode()?;
     let mut key = None;

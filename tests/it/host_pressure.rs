@@ -269,8 +269,9 @@ fn e10_deferred_answers_to_stalled_client_are_bounded() {
     }
     let said = texts(&written(&mut host.wire(conn).unwrap()));
     assert_eq!(said.len(), 100, "each is answered");
-    let busy =
-        |said: &&String| said.contains(r#""code":-32603,"message":"busy: too many bytes wait to be written""#);
+    let busy = |said: &&String| {
+        said.contains(r#""code":-32603,"message":"busy: too many bytes wait to be written""#)
+    };
     let (sent, refused) = said.split_at(7);
     assert_eq!(sent.iter().filter(busy).count(), 0, "the seventh is the one that reaches 64 KiB");
     assert_eq!(refused.iter().filter(busy).count(), 93);
