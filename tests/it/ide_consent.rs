@@ -5,7 +5,8 @@ use crate::support::ide::{
     drain, open_diff, read, request, selection, shown, text, texts, written,
 };
 use ide_mcp::ide::{
-    AgentId, DiagnosticsChanged, Host, HostConfig, HostEvent, Mention, ServerConfig, ServerEvent, ToolCall,
+    AgentId, DiagnosticsChanged, Host, HostConfig, HostEvent, Mention, ServerConfig, ServerEvent, Tool,
+    ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Context, ResourceSpec};
 use ide_mcp::rpc::NotSent;
@@ -56,9 +57,6 @@ fn calls_follow_the_consent_in_order() {
     let lists = editor.say(&request(5, "tools/list"));
     assert!(lists.is_empty() && editor.texts().concat().contains("openDiff"));
     assert_eq!(shown(&editor.say(CONNECTED)).len(), 1, "the process id comes before the consent");
-    assert_eq!(shown(&editor.say(&call(6, "closeAllDiffTabs", "{}"))), NOTHING);
-    assert!(editor.texts().concat().contains("CLOSED_0_DIFF_TABS"));
-
     assert!(editor.server.allow());
     assert!(!editor.server.allow() && !editor.server.waits_for_consent());
     let events = drain(&mut editor.server);
@@ -122,7 +120,9 @@ fn refused_client_gets_every_answer() {
     let bytes = editor.written();
     let texts = texts(&bytes);
     assert_eq!(texts.len(), 2, "{texts:?}");
-    assert!(texts[0].contains(r#""id":1"#) && texts[1].contains(r#""id":2"#), "{texts:?}");
+    assert_eq!(texts[0], answer(1, &["DIFF_REJECTED", "tab"]));
+    assert!(texts[1].contains(r#""id":2"#) && texts[1].contains("error"), "{texts:?}");
+    assert!(!editor.server.waits_for_consent());
     let last = read(&bytes).pop().unwrap();
     assert_eq!((last.first, last.payload.as_slice()), (CLOSE, [0x03, 0xf0].as_slice()), "1008, once");
     assert_eq!(shown(&editor.say(&open_diff(3, "late"))), NOTHING);
@@ -161,7 +161,7 @@ fn consent_is_asked_of_each_connection() {
 
     // One client leaves, and the other stays.
     for _ in 0..2 {
-        host.client(agents[0]).disconnect();
+        host.client(agents[0]).disconnect(at(0));
     }
     let ended: Vec<HostEvent> = std::iter::from_fn(|| host.poll_event()).collect();
     let [HostEvent::Agent { event: ServerEvent::DiffClosed { .. }, .. }] = &ended[..] else {
@@ -174,7 +174,7 @@ fn consent_is_asked_of_each_connection() {
     let closed: Vec<HostEvent> = std::iter::from_fn(|| host.poll_event()).collect();
     assert!(matches!(&closed[..], [HostEvent::Agent { event: ServerEvent::Closed(_), .. }]), "{closed:?}");
     assert!(!host.client(agents[0]).allow());
-    host.client(agents[0]).disconnect();
+    host.client(agents[0]).disconnect(at(0));
     assert!(host.client(agents[1]).allow());
     assert_eq!(std::iter::from_fn(|| host.poll_event()).count(), 2);
 }
@@ -201,4 +201,67 @@ fn shared_pushes_leave_waiting_clients_out() {
     while host.poll_event().is_some() {}
     let sent = texts(&written(&mut host.wire(conn).unwrap())).concat();
     assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");
+}
+
+/// Checks that a tab that the client closes takes its diff with it, although no view of it exists yet.
+#[test]
+fn closed_tabs_end_their_waiting_diffs() {
+    let mut handles = asking();
+    handles.tools = ToolSet::from([Tool::OpenDiff, Tool::CloseTab]).into();
+    for config in [asking(), handles] {
+        let mut editor = Editor::open(config);
+        editor.say(INITIALIZE);
+        editor.say(INITIALIZED);
+        editor.written();
+        for (id, tab) in [(1, "a"), (2, "b"), (3, "c")] {
+            editor.say(&open_diff(id, tab));
+        }
+        assert_eq!(shown(&editor.say(&close_tab(4, "b"))), NOTHING);
+        assert_eq!(editor.texts(), [answer(2, &["DIFF_REJECTED", "b"]), answer(4, &["TAB_CLOSED"])]);
+        let unknown = editor.say(&close_tab(5, "b"));
+        assert!(unknown.is_empty() && editor.texts().len() == 1, "the answer comes at once");
+        editor.say(&call(6, "closeAllDiffTabs", "{}"));
+        let texts = editor.texts();
+        assert_eq!(texts[..2], [answer(1, &["DIFF_REJECTED", "a"]), answer(3, &["DIFF_REJECTED", "c"])]);
+        assert!(texts[2].contains("CLOSED_2_DIFF_TABS"), "{texts:?}");
+        assert!(editor.server.allow());
+        assert_eq!(begin(&drain(&mut editor.server)), NOTHING);
+    }
+}
+
+/// Checks that a client cannot call before it is asked for: in the time between `initialize` and `initialized`.
+#[test]
+fn early_calls_wait_too() {
+    let mut editor = Editor::open(asking());
+    editor.say(INITIALIZE);
+    for said in [open_diff(1, "tab"), call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#), read_notes(3)] {
+        assert_eq!(shown(&editor.say(&said)), NOTHING, "{said}");
+    }
+    assert!(!editor.server.allow() && !editor.server.waits_for_consent(), "no consent was asked");
+    assert_eq!(shown(&editor.say(INITIALIZED)).len(), 1);
+    assert!(editor.server.allow());
+    let events = begin(&drain(&mut editor.server));
+    assert!(events[0] == "call openDiff" && events[1].starts_with("edit of"), "{events:?}");
+    assert!(events[2] == "call getDiagnostics" && events[3].starts_with("ReadResource"), "{events:?}");
+}
+
+/// Checks the limits of waiting calls for the calls that an editor answers at once otherwise.
+#[test]
+fn waiting_calls_have_their_limits() {
+    let mut config = asking();
+    config.mcp.limits.open_calls = 2;
+    let mut editor = Editor::open(config);
+    editor.say(INITIALIZE);
+    editor.say(INITIALIZED);
+    editor.written();
+    for id in 1..=4 {
+        editor.say(&call(id, "set_permission_mode", r#"{"mode":"plan"}"#));
+    }
+    let texts = editor.texts();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts.iter().all(|text| text.contains("busy: too many calls are open")), "{texts:?}");
+    editor.say(&call(5, "closeAllDiffTabs", "{}"));
+    assert!(editor.texts().concat().contains("CLOSED_0_DIFF_TABS"), "it is answered all the same");
+    assert!(editor.server.allow());
+    assert_eq!(begin(&drain(&mut editor.server)).len(), 2);
 }

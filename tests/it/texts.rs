@@ -31,6 +31,20 @@ fn cuts_change_no_position() {
         for offset in 0..=whole.len() + 1 {
             let position = Position::from_byte_offset(whole.as_str(), offset);
             assert_eq!(Position::from_byte_offset(cut, offset), position, "{chunks:?} at {offset}");
+            let Some(before) = whole.get(..offset) else { continue };
+            // Counted as std counts.
+            let tail = before.rsplit('\n').next().unwrap();
+            let counted = (before.matches('\n').count(), tail.encode_utf16().count());
+            assert_eq!((position.line as usize, position.character as usize), counted, "{chunks:?}");
+            let is_in_ending = before.ends_with('\r') && whole[offset..].starts_with('\n');
+            if !is_in_ending {
+                assert_eq!(position.to_byte_offset(cut), Some(offset), "{chunks:?} at {offset}");
+            }
+            let of_utf8 = Encoding::Utf8.column(cut, position).map(|column| column as usize);
+            let of_utf32 = Encoding::Utf32.column(cut, position).map(|column| column as usize);
+            if !is_in_ending {
+                assert_eq!((of_utf8, of_utf32), (Some(tail.len()), Some(tail.chars().count())), "{chunks:?}");
+            }
         }
         for (line, column) in (0..5).flat_map(|line| (0..9).map(move |column| (line, column))) {
             let position = Position::new(line, column);
@@ -83,6 +97,10 @@ fn columns_of_all_encodings_come_back() {
     assert_eq!(Encoding::Utf8.position(text, 0, 2), Some(Position::new(0, 1)), "inside of a character");
     assert_eq!(Encoding::Utf32.position(text, 0, 99), Some(Position::new(0, 4)), "behind the line");
     assert_eq!(Encoding::Utf32.position(text, 9, 0), None, "no such line");
+    for (name, encoding) in ["utf-8", "utf-16", "utf-32"].into_iter().zip(ENCODINGS) {
+        assert_eq!(Encoding::from_lsp(name), Some(encoding));
+    }
+    assert_eq!(Encoding::from_lsp("UTF-8"), None);
     assert_eq!(Encoding::Utf8.column(text, Position::new(9, 0)), None, "no such line");
 }
 

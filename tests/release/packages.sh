@@ -15,7 +15,7 @@ cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--packa
 
 manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
 # The pages of `guide`, which are part of the documentation.
-pages='docs/(conformance|embedding|errors|evidence|faq)\.md'
+pages='docs/(agent|conformance|embedding|errors|evidence|faq|lsp)\.md'
 status=0
 for crate in "${crates[@]}"; do
     file=$(ls "$packed/$crate"-[0-9]*.crate)

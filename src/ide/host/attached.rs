@@ -1,6 +1,7 @@
 //! One agent of a host, for messages to this agent alone.
 
 use super::{AgentId, Host};
+use crate::Time;
 use crate::ide::{Pending, Server};
 use crate::mcp::{Form, FormAnswer, Timeout};
 use crate::rpc::{NotSent, RequestId};
@@ -76,7 +77,8 @@ impl<'a> AttachedClient<'a> {
 
     /// Ends the connection of the client in good order, as [`Server::disconnect`] does. The other clients stay.
     /// The host still reports the events of the end. Another call has no effect.
-    pub fn disconnect(self) {
+    pub fn disconnect(self, now: Time) {
+        self.host.connections.set_now(now);
         let _ = self.host.with(self.agent, Server::disconnect);
     }
 

@@ -1,65 +1,101 @@
-//! The consent of the person to a client that has introduced itself.
+//! The consent of a person to a client, and the calls that wait for it.
 //!
 //! ```text
-//!              initialized, consent required                 allow
-//!  NotNeeded ───────────────────────────────▶ Pending { held } ─────▶ Allowed { held }
-//!      │ initialized                             │ close frame, disconnect, …      │ each held call
-//!      ▼                                         ▼ no event of a held call         ▼ becomes an event
-//!    Ready                                     Ended                             Ready
+//!              no consent required
+//!  connected ────────────────────────────────────────────────────────────▶ Given
+//!      │ consent required         initialized                 allow         ▲
+//!      └─────────────────▶ Unasked ───────────▶ Asked ──────────────────────┘
+//!                          holds each call      holds each call       each held call becomes an event
 //! ```
 //!
-//! Invariants: a held call is open in the session, so its deadline, its cancellation and the limits apply. The
-//! application has not received the call, so the end of a held call is not reported.
+//! Invariants:
+//!
+//! - A call is held from the beginning of the connection on: a client can call before it is initialized.
+//! - A held call is open in the session, so its deadline, its cancellation and the limits apply.
+//! - The application has not received a held call, so the end of a held call is not reported.
 
+use crate::ide::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
 use crate::mcp::Event;
 use crate::rpc::CallId;
 use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// The consent to one client, and the calls that wait for it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Consent {
-    is_pending: bool,
+    state: State,
     /// The events of calls, in the order in which they came.
     held: VecDeque<Event<ReceivedCall>>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Unasked,
+    Asked,
+    Given,
+}
+
 impl Consent {
-    pub(super) const fn is_pending(&self) -> bool {
-        self.is_pending
+    pub(super) const fn new(is_required: bool) -> Self {
+        Self { state: if is_required { State::Unasked } else { State::Given }, held: VecDeque::new() }
     }
 
-    pub(super) const fn ask(&mut self) {
-        self.is_pending = true;
+    /// Returns true until the consent is given.
+    pub(super) fn is_missing(&self) -> bool {
+        self.state != State::Given
     }
 
-    /// Gives the consent. Returns false if it is not pending.
-    pub(super) const fn give(&mut self) -> bool {
-        core::mem::replace(&mut self.is_pending, false)
+    /// Returns true if the application was asked and has not allowed the client.
+    pub(super) fn is_asked(&self) -> bool {
+        self.state == State::Asked
     }
 
-    /// Holds the event of a call while the consent is pending; otherwise returns the event.
-    pub(super) fn hold(&mut self, event: Event<ReceivedCall>) -> Option<Event<ReceivedCall>> {
-        if !self.is_pending || call_of(&event).is_none() {
-            return Some(event);
+    /// Asks for the consent. Returns false if it is given already.
+    pub(super) fn ask(&mut self) -> bool {
+        if self.is_missing() {
+            self.state = State::Asked;
         }
+        self.is_missing()
+    }
+
+    pub(super) const fn give(&mut self) {
+        self.state = State::Given;
+    }
+
+    /// Returns true for the event of a call while the consent is missing.
+    pub(super) fn holds(&self, event: &Event<ReceivedCall>) -> bool {
+        self.is_missing() && call_of(event).is_some()
+    }
+
+    pub(super) fn hold(&mut self, event: Event<ReceivedCall>) {
         self.held.push_back(event);
-        None
     }
 
     /// Returns the next held event once the consent is given.
     pub(super) fn next(&mut self) -> Option<Event<ReceivedCall>> {
-        if self.is_pending { None } else { self.held.pop_front() }
+        if self.is_missing() { None } else { self.held.pop_front() }
     }
 
     pub(super) fn has_next(&self) -> bool {
-        !self.is_pending && !self.held.is_empty()
+        !self.is_missing() && !self.held.is_empty()
     }
 
     /// Drops the event of a held call that has ended. Returns false if the call was not held.
     pub(super) fn forget(&mut self, ended: CallId) -> bool {
         let at = self.held.iter().position(|event| call_of(event) == Some(ended));
         at.and_then(|at| self.held.remove(at)).is_some()
+    }
+
+    /// Returns the held diffs: the call and its tab.
+    pub(super) fn diffs(&self) -> Vec<(CallId, String)> {
+        let diff = |event: &Event<ReceivedCall>| {
+            let Event::Call { call, tool } = event else { return None };
+            let ToolRequest::OpenDiff(diff) = &tool.request else { return None };
+            Some((*call, diff.tab_name.clone()))
+        };
+        self.held.iter().filter_map(diff).collect()
     }
 }
 

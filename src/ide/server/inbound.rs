@@ -82,15 +82,17 @@ impl Server {
     /// Turns an event of the session into an event of the connection; `None` if the event is handled
     /// here.
     pub(super) fn translate(&mut self, event: mcp::Event<ReceivedCall>) -> Option<ServerEvent> {
-        let event = if self.needs_no_consent(&event) { event } else { self.consent.hold(event)? };
+        if self.consent.holds(&event) && !needs_no_consent(&event) {
+            self.hold(event);
+            return None;
+        }
         Some(match event {
             mcp::Event::Ready => {
                 if !self.quirks().answers_requests {
                     self.mcp.stop_keepalive();
                 }
                 self.roots.is_due = self.peer == Peer::Agent && self.asks_for_roots();
-                if self.config.asks_for_consent {
-                    self.consent.ask();
+                if self.consent.ask() {
                     return Some(ServerEvent::ConsentPending { client: self.mcp.client().cloned() });
                 }
                 self.begin_ready()
@@ -148,6 +150,17 @@ impl Server {
         })
     }
 
+    /// Holds the event of a call until the consent. The call waits from now on, so the limits of waiting calls
+    /// apply; a call beyond them is answered with an error and dropped.
+    fn hold(&mut self, event: mcp::Event<ReceivedCall>) {
+        if let mcp::Event::Call { call, .. } = &event {
+            if !self.mcp.defer(*call, &mut self.ws.sender()) {
+                return;
+            }
+        }
+        self.consent.hold(event);
+    }
+
     /// Begins the pushes to the client, and returns the event of its readiness.
     pub(super) fn begin_ready(&mut self) -> ServerEvent {
         let client = self.mcp.client().cloned();
@@ -157,21 +170,6 @@ impl Server {
         let settle = self.config.settle.unwrap_or_else(|| self.quirks().settle);
         self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
         ServerEvent::Ready { client }
-    }
-
-    /// Returns true for the calls that do not wait for the consent: those that end diffs, since this layer
-    /// answers them and the real client sends one before each prompt, and those of the handshake.
-    #[allow(clippy::wildcard_enum_match_arm, reason = "every other event can wait")]
-    fn needs_no_consent(&self, event: &mcp::Event<ReceivedCall>) -> bool {
-        match event {
-            mcp::Event::Call { tool, .. } => match &tool.request {
-                ToolRequest::CloseAllDiffTabs(_) => true,
-                ToolRequest::CloseTab(_) => !self.mcp.tools().tools.handles(Tool::CloseTab),
-                _ => false,
-            },
-            mcp::Event::Request { method, .. } => is_ide_connected(method) || method.ends_with("/list"),
-            _ => false,
-        }
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
@@ -186,7 +184,9 @@ impl Server {
             ToolRequest::CloseTab(close) => {
                 // The names of tabs are compared byte for byte.
                 let found = self.end_diffs(DiffEnd::TabClosed, |tab_name| tab_name == close.tab_name) > 0;
-                if found || !self.mcp.tools().tools.handles(Tool::CloseTab) {
+                // The application has no view of a client that waits for the consent.
+                let is_viewed = self.mcp.tools().tools.handles(Tool::CloseTab) && !self.consent.is_missing();
+                if found || !is_viewed {
                     self.say(call, &TabClosed::new(found));
                     return None;
                 }
@@ -264,19 +264,27 @@ impl Server {
         ServerEvent::IdeConnected { pid, is_version_unsupported }
     }
 
-    /// Answers the open diffs with these tabs as rejected, and reports their ends. The answer does no
+    /// Answers the open diffs with these tabs as rejected, and reports their ends, except for diffs that the
+    /// application has not received. The answer does no
     /// harm if a diff was decided elsewhere. Returns the number of the diffs.
     pub(super) fn end_diffs(&mut self, why: DiffEnd, which: impl Fn(&str) -> bool) -> usize {
         // A diff that was cancelled in the same batch has ended already, and the session reports its
         // end later.
         let open = |(call, tab): (CallId, &str)| (which(tab) && self.mcp.is_open(call)).then_some(call);
         let calls: Vec<CallId> = self.open_calls.diffs().filter_map(open).collect();
+        let held = self.consent.diffs().into_iter();
+        let held: Vec<_> =
+            held.filter(|(call, tab_name)| which(tab_name) && self.mcp.is_open(*call)).collect();
+        for (call, tab_name) in &held {
+            self.consent.forget(*call);
+            self.say(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
+        }
         for call in &calls {
             let Some(tab_name) = self.open_calls.remove(*call) else { continue };
             self.say(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
             self.events.push_back(ServerEvent::DiffClosed { call: *call, tab_name, reason: why });
         }
-        calls.len()
+        calls.len().saturating_add(held.len())
     }
 
     /// Answers a call that the application does not receive.
@@ -298,6 +306,22 @@ impl Server {
 
 /// The reason of the close frame with 1008, as the JetBrains plugin is described to write it.
 const UNAUTHORIZED: &str = "Invalid or missing authentication token";
+
+/// The lists of MCP, which a client requests in its handshake. An application can answer them itself.
+const LISTS: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+
+/// Returns true for the calls that do not wait for the consent: those that end diffs, since this layer
+/// answers them and the real client sends one before each prompt, and those of the handshake.
+#[allow(clippy::wildcard_enum_match_arm, reason = "every other event can wait")]
+fn needs_no_consent(event: &mcp::Event<ReceivedCall>) -> bool {
+    match event {
+        mcp::Event::Call { tool, .. } => {
+            matches!(tool.request, ToolRequest::CloseAllDiffTabs(_) | ToolRequest::CloseTab(_))
+        }
+        mcp::Event::Request { method, .. } => is_ide_connected(method) || LISTS.contains(&&**method),
+        _ => false,
+    }
+}
 
 /// The methods that this layer serves as requests, beside those of the dialect: some clients send the
 /// notification with an id.

@@ -155,7 +155,7 @@ impl Server {
             pending: None,
             peer: Peer::Agent,
             suppressed_ends: Vec::new(),
-            consent: Consent::default(),
+            consent: Consent::new(config.asks_for_consent),
             listed: false,
             pid: None,
             roots: Roots::default(),
@@ -197,9 +197,10 @@ impl Server {
     /// [`Ready`](ServerEvent::Ready) follows, and then each call that has waited. Returns false if the client
     /// does not wait.
     pub fn allow(&mut self) -> bool {
-        if !self.is_open() || !self.consent.give() {
+        if !self.waits_for_consent() {
             return false;
         }
+        self.consent.give();
         let ready = self.begin_ready();
         self.events.push_back(ready);
         true
@@ -207,8 +208,8 @@ impl Server {
 
     /// Returns true if the client waits for [`allow`](Server::allow).
     #[must_use]
-    pub const fn waits_for_consent(&self) -> bool {
-        self.consent.is_pending()
+    pub fn waits_for_consent(&self) -> bool {
+        self.is_open() && self.consent.is_asked()
     }
 
     /// Returns the name and version that the client sent in `initialize`; `None` before `initialize`,

@@ -299,7 +299,7 @@ impl Server {
     /// Refuses pushes to a client that waits for [`allow`](Server::allow), beside those that would be lost.
     fn may_push(&self) -> Result<(), NotSent> {
         self.may_send()?;
-        if self.consent.is_pending() { Err(NotSent::NotReady) } else { Ok(()) }
+        if self.consent.is_missing() { Err(NotSent::NotReady) } else { Ok(()) }
     }
 
     /// Notifies the client that the tools have changed. The notification is sent later if the send

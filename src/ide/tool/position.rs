@@ -64,6 +64,17 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    /// Returns the encoding by its name in LSP (`positionEncoding`): `utf-8`, `utf-16` or `utf-32`.
+    #[must_use]
+    pub fn from_lsp(name: &str) -> Option<Self> {
+        match name {
+            "utf-8" => Some(Self::Utf8),
+            "utf-16" => Some(Self::Utf16),
+            "utf-32" => Some(Self::Utf32),
+            _ => None,
+        }
+    }
+
     /// Returns the position at this line and column, the column in this encoding; `None` if the text has no
     /// such line. A column inside a character counts as its beginning, and one behind the end of the line as
     /// the end of the line.
@@ -156,7 +167,9 @@ impl Encoding {
                 at = at.saturating_add(character.len_utf8());
             }
         }
-        (lines == 0).then_some(at)
+        // A carriage return at the end of the text ends no line.
+        let is_in_line = is_carriage && units < wanted;
+        (lines == 0).then_some(at.saturating_add(usize::from(is_in_line)))
     }
 }
 
@@ -242,6 +255,12 @@ mod tests {
         assert_eq!(Position::new(1, 1).to_byte_offset(TEXT), Some(8), "inside a surrogate pair");
         assert_eq!(Position::new(0, 99).to_byte_offset(TEXT), Some(6), "behind the line, before its CR");
         assert_eq!(Position::new(4, 0).to_byte_offset(TEXT), None, "no such line");
+        assert_eq!(
+            Position::new(0, 99).to_byte_offset("ab\r"),
+            Some(3),
+            "a carriage return that ends no line"
+        );
+        assert_eq!(Position::new(0, 2).to_byte_offset("ab\r"), Some(2), "before that carriage return");
         assert_eq!(Range::new(Position::new(1, 0), Position::new(0, 0)).slice(TEXT), None, "backwards");
         assert_eq!(Range::new(Position::new(0, 1), Position::new(1, 2)).slice(TEXT), Some("éllo\r\n😀"));
     }

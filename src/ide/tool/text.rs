@@ -45,6 +45,12 @@ impl<C: AsRef<str>> Text for [C] {
     }
 }
 
+impl<C: AsRef<str>> Text for Vec<C> {
+    fn chunks(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(C::as_ref)
+    }
+}
+
 impl<T: Text + ?Sized> Text for &T {
     fn chunks(&self) -> impl Iterator<Item = &str> {
         (**self).chunks()
