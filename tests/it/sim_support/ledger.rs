@@ -413,7 +413,7 @@ impl Ledger {
         }
         // A call whose answer is not written yet still counts as open in this ledger; see
         // `check_busy`.
-        if code == Some(-32603) && text.contains("busy: too many") {
+        if code == Some(-32603) && text.contains("busy: too many calls") {
             self.check_busy(&asked, oracle);
         }
         if let Some(edition) = edition_in(text) {
