@@ -45,8 +45,8 @@ pub enum RespondError {
     /// A result that cannot be written as JSON, or is no object. The call is still open and waits
     /// for another answer.
     Unserializable,
-    /// A result that is no answer of the called tool. The call is still open and waits for another
-    /// answer.
+    /// A result that is no answer to the call: a result of another tool, or of a tool for a prompt. The
+    /// call is still open and waits for another answer.
     NotAnAnswer,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for RespondError {
         match self {
             Self::NotOpen(reason) => reason.fmt(f),
             Self::Unserializable => f.write_str("the result cannot be written as a JSON object"),
-            Self::NotAnAnswer => f.write_str("the result is no answer of the tool that was called"),
+            Self::NotAnAnswer => f.write_str("the result is no answer to this kind of call"),
         }
     }
 }

@@ -241,6 +241,9 @@ fn own_prompt_and_resource_are_answered() {
         for call in [*prompt, *resource] {
             let raw = serde_json::from_str(r#"{"content":[]}"#).unwrap();
             assert_eq!(editor.server.call(call).respond_raw(raw), Err(RespondError::NotAnAnswer));
+            let of_tool = ToolResult::error("x");
+            assert_eq!(editor.server.call(call).respond(&of_tool), Err(RespondError::NotAnAnswer));
+            assert_eq!(editor.server.call(call).answer_json("x"), Err(RespondError::NotAnAnswer));
         }
         assert!(texts(&editor.written()).is_empty(), "nothing was sent");
         editor.server.call(*prompt).respond_prompt(&messages).unwrap();

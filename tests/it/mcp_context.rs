@@ -9,7 +9,7 @@ use ide_mcp::{
         Outcome, PromptArgument, PromptResult, PromptSpec, RawCall, RawTools, ReadResource, ResourceResult,
         ResourceSpec, ResourceTemplate, Server, ServerConfig, Timeout, ToolResult, ToolSpec,
     },
-    rpc::{CallId, NotSent, RespondError, SessionId},
+    rpc::{CallId, NotOpen, NotSent, RespondError, SessionId},
 };
 
 const INITIALIZE: &str =
@@ -162,6 +162,28 @@ fn request_reaches_the_application_and_is_answered() {
     }
     session.ask("resources/read", r#"{"uri":"notes://monday"}"#);
     assert_eq!(session.call().1, "notes://monday", "the template can cover it");
+}
+
+#[test]
+fn tool_result_answers_no_prompt_or_resource() {
+    let rows = [
+        ("prompts/get", r#"{"name":"review","arguments":{"file":"a.rs"}}"#),
+        ("resources/read", r#"{"uri":"notes://today"}"#),
+    ];
+    let mut session = Session::ready(config(context()));
+    for (method, params) in rows {
+        session.ask(method, params);
+        let call = session.call().0;
+        for result in [ToolResult::text("x"), ToolResult::error("x")] {
+            let refused = session.server.respond(call, &result, &mut session.out);
+            assert_eq!(refused, Err(RespondError::NotAnAnswer), "{method}");
+            assert_eq!((session.sent(), session.server.is_open(call)), (vec![], true), "{method}");
+        }
+        session.server.fail(call, -1, "no", &mut session.out).unwrap();
+        let late = session.server.respond(call, &ToolResult::text("x"), &mut session.out);
+        assert_eq!(late, Err(NotOpen::Answered.into()), "{method}");
+        session.sent();
+    }
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn i02_answer_repeats_the_id_as_written() {
         bench.events();
         for (at, kind) in (1..).zip(KINDS) {
             let call = open(&mut bench, id, kind);
-            bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
+            bench.server.respond_with(call, &ToolResult::text("x"), &mut bench.out).unwrap();
             starts(&bench.out.take());
             let call = open(&mut bench, id, kind);
             bench.server.fail(call, -1, "no", &mut bench.out).unwrap();
@@ -309,8 +309,8 @@ fn i12_forgotten_call_is_answered_at_its_deadline() {
         assert_eq!(bench.at(29_999), (vec![], vec![]), "{kind:?}");
         let (events, sent) = bench.at(30_000);
         assert_eq!((&events[..], sent.len()), (&["ended Expired".to_owned()][..], 1), "{kind:?}: {sent:?}");
-        let late = bench.server.respond(call, &ToolResult::text("x"), &mut bench.out);
-        assert_eq!((late, bench.out.take().len()), (Err(NotOpen::Expired), 0), "{kind:?}");
+        let late = bench.server.respond_with(call, &ToolResult::text("x"), &mut bench.out);
+        assert_eq!((late, bench.out.take().len()), (Err(NotOpen::Expired.into()), 0), "{kind:?}");
     }
     // Progress extends the deadline, but not beyond the limit; the application can set another
     // timeout.

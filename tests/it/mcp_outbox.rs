@@ -77,7 +77,7 @@ fn closed_outbox_leaves_calls_open() {
     let (plain, never) = (bench.call("1", "plain"), bench.call("2", "never"));
     bench.out.closed = true;
     let result = ToolResult::text("late");
-    assert_eq!(bench.server.respond(plain, &result, &mut bench.out), Err(NotOpen::Closed));
+    assert_eq!(bench.server.respond(plain, &result, &mut bench.out), Err(NotOpen::Closed.into()));
     let raw = bench.server.respond_with(plain, &result, &mut bench.out);
     assert_eq!(raw, Err(RespondError::NotOpen(NotOpen::Closed)));
     assert_eq!(bench.server.fail(plain, -32603, "late", &mut bench.out), Err(NotOpen::Closed));

@@ -293,7 +293,7 @@ fn j07_forgotten_call_is_answered_at_its_deadline() {
         assert_eq!(bench.at(due + 1), (vec![], vec![]), "{name}: again");
         assert_eq!(
             bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
-            Err(NotOpen::Expired),
+            Err(NotOpen::Expired.into()),
             "{name}"
         );
         assert_eq!(bench.server.deadline(), None, "{name}");

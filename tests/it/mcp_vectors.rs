@@ -72,7 +72,10 @@ fn measured_calls_in_flight() {
     let old = bench.call("7", "plain");
     probe("cancel 7", &mut bench, &cancelled("7"), &[]);
     let new = bench.call("7", "plain");
-    assert_eq!(bench.server.respond(old, &ToolResult::text("old"), &mut bench.out), Err(NotOpen::Cancelled));
+    assert_eq!(
+        bench.server.respond(old, &ToolResult::text("old"), &mut bench.out),
+        Err(NotOpen::Cancelled.into())
+    );
     assert_eq!(bench.server.respond(new, &ToolResult::text("new"), &mut bench.out), Ok(()));
     let sent = bench.out.take();
     assert!(sent.len() == 1 && sent[0].contains("new"), "then new call 7: {sent:?}");
@@ -230,8 +233,14 @@ fn j09_handle_of_the_previous_session_is_unknown() {
     let mut after = Bench::numbered(config(), 2);
     after.hear(INITIALIZE);
     let new = after.call("7", "plain");
-    assert_eq!(after.server.respond(old, &ToolResult::text("x"), &mut after.out), Err(NotOpen::Unknown));
-    assert_eq!(before.server.respond(old, &ToolResult::text("x"), &mut before.out), Err(NotOpen::Closed));
+    assert_eq!(
+        after.server.respond(old, &ToolResult::text("x"), &mut after.out),
+        Err(NotOpen::Unknown.into())
+    );
+    assert_eq!(
+        before.server.respond(old, &ToolResult::text("x"), &mut before.out),
+        Err(NotOpen::Closed.into())
+    );
     assert_eq!(after.server.respond(new, &ToolResult::text("x"), &mut after.out), Ok(()));
 }
 

@@ -290,7 +290,7 @@ impl Server {
     /// Answers a call that the application does not receive.
     fn say(&mut self, call: CallId, answer: &impl Answer) {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
-        let answered = self.mcp.respond(call, &result, &mut self.ws.sender());
+        let answered = self.mcp.respond_to_tool(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }
 

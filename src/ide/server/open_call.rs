@@ -75,11 +75,11 @@ impl<'a> OpenCall<'a> {
     /// # Errors
     ///
     /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
-    /// [`RespondError::NotAnAnswer`] for the answer of another tool; the call is still open then.
-    /// Nothing is sent.
+    /// [`RespondError::NotAnAnswer`] for the answer of another tool, and for a prompt or a resource that
+    /// no tool reads; the call is still open then. Nothing is sent.
     pub fn respond(self, result: &ToolResult<'_>) -> Result<(), RespondError> {
         let shown = self.shown(result, false)?;
-        Ok(self.send(shown.as_ref().unwrap_or(result))?)
+        self.send(shown.as_ref().unwrap_or(result))
     }
 
     /// Answers a call of a tool with the text that VS Code answers with, which is JSON for most tools:
@@ -91,12 +91,13 @@ impl<'a> OpenCall<'a> {
     ///
     /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
     /// [`RespondError::NotAnAnswer`] if the text is no answer of the tool, or has a member that the
-    /// answer does not have; the call is still open then. Nothing is sent.
+    /// answer does not have, and for a prompt or a resource that no tool reads; the call is still open
+    /// then. Nothing is sent.
     pub fn answer_json(self, text: &str) -> Result<(), RespondError> {
         let raw = serde_json::from_str::<&RawValue>(text).ok();
         let result = raw.and_then(ToolResult::read_whole).unwrap_or_else(|| ToolResult::text(text));
         let shown = self.shown(&result, true)?;
-        Ok(self.send(shown.as_ref().unwrap_or(&result))?)
+        self.send(shown.as_ref().unwrap_or(&result))
     }
 
     /// Answers with a JSON object: a [`Request`](crate::ide::ServerEvent::Request) with its result, a
@@ -111,7 +112,7 @@ impl<'a> OpenCall<'a> {
             Some(CallKind::Tool(_) | CallKind::OwnTool) => {
                 let result = ToolResult::read_whole(result).ok_or(RespondError::NotAnAnswer)?;
                 if let Some(shown) = self.shown(&result, false)? {
-                    return Ok(self.send(&shown)?);
+                    return self.send(&shown);
                 }
                 true
             }
@@ -231,8 +232,8 @@ impl<'a> OpenCall<'a> {
         shown.ok_or(RespondError::NotAnAnswer)
     }
 
-    /// Answers with a result, without a check that it is an answer of the tool.
-    fn send(self, result: &ToolResult<'_>) -> Result<(), NotOpen> {
+    /// Answers with the result of a tool, without a check of which tool.
+    fn send(self, result: &ToolResult<'_>) -> Result<(), RespondError> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond(call, result, out)))
     }
 

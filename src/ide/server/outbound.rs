@@ -42,7 +42,7 @@ impl Server {
     pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let call = call.id();
-        self.end(call, |mcp, out| mcp.respond(call, &result, out))
+        self.end(call, |mcp, out| mcp.respond_to_tool(call, &result, out))
     }
 
     /// Sends the selection to the client as soon as the send buffer has room. A newer selection

@@ -19,8 +19,22 @@ use crate::{
 };
 
 impl Incoming {
-    /// Answers a call with the result of a tool, which is always an object.
+    /// Answers a call with the result of a tool. A prompt, a resource that no tool reads, or a form has
+    /// another answer, and stays open.
     pub(in crate::mcp) fn respond(
+        &mut self,
+        call: CallId,
+        result: &ToolResult<'_>,
+        out: &mut impl Outbox,
+    ) -> Result<(), RespondError> {
+        if matches!(self.get(call)?.form, Form::Request) {
+            return Err(RespondError::NotAnAnswer);
+        }
+        Ok(self.respond_to_tool(call, result, out)?)
+    }
+
+    /// Answers a call that is known to be a call of a tool.
+    pub(in crate::mcp) fn respond_to_tool(
         &mut self,
         call: CallId,
         result: &ToolResult<'_>,
@@ -52,7 +66,7 @@ impl Incoming {
         if matches!(open.form, Form::Resource(_)) {
             let raw = to_raw_value(result).map_err(|_| RespondError::Unserializable)?;
             let result = ToolResult::read_whole(&raw).ok_or(RespondError::Unserializable)?;
-            return Ok(self.respond(call, &result, out)?);
+            return Ok(self.respond_to_tool(call, &result, out)?);
         }
         let id = &open.id;
         let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));

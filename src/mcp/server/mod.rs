@@ -136,16 +136,29 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// If the call is not open, the error is the way in which the call ended. If the outbox is
-    /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
-    /// closed. In both cases nothing is sent.
+    /// If the call is not open, [`RespondError::NotOpen`] has the way in which the call ended. If the
+    /// outbox is closed, that way is [`NotOpen::Closed`], and the call stays open until the session is
+    /// closed. [`RespondError::NotAnAnswer`] for a [prompt](Event::GetPrompt) or a
+    /// [resource](Event::ReadResource), which [`respond_with`](Server::respond_with) answers; the call
+    /// is still open then. Nothing is sent.
     pub fn respond(
         &mut self,
         call: CallId,
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), RespondError> {
         self.session.incoming.respond(call, result, out)
+    }
+
+    /// Answers a call that is known to be a call of a tool.
+    #[cfg(feature = "ide")]
+    pub(crate) fn respond_to_tool(
+        &mut self,
+        call: CallId,
+        result: &ToolResult<'_>,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotOpen> {
+        self.session.incoming.respond_to_tool(call, result, out)
     }
 
     /// Answers a forwarded request that is not of MCP, whose result can be any JSON value.
