@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use getrandom::rand_core::{TryCryptoRng, TryRng};
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{Implementation, Root, Timeout};
-use ide_mcp::rpc::{RequestId, SessionId};
+use ide_mcp::rpc::{CallId, RequestId, SessionId};
 use ide_mcp::ws::frame::Opcode;
 use ide_mcp::{Machine, Time, Wire};
 use serde_json::value::RawValue;
@@ -22,6 +22,10 @@ pub(crate) struct AgentCore<'a> {
     header: Option<&'a Header>,
     clients: BTreeMap<u32, Client>,
     own: BTreeMap<(u32, String), RequestId>,
+    /// The requests of the last message, by connection.
+    asked: Vec<(u32, Message)>,
+    /// The open forms, by connection and id.
+    forms: BTreeMap<(u32, String), CallId>,
 }
 
 /// The recorded key of a handshake, as a source of randomness. All masks are zero, since nothing
@@ -30,7 +34,14 @@ struct Recorded(Vec<u8>);
 
 impl<'a> AgentCore<'a> {
     pub(crate) const fn new(header: Option<&'a Header>, script: &'a Script) -> Self {
-        Self { script, header, clients: BTreeMap::new(), own: BTreeMap::new() }
+        Self {
+            script,
+            header,
+            clients: BTreeMap::new(),
+            own: BTreeMap::new(),
+            asked: Vec::new(),
+            forms: BTreeMap::new(),
+        }
     }
 
     /// Infers the configuration of the agent from its messages.
@@ -55,12 +66,27 @@ impl<'a> AgentCore<'a> {
         config.host = field("host").unwrap_or_default();
         config.mcp.capabilities =
             read_member::<Box<RawValue>>(params, "capabilities").filter(|raw| raw.get() != "{}");
+        // The declaration of this library, with which the client shows forms.
+        let elicitation = read_member::<Box<RawValue>>(config.mcp.capabilities.as_deref(), "elicitation");
+        config.mcp.elicitation = elicitation.is_some_and(|declared| declared.get() == "{}");
         let answers = said().filter_map(Message::of);
         config.mcp.roots = answers.into_iter().find_map(|said| Root::read_list(said.result.as_deref()?));
         let connected = message("ide_connected");
         config.pid = connected.and_then(|said| read_member(said.params.as_deref(), "pid"));
         let key = field("sec-websocket-key").and_then(|key| BASE64_STANDARD.decode(key).ok());
         (config, Recorded(key.unwrap_or_default()))
+    }
+
+    /// Finds the request of a form in the last message, so that the recorded answer reaches this call.
+    fn opened(&mut self, conn: u32, call: CallId) {
+        let asked = self.asked.iter().filter(|(of, _)| *of == conn).filter_map(|(_, asked)| asked.kind());
+        let id = asked.into_iter().find_map(|kind| match kind {
+            Kind::Request { id, method: "elicitation/create" } => Some(id.to_owned()),
+            _ => None,
+        });
+        if let Some(id) = id {
+            self.forms.insert((conn, id), call);
+        }
     }
 }
 
@@ -73,6 +99,10 @@ impl Core for AgentCore<'_> {
     }
 
     fn feed(&mut self, now: Time, conn: u32, piece: &Piece) {
+        self.asked.retain(|(of, _)| *of != conn);
+        if let Some(text) = &piece.message {
+            self.asked.extend(Message::read(text).into_iter().map(|message| (conn, message)));
+        }
         if let Some(client) = self.clients.get_mut(&conn) {
             client.feed(now, &piece.bytes);
         }
@@ -93,11 +123,16 @@ impl Core for AgentCore<'_> {
     }
 
     fn poll(&mut self) -> bool {
-        self.clients.values_mut().any(|client| {
-            // The client answers requests itself, since it forwards none.
-            let event: Option<ClientEvent> = client.poll_event();
-            event.is_some()
-        })
+        let mut clients = self.clients.iter_mut();
+        let polled = clients.find_map(|(conn, client)| Some((*conn, client.poll_event()?)));
+        let Some((conn, event)) = polled else { return false };
+        match event {
+            // The client answers all other requests itself, since it forwards none.
+            ClientEvent::Form { call, .. } => self.opened(conn, call),
+            ClientEvent::CallEnded { call, .. } => self.forms.retain(|_, open| *open != call),
+            _ => {}
+        }
+        true
     }
 
     fn take_output(&mut self, _now: Time, conn: u32) -> Vec<u8> {
@@ -113,7 +148,7 @@ impl Core for AgentCore<'_> {
             Some(Kind::Request { method, .. } | Kind::Notification { method }) => {
                 client.is_ready() && !["initialize", "notifications/initialized"].contains(&method)
             }
-            Some(Kind::Answer { .. }) => false,
+            Some(Kind::Answer { id }) => self.forms.contains_key(&(conn, id.into())),
             None => is_close(&said.unit),
         };
         can.then_some(Cause::Itself)
@@ -138,7 +173,16 @@ impl Core for AgentCore<'_> {
                 }
             }
             Some(Kind::Notification { method }) => drop(client.notify(method, params)),
-            Some(Kind::Answer { .. }) | None => {}
+            Some(Kind::Answer { id }) => {
+                let Some(call) = self.forms.remove(&(conn, id.into())) else { return };
+                // An error means that the form has ended; the missing answer then is the difference.
+                let _ = match (&message.result, &message.error) {
+                    (Some(result), _) => client.respond_raw(call, result),
+                    (None, Some(fault)) => client.fail(call, fault.code, &fault.message).map_err(Into::into),
+                    (None, None) => Ok(()),
+                };
+            }
+            None => {}
         }
     }
 }

@@ -308,6 +308,35 @@ fn crossed_messages_are_no_difference() {
     assert!(status == Some(1) && said_of_it.contains("tool nosuch not found"), "{said_of_it}");
 }
 
+#[test]
+fn answers_to_forms_are_no_difference() {
+    let place = Place::new("tap-forms");
+    place.write(
+        "s",
+        r#"{"expect":{"event":"form","message":"accepted"}}
+           {"answer":{"action":"accept","content":{}}}
+           {"expect":{"event":"form","message":"declined"}}
+           {"answer":{"action":"decline"}}
+           {"expect":{"event":"form","message":"cancelled by the editor"}}
+           {"expect":{"event":"form_closed"}}"#,
+    );
+    let (mut editor, port, _) = editor(&place, &[]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let mut script = tap.agent(&place, &["--script", "s"]);
+    editor.until("ide_connected");
+    for (message, within) in [("accepted", 30_000), ("declined", 30_000), ("cancelled by the editor", 50)] {
+        let form = json!({"message": message, "requestedSchema": {"properties": {}}});
+        editor.tell(&json!({"cmd": "form", "form": form, "within": within}).to_string());
+        editor.until("form_answer");
+    }
+    assert_eq!(script.end(), (Some(0), String::new()));
+    tap.stop();
+    for side in ["agent", "editor"] {
+        let (status, said) = replay(&place, &["--side", side, "t.jsonl"]);
+        assert_eq!(status, Some(0), "{side}: {said}");
+    }
+}
+
 /// The agent would have sent a ping 30 s after the last bytes of the editor. Its loop was a little
 /// late, and the ping of the editor came first.
 #[test]
