@@ -15,10 +15,10 @@ use ide_mcp::Keepalive;
 use ide_mcp::{
     Time,
     mcp::{
-        Context, Event, Forward, Progress, PromptSpec, ProtocolVersion, ResourceSpec, ServerConfig, Timeout,
-        ToolResult,
+        CallEnd, Client, ClientConfig, Context, Event, FormAnswer, Forward, Implementation, Progress,
+        PromptSpec, ProtocolVersion, ResourceSpec, ServerConfig, Timeout, ToolResult,
     },
-    rpc::{CallId, NotOpen, NotSent, RequestId},
+    rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
 };
 
 fn config() -> ServerConfig {
@@ -40,6 +40,10 @@ const KINDS: [(&str, &str); 5] = [
     ("resources/read", r#"{"uri":"r://tool"}"#),
     ("x/raw", "{}"),
 ];
+
+/// The ids of requests, as tokens.
+const IDS: [&str; 10] =
+    ["1", "\"1\"", "0", "\"\"", "-1", "9007199254740993", "7.0", "1e2", "-0", r#""é\u0041""#];
 
 fn kind_text(id: &str, (method, params): (&str, &str)) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
@@ -83,6 +87,81 @@ fn call_text(id: &str, tool: &str, token: Option<&str>) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"{meta}}}}}"#)
 }
 
+/// A client that shows forms and declares folders, and its output.
+struct Forms {
+    client: Client,
+    out: Messages,
+    now: Time,
+}
+
+/// A form waits as long as progress can extend other calls.
+const FORM_DUE: u64 = 600_000;
+
+impl Forms {
+    /// Returns a client that is ready.
+    fn ready(session: u64) -> Self {
+        let mut config = ClientConfig::new(Implementation::new("agent", "2"));
+        (config.roots, config.elicitation) = (Some(vec![]), true);
+        let client = Client::new(config, SessionId::new(session));
+        let mut forms = Self { client, out: Messages::default(), now: Time::ZERO };
+        forms.client.start(forms.now, &mut forms.out).unwrap();
+        forms.hear(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#);
+        assert!(matches!(forms.client.poll_event(&mut forms.out), Some(Event::Ready)));
+        forms
+    }
+
+    /// Receives a message. Returns the answers that the client sends at once.
+    fn hear(&mut self, text: &str) -> Vec<String> {
+        self.client.receive(self.now, text, &mut self.out);
+        self.out.take()
+    }
+
+    /// Receives a form with this id, a token. Returns the answers that the client sends at once.
+    fn ask(&mut self, id: &str) -> Vec<String> {
+        let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
+        self.hear(&kind_text(id, ("elicitation/create", form)))
+    }
+
+    /// Receives a form with this id, which the client has to show.
+    fn open(&mut self, id: &str) -> CallId {
+        assert_eq!(self.ask(id), [""; 0]);
+        match self.client.poll_event(&mut self.out) {
+            Some(Event::Form { call, .. }) => call,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Declines a form. Returns the result and the messages that the client sends.
+    fn decline(&mut self, call: CallId) -> (Result<(), RespondError>, Vec<String>) {
+        let answered = self.client.respond_with(call, &FormAnswer::Declined, &mut self.out);
+        (answered, self.out.take())
+    }
+
+    fn cancel(&mut self, id: &str) -> Vec<String> {
+        self.hear(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+        ))
+    }
+
+    /// Returns the forms that have ended, each with its end. There is no other event.
+    fn ends(&mut self) -> Vec<(CallId, CallEnd)> {
+        let events = std::iter::from_fn(|| self.client.poll_event(&mut self.out));
+        let end = |event| match event {
+            Event::CallEnded { call, reason } => (call, reason),
+            other => panic!("{other:?}"),
+        };
+        events.map(end).collect()
+    }
+
+    /// Advances the time to `millis` after the start. Returns the ended forms and the messages that
+    /// the client sends.
+    fn at(&mut self, millis: u64) -> (Vec<(CallId, CallEnd)>, Vec<String>) {
+        self.now = Time::from_millis(millis);
+        self.client.tick(self.now);
+        (self.ends(), self.out.take())
+    }
+}
+
 #[test]
 fn i01_every_request_ends_exactly_once() {
     reach(&[("answer", "result -32600 -32601"), ("call ended", "Cancelled Expired Closed ShutDown")]);
@@ -93,9 +172,7 @@ fn i01_every_request_ends_exactly_once() {
 
 #[test]
 fn i02_answer_repeats_the_id_as_written() {
-    const TOKENS: &[&str] =
-        &["1", "\"1\"", "0", "\"\"", "-1", "9007199254740993", "7.0", "1e2", "-0", r#""é\u0041""#];
-    for id in TOKENS {
+    for id in IDS {
         let starts = |sent: &[String]| {
             let want = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
             assert!(sent.len() == 1 && sent[0].starts_with(&want), "{id}: {sent:?}");
@@ -118,6 +195,36 @@ fn i02_answer_repeats_the_id_as_written() {
             starts(&bench.at(at * 60_000).1);
         }
     }
+}
+
+#[test]
+fn i02_answer_to_a_form_repeats_the_id() {
+    for (at, id) in (1..).zip(IDS) {
+        let starts = |sent: &[String]| {
+            let want = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
+            assert!(sent.len() == 1 && sent[0].starts_with(&want), "{id}: {sent:?}");
+        };
+        let mut forms = Forms::ready(1);
+        starts(&forms.hear(&kind_text(id, ("roots/list", "{}"))));
+        let call = forms.open(id);
+        starts(&forms.decline(call).1);
+        let call = forms.open(id);
+        forms.client.fail(call, -1, "no", &mut forms.out).unwrap();
+        starts(&forms.out.take());
+        forms.open(id);
+        starts(&forms.at(at * FORM_DUE).1);
+    }
+}
+
+#[test]
+fn i03_duplicate_of_an_open_form_is_refused() {
+    let mut forms = Forms::ready(1);
+    let call = forms.open("7");
+    for again in ["7", "7.0"] {
+        assert!(forms.ask(again)[0].contains("-32600"), "{again}");
+        assert!(forms.hear(&kind_text(again, ("roots/list", "{}")))[0].contains("-32600"), "{again}");
+    }
+    assert_eq!((forms.ends(), forms.client.is_open(call)), (vec![], true));
 }
 
 #[test]
@@ -154,6 +261,34 @@ fn i04_handle_answers_only_its_own_call() {
     one.call("7", "never");
     let foreign = other.call("7", "never");
     assert_eq!(one.server.fail(foreign, -1, "no", &mut one.out), Err(NotOpen::Unknown));
+}
+
+#[test]
+fn i04_form_is_answered_once_by_its_handle() {
+    let (mut one, mut other) = (Forms::ready(1), Forms::ready(2));
+    let (call, foreign) = (one.open("7"), other.open("7"));
+    assert_eq!(one.decline(foreign), (Err(NotOpen::Unknown.into()), vec![]));
+    let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}"#.to_owned();
+    assert_eq!(one.decline(call), (Ok(()), vec![answer]));
+    assert_eq!(one.decline(call), (Err(NotOpen::Answered.into()), vec![]));
+    assert_eq!(one.at(FORM_DUE), (vec![], vec![]));
+}
+
+#[test]
+fn i05_cancelled_form_is_never_answered() {
+    let mut forms = Forms::ready(1);
+    // The second time with the same id.
+    for _ in 0..2 {
+        let call = forms.open("7");
+        let other = forms.open("8");
+        for ended in [vec![(call, CallEnd::Cancelled { reason: None })], vec![]] {
+            assert_eq!(forms.cancel("7"), [""; 0]);
+            assert_eq!(forms.ends(), ended);
+        }
+        assert_eq!(forms.decline(call), (Err(NotOpen::Cancelled.into()), vec![]));
+        assert_eq!(forms.decline(other).0, Ok(()));
+    }
+    assert_eq!(forms.at(FORM_DUE), (vec![], vec![]));
 }
 
 #[test]
@@ -350,6 +485,19 @@ fn i12_forgotten_call_is_answered_at_its_deadline() {
     }
     let none = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
     assert_eq!(bench.at(7), (vec!["ended Expired".to_owned()], vec![none.to_owned()]));
+}
+
+#[test]
+fn i12_forgotten_form_is_answered_at_its_deadline() {
+    let mut forms = Forms::ready(1);
+    for begin in [0, FORM_DUE] {
+        let call = forms.open("7");
+        assert_eq!(forms.at(begin + FORM_DUE - 1), (vec![], vec![]));
+        let (ends, sent) = forms.at(begin + FORM_DUE);
+        assert_eq!((ends, sent.len()), (vec![(call, CallEnd::Expired)], 1));
+        assert!(sent[0].contains("-32603"), "{sent:?}");
+        assert_eq!(forms.decline(call), (Err(NotOpen::Expired.into()), vec![]));
+    }
 }
 
 #[test]
@@ -568,6 +716,23 @@ fn i28_call_above_the_limit_is_refused() {
 }
 
 #[test]
+fn i28_form_above_the_limit_is_refused() {
+    let mut forms = Forms::ready(1);
+    let first = forms.open("1");
+    for id in 2..=256 {
+        forms.open(&id.to_string());
+    }
+    assert!(forms.ask("257")[0].contains("-32603"));
+    // The client answers other requests at the limit.
+    for method in ["ping", "roots/list"] {
+        assert!(forms.hear(&kind_text("258", (method, "{}")))[0].contains("result"), "{method}");
+    }
+    assert_eq!(forms.decline(first).0, Ok(()));
+    forms.open("257");
+    assert!(forms.ask("259")[0].contains("-32603"));
+}
+
+#[test]
 fn i29_messages_are_sent_in_call_order() {
     let mut bench = Bench::ready();
     let [first, second] = ["1", "2"].map(|id| bench.call(id, "never"));
@@ -610,6 +775,16 @@ fn i31_tools_change_is_announced_only_once() {
 #[test]
 fn i32_closing_ends_everything_exactly_once() {
     reach(&[("call ended", "Closed"), ("refused", "Closed"), ("form", "Closed")]);
+}
+
+#[test]
+fn i32_closing_ends_each_form_once() {
+    let mut forms = Forms::ready(1);
+    let open = ["7", "8"].map(|id| forms.open(id));
+    forms.client.close();
+    assert_eq!(forms.ends(), open.map(|call| (call, CallEnd::Closed)));
+    assert_eq!(forms.decline(open[0]), (Err(NotOpen::Closed.into()), vec![]));
+    assert_eq!(forms.at(FORM_DUE), (vec![], vec![]));
 }
 
 #[test]
