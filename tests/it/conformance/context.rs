@@ -1,9 +1,16 @@
 //! The messages beside tools: prompts and resources of an editor, and its questions to the client.
 
-use super::row::{Proof::Asked, Row, Step::*, answers, row, with_context};
+use super::row::{
+    Proof::{Agent, Asked, Asks},
+    Row,
+    Step::*,
+    answers, row, with_context,
+};
 use ide_mcp::{
     ide::OpenEditors,
-    mcp::{Context, Form, FormField, PromptResult, ResourceResult},
+    mcp::{
+        Context, Form, FormField, GetPrompt, List, PromptResult, ReadResource, ResourceResult, Root, Timeout,
+    },
 };
 
 fn form() -> Form {
@@ -39,6 +46,18 @@ pub const ROWS: &[Row] = &[
         ]),
     ),
     row(
+        "prompts/list, an agent",
+        "asks page by page, and gets one list",
+        Asks(
+            |client| {
+                client.list(List::Prompts, Timeout::Never).unwrap();
+            },
+            r#"{"jsonrpc":"2.0","id":2,"method":"prompts/list"}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"prompts":[{"name":"review"}]}}"#,
+            r#"Result(RawValue({"prompts":[{"name":"review"}]}))"#,
+        ),
+    ),
+    row(
         "prompts/get",
         "the application answers with messages; an unknown name or a missing argument is -32602",
         with_context(&[
@@ -59,6 +78,18 @@ pub const ROWS: &[Row] = &[
         ]),
     ),
     row(
+        "prompts/get, an agent",
+        "gives the name and the arguments",
+        Asks(
+            |client| {
+                client.get_prompt(&GetPrompt::new("review").argument("path", "/w/a")).unwrap();
+            },
+            r#"{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"review","arguments":{"path":"/w/a"}}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"messages":[]}}"#,
+            r#"Result(RawValue({"messages":[]}))"#,
+        ),
+    ),
+    row(
         "resources/list",
         "the resources of the editor, then those that its tools read; templates apart",
         with_context(&[
@@ -71,6 +102,30 @@ pub const ROWS: &[Row] = &[
                 r#"{"jsonrpc":"2.0","id":2,"result":{"resourceTemplates":[{"uriTemplate":"notes://{day}","name":"notes of a day"}]}}"#,
             ),
         ]),
+    ),
+    row(
+        "resources/list, an agent",
+        "asks page by page, and gets one list",
+        Asks(
+            |client| {
+                client.list(List::Resources, Timeout::Never).unwrap();
+            },
+            r#"{"jsonrpc":"2.0","id":2,"method":"resources/list"}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"resources":[]}}"#,
+            r#"Result(RawValue({"resources":[]}))"#,
+        ),
+    ),
+    row(
+        "resources/templates/list, an agent",
+        "asks page by page, and gets one list",
+        Asks(
+            |client| {
+                client.list(List::ResourceTemplates, Timeout::Never).unwrap();
+            },
+            r#"{"jsonrpc":"2.0","id":2,"method":"resources/templates/list"}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"resourceTemplates":[]}}"#,
+            r#"Result(RawValue({"resourceTemplates":[]}))"#,
+        ),
     ),
     row(
         "resources/read",
@@ -89,6 +144,18 @@ pub const ROWS: &[Row] = &[
             AnswersRequest(|call| call.fail(-32002, "no notes of this day").unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"no notes of this day"}}"#),
         ]),
+    ),
+    row(
+        "resources/read, an agent",
+        "gives the URI",
+        Asks(
+            |client| {
+                client.read_resource(&ReadResource::new("notes://today")).unwrap();
+            },
+            r#"{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"notes://today"}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"contents":[]}}"#,
+            r#"Result(RawValue({"contents":[]}))"#,
+        ),
     ),
     row(
         "resources/read, of a tool",
@@ -116,6 +183,24 @@ pub const ROWS: &[Row] = &[
         ]),
     ),
     row(
+        "prompts/list_changed, an agent",
+        "is a notification for the application, which lists again",
+        Agent(
+            "notifications/prompts/list_changed",
+            "{}",
+            r#"Notification { method: "notifications/prompts/list_changed", params: Some(RawValue({})) }"#,
+        ),
+    ),
+    row(
+        "resources/list_changed, an agent",
+        "is a notification for the application, which lists again",
+        Agent(
+            "notifications/resources/list_changed",
+            "{}",
+            r#"Notification { method: "notifications/resources/list_changed", params: Some(RawValue({})) }"#,
+        ),
+    ),
+    row(
         "roots/list",
         "the folders of the client; the editor asks again after each change",
         with_context(&[
@@ -129,6 +214,16 @@ pub const ROWS: &[Row] = &[
         "roots/list, an agent",
         "answers with its folders",
         Asked("roots/list", "{}", r#"{"jsonrpc":"2.0","id":2,"result":{"roots":[{"uri":"file:///w"}]}}"#),
+    ),
+    row(
+        "roots/list_changed, an agent",
+        "is sent once its folders have changed",
+        Asks(
+            |client| client.set_roots(vec![Root::new("file:///x")]).unwrap(),
+            r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
+            "",
+            "",
+        ),
     ),
     row(
         "elicitation/create",

@@ -56,6 +56,9 @@ pub enum Proof {
     /// The method and the parameters of a request of an editor, and the answer of an agent that works
     /// in `/w` and declines each form.
     Asked(&'static str, &'static str, &'static str),
+    /// A message of an agent, its text, the text of the answer, and the event that the agent gets. The
+    /// last two are empty for a notification.
+    Asks(fn(&mut Client), &'static str, &'static str, &'static str),
     /// The texts of a tool's result, and the answer that an agent reads from it.
     Reads(fn(&ToolResult<'_>) -> String, &'static [&'static str], &'static str),
     /// The file and the name of another test that proves the claim.
@@ -154,6 +157,13 @@ pub fn run(row: &Row) -> Vec<Line> {
             let Some(Line::Out(written)) = lines.last() else { panic!("{}: no answer", row.id) };
             assert_eq!(written, answer, "{}", row.id);
             lines
+        }
+        Proof::Asks(act, message, answer, event) => {
+            let (written, heard) = asked_by_an_agent(*act, answer);
+            assert_eq!((written.as_str(), heard.as_str()), (*message, *event), "{}", row.id);
+            let answered = [Line::In((*answer).into()), Line::Event(heard)];
+            let has_answer = !answer.is_empty();
+            std::iter::once(Line::Out(written)).chain(answered.into_iter().filter(|_| has_answer)).collect()
         }
         Proof::Reads(read, texts, expected) => {
             let result =
@@ -386,6 +396,22 @@ fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
     }
     lines.push(Line::Out(unframed(pair.client.outgoing())));
     lines
+}
+
+/// Returns the text of the message that the agent sends, and the event after this answer.
+fn asked_by_an_agent(act: fn(&mut Client), answer: &str) -> (String, String) {
+    let mut pair = attached_agent();
+    act(&mut pair.client);
+    let written = unframed(pair.client.outgoing());
+    let mut heard = String::new();
+    if !answer.is_empty() {
+        pair.client.feed(Time::ZERO, &frames::plain(0x81, answer.as_bytes()));
+        let Some(ClientEvent::Outcome { outcome, .. }) = pair.client.poll_event() else {
+            panic!("no outcome of {written}")
+        };
+        heard = format!("{outcome:?}");
+    }
+    (written, heard)
 }
 
 /// Returns the text of one frame.
