@@ -36,7 +36,7 @@ impl Pushed {
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Link {
-    Lost { why: String },
+    Lost { reason: String },
     Attached { port: u16, name: String },
 }
 
@@ -44,7 +44,7 @@ impl Link {
     /// Converts a change of the connection; `None` for an event of the session.
     pub(crate) fn of(heard: &Heard, session: &Session) -> Option<Self> {
         match heard {
-            Heard::Lost(why) => Some(Self::Lost { why: why.clone() }),
+            Heard::Lost(reason) => Some(Self::Lost { reason: reason.clone() }),
             Heard::Back => {
                 let editor = session.editor();
                 Some(Self::Attached { port: editor.port, name: editor.name.clone() })
@@ -59,17 +59,17 @@ impl Link {
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Asked<'a> {
     Form(&'a Form),
-    FormClosed { why: &'static str },
+    FormClosed { reason: &'static str },
 }
 
 impl Asked<'_> {
     pub(crate) const fn of_end(end: &CallEnd) -> Self {
-        let why = match end {
+        let reason = match end {
             CallEnd::Cancelled { .. } => "cancelled",
             CallEnd::Expired => "no answer in time",
             _ => "the connection ended first",
         };
-        Self::FormClosed { why }
+        Self::FormClosed { reason }
     }
 }
 

@@ -14,7 +14,7 @@ mod session;
 use crate::support::find;
 use crate::support::{FAILED, NOT_BEGUN, Program};
 use commands::Verdict;
-use commands::diff::{Proposal, tell};
+use commands::diff::{Proposal, print_verdict};
 use forms::Forms;
 use ide_mcp::ide::paths::{LocalPath, Platform};
 use ide_mcp::mcp::Root;
@@ -46,8 +46,8 @@ fn run(options: Options) -> ExitCode {
     let identity = Identity { root: root(options.asked.cwd.as_deref()), forms };
     let mut session = match Session::attach(options.asked, options.trust, identity, options.reconnect) {
         Ok(session) => session,
-        Err(NotAttached::Nobody(why)) => return PROGRAM.end_with(json, NOT_BEGUN, &why),
-        Err(NotAttached::Failed(why)) => return PROGRAM.end_with(json, FAILED, &why),
+        Err(NotAttached::Nobody(reason)) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),
+        Err(NotAttached::Failed(reason)) => return PROGRAM.end_with(json, FAILED, &reason),
     };
     let verdict = match &prepared {
         Prepared::Proposal(proposal) => commands::diff::diff(&mut session, proposal, json),
@@ -92,7 +92,8 @@ impl Prepared {
                     None => {
                         let words =
                             format!("nothing to propose: {} has these contents already", path.display());
-                        tell("unchanged", &words, &path, json).map_err(|problem| (FAILED, problem))?;
+                        print_verdict("unchanged", &words, &path, json)
+                            .map_err(|problem| (FAILED, problem))?;
                         return Ok(None);
                     }
                 }

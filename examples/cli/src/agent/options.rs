@@ -65,13 +65,13 @@ Lines of JSON, and the events of a script, by their member \"event\", with their
   resource            uri, name, description, mimeType: from resources
   resource_template   uriTemplate, name, description, mimeType: from resources
   outcome             line (in calls and scripts), tool (or prompt, or resource), outcome: {\"result\":…},
-                      {\"error\":{\"code\",\"message\",\"data\"}} (data if the editor sent any) or {\"ended\":\"why\"};
+                      {\"error\":{\"code\",\"message\",\"data\"}} (data if the editor sent any) or {\"ended\":\"reason\"};
                       line and error if the input line itself is wrong
   selection_changed   params: from watch; likewise every other notification, by its name
-  lost, attached      why; port, name: with --reconnect
+  lost, attached      reason; port, name: with --reconnect
   form                message, requestedSchema: the editor asks, in a script
-  form_closed         why: the end of a form without an answer, in a script
-  closed              why: the end of the connection, in a script
+  form_closed         reason: the end of a form without an answer, in a script
+  closed              reason: the end of the connection, in a script
   diff                verdict (accepted, rejected, unchanged), path
   step, script        line, came (the expected event); steps: the progress of a script
   error               message, status: the reason of a failure, which is also on standard error

@@ -52,8 +52,8 @@ impl From<AgentError> for NotAttached {
 /// Returns the text of the error, with the options that help.
 fn failure(error: &AgentError) -> Failure {
     if let AgentError::NotConnected { error: error @ ConnectError::NotTrusted(_), .. } = error {
-        let why = not_connected(error);
-        return format!("the agent does not attach: {why}; `ide-mcp doctor` says more");
+        let reason = not_connected(error);
+        return format!("the agent does not attach: {reason}; `ide-mcp doctor` says more");
     }
     error.to_string()
 }

@@ -140,20 +140,20 @@ impl Attachment {
         if self.reconnect.next_attempt().is_some_and(|due| due <= now) && self.conn.is_none() && !self.is_left
         {
             self.reconnect.on_attempt();
-            if let Err(why) = self.connect(now) {
+            if let Err(reason) = self.connect(now) {
                 self.lost(now, &Closed::Abnormal);
-                return Some(Change::NotConnected(why));
+                return Some(Change::NotConnected(reason));
             }
         }
-        if let Some(why) = self.refused.take() {
+        if let Some(reason) = self.refused.take() {
             self.lost(now, &Closed::Abnormal);
-            return Some(Change::NotConnected(why));
+            return Some(Change::NotConnected(reason));
         }
         let conn = self.conn.as_mut()?;
         let (mut change, closed) = (None, &mut self.closed);
         conn.turn(now, |client, event| match event {
             ClientEvent::Ready(info) => change = Some(Change::Attached(info)),
-            ClientEvent::Closed(why) => *closed = Some(why),
+            ClientEvent::Closed(reason) => *closed = Some(reason),
             event => on(client, event),
         });
         if matches!(change, Some(Change::Attached(_))) {
@@ -208,9 +208,9 @@ impl Attachment {
     pub(crate) fn explain(&self, closed: &Closed) -> String {
         let (name, port, lock) =
             (display_safe(&self.editor.name), self.editor.port, self.editor.lock_file.display());
-        let why = display_safe(&closed.to_string()).into_owned();
+        let reason = display_safe(&closed.to_string()).into_owned();
         let what = if self.was_attached { "is lost" } else { "cannot be attached to" };
-        format!("the editor {name:?} on port {port} {what}: {why}; its lock file is {lock}")
+        format!("the editor {name:?} on port {port} {what}: {reason}; its lock file is {lock}")
     }
 
     fn connect(&mut self, now: Time) -> Result<(), String> {
@@ -235,9 +235,9 @@ impl Attachment {
     }
 
     fn lost(&mut self, now: Time, closed: &Closed) {
-        if let Err(why) = self.reconnect.on_disconnected(now, closed) {
+        if let Err(reason) = self.reconnect.on_disconnected(now, closed) {
             // A later attempt can succeed: a new lock file can have another token.
-            self.rest = Some(format!("{why}; it is tried again when something is asked"));
+            self.rest = Some(format!("{reason}; it is tried again when something is asked"));
             self.rests = true;
         }
     }

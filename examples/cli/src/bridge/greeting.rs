@@ -56,20 +56,20 @@ impl Waiting {
     /// Returns the reason of the end if the editor has missed the deadline.
     pub(crate) fn over(&self, now: Time) -> Option<String> {
         let end = self.end.as_ref().filter(|end| end.until <= now)?;
-        let why = "the bridge was to end before the editor had let it in";
-        Some(end.failure.clone().unwrap_or_else(|| why.into()))
+        let reason = "the bridge was to end before the editor had let it in";
+        Some(end.failure.clone().unwrap_or_else(|| reason.into()))
     }
 
-    /// Answers every request with an error that has `why` as its message, and every invalid request
+    /// Answers every request with an error that has `reason` as its message, and every invalid request
     /// with its own error.
-    pub(crate) fn refuse(self, why: &str, out: &mut impl Outbox) {
+    pub(crate) fn refuse(self, reason: &str, out: &mut impl Outbox) {
         for line in iter::once(self.initialize).chain(self.held) {
-            let (id, code, why) = match classify(&line, &SessionLimits::default()) {
-                Message::Request { id, .. } => (id, code::INTERNAL_ERROR, why.to_owned()),
+            let (id, code, reason) = match classify(&line, &SessionLimits::default()) {
+                Message::Request { id, .. } => (id, code::INTERNAL_ERROR, reason.to_owned()),
                 Message::Invalid { answer: Some((id, code)), error } => (id, code, error.to_string()),
                 _ => continue,
             };
-            let error = json!({ "code": code, "message": why });
+            let error = json!({ "code": code, "message": reason });
             let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, json!(id));
             // `Lines`, the outbox of the bridge, has room for every message.
             let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(answer.as_bytes()));

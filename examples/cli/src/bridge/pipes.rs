@@ -32,8 +32,9 @@ impl Pipes {
         let line_waker = waker.clone();
         read_lines(io::stdin(), move |input| lines.send(input).is_ok() && line_waker.wake().is_ok());
         let write_waker = waker.clone();
-        let tell = move |written| noting.send(Note::Written(written)).is_ok() && write_waker.wake().is_ok();
-        Ok(Self { input, notes, output: PipeWriter::new(io::stdout(), tell), is_signalled: false })
+        let on_written =
+            move |written| noting.send(Note::Written(written)).is_ok() && write_waker.wake().is_ok();
+        Ok(Self { input, notes, output: PipeWriter::new(io::stdout(), on_written), is_signalled: false })
     }
 
     /// Returns the next line, if there is one.

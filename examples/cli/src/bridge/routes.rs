@@ -102,7 +102,9 @@ impl Routes {
             Event::Ready => {
                 for Held { call, method, params } in std::mem::take(&mut self.held) {
                     match (call, above.as_deref_mut()) {
-                        (None, _) => tell(below.notify(&method, params.as_deref(), out), &method, "client"),
+                        (None, _) => {
+                            report_loss(below.notify(&method, params.as_deref(), out), &method, "client")
+                        }
                         (Some(call), Some(above)) => {
                             self.ask_client(call, &method, params.as_deref(), below, above, out);
                         }
@@ -137,16 +139,16 @@ impl Routes {
                 }
             }
             Event::Notification { method, params } => {
-                let told = match above {
+                let sent = match above {
                     Some(above) => above.notify(&method, params.as_deref()),
                     None => Err(NotSent::Closed),
                 };
-                match told {
+                match sent {
                     Err(NotSent::Closed | NotSent::NotReady) => {
                         let unheard = self.unheard.get_or_insert((0, method));
                         unheard.0 = unheard.0.saturating_add(1);
                     }
-                    told => tell(told, &method, "editor"),
+                    sent => report_loss(sent, &method, "editor"),
                 }
             }
             Event::Outcome { request, outcome } => {
@@ -205,11 +207,11 @@ impl Routes {
             }
             ClientEvent::Notification { method, params } => match below {
                 Some(below) if below.is_ready() => {
-                    tell(below.notify(&method, params.as_deref(), out), &method, "client");
+                    report_loss(below.notify(&method, params.as_deref(), out), &method, "client");
                 }
                 _ => {
                     if let Err(held) = self.hold(Held { call: None, method, params }) {
-                        tell(Err(NotSent::Full), &held.method, "client");
+                        report_loss(Err(NotSent::Full), &held.method, "client");
                     }
                 }
             },
@@ -293,7 +295,7 @@ impl Routes {
 
 /// Returns the answer for an outcome; `None` if nobody waits for it.
 fn answer(outcome: Outcome, who: &str) -> Option<Result<Box<RawValue>, ErrorObject>> {
-    let failed = |why: String| Some(Err(ErrorObject::new(code::INTERNAL_ERROR, why)));
+    let failed = |reason: String| Some(Err(ErrorObject::new(code::INTERNAL_ERROR, reason)));
     match outcome {
         Outcome::Result(result) => Some(Ok(result)),
         Outcome::Error(error) => Some(Err(error)),
@@ -330,9 +332,9 @@ fn unsent(error: &NotSent) -> String {
 }
 
 /// Reports a notification that was lost.
-fn tell(told: Result<(), NotSent>, method: &str, to: &str) {
-    if let Err(error) = told {
-        complain("bridge", &format!("the {to} did not hear {method}: {error}"));
+fn report_loss(sent: Result<(), NotSent>, method: &str, to: &str) {
+    if let Err(error) = sent {
+        complain("bridge", &format!("the {to} did not receive {method}: {error}"));
     }
 }
 

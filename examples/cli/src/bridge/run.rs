@@ -146,10 +146,10 @@ impl Bridge {
         });
         match change {
             Some(Change::Attached(info)) => self.attached(now, &info),
-            Some(Change::NotConnected(why)) => self.lost(now, why),
+            Some(Change::NotConnected(reason)) => self.lost(now, reason),
             Some(Change::Lost(closed)) => {
-                let why = self.attachment.explain(&closed);
-                self.lost(now, why);
+                let reason = self.attachment.explain(&closed);
+                self.lost(now, reason);
             }
             None => {}
         }
@@ -177,25 +177,25 @@ impl Bridge {
         self.work(now);
     }
 
-    fn lost(&mut self, now: Time, why: String) {
+    fn lost(&mut self, now: Time, reason: String) {
         let rests = self.attachment.take_rest();
         if matches!(self.stage, Stage::Attaching(_)) {
-            return self.give_up(now, why);
+            return self.give_up(now, reason);
         }
-        complain("bridge", &why);
+        complain("bridge", &reason);
         if let Some(rests) = rests {
             complain("bridge", &rests);
         }
     }
 
     /// Ends without a session, and answers the waiting requests with the reason.
-    fn give_up(&mut self, now: Time, why: String) {
+    fn give_up(&mut self, now: Time, reason: String) {
         if let Stage::Attaching(waiting) = &mut self.stage {
-            mem::take(waiting).refuse(&why, &mut Roomy(&mut self.out));
+            mem::take(waiting).refuse(&reason, &mut Roomy(&mut self.out));
         }
         self.attachment.leave();
         self.stage = Stage::Leaving { until: now.saturating_add(DRAIN) };
-        self.failure = Some(why);
+        self.failure = Some(reason);
     }
 
     /// Handles the lines that have arrived. Returns false if some are left because there is no room
@@ -217,7 +217,9 @@ impl Bridge {
                 None => return true,
                 Some(Input::Line(line)) => self.line(now, line),
                 Some(Input::End) => self.end(now, None),
-                Some(Input::Fault(why)) => self.end(now, Some(format!("the input cannot be used: {why}"))),
+                Some(Input::Fault(reason)) => {
+                    self.end(now, Some(format!("the input cannot be used: {reason}")))
+                }
             }
         }
     }
@@ -266,8 +268,8 @@ impl Bridge {
 
     fn has_ended(&mut self, now: Time) -> bool {
         if let Stage::Attaching(waiting) = &self.stage {
-            if let Some(why) = waiting.over(now) {
-                self.give_up(now, why);
+            if let Some(reason) = waiting.over(now) {
+                self.give_up(now, reason);
             }
         }
         if let Stage::Ending { until } = self.stage {

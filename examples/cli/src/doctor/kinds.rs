@@ -195,7 +195,7 @@ kinds! {
         "The editor asks for no token: every program and every user of this machine can attach to it.",
         "Update the extension of the editor, or switch its token on.";
     LOCK_WITHOUT_PROCESS = "lock-without-process" Note:
-        "The lock file does not say which process it belongs to, so nobody can tell whether it is left over.",
+        "The lock file does not say which process it belongs to, so the doctor cannot decide whether the file is left over.",
         "Update the extension of the editor.";
     LOCK_LEFT_OVER = "lock-left-over" Warning:
         "The editor was killed or crashed: its process is gone. Agents ignore the file or delete it.",
@@ -263,7 +263,7 @@ kinds! {
         "The editor refuses browsers.",
         "";
     NOT_ASKED = "not-asked" Note:
-        "The doctor did not connect to this editor: it was told not to, or there are too many.",
+        "The doctor did not connect to this editor: `--no-connect` forbids it, or there are too many editors.",
         "Run the doctor without --no-connect, after removing lock files that are not needed.";
 
     PORT_TWICE = "port-published-twice" Note:

@@ -46,13 +46,16 @@ fn run(options: Options) -> ExitCode {
             io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Ok(vec![report::text(&report, options.verbose, coloured)])
     };
-    told(lines.and_then(|lines| lines.iter().try_for_each(|line| write_line(line))), report.exit_status())
+    exit_code(
+        lines.and_then(|lines| lines.iter().try_for_each(|line| write_line(line))),
+        report.exit_status(),
+    )
 }
 
 /// Returns the exit status after printing. A reader can close the pipe before the end, which is no
 /// error.
-fn told(said: io::Result<()>, status: u8) -> ExitCode {
-    match said {
+fn exit_code(printed: io::Result<()>, status: u8) -> ExitCode {
+    match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             PROGRAM.end(NOT_BEGUN, &format!("standard output cannot be written: {error}"))
         }

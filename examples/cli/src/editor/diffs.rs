@@ -107,8 +107,8 @@ fn list(proposals: &[&Proposal]) -> String {
 }
 
 /// Returns the word for the end of a diff without an answer.
-pub(crate) fn diff_end(why: DiffEnd) -> &'static str {
-    match why {
+pub(crate) fn diff_end(reason: DiffEnd) -> &'static str {
+    match reason {
         DiffEnd::TabClosed => "close_tab",
         DiffEnd::AllClosed => "closeAllDiffTabs",
         DiffEnd::ShutDown => "shutdown",

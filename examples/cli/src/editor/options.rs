@@ -73,19 +73,19 @@ events, without a screen, by their member \"event\", with their other members:
   call, request       conn, tool, arguments; conn, method, params: what the agent asks, with the answer of the editor
   prompt, resource    conn, name, arguments; conn, uri: what the agent gets of your context
   diff                conn, tab, path, contents; \"outside\":true if the path is in no open folder
-  diff_closed         conn, tab, why
+  diff_closed         conn, tab, reason
   edit_expected       conn, edit, path: an agent is probably about to write the file
-  edit_ended          conn, edit, path, why, confirmed (true if the file has changed)
+  edit_ended          conn, edit, path, reason, confirmed (true if the file has changed)
   edits, edit_undone  line, edits; conn, edit, path
   form_answer         line (of the command), conn, action (accept, decline or cancel), content; or error in place of
                       action; once for each form that was sent
-  closed              conn, why: the end of the connection
+  closed              conn, reason: the end of the connection
   hidden              path: the selection is in a file that agents do not receive
   paused, resumed
   lock_file           state (lost, restored, taken or failed), problem
   unauthenticated     refused, wrong_tokens, ended: counts of connections that were never let in
   error               line (of a command without effect), message
-  stopping            why
+  stopping            reason
 
 exit status: 0; 1 if it cannot go on, for example because its events are not read; 2 if it cannot begin";
 

@@ -185,7 +185,7 @@ pub(crate) fn on_disk(path: &Path) -> Result<Vec<Diagnostic>, String> {
     match read(path) {
         Ok(text) => Ok(check(path, &text)),
         Err(_) if !path.exists() => Ok(Vec::new()),
-        Err(why) => Err(why),
+        Err(reason) => Err(reason),
     }
 }
 

@@ -17,7 +17,9 @@ pub(crate) fn print(transcript: &Transcript) -> io::Result<()> {
         match &line.what {
             What::Open => write_line(&format!("{at} {conn} opens"))?,
             What::Text(from, text) => write_line(&format!("{at} {conn} {from}: {}", display_safe(text)))?,
-            What::End(from, why) => write_line(&format!("{at} {conn} {from} ends: {}", display_safe(why)))?,
+            What::End(from, reason) => {
+                write_line(&format!("{at} {conn} {from} ends: {}", display_safe(reason)))?
+            }
             What::Bytes(from, bytes) => {
                 let units = streams.entry((conn, *from)).or_insert_with(|| Units::new(*from == Side::Agent));
                 for piece in units.push(bytes) {

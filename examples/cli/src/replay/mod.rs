@@ -53,7 +53,7 @@ fn run(options: Options) -> ExitCode {
         complain("replay", "the last line is not whole, and is left out: its writer was killed");
     }
     let side = match options.task {
-        Task::List => return told(list::print(&transcript).is_ok()),
+        Task::List => return exit_code(list::print(&transcript).is_ok()),
         Task::Editor => Side::Editor,
         Task::Agent => Side::Agent,
     };
@@ -78,8 +78,8 @@ fn run(options: Options) -> ExitCode {
     for what in &script.uncompared {
         text.push_str(&format!("\nnot compared: {what}"));
     }
-    let is_told = write_line(&text).is_ok();
-    if outcome.difference.is_some() { ExitCode::from(DIFFERENT) } else { told(is_told) }
+    let is_printed = write_line(&text).is_ok();
+    if outcome.difference.is_some() { ExitCode::from(DIFFERENT) } else { exit_code(is_printed) }
 }
 
 fn load(path: &Path) -> Result<Transcript, String> {
@@ -110,6 +110,6 @@ fn show(difference: &Difference, side: Side) -> String {
     )
 }
 
-fn told(is_told: bool) -> ExitCode {
-    if is_told { ExitCode::SUCCESS } else { ExitCode::from(NOT_BEGUN) }
+fn exit_code(is_printed: bool) -> ExitCode {
+    if is_printed { ExitCode::SUCCESS } else { ExitCode::from(NOT_BEGUN) }
 }

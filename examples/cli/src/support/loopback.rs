@@ -33,7 +33,7 @@ pub(crate) fn report_unknown(program: &'static str, peer: SocketAddr, unknown: U
     REPORTED.call_once(|| {
         complain(
             program,
-            &format!("it is not known to which user {peer} belongs, and it is told the token: {unknown}"),
+            &format!("the user who owns {peer} is unknown, and the token is sent there: {unknown}"),
         );
     });
 }

@@ -69,17 +69,17 @@ pub(crate) struct PipeWriter {
 }
 
 impl PipeWriter {
-    /// Creates a writer to this pipe. The thread calls `tell` with the result of each chunk, for
-    /// [`written`](Self::written); `tell` returns false to end the thread.
+    /// Creates a writer to this pipe. The thread calls `on_written` with the result of each chunk, for
+    /// [`written`](Self::written); `on_written` returns false to end the thread.
     pub(crate) fn new(
         mut pipe: impl Write + Send + 'static,
-        mut tell: impl FnMut(io::Result<usize>) -> bool + Send + 'static,
+        mut on_written: impl FnMut(io::Result<usize>) -> bool + Send + 'static,
     ) -> Self {
         let (chunks, waiting) = mpsc::channel::<Vec<u8>>();
         thread::spawn(move || {
             for chunk in waiting {
                 let written = pipe.write_all(&chunk).and_then(|()| pipe.flush()).map(|()| chunk.len());
-                if !tell(written) {
+                if !on_written(written) {
                     return;
                 }
             }
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn chunks_are_written_in_order_until_dropped() {
         let (mut reader, pipe) = UnixStream::pair().unwrap();
-        let (told, notes) = mpsc::channel();
-        let mut writer = PipeWriter::new(pipe, move |written| told.send(written).is_ok());
+        let (results, notes) = mpsc::channel();
+        let mut writer = PipeWriter::new(pipe, move |written| results.send(written).is_ok());
         let mut out = Lines::default();
         // Neither message fits into one chunk.
         for letter in [b'a', b'b'] {
@@ -163,8 +163,8 @@ mod tests {
     fn broken_pipe_stops_the_writer() {
         let (reader, pipe) = UnixStream::pair().unwrap();
         drop(reader);
-        let (told, notes) = mpsc::channel();
-        let mut writer = PipeWriter::new(pipe, move |written| told.send(written).is_ok());
+        let (results, notes) = mpsc::channel();
+        let mut writer = PipeWriter::new(pipe, move |written| results.send(written).is_ok());
         let mut out = Lines::default();
         out.message(To::Unasked, |buf| buf.push(b'x')).unwrap();
         writer.write(&out);

@@ -129,9 +129,9 @@ pub(crate) fn write(line: &Line) -> String {
             says(*side);
             form.text = Some(text.clone());
         }
-        What::End(side, why) => {
+        What::End(side, reason) => {
             says(*side);
-            form.end = Some(why.clone());
+            form.end = Some(reason.clone());
         }
     }
     as_line(&form)
@@ -166,12 +166,12 @@ pub(crate) struct BadLine {
     /// The number of the line, from 1.
     pub(crate) number: usize,
     /// The error in the line.
-    pub(crate) why: String,
+    pub(crate) reason: String,
 }
 
 impl fmt::Display for BadLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.number, self.why)
+        write!(f, "line {}: {}", self.number, self.reason)
     }
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn read(text: &str) -> Result<Transcript, BadLine> {
     let mut transcript = Transcript { header: None, lines: Vec::new(), is_cut: false };
     let (mut conns, mut latest) = (0, Time::ZERO);
     for (number, written) in (1..).zip(text.split_inclusive('\n')) {
-        let bad = |why: String| BadLine { number, why };
+        let bad = |reason: String| BadLine { number, reason };
         if written.trim().is_empty() {
             continue;
         }
@@ -213,7 +213,7 @@ pub(crate) fn read(text: &str) -> Result<Transcript, BadLine> {
         transcript.lines.push((number, line));
     }
     if transcript.lines.is_empty() && transcript.header.is_none() {
-        return Err(BadLine { number: 1, why: "there is nothing in it".into() });
+        return Err(BadLine { number: 1, reason: "there is nothing in it".into() });
     }
     Ok(transcript)
 }
@@ -273,7 +273,7 @@ impl Form {
                 What::Bytes(side, bytes)
             }
             (Some(side), None, None, None, Some(text), None) => What::Text(side, text),
-            (Some(side), None, None, None, None, Some(why)) => What::End(side, why),
+            (Some(side), None, None, None, None, Some(reason)) => What::End(side, reason),
             _ => return Err("it says not one thing but none or several".into()),
         };
         let by_tap = self.to.is_some();
@@ -366,10 +366,10 @@ mod tests {
             ("{\"ns\":1,\"from\":\"agent\",\"base64\":\"?\"}\n", 1, "base64"),
             ("{\"ns\":1,\"open\":true,\"more\":1}\n", 1, "unknown field"),
         ];
-        for (text, number, why) in cases {
+        for (text, number, reason) in cases {
             let bad = read(text).unwrap_err();
             assert_eq!(bad.number, number, "{text}: {bad}");
-            assert!(bad.why.contains(why), "{text}: {bad}");
+            assert!(bad.reason.contains(reason), "{text}: {bad}");
         }
         let cut = read("{\"ns\":1,\"conn\":1,\"open\":true}\n{\"ns\":2,\"co").unwrap();
         assert!(cut.is_cut && cut.lines.len() == 1, "a writer that was killed");

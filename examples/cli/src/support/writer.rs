@@ -168,12 +168,12 @@ impl Shared {
 
 impl State {
     /// Sets the failure. The first one stays, since it causes the others.
-    fn fail(&mut self, why: &io::Error) {
-        self.failure.get_or_insert_with(|| (why.kind(), why.to_string()));
+    fn fail(&mut self, reason: &io::Error) {
+        self.failure.get_or_insert_with(|| (reason.kind(), reason.to_string()));
     }
 
     fn check(&self) -> io::Result<()> {
-        self.failure.as_ref().map_or(Ok(()), |(kind, why)| Err(io::Error::new(*kind, why.clone())))
+        self.failure.as_ref().map_or(Ok(()), |(kind, reason)| Err(io::Error::new(*kind, reason.clone())))
     }
 
     fn unread(&self) -> io::Error {

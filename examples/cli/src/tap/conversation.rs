@@ -78,12 +78,12 @@ impl Conversation {
         ends: Arc<Ends>,
         recorder: &Arc<Recorder>,
     ) -> io::Result<Self> {
-        recorder.tell(conn, What::Open, false);
+        recorder.record(conn, What::Open, false);
         let editor = match connect_checked("tap", LOOPBACK, ends.editor_port, CONNECT, ends.trust) {
             Ok(editor) => editor,
             Err(error) => {
-                recorder.tell(conn, What::Bytes(Side::Editor, NO_EDITOR.to_vec()), true);
-                recorder.tell(conn, What::End(Side::Editor, not_connected(&error)), true);
+                recorder.record(conn, What::Bytes(Side::Editor, NO_EDITOR.to_vec()), true);
+                recorder.record(conn, What::End(Side::Editor, not_connected(&error)), true);
                 refuse(agent);
                 let port = ends.editor_port;
                 return Err(io::Error::other(match error {
@@ -186,8 +186,8 @@ fn head(agent: &TcpStream, to_editor: &Mutex<Pipe>, ends: &Ends) -> bool {
         pipe.set_redactor(Redactor::of_endless_head());
     }
     let end = end.or_else(|| handed.err().map(|error| format!("nobody heard it: {error}")));
-    if let Some(why) = &end {
-        pipe.end(why);
+    if let Some(reason) = &end {
+        pipe.end(reason);
     }
     end.is_none()
 }

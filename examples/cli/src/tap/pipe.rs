@@ -60,7 +60,7 @@ impl Pipe {
     /// begin a token, so minus signs replace them.
     pub(crate) fn set_redactor(&mut self, redactor: Redactor) {
         let held = self.redactor.finish();
-        self.tell(vec![b'-'; held.len()]);
+        self.record(vec![b'-'; held.len()]);
         self.redactor = redactor;
     }
 
@@ -74,24 +74,24 @@ impl Pipe {
             complain("tap", &format!("{}: an agent has come", self.conn));
         }
         let known = self.redactor.pass(recorded);
-        self.tell(known);
+        self.record(known);
         self.to.write_all(sent)?;
         self.bytes = self.bytes.saturating_add(u64::try_from(sent.len()).unwrap_or(u64::MAX));
         Ok(())
     }
 
-    fn tell(&self, bytes: Vec<u8>) {
+    fn record(&self, bytes: Vec<u8>) {
         if !bytes.is_empty() {
-            self.recorder.tell(self.conn, What::Bytes(self.from, bytes), false);
+            self.recorder.record(self.conn, What::Bytes(self.from, bytes), false);
         }
     }
 
     /// Records the end of this side, and ends the other side in the same way.
-    pub(crate) fn end(&mut self, why: &str) {
+    pub(crate) fn end(&mut self, reason: &str) {
         let held = self.redactor.finish();
-        self.tell(held);
+        self.record(held);
         if !self.is_over {
-            self.recorder.tell(self.conn, What::End(self.from, why.into()), false);
+            self.recorder.record(self.conn, What::End(self.from, reason.into()), false);
         }
         let _ = self.to.shutdown(Shutdown::Write);
     }
@@ -104,8 +104,8 @@ impl Pipe {
         }
         self.is_over = true;
         let held = self.redactor.finish();
-        self.tell(held);
-        let mut why = "the tap ends".to_owned();
+        self.record(held);
+        let mut reason = "the tap ends".to_owned();
         if self.redactor.is_between_frames() {
             // A frame from an agent must be masked. The frame contains the key, so the mask hides
             // nothing, and any key will do.
@@ -113,13 +113,13 @@ impl Pipe {
             let header = Header { fin: true, opcode: Opcode::Close, len: 2, key };
             let mut frame = header.encode().bytes().to_vec();
             frame.extend(CloseCode::GOING_AWAY.get().to_be_bytes());
-            self.recorder.tell(self.conn, What::Bytes(self.from, frame.clone()), true);
+            self.recorder.record(self.conn, What::Bytes(self.from, frame.clone()), true);
             let written = self.to.set_write_timeout(Some(FAREWELL)).and_then(|()| self.to.write_all(&frame));
             if let Err(error) = written {
-                why = format!("the tap ends, and nobody heard it: {error}");
+                reason = format!("the tap ends, and nobody heard it: {error}");
             }
         }
-        self.recorder.tell(self.conn, What::End(self.from, why), true);
+        self.recorder.record(self.conn, What::End(self.from, reason), true);
         let _ = self.to.shutdown(Shutdown::Write);
     }
 }

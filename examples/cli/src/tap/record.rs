@@ -73,7 +73,7 @@ impl Recorder {
 
     /// Records an event. A failure is reported once, and the session goes on: a full disk, a
     /// missing reader or the maximum size of the transcript does not interrupt anybody's work.
-    pub(crate) fn tell(&self, conn: u32, what: What, by_tap: bool) {
+    pub(crate) fn record(&self, conn: u32, what: What, by_tap: bool) {
         let mut inner = self.lock();
         // A connection in neither list has been ended in favor of a newer one.
         if inner.attached.contains(&conn) {
@@ -218,7 +218,7 @@ mod tests {
             recorder.hold(1);
             recorder.let_in(1);
             for _ in 0..3 {
-                recorder.tell(
+                recorder.record(
                     1,
                     What::Bytes(Side::Agent, b"forty bytes, and some more of the same....".to_vec()),
                     false,

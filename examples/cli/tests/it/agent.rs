@@ -85,7 +85,7 @@ fn script_calls_notifies_and_expects() {
     agent.put(r#"{"expect":{"event":"selection_changed","params":{"filePath":"PATH"}}}"#.replace("PATH", &path).as_str());
     agent.hang_up();
     editor.until("connected");
-    editor.tell(r#"{"cmd":"select","path":"bad.json","start":[0,0],"end":[1,3]}"#);
+    editor.send_line(r#"{"cmd":"select","path":"bad.json","start":[0,0],"end":[1,3]}"#);
     assert_eq!(agent.rest(), ["standard input: 1 step, all as expected"]);
     assert_eq!(agent.end(), (Some(0), String::new()));
 }
@@ -144,7 +144,7 @@ fn script_gets_end_as_event() {
         (
             "{\"expect\":{\"event\":\"at_mentioned\"}}",
             1,
-            "; came {\"event\":\"closed\",\"why\":\"the peer closed with 1001",
+            "; came {\"event\":\"closed\",\"reason\":\"the peer closed with 1001",
         ),
         (
             "{\"expect\":{\"event\":\"closed\"}}\n{\"call\":\"t\"}",
@@ -156,7 +156,7 @@ fn script_gets_end_as_event() {
         place.write("s", script);
         let mut agent = place.agent(&["--script", "s"]);
         editor.until("ide_connected");
-        editor.tell(r#"{"cmd":"quit"}"#);
+        editor.send_line(r#"{"cmd":"quit"}"#);
         let (ended, said) = agent.end();
         assert!(ended == Some(status) && said.contains(expected), "{script}: {ended:?} {said}");
         assert_eq!(editor.end().0, Some(0));
@@ -186,11 +186,11 @@ fn agents_reconnect_to_returning_editor() {
     calls.propose("t", "y");
     editor.until("diff");
     editor.kill();
-    assert_eq!(watch.event("lost")["why"], "the connection ended without a close frame");
+    assert_eq!(watch.event("lost")["reason"], "the connection ended without a close frame");
     assert_eq!(calls.event("outcome")["outcome"]["ended"], "the connection ended first");
     calls.event("lost");
     // This call waits until the agent is attached again.
-    calls.tell("closeAllDiffTabs");
+    calls.send_line("closeAllDiffTabs");
 
     let mut editor = place.editor(&["--port", &port, "--token-of", &kept]);
     assert_eq!(editor.port, port);
@@ -201,13 +201,13 @@ fn agents_reconnect_to_returning_editor() {
     for _ in 0..3 {
         editor.until("ide_connected");
     }
-    editor.tell(r#"{"cmd":"mention","path":"a.txt","conn":1}"#);
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,5]}"#);
+    editor.send_line(r#"{"cmd":"mention","path":"a.txt","conn":1}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,5]}"#);
     assert_eq!(watch.until("selection_changed")["params"]["text"], "hello");
     assert_eq!(script.end(), (Some(0), String::new()));
 
     // The editor returns with another token, which the agent reads from the lock file.
-    editor.tell(r#"{"cmd":"quit"}"#);
+    editor.send_line(r#"{"cmd":"quit"}"#);
     watch.until("lost");
     assert_eq!(editor.end().0, Some(0));
     let mut editor = place.editor(&["--port", &port]);

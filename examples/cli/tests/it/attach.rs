@@ -106,21 +106,21 @@ fn diff_is_rejected_edited_or_accepted() {
     let diff = editor.until("diff");
     assert_eq!(diff["path"], json!(place.project().join("a.txt")));
     assert_eq!(diff["contents"], "proposed ✻\n");
-    editor.tell(&answer(&diff["tab"], "reject", None));
-    assert_eq!(editor.until("diff_closed")["why"], "rejected");
+    editor.send_line(&answer(&diff["tab"], "reject", None));
+    assert_eq!(editor.until("diff_closed")["reason"], "rejected");
     assert_eq!((agent.line().as_str(), agent.end().0), ("rejected", Some(1)));
     assert_eq!(place.read("a.txt"), "old\n");
 
     let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
     let diff = editor.until("diff");
-    editor.tell(&answer(&diff["tab"], "accept", Some("edited\n")));
-    assert_eq!(editor.until("diff_closed")["why"], "accepted");
+    editor.send_line(&answer(&diff["tab"], "accept", Some("edited\n")));
+    assert_eq!(editor.until("diff_closed")["reason"], "accepted");
     assert_eq!(agent.end().0, Some(0));
     assert_eq!(place.read("a.txt"), "edited\n");
 
     let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
     let diff = editor.until("diff");
-    editor.tell(&answer(&diff["tab"], "accept", None));
+    editor.send_line(&answer(&diff["tab"], "accept", None));
     assert_eq!(agent.end().0, Some(0));
     assert_eq!(place.read("a.txt"), "proposed ✻\n");
 }
@@ -142,7 +142,7 @@ fn sixteen_open_diffs_delay_no_call() {
     assert_eq!(tabs, (0..2).flat_map(|a| (0..8).map(move |d| format!("{a}.{d}"))).collect::<Vec<_>>());
 
     for agent in &mut agents {
-        agent.tell(r#"getDiagnostics {"uri":"bad.json"}"#);
+        agent.send_line(r#"getDiagnostics {"uri":"bad.json"}"#);
     }
     for agent in &mut agents {
         let outcome = agent.event("outcome");
@@ -159,13 +159,13 @@ fn sixteen_open_diffs_delay_no_call() {
     first.kill();
     for _ in 0..8 {
         let closed = editor.until("diff_closed");
-        assert_eq!(closed["why"], "disconnected");
+        assert_eq!(closed["reason"], "disconnected");
         assert!(closed["tab"].as_str().unwrap().starts_with("0."), "{closed}");
     }
     editor.until("closed");
 
-    second.tell(r#"close_tab {"tab_name":"1.7"}"#);
-    assert_eq!(editor.until("diff_closed")["why"], "close_tab");
+    second.send_line(r#"close_tab {"tab_name":"1.7"}"#);
+    assert_eq!(editor.until("diff_closed")["reason"], "close_tab");
     let texts =
         |outcome: &Value| outcome["outcome"]["result"]["content"][0]["text"].as_str().unwrap().to_owned();
     assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
@@ -173,10 +173,10 @@ fn sixteen_open_diffs_delay_no_call() {
 
     assert!(editor.lock.exists());
     editor.terminate();
-    assert_eq!(editor.event("stopping")["why"], "signal");
+    assert_eq!(editor.event("stopping")["reason"], "signal");
     for _ in 0..7 {
         assert_eq!(texts(&second.event("outcome")), "DIFF_REJECTED");
-        assert_eq!(editor.until("diff_closed")["why"], "shutdown");
+        assert_eq!(editor.until("diff_closed")["reason"], "shutdown");
     }
     editor.until("closed");
     assert_eq!(editor.end().0, Some(0));
@@ -202,7 +202,9 @@ fn hidden_files_and_pauses_reach_no_agent() {
         let mut agent = place.agent(&["watch"]);
         editor.until("connected");
         let select = |editor: &mut Process, path: &str| {
-            editor.tell(&json!({"cmd": "select", "path": path, "start": [0, 0], "end": [0, 99]}).to_string());
+            editor.send_line(
+                &json!({"cmd": "select", "path": path, "start": [0, 0], "end": [0, 99]}).to_string(),
+            );
         };
         select(&mut editor, "a.txt");
         agent.until_selected("of a");
@@ -227,15 +229,15 @@ fn hidden_files_and_pauses_reach_no_agent() {
         select(&mut editor, "a.txt");
         agent.until_selected("of a");
 
-        editor.tell(r#"{"cmd":"pause"}"#);
+        editor.send_line(r#"{"cmd":"pause"}"#);
         editor.until("paused");
         agent.until_selected("");
-        editor.tell(r#"{"cmd":"mention","path":"a.txt"}"#);
+        editor.send_line(r#"{"cmd":"mention","path":"a.txt"}"#);
         assert!(editor.until("error")["message"].as_str().unwrap().contains("the editor is paused"));
         let asked = place.agent(&["call", "getOpenEditors"]).rest().concat();
         assert!(!asked.contains("a.txt"), "{asked}");
         select(&mut editor, "b.txt");
-        editor.tell(r#"{"cmd":"resume"}"#);
+        editor.send_line(r#"{"cmd":"resume"}"#);
         editor.until("resumed");
         agent.until_selected("of b");
         let asked = place.agent(&["call", "getOpenEditors"]).rest().concat();
@@ -251,18 +253,18 @@ fn watching_agent_gets_selections_and_mentions() {
     let mut editor = place.editor(&[]);
     let mut agent = place.agent(&["watch"]);
     editor.until("ide_connected");
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,1],"end":[1,8]}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,1],"end":[1,8]}"#);
     let heard = agent.event("selection_changed");
     assert_eq!(heard["params"]["text"], "ello\nwörld 😀");
     assert_eq!(heard["params"]["filePath"], path);
-    editor.tell(r#"{"cmd":"mention","path":"a.txt","lines":[0,1]}"#);
+    editor.send_line(r#"{"cmd":"mention","path":"a.txt","lines":[0,1]}"#);
     let heard = agent.until("at_mentioned");
     assert_eq!(heard["params"], json!({"filePath": path, "lineStart": 0, "lineEnd": 1}));
-    editor.tell(r#"{"cmd":"open","path":"a.txt"}"#);
+    editor.send_line(r#"{"cmd":"open","path":"a.txt"}"#);
     assert_eq!(agent.event("selection_changed")["params"]["text"], "");
-    editor.tell(r#"{"cmd":"clear"}"#);
+    editor.send_line(r#"{"cmd":"clear"}"#);
     assert_eq!(agent.event("selection_changed")["params"]["filePath"], "");
-    editor.tell(r#"{"cmd":"quit"}"#);
+    editor.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
     agent.fails(1, &["1001"]);
 }
@@ -301,7 +303,7 @@ fn headless_editor_serves_every_offered_tool() {
         ("reformat_file", file, vec!["-32602"]),
     ];
     for (name, arguments, expected) in cases {
-        agent.tell(&format!("{name} {arguments}"));
+        agent.send_line(&format!("{name} {arguments}"));
         let outcome = agent.event("outcome").to_string().replace("\\\"", "\"");
         for text in expected {
             assert!(outcome.contains(text), "{name} {arguments}: {text} is not in {outcome}");
@@ -336,12 +338,12 @@ fn offered_tools_change_while_an_agent_watches() {
     let mut editor = place.editor(&[]);
     let mut watching = place.agent(&["watch"]);
     editor.until("ide_connected");
-    editor.tell(r#"{"cmd":"tools","offer":["openFile"]}"#);
+    editor.send_line(r#"{"cmd":"tools","offer":["openFile"]}"#);
     watching.until("notifications/tools/list_changed");
     let mut agent = place.agent(&["tools"]);
     assert!(agent.line().starts_with("openFile"));
     assert_eq!(agent.end(), (Some(0), String::new()));
-    editor.tell(r#"{"cmd":"quit"}"#);
+    editor.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
 }
 
@@ -361,7 +363,7 @@ fn impossible_command_is_an_error_event() {
         (r#"{"cmd":"mention","path":"a.txt","conn":7}"#, "no connection 7"),
         (r#"{"cmd":"tools","offer":["openFile","dance"]}"#, "\"dance\" is not a tool"),
     ] {
-        editor.tell(line);
+        editor.send_line(line);
         let message = editor.event("error")["message"].as_str().unwrap().to_owned();
         assert!(message.contains(expected), "{line}: {message}");
     }
@@ -375,12 +377,14 @@ fn impossible_command_is_an_error_event() {
         r#"{"cmd":"answer","tab":"same","verdict":"accept"}"#.to_owned(),
         r#"{"cmd":"mention","path":"a.txt"}"#.to_owned(),
     ] {
-        editor.tell(&line);
+        editor.send_line(&line);
         let message = editor.until("error")["message"].as_str().unwrap().to_owned();
         assert!(conns.iter().all(|conn| message.contains(&conn.to_string())), "{line}: {message}");
     }
     for conn in &conns {
-        editor.tell(&json!({"cmd": "answer", "tab": "same", "verdict": "accept", "conn": conn}).to_string());
+        editor.send_line(
+            &json!({"cmd": "answer", "tab": "same", "verdict": "accept", "conn": conn}).to_string(),
+        );
         assert_eq!(editor.until("diff_closed")["conn"], *conn);
     }
     for mut agent in agents {
@@ -426,7 +430,7 @@ fn call_prints_texts_of_result() {
         place.agent(&["call", "openDiff", &json!({"path": path, "new_file_contents": "y"}).to_string()]);
     agent.fails(2, &["old_file_path"]);
     for _ in 0..4 {
-        let closed = editor.until("closed")["why"].as_str().unwrap().to_owned();
+        let closed = editor.until("closed")["reason"].as_str().unwrap().to_owned();
         assert!(closed.ends_with("1000"), "an agent left without a close handshake: {closed}");
     }
 }
@@ -542,7 +546,7 @@ fn host_override_is_used() {
     assert_eq!(host(), expected);
     assert_eq!(agent.end().0, Some(1));
     let mut bridge = overridden("bridge", &[]);
-    bridge.tell(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#);
+    bridge.send_line(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#);
     assert_eq!(host(), expected);
     assert_eq!(bridge.end().0, Some(1));
 

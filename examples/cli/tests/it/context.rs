@@ -20,9 +20,9 @@ fn agent_gets_offered_prompts_and_resources() {
     let (lines, status, said) = run(&["prompts"]);
     assert_eq!((lines.len(), status, said.as_str()), (0, Some(0), "agent: the editor offers no prompts\n"));
 
-    editor.tell(OFFER);
+    editor.send_line(OFFER);
     // The first command is carried out before the second one is refused.
-    editor.tell(r#"{"cmd":"context","prompts":[{}]}"#);
+    editor.send_line(r#"{"cmd":"context","prompts":[{}]}"#);
     assert!(editor.until("error")["message"].as_str().unwrap().contains("missing field `name`"));
     for _ in 0..2 {
         let (lines, status, _) = run(&["prompts"]);
@@ -52,8 +52,8 @@ fn agent_gets_offered_prompts_and_resources() {
     watching.until("notifications/prompts/list_changed");
     watching.until("notifications/resources/list_changed");
     // Another offer replaces the whole one.
-    editor.tell(r#"{"cmd":"context"}"#);
-    editor.tell(r#"{"cmd":"dance"}"#);
+    editor.send_line(r#"{"cmd":"context"}"#);
+    editor.send_line(r#"{"cmd":"dance"}"#);
     editor.until("error");
     let (_, status, said) = run(&["prompt", "review", r#"{"focus":"x"}"#]);
     assert!(status == Some(1) && said.contains("prompt review not found"), "{said}");
@@ -63,8 +63,8 @@ fn agent_gets_offered_prompts_and_resources() {
 fn context_commands_print_json_lines() {
     let place = Place::new("context-json");
     let mut editor = place.editor(&[]);
-    editor.tell(OFFER);
-    editor.tell(r#"{"cmd":"dance"}"#);
+    editor.send_line(OFFER);
+    editor.send_line(r#"{"cmd":"dance"}"#);
     editor.until("error");
     let run = |arguments: &[&str]| {
         let mut agent = place.agent(&[&["--json"], arguments].concat());

@@ -8,14 +8,14 @@ use std::fs;
 /// edit.
 fn ask(editor: &mut Editor, agent: &mut Process, uri: Option<&str>) -> Value {
     let arguments = uri.map_or_else(|| json!({}), |uri| json!({ "uri": uri }));
-    agent.tell(&format!("getDiagnostics {arguments}"));
+    agent.send_line(&format!("getDiagnostics {arguments}"));
     let edit = uri.map(|_| editor.until("edit_expected"));
     agent.event("outcome");
     edit.unwrap_or_default()
 }
 
 fn undo(editor: &mut Editor, edit: &Value) -> Value {
-    editor.tell(&json!({"cmd": "undo", "conn": edit["conn"], "edit": edit["edit"]}).to_string());
+    editor.send_line(&json!({"cmd": "undo", "conn": edit["conn"], "edit": edit["edit"]}).to_string());
     loop {
         let event = editor.json();
         if event["event"] == "edit_undone" || event["event"] == "error" {
@@ -46,10 +46,10 @@ fn edits_of_agent_are_listed_and_undone() {
     for (edit, confirmed) in edits.iter().zip([true, true, true, false]) {
         let ended = editor.until("edit_ended");
         assert_eq!((&ended["edit"], &ended["path"]), (&edit["edit"], &edit["path"]));
-        assert_eq!((&ended["why"], &ended["confirmed"]), (&json!("turn_done"), &json!(confirmed)));
+        assert_eq!((&ended["reason"], &ended["confirmed"]), (&json!("turn_done"), &json!(confirmed)));
     }
 
-    editor.tell(r#"{"cmd":"edits"}"#);
+    editor.send_line(r#"{"cmd":"edits"}"#);
     let list = editor.until("edits");
     let kinds: Vec<&Value> = list["edits"].as_array().unwrap().iter().map(|edit| &edit["kind"]).collect();
     assert_eq!(kinds, ["created", "changed", "removed"], "{list}");
@@ -72,7 +72,7 @@ fn edits_of_agent_are_listed_and_undone() {
         let message = undo(&mut editor, edit)["message"].as_str().unwrap().to_owned();
         assert!(message.starts_with("there is no edit"), "{message}");
     }
-    editor.tell(r#"{"cmd":"edits"}"#);
+    editor.send_line(r#"{"cmd":"edits"}"#);
     assert_eq!(editor.until("edits")["edits"], json!([]));
 }
 
@@ -88,5 +88,5 @@ fn files_outside_are_not_read() {
     agent.hang_up();
     agent.end();
     let ended = editor.until("edit_ended");
-    assert_eq!((&ended["why"], &ended["confirmed"]), (&json!("disconnected"), &json!(false)));
+    assert_eq!((&ended["reason"], &ended["confirmed"]), (&json!("disconnected"), &json!(false)));
 }

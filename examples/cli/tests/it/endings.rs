@@ -16,7 +16,7 @@ use tungstenite::protocol::CloseFrame;
 fn editor_reports_reason_of_its_end() {
     let place = Place::new("stopping");
     let how: [(&str, fn(&mut Process)); 4] = [
-        ("quit", |editor| editor.tell("{\"cmd\":\"quit\"}\n{\"cmd\":\"open\",\"path\":\"missing\"}")),
+        ("quit", |editor| editor.send_line("{\"cmd\":\"quit\"}\n{\"cmd\":\"open\",\"path\":\"missing\"}")),
         ("quit", |editor| {
             editor.put(r#"{"cmd":"quit"}"#);
             editor.hang_up();
@@ -24,13 +24,13 @@ fn editor_reports_reason_of_its_end() {
         ("end of standard input", Process::hang_up),
         ("signal", |editor| editor.terminate()),
     ];
-    for (why, end) in how {
+    for (reason, end) in how {
         let mut editor = place.editor(&[]);
         end(&mut editor);
-        assert_eq!(editor.event("stopping")["why"], why);
-        assert_eq!(editor.end(), (Some(0), String::new()), "{why}");
-        assert_eq!(editor.rest(), [""; 0], "{why}");
-        assert!(!editor.lock.exists(), "{why}");
+        assert_eq!(editor.event("stopping")["reason"], reason);
+        assert_eq!(editor.end(), (Some(0), String::new()), "{reason}");
+        assert_eq!(editor.rest(), [""; 0], "{reason}");
+        assert!(!editor.lock.exists(), "{reason}");
     }
 }
 
@@ -46,7 +46,7 @@ fn waiting_agent_prints_one_line_at_end() {
         let mut agent = place.agent(&["diff", "a.txt", "new.txt"]);
         editor.until("diff");
         if name == "quits" {
-            editor.tell(r#"{"cmd":"quit"}"#)
+            editor.send_line(r#"{"cmd":"quit"}"#)
         } else {
             editor.kill()
         }
@@ -120,7 +120,7 @@ fn unread_output_delays_no_agent() {
         // The proposal is far larger than a pipe.
         let mut first = proposing(&place, 400_000);
         // The answer to a later call on this connection shows that the editor has the proposal.
-        first.tell("getDiagnostics");
+        first.send_line("getDiagnostics");
         assert_eq!(first.event("outcome")["tool"], "getDiagnostics", "{name}");
         assert_eq!(place.agent(&["call", "getDiagnostics"]).end().0, Some(0), "{name}");
         let read = move || {
@@ -225,7 +225,7 @@ fn l06_lock_file_changes_are_events() {
     while editor.event("lock_file")["state"] != "restored" {}
     assert!(lock.exists());
     editor.terminate();
-    assert_eq!(editor.event("stopping")["why"], "signal");
+    assert_eq!(editor.event("stopping")["reason"], "signal");
     assert_eq!(editor.end().0, Some(0));
     assert!(!lock.exists());
 }
@@ -282,6 +282,6 @@ fn non_utf8_line_does_not_end_editor() {
     let lines: Vec<String> =
         BufReader::new(editor.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
     assert_eq!(lines[1], r#"{"event":"error","line":2,"message":"line 2 is no command: it is not UTF-8"}"#);
-    assert_eq!(lines[2], r#"{"event":"stopping","why":"quit"}"#);
+    assert_eq!(lines[2], r#"{"event":"stopping","reason":"quit"}"#);
     assert_eq!(ended(editor), (Some(0), String::new()));
 }

@@ -32,13 +32,13 @@ fn files_outside_of_folders_are_refused() {
             json!({"cmd": "mention", "path": path}),
         ];
         for command in commands {
-            editor.tell(&command.to_string());
+            editor.send_line(&command.to_string());
             let message = editor.until("error")["message"].to_string();
             assert!(message.contains("lies outside of the open folders"), "{command}: {message}");
         }
         let calls = [("openFile", json!({"filePath": path})), ("getDiagnostics", json!({"uri": path}))];
         for (tool, arguments) in calls {
-            agent.tell(&format!("{tool} {arguments}"));
+            agent.send_line(&format!("{tool} {arguments}"));
             let outcome = agent.event("outcome");
             let result = &outcome["outcome"]["result"];
             assert_eq!(result["isError"], true, "{tool} {arguments}: {outcome}");
@@ -59,7 +59,7 @@ fn diff_outside_of_folders_is_marked() {
     let cases = paths(&place).into_iter().map(|path| (path, true)).chain([(inside, false)]);
     for (path, outside) in cases {
         let arguments = json!({"new_file_path": path, "new_file_contents": "x", "tab_name": "t"});
-        agent.tell(&format!("openDiff {arguments}"));
+        agent.send_line(&format!("openDiff {arguments}"));
         let diff = editor.until("diff");
         assert_eq!(diff["path"], path);
         assert_eq!(diff.get("outside"), outside.then_some(&Value::Bool(true)), "{path}");
@@ -112,6 +112,6 @@ fn open_file_selects_requested_passage() {
     // below.
     let described = call(json!({"makeFrontmost": false, "startText": "fn b"}));
     assert_eq!(serde_json::from_str::<Value>(&described[0]).unwrap()["lineCount"], 4);
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[2,2],"end":[2,3]}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[2,2],"end":[2,3]}"#);
     assert_eq!(watching.event("selection_changed")["params"]["text"], "1");
 }

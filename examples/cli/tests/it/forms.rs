@@ -32,24 +32,24 @@ fn script_answers_forms_of_the_editor() {
            {"expect":{"event":"form"}}
            {"answer":{"action":"accept","content":{"suite":"some"}},"unchecked":true}
            {"expect":{"event":"form"}}
-           {"expect":{"event":"form_closed","why":"cancelled"}}
+           {"expect":{"event":"form_closed","reason":"cancelled"}}
            {"expect":{"event":"form"}}"#,
     );
     let mut script = place.agent(&["--script", "s"]);
     editor.until("ide_connected");
-    editor.tell(&ask(TESTS, ""));
-    editor.tell(&ask(r#"{"message":"second","requestedSchema":{"properties":{}}}"#, r#","conn":1"#));
+    editor.send_line(&ask(TESTS, ""));
+    editor.send_line(&ask(r#"{"message":"second","requestedSchema":{"properties":{}}}"#, r#","conn":1"#));
     let accepted = json!({"event": "form_answer", "line": 1, "action": "accept", "content": {"suite": "failed", "jobs": 3}});
     assert_eq!(answer(&mut editor), accepted);
     assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 2, "action": "decline"}));
-    editor.tell(&ask(TESTS, ""));
+    editor.send_line(&ask(TESTS, ""));
     let error = "the answer of the peer does not fit the request";
     assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 3, "error": error}));
-    editor.tell(&ask(TESTS, r#","within":50"#));
+    editor.send_line(&ask(TESTS, r#","within":50"#));
     let error = "the peer did not answer in time";
     assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 4, "error": error}));
     // The agent ends while a form is open.
-    editor.tell(&ask(TESTS, ""));
+    editor.send_line(&ask(TESTS, ""));
     let error = "the connection ended before the peer answered";
     assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 5, "error": error}));
     editor.event("closed");
@@ -61,7 +61,7 @@ fn unusable_form_is_an_error_event() {
     let place = Place::new("form-wrong");
     let mut editor = place.editor(&[]);
     let mut refused = |line: &str, expected: &str| {
-        editor.tell(line);
+        editor.send_line(line);
         let message = editor.until("error")["message"].as_str().unwrap().to_owned();
         assert!(message.contains(expected), "{line}: {message}");
     };
@@ -75,11 +75,11 @@ fn unusable_form_is_an_error_event() {
     // `calls` reads standard input itself, so it shows no form.
     let _calls = place.agent(&["calls"]);
     let conn = editor.until("connected")["conn"].clone();
-    editor.tell(&ask(TESTS, &format!(r#","conn":{conn}"#)));
+    editor.send_line(&ask(TESTS, &format!(r#","conn":{conn}"#)));
     assert_eq!(editor.until("error")["line"], 5);
     let _watch = place.agent(&["watch"]);
     editor.until("connected");
-    editor.tell(&ask(TESTS, ""));
+    editor.send_line(&ask(TESTS, ""));
     let message = editor.until("error")["message"].as_str().unwrap().to_owned();
     assert!(message.contains("several agents are attached"), "{message}");
 }
@@ -103,7 +103,7 @@ fn script_with_wrong_answer_fails() {
         if script.contains("expect") {
             editor.until("ide_connected");
             let conn = editor.until("roots")["conn"].clone();
-            editor.tell(&ask(TESTS, &format!(r#","conn":{conn}"#)));
+            editor.send_line(&ask(TESTS, &format!(r#","conn":{conn}"#)));
         } else if status == 1 {
             editor.until("closed");
         }
@@ -125,7 +125,7 @@ fn watched(name: &str, mark: &str) -> (Place, Editor, Tmux) {
 #[test]
 fn person_answers_forms_at_a_terminal() {
     let (_place, mut editor, tmux) = watched("form-terminal", ";");
-    editor.tell(&ask(TESTS, ""));
+    editor.send_line(&ask(TESTS, ""));
     let screen = tmux.wait("a number from 1 to 2 >");
     assert!(screen.contains("\"ide-mcp editor\" asks:\n  | Which\u{fffd} tests?\n"), "{screen}");
     assert!(screen.contains("1/2 suite\n    1  All of them\n    2  Failed\n"), "{screen}");
@@ -138,7 +138,7 @@ fn person_answers_forms_at_a_terminal() {
     tmux.line("0");
     tmux.wait("this is outside the bounds");
     // The next form waits until this one has ended.
-    editor.tell(&ask(r#"{"message":"Go on?","requestedSchema":{"properties":{}}}"#, ""));
+    editor.send_line(&ask(r#"{"message":"Go on?","requestedSchema":{"properties":{}}}"#, ""));
     tmux.keys(&["Enter"]);
     let accepted = json!({"event": "form_answer", "line": 1, "action": "accept", "content": {"suite": "failed", "jobs": 2}});
     assert_eq!(answer(&mut editor), accepted);
@@ -150,7 +150,7 @@ fn person_answers_forms_at_a_terminal() {
         [(3, &["/decline", "Enter"][..], "decline"), (4, &["C-d"], "cancel"), (5, &["C-d"], "cancel")]
     {
         tmux.line("clear");
-        editor.tell(&ask(TESTS, ""));
+        editor.send_line(&ask(TESTS, ""));
         tmux.until("the question", |screen| screen.trim_end().ends_with("a number from 1 to 2 >"));
         tmux.keys(keys);
         assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": line, "action": action}));
@@ -161,18 +161,18 @@ fn person_answers_forms_at_a_terminal() {
 fn closed_form_leaves_the_terminal() {
     let (_place, mut editor, tmux) = watched("form-closed", ";");
     for line in [1, 2] {
-        editor.tell(&ask(TESTS, r#","within":1500"#));
+        editor.send_line(&ask(TESTS, r#","within":1500"#));
         let error = "the peer did not answer in time";
         assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": line, "error": error}));
         let closed = |screen: &str| screen.matches("the editor closed the form").count() == line;
         tmux.until("the end of the form", closed);
     }
     // The next form takes the next line.
-    editor.tell(&ask(TESTS, ""));
+    editor.send_line(&ask(TESTS, ""));
     tmux.until("three questions", |screen| screen.matches("a number from 1 to 2 >").count() == 3);
     tmux.line("/cancel");
     assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 3, "action": "cancel"}));
-    editor.tell(r#"{"cmd":"quit"}"#);
+    editor.send_line(r#"{"cmd":"quit"}"#);
     tmux.wait("status 1");
 }
 
@@ -183,10 +183,10 @@ fn line_of_closed_form_answers_no_other() {
         |message: &str| format!(r#"{{"message":"{message}","requestedSchema":{{"properties":{{}}}}}}"#);
     // The second round begins in the state that the first one leaves.
     for (round, line) in [(1, 1), (2, 3)] {
-        editor.tell(&ask(&confirm(&format!("Keep {round}?")), r#","within":2000"#));
+        editor.send_line(&ask(&confirm(&format!("Keep {round}?")), r#","within":2000"#));
         tmux.wait(&format!("Keep {round}?"));
         tmux.wait("yes or no >");
-        editor.tell(&ask(&confirm(&format!("Delete {round}?")), ""));
+        editor.send_line(&ask(&confirm(&format!("Delete {round}?")), ""));
         tmux.type_text("yes");
         let error = "the peer did not answer in time";
         assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": line, "error": error}));
@@ -210,9 +210,9 @@ fn line_of_closed_form_answers_no_other() {
 fn session_goes_on_during_a_form() {
     let (place, mut editor, tmux) = watched("form-waits", ";");
     place.write("a.txt", "hello\n");
-    editor.tell(&ask(TESTS, ""));
+    editor.send_line(&ask(TESTS, ""));
     tmux.wait("a number from 1 to 2 >");
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,5]}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,5]}"#);
     tmux.wait("selection_changed");
     tmux.line("/decline");
     assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 1, "action": "decline"}));
@@ -222,7 +222,7 @@ fn session_goes_on_during_a_form() {
 fn agent_in_background_shows_no_form() {
     let (_place, mut editor, tmux) = watched("form-background", "&");
     for line in [1, 2] {
-        editor.tell(&ask(TESTS, ""));
+        editor.send_line(&ask(TESTS, ""));
         let event = answer(&mut editor);
         assert_eq!(event["line"], line);
         assert!(event["error"].as_str().unwrap().contains("the agent runs in the background"), "{event}");

@@ -148,13 +148,13 @@ fn tools_and_resources_reveal_no_hidden_file() {
     let mut agent = Agent::attach(&mut editor);
     // Hidden files that the person has opened, and nothing else.
     for path in [".env", "linked-third.json", "secrets.json"] {
-        editor.tell(&json!({"cmd": "open", "path": path}).to_string());
+        editor.send_line(&json!({"cmd": "open", "path": path}).to_string());
         editor.until("hidden");
     }
     for opens_another in [false, true] {
         if opens_another {
-            editor.tell(r#"{"cmd":"open","path":"a.txt"}"#);
-            editor.tell(r#"{"cmd":"dance"}"#);
+            editor.send_line(r#"{"cmd":"open","path":"a.txt"}"#);
+            editor.send_line(r#"{"cmd":"dance"}"#);
             editor.until("error");
         }
         for [file, gone, link] in HIDDEN {
@@ -200,12 +200,12 @@ fn direct_requests_reveal_no_hidden_file() {
         for [file, _, link] in HIDDEN {
             for path in [file, link] {
                 let path = place.project().join(path);
-                editor.tell(&json!({"cmd": "open", "path": path}).to_string());
+                editor.send_line(&json!({"cmd": "open", "path": path}).to_string());
                 editor.until("hidden");
             }
         }
-        editor.tell(&json!({"cmd": "open", "path": place.project().join("a.txt")}).to_string());
-        editor.tell(r#"{"cmd":"dance"}"#);
+        editor.send_line(&json!({"cmd": "open", "path": place.project().join("a.txt")}).to_string());
+        editor.send_line(r#"{"cmd":"dance"}"#);
         editor.until("error");
         for [file, gone, link] in HIDDEN {
             let [of_file, of_gone, of_link] =
@@ -238,12 +238,12 @@ fn pause_hides_names_prompts_and_resources() {
         "cmd": "context", "prompts": [{"name": "p", "text": MARKER}],
         "resources": [{"uri": "notes://today", "text": MARKER}],
     });
-    editor.tell(&offer.to_string());
-    editor.tell(r#"{"cmd":"open","path":"a.txt"}"#);
-    editor.tell(r#"{"cmd":"dance"}"#);
+    editor.send_line(&offer.to_string());
+    editor.send_line(r#"{"cmd":"open","path":"a.txt"}"#);
+    editor.send_line(r#"{"cmd":"dance"}"#);
     editor.until("error");
     for _ in 0..2 {
-        editor.tell(r#"{"cmd":"pause"}"#);
+        editor.send_line(r#"{"cmd":"pause"}"#);
         editor.until("paused");
         let mut answers = resources(&mut agent);
         answers.push(agent.ask("prompts/get", &json!({"name": "p"})));
@@ -252,7 +252,7 @@ fn pause_hides_names_prompts_and_resources() {
             let text = answer.to_string();
             assert!(!text.contains(MARKER) && !text.contains("a.txt"), "{text}");
         }
-        editor.tell(r#"{"cmd":"resume"}"#);
+        editor.send_line(r#"{"cmd":"resume"}"#);
         editor.until("resumed");
         let read = agent.ask("resources/read", &json!({"uri": "notes://today"}));
         assert!(read.to_string().contains(MARKER), "{read}");

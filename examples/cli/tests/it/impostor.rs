@@ -69,7 +69,7 @@ fn l13_no_program_speaks_to_another_user() {
             let info = json!({"name": "test", "version": "1"});
             let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
             let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-            process.try_tell(&initialize.to_string());
+            process.try_send_line(&initialize.to_string());
         }
         let (status, said) = process.end_within(Duration::from_secs(5));
         assert!(status.is_some_and(|status| status > 0), "{name}: {status:?} {said}");

@@ -9,7 +9,7 @@ fn verdict_names_tab_if_several_are_open() {
     let mut editor = place.editor(&[]);
     let open = |agent: &mut Process, editor: &mut Process, tab: &str| {
         let arguments = json!({"new_file_path": "/x", "new_file_contents": "y", "tab_name": tab});
-        agent.tell(&format!("openDiff {arguments}"));
+        agent.send_line(&format!("openDiff {arguments}"));
         loop {
             let line = editor.line();
             if line.starts_with(r#"{"event":"diff","#) {
@@ -18,7 +18,7 @@ fn verdict_names_tab_if_several_are_open() {
         }
     };
     let refused = |editor: &mut Process, command: &str, expected: &[&str]| {
-        editor.tell(command);
+        editor.send_line(command);
         let message = editor.until("error")["message"].as_str().unwrap().to_owned();
         assert!(expected.iter().all(|text| message.contains(text)), "{command}: {message}");
     };
@@ -35,9 +35,9 @@ fn verdict_names_tab_if_several_are_open() {
     refused(&mut editor, accept, &both);
     refused(&mut editor, r#"{"cmd":"answer","tab":"three","verdict":"accept"}"#, &both);
     refused(&mut editor, r#"{"cmd":"answer","conn":7,"verdict":"accept"}"#, &both);
-    editor.tell(r#"{"cmd":"answer","tab":"one","verdict":"reject"}"#);
+    editor.send_line(r#"{"cmd":"answer","tab":"one","verdict":"reject"}"#);
     assert_eq!(editor.until("diff_closed")["tab"], "one");
-    editor.tell(accept);
+    editor.send_line(accept);
     assert_eq!(editor.until("diff_closed")["tab"], "two");
     agent.hang_up();
     assert_eq!(agent.end().0, Some(0));
@@ -51,7 +51,7 @@ fn wrong_line_does_not_stop_later_calls() {
     for line in
         ["getDiagnostics {", "", "openDiff {}", "getDiagnostics []", "closeAllDiffTabs", "executeCode {}"]
     {
-        agent.tell(line);
+        agent.send_line(line);
     }
     agent.hang_up();
     assert_eq!(agent.end().0, Some(1));

@@ -81,8 +81,8 @@ fn model_calls_tools_beside_the_agent() {
     let connected = editor.until("model_connected");
     assert_eq!((&connected["client"], &connected["conn"]), (&json!("model"), &json!(2)));
     // The mention names no connection, which is an error if two agents are attached.
-    editor.tell(r#"{"cmd":"mention","path":"a.txt"}"#);
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,4]}"#);
+    editor.send_line(r#"{"cmd":"mention","path":"a.txt"}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,4]}"#);
     for pushed in ["selection_changed", "at_mentioned"] {
         // The mention waits for the settle time of the agent, and the selection is repeated at its end.
         agent.until(pushed);

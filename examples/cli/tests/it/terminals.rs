@@ -56,7 +56,7 @@ fn unread_terminal_delays_no_agent() {
     // terminal.
     let mut agent = place.agent(&["calls"]);
     for turn in 0..40 {
-        agent.tell(&format!("openFile {}", json!({"filePath": files[turn % 2]})));
+        agent.send_line(&format!("openFile {}", json!({"filePath": files[turn % 2]})));
         let outcome = agent.event("outcome");
         assert_ne!(outcome["outcome"]["result"]["isError"], true, "{outcome}");
     }
@@ -79,7 +79,7 @@ fn lost_terminal_ends_the_editor() {
     place.published("the editor", None);
     let mut agent = place.agent(&["calls"]);
     agent.propose("t", "new");
-    agent.tell("getOpenEditors");
+    agent.send_line("getOpenEditors");
     assert_eq!(agent.event("outcome")["tool"], "getOpenEditors");
     drop(person);
     let (status, said) = ended(editor);

@@ -12,7 +12,7 @@ start_client_and_settle
 
 submit 'write new.json with 1'
 expect_event '"event":"edit_expected".*new\.json"' 20
-expect_event '"event":"edit_ended".*new\.json","why":"turn_done","confirmed":true' 10
+expect_event '"event":"edit_ended".*new\.json","reason":"turn_done","confirmed":true' 10
 expect_file new.json 1
 
 submit 'list problems of c.json'
@@ -22,8 +22,8 @@ expect_screen "Couldn't edit file" 20
 
 submit 'edit c.json from 1 to 10 and edit c.json from 2 to 20'
 expect_event '"event":"edit_expected".*c\.json"' 20
-expect_event '"event":"edit_ended".*c\.json","why":"next_edit","confirmed":true' 10
-expect_event '"event":"edit_ended".*c\.json","why":"turn_done","confirmed":true' 10
+expect_event '"event":"edit_ended".*c\.json","reason":"next_edit","confirmed":true' 10
+expect_event '"event":"edit_ended".*c\.json","reason":"turn_done","confirmed":true' 10
 [ "$(grep --count '"event":"edit_expected"' "$events")" = 3 ] || fail 'there are not exactly three hints'
 
 # Prints the name of the edit whose end has the number $1.

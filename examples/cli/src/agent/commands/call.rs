@@ -1,6 +1,6 @@
 //! `call NAME JSON`: makes one call, and prints the texts of its result.
 
-use super::{Verdict, print_texts, told};
+use super::{Verdict, print_outcome, print_texts};
 use crate::agent::events::Of;
 use crate::agent::session::{Failure, Session};
 use ide_mcp::ide::OtherTool;
@@ -10,7 +10,7 @@ pub(crate) fn call(session: &mut Session, request: &OtherTool, json: bool) -> Re
     let asked = session.call(request).map_err(|error| error.to_string())?;
     let what = format!("the result of {:?}", request.name);
     if json {
-        return told(session, asked, &what, Of::Tool(request.name.to_string()));
+        return print_outcome(session, asked, &what, Of::Tool(request.name.to_string()));
     }
     let raw = session.result_of(asked, &what)?;
     let result = ToolResult::read(&raw).ok_or("the result of the tool has no content")?;

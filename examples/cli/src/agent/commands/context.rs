@@ -1,6 +1,6 @@
 //! `prompts`, `prompt NAME JSON`, `resources` and `read URI`: the prompts and resources of the editor.
 
-use super::{Verdict, print, print_json, print_texts, told};
+use super::{Verdict, print, print_json, print_outcome, print_texts};
 use crate::agent::events::Of;
 use crate::agent::session::{Failure, Session};
 use crate::support::complain;
@@ -41,7 +41,7 @@ pub(crate) fn prompt(session: &mut Session, request: &GetPrompt, json: bool) -> 
     let asked = asked.map_err(|error| error.to_string())?.id();
     let what = format!("the prompt {:?}", request.name);
     if json {
-        return told(session, asked, &what, Of::Prompt(request.name.clone()));
+        return print_outcome(session, asked, &what, Of::Prompt(request.name.clone()));
     }
     let raw = session.result_of(asked, &what)?;
     let result = PromptResult::read(&raw).ok_or("the prompt has no messages")?;
@@ -89,7 +89,7 @@ pub(crate) fn read_uri(session: &mut Session, uri: &str, json: bool) -> Result<V
     let asked = asked.map_err(|error| error.to_string())?.id();
     let what = format!("the resource {uri:?}");
     if json {
-        return told(session, asked, &what, Of::Resource(uri.into()));
+        return print_outcome(session, asked, &what, Of::Resource(uri.into()));
     }
     let raw = session.result_of(asked, &what)?;
     let result = ResourceResult::read(&raw).ok_or("the resource has no contents")?;

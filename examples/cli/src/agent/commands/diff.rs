@@ -68,11 +68,11 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
     let verdict = match texts.as_slice() {
         ["FILE_SAVED", text] => {
             fs::write(absolute, text).map_err(|error| format!("{}: {error}", path.display()))?;
-            tell("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
+            print_verdict("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
             Verdict::Good
         }
         ["DIFF_REJECTED", ..] => {
-            tell("rejected", "rejected", path, json)?;
+            print_verdict("rejected", "rejected", path, json)?;
             Verdict::Bad
         }
         other => {
@@ -87,7 +87,7 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
 }
 
 /// Prints the verdict on a proposal for `path`, as text or as a line of JSON.
-pub(crate) fn tell(verdict: &str, words: &str, path: &Path, json: bool) -> Result<Verdict, Failure> {
+pub(crate) fn print_verdict(verdict: &str, words: &str, path: &Path, json: bool) -> Result<Verdict, Failure> {
     if json {
         let path = path.display().to_string();
         print_json(&Line { event: "diff", verdict, path: &path })?;

@@ -52,7 +52,12 @@ pub(crate) fn print_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<()
 }
 
 /// Waits for the outcome of a request, and prints it as a line of JSON.
-pub(crate) fn told(session: &mut Session, asked: RequestId, what: &str, of: Of) -> Result<Verdict, Failure> {
+pub(crate) fn print_outcome(
+    session: &mut Session,
+    asked: RequestId,
+    what: &str,
+    of: Of,
+) -> Result<Verdict, Failure> {
     match session.outcome_of(asked, what)? {
         Outcome::Closed => Err(format!("the editor ended before it answered ({})", session.end())),
         outcome => {

@@ -65,15 +65,15 @@ impl Desk {
 
     /// Takes the end of a form that the person has not answered. `client` is `None` if the connection
     /// has ended.
-    pub(crate) fn end(&mut self, client: Option<&mut Client>, editor: &str, call: CallId, why: &CallEnd) {
+    pub(crate) fn end(&mut self, client: Option<&mut Client>, editor: &str, call: CallId, reason: &CallEnd) {
         self.waiting.retain(|(waiting, _)| *waiting != call);
         if self.open.take_if(|(open, _)| *open == call).is_some() {
-            let why = match why {
+            let reason = match reason {
                 CallEnd::Cancelled { .. } => "the editor closed the form",
                 CallEnd::Expired => "nobody answered in time; the form is closed",
                 _ => "the connection ended; the form is closed",
             };
-            show(&format!("\n  {why}\n"));
+            show(&format!("\n  {reason}\n"));
             if let Some(client) = client {
                 self.show_next(client, editor);
             }

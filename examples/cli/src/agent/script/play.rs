@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// The maximum number of events in the message about an expected event that did not come.
-const TOLD: usize = 5;
+const SHOWN: usize = 5;
 /// The maximum number of events that no step has expected so far. An editor that sends more is out
 /// of control.
 const UNEXPECTED: usize = 10_000;
@@ -94,7 +94,7 @@ impl Stage<'_> {
 
     fn is_attached(&self) -> Result<(), Failure> {
         match &self.ended {
-            Some(why) => Err(format!("the connection has ended: {why}")),
+            Some(reason) => Err(format!("the connection has ended: {reason}")),
             None if !self.session.is_ready() => {
                 Err("the connection is lost; expect {\"event\":\"attached\"} first".into())
             }
@@ -127,13 +127,14 @@ impl Stage<'_> {
         let came = match self.came.len() {
             0 => "; nothing came".into(),
             all => {
-                let told: Vec<String> = self.came.iter().rev().take(TOLD).rev().map(shown_event).collect();
-                let more = all.saturating_sub(TOLD);
+                let shown: Vec<String> = self.came.iter().rev().take(SHOWN).rev().map(shown_event).collect();
+                let more = all.saturating_sub(SHOWN);
                 let before = if more == 0 { String::new() } else { format!("{more} others, then ") };
-                format!("; came {before}{}", told.join(", "))
+                format!("; came {before}{}", shown.join(", "))
             }
         };
-        let end = self.ended.as_ref().map_or(String::new(), |why| format!("; the connection ended: {why}"));
+        let end =
+            self.ended.as_ref().map_or(String::new(), |reason| format!("; the connection ended: {reason}"));
         Err(format!("expected {shown} within {} ms{came}{end}", within.as_millis()))
     }
 
@@ -160,9 +161,9 @@ impl Stage<'_> {
                 Ok(Some(heard)) => self.take(heard)?,
                 Ok(None) if left.is_zero() => return Ok(()),
                 Ok(None) => waiting.show(),
-                Err(why) => {
-                    self.came.push_back(json!({"event": "closed", "why": why}));
-                    self.ended = Some(why);
+                Err(reason) => {
+                    self.came.push_back(json!({"event": "closed", "reason": reason}));
+                    self.ended = Some(reason);
                 }
             }
         }

@@ -99,7 +99,7 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
         }
         // Our side closed, so either the session failed, or the sub-protocol was missing.
         ClientEvent::Closed(Closed::Local { .. }) => {
-            Some(failed.take().map_or(Answer::NoSubprotocol, |why| Answer::NoSession(safe(&why))))
+            Some(failed.take().map_or(Answer::NoSubprotocol, |reason| Answer::NoSession(safe(&reason))))
         }
         ClientEvent::Closed(closed) => Some(end(&closed)),
         _ => None,

@@ -71,10 +71,10 @@ fn attached(who: &str, answer: &Answer) -> (&'static Kind, String) {
         Answer::NoSubprotocol => {
             (&kinds::SUBPROTOCOL_MISSING, format!("{who} does not choose the sub-protocol mcp"))
         }
-        Answer::NoSession(why) => (&kinds::SESSION_FAILS, format!("{who} opens no session: {why}")),
+        Answer::NoSession(reason) => (&kinds::SESSION_FAILS, format!("{who} opens no session: {reason}")),
         Answer::Silent => (&kinds::PORT_SILENT, format!("{who} does not answer")),
-        Answer::Alien(why) => {
-            (&kinds::NOT_AN_EDITOR, format!("where {who} should be is something else: {why}"))
+        Answer::Alien(reason) => {
+            (&kinds::NOT_AN_EDITOR, format!("where {who} should be is something else: {reason}"))
         }
     }
 }

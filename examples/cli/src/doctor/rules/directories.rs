@@ -42,12 +42,12 @@ fn above(Weak { path, weakness }: &Weak) -> (&'static kinds::Kind, String) {
 }
 
 fn used(Directory { path, source, state, .. }: &Directory) -> (&'static kinds::Kind, String) {
-    let why = match source {
+    let reason = match source {
         Source::ConfigDir => "by CLAUDE_CONFIG_DIR",
         _ => "below the home directory",
     };
     match state {
-        State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {path:?} ({why})")),
+        State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {path:?} ({reason})")),
         State::NotADirectory => (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{path:?} is no directory")),
         State::Unreadable(error) => {
             (&kinds::DIRECTORY_UNREADABLE, format!("{path:?} cannot be read: {error}"))
@@ -61,7 +61,7 @@ fn used(Directory { path, source, state, .. }: &Directory) -> (&'static kinds::K
         State::There { mode: Some(mode), .. } if mode & READ != 0 => {
             (&kinds::DIRECTORY_READABLE, format!("{path:?} has mode {mode:03o}"))
         }
-        State::There { .. } => (&kinds::DIRECTORY_SOUND, format!("lock files are in {path:?} ({why})")),
+        State::There { .. } => (&kinds::DIRECTORY_SOUND, format!("lock files are in {path:?} ({reason})")),
     }
 }
 

@@ -27,8 +27,8 @@ fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, Strin
         Trouble::Link => (&kinds::LOCK_IS_A_LINK, format!("{path:?} is a symbolic link")),
         Trouble::NotAFile => (&kinds::LOCK_NOT_A_FILE, format!("{path:?} is no regular file")),
         Trouble::NotOurs { owner } => (&kinds::LOCK_NOT_OURS, format!("{path:?} belongs to user {owner}")),
-        Trouble::Unparsable(why) => (&kinds::LOCK_UNPARSABLE, format!("{path:?}: {why}")),
-        Trouble::Unreadable(why) => (&kinds::LOCK_UNREADABLE, format!("{path:?}: {why}")),
+        Trouble::Unparsable(reason) => (&kinds::LOCK_UNPARSABLE, format!("{path:?}: {reason}")),
+        Trouble::Unreadable(reason) => (&kinds::LOCK_UNREADABLE, format!("{path:?}: {reason}")),
     }
 }
 

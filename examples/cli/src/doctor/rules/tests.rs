@@ -627,7 +627,7 @@ const MEASURED: &[Measured] = &[
         None,
     ),
     (
-        "told not to attach",
+        "attaching is switched off",
         |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "false"),
         &["auto-connect-off"],
         |verdict| matches!(verdict, Verdict::Refrains { port: 1, .. }),

@@ -36,8 +36,8 @@ pub(crate) const NAMES: &[&str] = &[
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let variables = &facts.variables;
-    if let Err(why) = &facts.directories {
-        findings.push(Finding::new(&kinds::VARIABLES_UNUSABLE, why));
+    if let Err(reason) = &facts.directories {
+        findings.push(Finding::new(&kinds::VARIABLES_UNUSABLE, reason));
     } else if let Some(dir) = variables.get(CONFIG_DIR) {
         findings.push(Finding::new(&kinds::CONFIG_DIR_SET, format!("{CONFIG_DIR} is {dir:?}")));
     }

@@ -47,7 +47,7 @@ pub(crate) struct Headless {
 /// earlier.
 #[derive(Debug)]
 struct Ending {
-    why: String,
+    reason: String,
     at: Time,
 }
 
@@ -97,7 +97,7 @@ impl Headless {
     /// Takes the reason of the end if the editor has to end now.
     pub(crate) fn end(&mut self, now: Time) -> Option<String> {
         let is_due = |ending: &mut Ending| ending.at <= now || !self.disk.has_own_jobs();
-        self.ending.take_if(is_due).map(|ending| ending.why)
+        self.ending.take_if(is_due).map(|ending| ending.reason)
     }
 
     /// Returns true if the editor ends and takes no further command.
@@ -111,8 +111,8 @@ impl Headless {
     }
 
     /// Ends the editor after the commands that it has received so far, or after [`FOR_COMMANDS`].
-    pub(crate) fn end_after_commands(&mut self, now: Time, why: String) {
-        self.ending.get_or_insert_with(|| Ending { why, at: now.saturating_add(FOR_COMMANDS) });
+    pub(crate) fn end_after_commands(&mut self, now: Time, reason: String) {
+        self.ending.get_or_insert_with(|| Ending { reason, at: now.saturating_add(FOR_COMMANDS) });
     }
 
     /// Handles an event of the host.
@@ -135,7 +135,7 @@ impl Headless {
             LockFileEvent::Failed { error } => ("failed", Some(error.as_str())),
             _ => return,
         };
-        self.report.tell(&Event::LockFile { state, problem });
+        self.report.write(&Event::LockFile { state, problem });
     }
 
     /// Carries out a line of standard input after the lines before it. `pause` and `resume` take effect at
@@ -176,11 +176,11 @@ impl Headless {
             // At once, so that a disk that hangs does not delay a pause.
             Ok(Command::Pause {}) => {
                 host.pause(now);
-                self.report.tell(&Event::Paused);
+                self.report.write(&Event::Paused);
             }
             Ok(Command::Resume {}) => {
                 host.resume(now);
-                self.report.tell(&Event::Resumed);
+                self.report.write(&Event::Resumed);
             }
             Ok(Command::Context { prompts, resources }) => {
                 self.in_order(host, now, number, move |app, host, _| {
@@ -232,7 +232,7 @@ impl Headless {
 
     pub(super) fn done(&mut self, number: u64, done: Result<(), String>) {
         if let Err(message) = done {
-            self.report.tell(&Event::Error { line: Some(number), message: &message });
+            self.report.write(&Event::Error { line: Some(number), message: &message });
         }
     }
 
@@ -241,51 +241,53 @@ impl Headless {
         match event {
             ServerEvent::Ready { client } => {
                 let (client, version) = client.map(|client| (client.name, client.version)).unzip();
-                self.report.tell(&Event::Connected { conn, client, version });
+                self.report.write(&Event::Connected { conn, client, version });
             }
             ServerEvent::ModelReady { client } => {
                 let (client, version) = client.map(|client| (client.name, client.version)).unzip();
-                self.report.tell(&Event::ModelConnected { conn, client, version });
+                self.report.write(&Event::ModelConnected { conn, client, version });
             }
-            ServerEvent::IdeConnected { pid, .. } => self.report.tell(&Event::IdeConnected { conn, pid }),
-            ServerEvent::RootsChanged { roots } => self.report.tell(&Event::Roots { conn, roots: &roots }),
+            ServerEvent::IdeConnected { pid, .. } => self.report.write(&Event::IdeConnected { conn, pid }),
+            ServerEvent::RootsChanged { roots } => self.report.write(&Event::Roots { conn, roots: &roots }),
             ServerEvent::GetPrompt { call, prompt } => {
                 let GetPrompt { name, arguments, .. } = &prompt;
-                self.report.tell(&Event::Prompt { conn, name, arguments });
+                self.report.write(&Event::Prompt { conn, name, arguments });
                 self.context.answer_prompt(host, call, &prompt);
             }
             ServerEvent::ReadResource { call, resource } => {
-                self.report.tell(&Event::Resource { conn, uri: &resource.uri });
+                self.report.write(&Event::Resource { conn, uri: &resource.uri });
                 self.context.answer_resource(host, call, &resource);
             }
             ServerEvent::Outcome { request, outcome } => {
                 if let Some((line, end)) = self.forms.end(request, outcome) {
-                    self.report.tell(&Event::FormAnswer { line, conn, end });
+                    self.report.write(&Event::FormAnswer { line, conn, end });
                 }
             }
             ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
                 self.proposed(Proposal { agent, call, diff });
             }
             ServerEvent::Call(call) => {
-                self.report.tell(&Event::Call { conn, tool: call.name(), arguments: &call });
+                self.report.write(&Event::Call { conn, tool: call.name(), arguments: &call });
                 self.called(host, call);
             }
             ServerEvent::Direct { call, request } => {
-                self.report.tell(&Event::Request { conn, method: request.method(), params: &request });
+                self.report.write(&Event::Request { conn, method: request.method(), params: &request });
                 self.asked(call, request);
             }
             ServerEvent::EditExpected { edit, path } => self.edit_expected(edit, path),
             ServerEvent::EditEnded { edit, path, reason } => self.edit_ended(now, edit, path, reason),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
-            ServerEvent::DiffClosed { call, tab_name, reason: why } => {
+            ServerEvent::DiffClosed { call, tab_name, reason } => {
                 self.disk.cancel(call);
                 // A proposal whose paths are still being checked has not been reported, so its end is
                 // not reported either.
                 if self.diffs.forget(call) {
-                    self.report.tell(&Event::DiffClosed { conn, tab: &tab_name, why: diff_end(why) });
+                    self.report.write(&Event::DiffClosed { conn, tab: &tab_name, reason: diff_end(reason) });
                 }
             }
-            ServerEvent::Closed(why) => self.report.tell(&Event::Closed { conn, why: why.to_string() }),
+            ServerEvent::Closed(reason) => {
+                self.report.write(&Event::Closed { conn, reason: reason.to_string() })
+            }
             _ => {}
         }
     }
@@ -301,7 +303,7 @@ impl Headless {
 
     fn propose(&mut self, host: &mut Host, proposal: Proposal, outside: bool) {
         let diff = &proposal.diff;
-        self.report.tell(&Event::Diff {
+        self.report.write(&Event::Diff {
             conn: proposal.agent.number(),
             tab: &diff.tab_name,
             path: &diff.new_file_path,
@@ -323,7 +325,7 @@ impl Headless {
         let path = selection.file_path.clone();
         match host.select(now, selection) {
             Selected::Truncated => self.report.error("the selected text is longer than 256 KiB and was cut"),
-            Selected::Hidden if !host.is_paused() => self.report.tell(&Event::Hidden { path: &path }),
+            Selected::Hidden if !host.is_paused() => self.report.write(&Event::Hidden { path: &path }),
             _ => {}
         }
     }
@@ -332,7 +334,7 @@ impl Headless {
         let (conn, tab) = (proposal.agent.number(), proposal.diff.tab_name.clone());
         let (call, outcome) = proposal.decided(verdict, contents);
         match host.answer(call, &outcome) {
-            Ok(()) => self.report.tell(&Event::DiffClosed { conn, tab: &tab, why: verdict.done() }),
+            Ok(()) => self.report.write(&Event::DiffClosed { conn, tab: &tab, reason: verdict.done() }),
             Err(gone) => self.report.error(&format!("the verdict about {tab:?} came too late: {gone}")),
         }
     }

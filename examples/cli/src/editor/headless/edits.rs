@@ -18,7 +18,7 @@ impl Headless {
     /// expected: if the call ends first, no other step follows, and the log would keep the state.
     pub(super) fn edit_expected(&mut self, edit: CallId, path: Arc<str>) {
         let conn = AgentId::of_call(edit).number();
-        self.report().tell(&Event::EditExpected { conn, edit: edit.number(), path: &path });
+        self.report().write(&Event::EditExpected { conn, edit: edit.number(), path: &path });
         self.expected_edits.insert(edit, false);
         self.disk.run(
             Some(edit),
@@ -47,7 +47,7 @@ impl Headless {
     }
 
     fn report_end(&mut self, edit: CallId, path: &str, reason: EditEnd, confirmed: bool) {
-        let why = match reason {
+        let reason = match reason {
             EditEnd::TurnDone => "turn_done",
             EditEnd::NextEdit => "next_edit",
             EditEnd::Expired => "expired",
@@ -56,7 +56,7 @@ impl Headless {
             _ => "ended",
         };
         let (conn, edit) = (AgentId::of_call(edit).number(), edit.number());
-        self.report().tell(&Event::EditEnded { conn, edit, path, why, confirmed });
+        self.report().write(&Event::EditEnded { conn, edit, path, reason, confirmed });
     }
 
     /// Lists the confirmed edits.
@@ -69,7 +69,7 @@ impl Headless {
                     listed.ago_ms = now.saturating_since(*at).as_millis();
                 }
                 let edits = edits.into_iter().map(|(_, listed)| listed).collect();
-                app.report().tell(&Event::Edits { line: number, edits });
+                app.report().write(&Event::Edits { line: number, edits });
             },
         );
     }
@@ -81,7 +81,7 @@ impl Headless {
             move |workspace| workspace.undo(conn, edit),
             move |app, _: &mut Host, _, undone| {
                 let done =
-                    undone.map(|path| app.report().tell(&Event::EditUndone { conn, edit, path: &path }));
+                    undone.map(|path| app.report().write(&Event::EditUndone { conn, edit, path: &path }));
                 app.done(number, done);
             },
         );

@@ -55,7 +55,7 @@ impl Editor {
         let report = Report::new(move || drop(waker.wake()));
         let workspace = Workspace::new(folders);
         let mut app = Headless::new(workspace, options.on_diff, report, move || drop(of_disk.wake()))?;
-        app.report().tell(&Event::Listening { port: server.port(), lock });
+        app.report().write(&Event::Listening { port: server.port(), lock });
         let (clock, unauthenticated) = (Clock::new(), Reported::default());
         Ok((Self { server, input, app, clock, unauthenticated, stopping: false }, poll))
     }
@@ -84,8 +84,8 @@ impl Editor {
             let now = self.clock.now();
             self.take_lines(now);
             self.app.tick(self.server.host_mut(), now);
-            if let Some(why) = self.app.end(now) {
-                self.end(now, &why);
+            if let Some(reason) = self.app.end(now) {
+                self.end(now, &reason);
             }
             self.server.turn(now, |host, event| self.app.event(host, now, event));
             self.report_unauthenticated(now);
@@ -99,7 +99,7 @@ impl Editor {
         let is_read = self.app.report().is_read();
         if let Some(counts) = self.unauthenticated.due(now, self.server.host().unauthenticated(), is_read) {
             let Unauthenticated { refused, wrong_tokens, ended, .. } = counts;
-            self.app.report().tell(&Event::Unauthenticated { refused, wrong_tokens, ended });
+            self.app.report().write(&Event::Unauthenticated { refused, wrong_tokens, ended });
         }
     }
 
@@ -113,14 +113,14 @@ impl Editor {
                 Line::Command { number, text } => {
                     self.app.line(self.server.host_mut(), now, number, text.as_deref());
                 }
-                Line::End(why) => self.app.end_after_commands(now, why),
+                Line::End(reason) => self.app.end_after_commands(now, reason),
             }
         }
     }
 
-    fn end(&mut self, now: Time, why: &str) {
+    fn end(&mut self, now: Time, reason: &str) {
         if !self.stopping {
-            self.app.report().tell(&Event::Stopping { why });
+            self.app.report().write(&Event::Stopping { reason });
             self.stop(now);
         }
     }

@@ -87,7 +87,7 @@ pub(crate) enum Event<'a> {
     DiffClosed {
         conn: u64,
         tab: &'a str,
-        why: &'a str,
+        reason: &'a str,
     },
     /// An agent is probably about to write this file. The number `edit` names the edit of this agent.
     EditExpected {
@@ -100,7 +100,7 @@ pub(crate) enum Event<'a> {
         conn: u64,
         edit: u64,
         path: &'a str,
-        why: &'a str,
+        reason: &'a str,
         /// True if the file has changed.
         confirmed: bool,
     },
@@ -117,7 +117,7 @@ pub(crate) enum Event<'a> {
     },
     Closed {
         conn: u64,
-        why: String,
+        reason: String,
     },
     /// The selection is in a file that agents do not receive.
     Hidden {
@@ -146,7 +146,7 @@ pub(crate) enum Event<'a> {
         ended: u64,
     },
     Stopping {
-        why: &'a str,
+        reason: &'a str,
     },
 }
 
@@ -184,7 +184,7 @@ impl Report {
     }
 
     /// Writes an event. If this fails, [`failure`](Self::failure) returns the reason.
-    pub(crate) fn tell(&mut self, event: &Event<'_>) {
+    pub(crate) fn write(&mut self, event: &Event<'_>) {
         match json_line(event) {
             Ok(line) => drop(self.writer.put(format!("{line}\n").into_bytes(), FOR_ROOM)),
             Err(error) => drop(self.failure.get_or_insert(error)),
@@ -193,7 +193,7 @@ impl Report {
 
     /// Reports an error that no line on standard input caused.
     pub(crate) fn error(&mut self, message: &str) {
-        self.tell(&Event::Error { line: None, message });
+        self.write(&Event::Error { line: None, message });
     }
 
     /// Returns true if all events so far were written.

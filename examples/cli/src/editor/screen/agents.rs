@@ -49,7 +49,7 @@ impl App {
             HostEvent::Agent { agent, event } => self.agent(host, agent, event),
             HostEvent::MentionExpired { mention } => {
                 let label = self.folders.label(Path::new(&mention.file_path));
-                self.model.tell(Tone::Bad, format!("no agent took the mention of {label}"));
+                self.model.report(Tone::Bad, format!("no agent took the mention of {label}"));
             }
             HostEvent::LockFile(event) => self.lock_file(event),
             _ => {}
@@ -71,7 +71,7 @@ impl App {
             _ => return,
         };
         self.lock_problem = is_problem.then(|| text.clone());
-        self.model.tell(tone, text);
+        self.model.report(tone, text);
     }
 
     fn agent(&mut self, host: &mut Host, id: AgentId, event: ServerEvent) {
@@ -93,7 +93,7 @@ impl App {
             }
             ServerEvent::Call(call) => self.called(host, id, call),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
-            ServerEvent::DiffClosed { call, reason: why, .. } => {
+            ServerEvent::DiffClosed { call, reason, .. } => {
                 self.disk.cancel(call);
                 // The agent can have written the file.
                 self.look();
@@ -103,14 +103,14 @@ impl App {
                     } else {
                         ""
                     };
-                    let text = format!("{}: {}{edited}", closed.label, ended(why));
-                    self.model.tell(Tone::Bad, text);
+                    let text = format!("{}: {}{edited}", closed.label, ended(reason));
+                    self.model.report(Tone::Bad, text);
                 }
             }
-            ServerEvent::Closed(why) => {
+            ServerEvent::Closed(reason) => {
                 let at = self.model.agents.iter().position(|agent| agent.id == id);
                 if let Some(agent) = at.map(|at| self.model.agents.remove(at)) {
-                    self.model.happened(format!("{} is gone: {}", agent.name, of_peer(&why.to_string())));
+                    self.model.happened(format!("{} is gone: {}", agent.name, of_peer(&reason.to_string())));
                 }
             }
             _ => {}
@@ -349,8 +349,8 @@ pub(crate) fn of_peer(text: &str) -> String {
     }
 }
 
-const fn ended(why: DiffEnd) -> &'static str {
-    match why {
+const fn ended(reason: DiffEnd) -> &'static str {
+    match reason {
         DiffEnd::TabClosed => "the agent closed the proposal, it was decided elsewhere",
         DiffEnd::AllClosed => "the agent closed all its proposals",
         DiffEnd::ShutDown => "the proposal was rejected, the editor ends",

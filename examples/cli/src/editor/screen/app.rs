@@ -38,7 +38,7 @@ pub(crate) struct App {
     /// The latest selection, regardless of the focus. It remains after its file is closed.
     pub(crate) latest: Option<Selection>,
     /// The selection that was last sent to the agents: file, state of the text, range.
-    told: Option<(String, u64, std::ops::Range<usize>)>,
+    sent: Option<(String, u64, std::ops::Range<usize>)>,
     /// The time of the next look at the disk; `None` during a look.
     watch_at: Option<Time>,
     /// True if another look has to follow the current one.
@@ -89,7 +89,7 @@ impl App {
             folders,
             on_diff,
             latest: None,
-            told: None,
+            sent: None,
             watch_at: Some(Time::ZERO),
             looks_again: false,
             check_at: None,
@@ -159,14 +159,14 @@ impl App {
             .model
             .document()
             .map(|document| (document.path.clone(), document.buffer.state(), document.buffer.selection()));
-        if selected != self.told {
+        if selected != self.sent {
             let selection = self.model.document().map(Document::selection);
             if let Some(selection) = &selection {
                 self.latest = Some(selection.clone());
             }
             let path =
                 |of: &Option<(String, u64, std::ops::Range<usize>)>| of.as_ref().map(|of| of.0.clone());
-            let is_other = path(&selected) != path(&self.told);
+            let is_other = path(&selected) != path(&self.sent);
             match host.select(now, selection.unwrap_or_else(Selection::cleared)) {
                 Selected::Truncated => {
                     self.model.say(Tone::Plain, "more than 256 KiB are selected: agents see the beginning");
@@ -176,7 +176,7 @@ impl App {
                 }
                 _ => {}
             }
-            self.told = selected;
+            self.sent = selected;
         }
         let unauthenticated = host.unauthenticated();
         self.stale |= self.model.unauthenticated != unauthenticated;
@@ -230,7 +230,7 @@ impl App {
             let (label, was_missing) = (document.label.clone(), !document.stamp.exists);
             document.stamp = changed.stamp;
             if !changed.stamp.exists {
-                self.model.tell(Tone::Bad, format!("{label} is gone from disk; it is still here"));
+                self.model.report(Tone::Bad, format!("{label} is gone from disk; it is still here"));
                 continue;
             }
             match changed.text {
@@ -239,13 +239,13 @@ impl App {
                     reveal(&mut self.model);
                     let what =
                         if was_missing { "is there again" } else { "was changed on disk and read again" };
-                    self.model.tell(Tone::Plain, format!("{label} {what}"));
+                    self.model.report(Tone::Plain, format!("{label} {what}"));
                 }
                 Ok(_) => {
                     document.conflict = true;
-                    self.model.tell(Tone::Bad, format!("{label} has changed here and on disk"));
+                    self.model.report(Tone::Bad, format!("{label} has changed here and on disk"));
                 }
-                Err(error) => self.model.tell(Tone::Bad, error),
+                Err(error) => self.model.report(Tone::Bad, error),
             }
         }
         if let Some(listing) = found.listing {
@@ -324,13 +324,13 @@ impl App {
             }
             Request::Decide(verdict) => self.decide(host, verdict),
         };
-        self.tell_problem(done);
+        self.show_problem(done);
         Flow::GoOn
     }
 
-    fn tell_problem(&mut self, done: Result<(), String>) {
+    fn show_problem(&mut self, done: Result<(), String>) {
         if let Err(problem) = done {
-            self.model.tell(Tone::Bad, problem);
+            self.model.report(Tone::Bad, problem);
         }
     }
 
@@ -394,9 +394,9 @@ impl App {
                     // The person has moved on: the next keys are meant for something else.
                     Ok(document) => {
                         app.model.show(document);
-                        app.model.tell(Tone::Plain, format!("{label} is open, behind the others"));
+                        app.model.report(Tone::Plain, format!("{label} is open, behind the others"));
                     }
-                    Err(problem) => app.model.tell(Tone::Bad, problem),
+                    Err(problem) => app.model.report(Tone::Bad, problem),
                 }
             },
         );
@@ -412,8 +412,8 @@ impl App {
         let Some(document) = self.model.document() else { return };
         let (real, label) = (document.real.clone(), document.label.clone());
         self.save(&real, move |app, _, saved| match saved {
-            Ok(()) => app.model.tell(Tone::Good, format!("{label} is saved")),
-            Err(problem) => app.model.tell(Tone::Bad, problem),
+            Ok(()) => app.model.report(Tone::Good, format!("{label} is saved")),
+            Err(problem) => app.model.report(Tone::Bad, problem),
         });
     }
 
@@ -462,10 +462,10 @@ impl App {
                     app.model.say(Tone::Good, format!("{label} is as it is on disk"));
                 } else {
                     app.model
-                        .tell(Tone::Bad, format!("{label} was changed here while it was read: it stays"));
+                        .report(Tone::Bad, format!("{label} was changed here while it was read: it stays"));
                 }
             }
-            Err(problem) => app.model.tell(Tone::Bad, problem),
+            Err(problem) => app.model.report(Tone::Bad, problem),
         });
     }
 
@@ -477,7 +477,7 @@ impl App {
             let find = move |disk: &mut Disk| unicode(&disk.folders.find(&path)?.shown);
             self.with_disk(find, |app, host, found| {
                 let done = found.and_then(|path| app.mention_this(host, Mention::new(path, None)));
-                app.tell_problem(done);
+                app.show_problem(done);
             });
             return Ok(());
         }
@@ -501,7 +501,7 @@ impl App {
             Some(agent) => (Tone::Good, format!("mentioned to {}", agent.name)),
             None => (Tone::Plain, "waits up to 30 s for an agent".into()),
         };
-        self.model.tell(tone, format!("{what} {to}"));
+        self.model.report(tone, format!("{what} {to}"));
         Ok(())
     }
 
@@ -554,8 +554,8 @@ impl App {
     }
 
     /// Returns the text that is printed after the screen is gone.
-    pub(crate) fn farewell(&self, why: &str, rejected: usize) -> String {
-        let mut text = format!("editor: ended by {why}");
+    pub(crate) fn farewell(&self, reason: &str, rejected: usize) -> String {
+        let mut text = format!("editor: ended by {reason}");
         if rejected > 0 {
             text.push_str(&format!("; {} rejected", changes(rejected)));
         }

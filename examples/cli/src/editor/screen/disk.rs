@@ -285,8 +285,8 @@ mod tests {
 
         assert_eq!(old_text(&folders, "a.txt"), Old::Text("both\n".into()));
         assert_eq!(old_text(&folders, "new/b.txt"), Old::Nothing);
-        assert!(matches!(old_text(&folders, "../secret"), Old::Hidden(why) if why.contains("outside")));
-        assert!(matches!(old_text(&folders, "src"), Old::Hidden(why) if why.contains("no file")));
+        assert!(matches!(old_text(&folders, "../secret"), Old::Hidden(reason) if reason.contains("outside")));
+        assert!(matches!(old_text(&folders, "src"), Old::Hidden(reason) if reason.contains("no file")));
         fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -63,7 +63,7 @@ pub(crate) struct Editor {
 
 #[derive(Debug)]
 struct Stopping {
-    why: String,
+    reason: String,
     /// The number of proposals that were open at that time.
     rejected: usize,
     /// The time until which the editor waits for saves in progress.
@@ -128,8 +128,9 @@ impl Editor {
             app.settle(self.server.host_mut(), now);
         }
         let stopping = self.stopping.take();
-        let (why, rejected) = stopping.map(|stopping| (stopping.why, stopping.rejected)).unwrap_or_default();
-        let mut farewell = self.app.farewell(&why, rejected);
+        let (reason, rejected) =
+            stopping.map(|stopping| (stopping.reason, stopping.rejected)).unwrap_or_default();
+        let mut farewell = self.app.farewell(&reason, rejected);
         if let Some(problem) = self.app.lock_problem.take() {
             farewell.push_str(&format!("\neditor: {problem}"));
         }
@@ -192,18 +193,21 @@ impl Editor {
         }
     }
 
-    fn stop(&mut self, now: Time, why: &str) {
+    fn stop(&mut self, now: Time, reason: &str) {
         if cfg!(debug_assertions) {
             // A panic is one of the ways to end, and a test has to cause it. A release build does not
             // contain this.
             let asked = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
-            assert!(asked.is_none_or(|at| at != why), "asked to panic at {why}");
+            assert!(asked.is_none_or(|at| at != reason), "asked to panic at {reason}");
         }
         if self.stopping.is_none() {
             let rejected = self.app.model.proposals.len();
-            self.stopping =
-                Some(Stopping { why: why.to_owned(), rejected, saves_until: now.saturating_add(FOR_DISK) });
-            self.app.model.stopping = Some(format!("ends by {why} …"));
+            self.stopping = Some(Stopping {
+                reason: reason.to_owned(),
+                rejected,
+                saves_until: now.saturating_add(FOR_DISK),
+            });
+            self.app.model.stopping = Some(format!("ends by {reason} …"));
             self.app.stale = true;
             self.server.shutdown(now);
         }

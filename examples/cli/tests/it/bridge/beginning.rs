@@ -14,12 +14,12 @@ fn missing_editor_is_reported_at_once() {
     // The lock file of an editor that has gone, and a lock file with a wrong token.
     let port = place.closed_port();
     let lock = place.publish(port, &json!({}));
-    let attempt = |port: &str, why: &str| {
+    let attempt = |port: &str, reason: &str| {
         let mut bridge = place.start("bridge", &["--port", port]);
-        bridge.tell(INITIALIZE);
+        bridge.send_line(INITIALIZE);
         let answer = bridge.json();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("i"), &json!(-32603)), "{answer}");
-        bridge.fails(1, &[why]);
+        bridge.fails(1, &[reason]);
     };
     attempt(&port.to_string(), "cannot be attached to");
     fs::remove_file(lock).unwrap();
@@ -39,16 +39,16 @@ fn editor_lost_before_initialize_ends_bridge() {
     assert_eq!(bridge.json()["id"], 0);
     editor.hang_up();
     assert_eq!(editor.end().0, Some(0));
-    bridge.tell(INITIALIZE);
+    bridge.send_line(INITIALIZE);
     bridge.fails(1, &["no editor found"]);
 }
 
-/// Checks that the next line answers this request with an error that contains `why`.
+/// Checks that the next line answers this request with an error that contains `reason`.
 #[track_caller]
-fn refused(bridge: &mut Process, id: &Value, why: &str) {
+fn refused(bridge: &mut Process, id: &Value, reason: &str) {
     let answer = bridge.json();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (id, &json!(-32603)), "{answer}");
-    assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains(reason), "{answer}");
 }
 
 #[test]
@@ -59,10 +59,10 @@ fn end_during_attaching_fails_open_requests() {
         let place = Place::new("bridge-silent");
         let listener = place.listener().0;
         let mut bridge = place.start("bridge", &[]);
-        bridge.tell(INITIALIZE);
+        bridge.send_line(INITIALIZE);
         // The bridge attaches, and the editor does not answer.
         let (_socket, _) = listener.accept().unwrap();
-        bridge.tell(INITIALIZED);
+        bridge.send_line(INITIALIZED);
         if name == "the end of the input" {
             ask(&mut bridge, &json!(1), "tools/list", &json!({}));
         }
@@ -120,7 +120,7 @@ fn unreachable_editor_answers_with_error() {
     let place = Place::new("bridge-gone-early");
     let listener = place.listener().0;
     let mut bridge = place.start("bridge", &[]);
-    bridge.tell(INITIALIZE);
+    bridge.send_line(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
     assert_eq!(editor.hear()["method"], "initialize");
     drop(editor);
@@ -147,7 +147,7 @@ fn whole_session_can_arrive_at_once() {
 fn early(place: &Place) -> (Process, Scripted) {
     let listener = place.listener().0;
     let mut bridge = place.start("bridge", &[]);
-    bridge.tell(INITIALIZE);
+    bridge.send_line(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
     editor.open_session();
     (bridge, editor)
@@ -174,11 +174,11 @@ fn early_editor_request_waits_for_client() {
     editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
     assert_eq!(bridge.json()["id"], "i");
     let_editor_answer(&mut bridge, &mut editor);
-    bridge.tell(INITIALIZED);
+    bridge.send_line(INITIALIZED);
     let asked = bridge.json();
     assert_eq!(asked["method"], "roots/list");
     assert_eq!(bridge.json()["method"], "early");
-    bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": []}}).to_string());
+    bridge.send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": []}}).to_string());
     assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}));
     bridge.hang_up();
     assert_eq!(bridge.end(), (Some(0), String::new()));

@@ -9,14 +9,14 @@ pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initia
 /// Starts a bridge and opens its session.
 pub fn bridge(place: &Place, arguments: &[&str]) -> Process {
     let mut bridge = place.start("bridge", arguments);
-    bridge.tell(INITIALIZE);
+    bridge.send_line(INITIALIZE);
     assert_eq!(bridge.json()["id"], "i");
-    bridge.tell(INITIALIZED);
+    bridge.send_line(INITIALIZED);
     bridge
 }
 
 pub fn ask(bridge: &mut Process, id: &Value, method: &str, params: &Value) {
-    bridge.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+    bridge.send_line(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
 }
 
 pub fn call(bridge: &mut Process, id: &Value, name: &str, arguments: &Value) {

@@ -20,9 +20,9 @@ fn mcp_client_gets_tools_of_editor() {
     place.write("bad.json", "{x");
     let mut editor = place.editor(&["--name", "Test Editor"]);
     let mut bridge = place.start("bridge", &[]);
-    bridge.tell(INITIALIZE);
+    bridge.send_line(INITIALIZE);
     assert_eq!(bridge.json()["result"]["serverInfo"]["name"], "Test Editor");
-    bridge.tell(INITIALIZED);
+    bridge.send_line(INITIALIZED);
     ask(&mut bridge, &json!(0), "tools/list", &json!({}));
     call(&mut bridge, &json!(1), "getDiagnostics", &json!({"uri": "bad.json"}));
     call(&mut bridge, &json!(2), "nosuch", &json!({}));
@@ -37,7 +37,7 @@ fn mcp_client_gets_tools_of_editor() {
     assert_eq!(bridge.end(), (Some(0), String::new()));
     let connected = editor.event("connected");
     assert_eq!(connected["client"], "peer", "the editor gets the name of the client of the bridge");
-    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+    assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1000"));
 }
 
 #[test]
@@ -51,20 +51,20 @@ fn messages_pass_in_both_directions() {
     assert_eq!(bridge.json()["error"]["code"], -32601);
     ask(&mut bridge, &json!(1), "ping", &json!({}));
     assert_eq!(bridge.json()["result"], json!({}));
-    bridge.tell(INITIALIZE);
+    bridge.send_line(INITIALIZE);
     let greeting = bridge.json();
     assert_eq!(greeting["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(greeting["result"]["serverInfo"]["name"], "ide-mcp editor");
-    bridge.tell(INITIALIZED);
+    bridge.send_line(INITIALIZED);
     editor.until("ide_connected");
 
     call(&mut bridge, &json!("é"), "openDiff", &diff("t"));
     assert_eq!(editor.until("diff")["tab"], "t");
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,4]}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,4]}"#);
     let pushed = bridge.json();
     assert_eq!(pushed["method"], "selection_changed");
     assert_eq!(pushed["params"]["filePath"], path);
-    editor.tell(r#"{"cmd":"answer","verdict":"accept","contents":"edited"}"#);
+    editor.send_line(r#"{"cmd":"answer","verdict":"accept","contents":"edited"}"#);
     let answer = bridge.json();
     assert_eq!(answer["id"], "é");
     assert_eq!(texts(&answer), ["FILE_SAVED", "edited"]);
@@ -72,10 +72,10 @@ fn messages_pass_in_both_directions() {
     // A cancelled call is cancelled for the editor too, and gets no answer.
     call(&mut bridge, &json!(7), "openDiff", &diff("u"));
     editor.until("diff");
-    bridge.tell(
+    bridge.send_line(
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}"#,
     );
-    assert_eq!(editor.until("diff_closed")["why"], "cancelled");
+    assert_eq!(editor.until("diff_closed")["reason"], "cancelled");
     call(&mut bridge, &json!(8), "closeAllDiffTabs", &json!({}));
     let answer = bridge.json();
     assert_eq!((&answer["id"], texts(&answer)), (&json!(8), vec!["CLOSED_0_DIFF_TABS"]));
@@ -86,8 +86,8 @@ fn messages_pass_in_both_directions() {
     bridge.hang_up();
     let answer = bridge.json();
     assert_eq!((&answer["id"], &answer["error"]["message"]), (&json!(9), &json!("the bridge ends")));
-    assert_eq!(editor.until("diff_closed")["why"], "cancelled");
-    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+    assert_eq!(editor.until("diff_closed")["reason"], "cancelled");
+    assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1000"));
     assert_eq!(bridge.end(), (Some(0), String::new()));
 }
 
@@ -108,7 +108,7 @@ fn bridge_reconnects_to_returning_editor() {
     let answer = bridge.json();
     assert_eq!(answer["id"], 2);
     assert!(answer["error"]["message"].as_str().unwrap().contains("the editor is away"), "{answer}");
-    bridge.tell(r#"{"jsonrpc":"2.0","method":"x/unheard"}"#);
+    bridge.send_line(r#"{"jsonrpc":"2.0","method":"x/unheard"}"#);
 
     // The editor returns with another port and another token.
     fs::remove_file(&first.lock).unwrap();
@@ -120,7 +120,7 @@ fn bridge_reconnects_to_returning_editor() {
     assert_eq!(texts(&bridge.json()), ["FILE_SAVED", "y"]);
 
     // The editor can also end with a close handshake.
-    second.tell(r#"{"cmd":"quit"}"#);
+    second.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(second.end().0, Some(0));
     let _third = place.editor(&[]);
     assert_eq!(bridge.json()["method"], "notifications/tools/list_changed");
@@ -147,13 +147,13 @@ fn unread_stderr_does_not_block_the_bridge() {
         }
     }
     for n in 0..3000 {
-        bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+        bridge.send_line(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
     }
     // Each refusal causes a complaint of 100 KB, which is more than the pipe holds.
     let refusal =
         format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-1,"message":"{}"}}}}"#, "x".repeat(100_000));
     for _ in 0..4 {
-        bridge.tell(&refusal);
+        bridge.send_line(&refusal);
     }
     ask(&mut bridge, &json!("after"), "ping", &json!({}));
     assert_eq!(bridge.json(), json!({"jsonrpc": "2.0", "id": "after", "result": {}}));
@@ -170,7 +170,7 @@ fn lost_notifications_are_reported_once() {
     let mut first = place.editor(&[]);
     let mut bridge = bridge(&place, &[]);
     first.until("ide_connected");
-    first.tell(r#"{"cmd":"quit"}"#);
+    first.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(first.end().0, Some(0));
     assert!(!first.lock.exists());
     for id in 0.. {
@@ -180,7 +180,7 @@ fn lost_notifications_are_reported_once() {
         }
     }
     for n in 0..500 {
-        bridge.tell(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+        bridge.send_line(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
     }
     bridge.hang_up();
     let said = bridge.fails(0, &["did not hear 500 notifications", "the first was x/unheard-0"]);
@@ -213,7 +213,7 @@ fn bridge_allows_256_open_calls() {
         answers.iter().any(|answer| answer["id"] == "close" && texts(answer) == ["TAB_CLOSED"]),
         "{answers:?}"
     );
-    editor.tell(r#"{"cmd":"quit"}"#);
+    editor.send_line(r#"{"cmd":"quit"}"#);
     let mut ids: Vec<u64> = (0..255)
         .map(|_| {
             let answer = bridge.json();
@@ -233,13 +233,13 @@ fn ninth_invalid_line_ends_the_bridge() {
     let mut editor = place.editor(&[]);
     let mut bridge = bridge(&place, &[]);
     for _ in 0..8 {
-        bridge.tell("no message");
+        bridge.send_line("no message");
     }
     ask(&mut bridge, &json!(1), "ping", &json!({}));
     assert_eq!(bridge.json()["id"], 1);
-    bridge.tell("one more");
+    bridge.send_line("one more");
     bridge.fails(1, &["no message"]);
-    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1000"));
+    assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1000"));
 
     let mut command = place.command("bridge", &[]);
     let mut child =
@@ -255,7 +255,7 @@ fn unknown_members_pass_unchanged() {
     let place = Place::new("bridge-raw");
     let listener = place.listener().0;
     let mut bridge = place.start("bridge", &[]);
-    bridge.tell(INITIALIZE);
+    bridge.send_line(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
     let greeting = editor.hear();
     assert_eq!(greeting["params"]["clientInfo"], json!({"name": "peer", "version": "7"}));
@@ -283,11 +283,11 @@ fn unknown_members_pass_unchanged() {
         bridge.line(),
         r#"{"jsonrpc":"2.0","id":0,"error":{"code":-7,"message":"m","data":{"a": 1}}}"#
     );
-    bridge.tell(INITIALIZED);
+    bridge.send_line(INITIALIZED);
     assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
 
     // Progress of a request of the client. The bridge translates the token.
-    bridge.tell(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"n","arguments":{"b": 1e2},"_meta":{"progressToken":"tok","odd":1}}}"#);
+    bridge.send_line(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"n","arguments":{"b": 1e2},"_meta":{"progressToken":"tok","odd":1}}}"#);
     let asked = editor.hear();
     assert_eq!(asked["params"]["_meta"], json!({"odd": 1, "progressToken": asked["id"]}));
     editor.say(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1,"total":2}}}}"#, asked["id"]));
@@ -300,16 +300,17 @@ fn unknown_members_pass_unchanged() {
         editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"_meta":{{"progressToken":"p"}}}}}}"#));
         let asked = bridge.json();
         let token = &asked["params"]["_meta"]["progressToken"];
-        bridge.tell(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 3}}).to_string());
+        bridge.send_line(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 3}}).to_string());
         assert_eq!(editor.hear()["params"], json!({"progressToken": "p", "progress": 3.0}));
         match end {
             "answer" => {
-                bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"r": 1}}).to_string());
+                bridge
+                    .send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"r": 1}}).to_string());
                 assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": 1, "result": {"r": 1}}));
             }
             "error" => {
                 let error = json!({"code": -1, "message": "no", "data": [1]});
-                bridge.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}).to_string());
+                bridge.send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}).to_string());
                 assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": "two", "error": error}));
             }
             _ => {
@@ -319,7 +320,7 @@ fn unknown_members_pass_unchanged() {
             }
         }
     }
-    bridge.tell(r#"{"jsonrpc":"2.0","method":"odd/word","params":{"a": 1}}"#);
+    bridge.send_line(r#"{"jsonrpc":"2.0","method":"odd/word","params":{"a": 1}}"#);
     assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "method": "odd/word", "params": {"a": 1}}));
     editor.say(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"t", "odd":1}}"#);
     assert_eq!(

@@ -300,7 +300,7 @@ const CASES: &[Case] = &[
     ("a process as text", |s| drop(s.editor_with(&json!({"pid": std::process::id().to_string()}))), &[], 0),
     ("the folder of the agent", |s| drop(s.editor_with(&json!({"workspaceFolders": ["."]}))), &[], 0),
     (
-        "an agent that is told not to attach",
+        "an agent whose attaching is switched off",
         |s| s.editor_and(&[("CLAUDE_CODE_AUTO_CONNECT_IDE", "false")]),
         &["auto-connect-off"],
         1,

@@ -126,7 +126,7 @@ fn real_editor_is_healthy_without_ide_connected() {
     let project = setup.place.project();
     assert_eq!(setup.found(&["--cwd", project.to_str().unwrap()]), (BTreeSet::new(), Some(0)));
     assert_eq!(setup.found(&["--cwd", "/"]).1, Some(1));
-    editor.tell(r#"{"cmd":"quit"}"#);
+    editor.send_line(r#"{"cmd":"quit"}"#);
     let events = editor.rest();
     assert!(!events.iter().any(|event| event.contains("ide_connected")), "{events:?}");
 }

@@ -93,10 +93,10 @@ impl Editor {
     }
 
     /// Writes lines to its standard input.
-    pub(super) fn tell(&self, lines: &str) -> Result<(), String> {
+    pub(super) fn send_lines(&self, lines: &str) -> Result<(), String> {
         let mut stdin = lock(&self.stdin);
-        let told = stdin.write_all(lines.as_bytes()).and_then(|()| stdin.flush());
-        told.map_err(|error| format!("the editor takes no commands: {error}"))
+        let written = stdin.write_all(lines.as_bytes()).and_then(|()| stdin.flush());
+        written.map_err(|error| format!("the editor takes no commands: {error}"))
     }
 
     /// Returns its resident memory (RSS) in KiB, or `None` on a system without procfs.

@@ -141,14 +141,14 @@ pub(super) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
         3 => ("POST / HTTP/1.1\r\n\r\n", Some("HTTP/1.1 4")),
         _ => ("\x16\x03\x01 hello\r\n\r\n", Some("HTTP/1.1 400")),
     };
-    let told = stream.write_all(said.as_bytes());
+    let written = stream.write_all(said.as_bytes());
     let Some(answer) = answer else {
         thread::sleep(Duration::from_millis(u64::try_from(client.random.below(30)).unwrap_or(0)));
         let kill = if client.random.one_in(2) { Kill::Reset } else { Kill::Drop };
         return kill.bring(&stream).map_err(|error| error.to_string());
     };
     let mut heard = Vec::new();
-    let read = told.and_then(|()| {
+    let read = written.and_then(|()| {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.take(64 * 1024).read_to_end(&mut heard)
     });

@@ -182,7 +182,7 @@ impl<'c, 'a> Life<'c, 'a> {
                     let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
                     self.say(&answer);
                 }
-                (None, Some(method)) => self.told(method, &message["params"])?,
+                (None, Some(method)) => self.check_notification(method, &message["params"])?,
                 (_, _) => return Err("nobody expects that".into()),
             }
         }
@@ -190,7 +190,7 @@ impl<'c, 'a> Life<'c, 'a> {
     }
 
     /// Checks a notification.
-    fn told(&mut self, method: &str, params: &Value) -> Result<(), String> {
+    fn check_notification(&mut self, method: &str, params: &Value) -> Result<(), String> {
         let number = |at: &str| {
             params.pointer(at).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
         };

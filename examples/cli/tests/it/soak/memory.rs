@@ -28,11 +28,11 @@ impl Memory {
         let (least, most) =
             behind.iter().fold((u64::MAX, 0), |(least, most), kib| (least.min(*kib), most.max(*kib)));
         let apart = most.saturating_sub(least);
-        let told = format!("RSS from {first} to {last} KiB, within {apart} KiB during the last third");
+        let measured = format!("RSS from {first} to {last} KiB, within {apart} KiB during the last third");
         if length / 3 < SHORTEST {
-            return Ok(format!("{told}, which is too short to be judged"));
+            return Ok(format!("{measured}, which is too short to be judged"));
         }
-        if apart > TOLERANCE { Err(format!("{told}: more than {TOLERANCE} KiB")) } else { Ok(told) }
+        if apart > TOLERANCE { Err(format!("{measured}: more than {TOLERANCE} KiB")) } else { Ok(measured) }
     }
 }
 
@@ -59,8 +59,8 @@ mod tests {
         for (name, samples, length, expected) in cases {
             let verdict = Memory(samples.into()).verdict(length);
             match (&verdict, expected) {
-                (Ok(told), Ok(part)) | (Err(told), Err(part)) => {
-                    assert!(told.contains(part), "{name}: {told}")
+                (Ok(measured), Ok(part)) | (Err(measured), Err(part)) => {
+                    assert!(measured.contains(part), "{name}: {measured}")
                 }
                 _ => panic!("{name}: {verdict:?}"),
             }

@@ -158,6 +158,6 @@ impl<'a> Person<'a> {
 
     fn say(&mut self, lines: &str) -> Result<(), String> {
         self.lines += u64::try_from(lines.lines().count()).unwrap_or(0);
-        self.soak.editor.tell(lines)
+        self.soak.editor.send_lines(lines)
     }
 }

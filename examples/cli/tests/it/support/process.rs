@@ -296,11 +296,11 @@ impl Process {
     /// Makes `ide-mcp agent calls` propose a change of a file.
     pub fn propose(&mut self, tab: &str, contents: &str) {
         let diff = json!({"old_file_path": "/x", "new_file_contents": contents, "tab_name": tab});
-        self.tell(&format!("openDiff {diff}"));
+        self.send_line(&format!("openDiff {diff}"));
     }
 
     /// Writes a line to standard input.
-    pub fn tell(&mut self, line: &str) {
+    pub fn send_line(&mut self, line: &str) {
         self.put(&format!("{line}\n"));
     }
 
@@ -328,7 +328,7 @@ impl Process {
 
     /// Writes a line to standard input, and ignores the error if the process no longer reads.
     #[cfg(target_os = "linux")]
-    pub fn try_tell(&mut self, line: &str) {
+    pub fn try_send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         let _ = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
     }

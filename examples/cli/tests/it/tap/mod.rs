@@ -23,7 +23,7 @@ fn e07_tokens_in_messages_are_redacted() {
     let contents = format!("{token} and {}", tap.token);
     agent.propose("t", &contents);
     assert_eq!(editor.until("diff")["contents"], contents.as_str(), "the editor gets the message unchanged");
-    editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
+    editor.send_line(r#"{"cmd":"answer","verdict":"accept"}"#);
     let outcome = agent.event("outcome");
     assert_eq!(outcome["outcome"]["result"]["content"][1]["text"], contents.as_str());
     agent.hang_up();
@@ -128,7 +128,7 @@ fn signal_or_kill_leaves_replayable_transcript() {
     editor.until("ide_connected");
     tap.stop();
     agent.fails(1, &["1001"]);
-    assert!(editor.until("closed")["why"].as_str().unwrap().contains("1001"));
+    assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1001"));
     let (status, said) = replay(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
 
@@ -187,7 +187,7 @@ fn full_transcript_ends_with_a_complaint() {
     let contents = "x".repeat(100_000);
     agent.propose("t", &contents);
     assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
-    editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
+    editor.send_line(r#"{"cmd":"answer","verdict":"accept"}"#);
     agent.event("outcome");
     agent.hang_up();
     assert_eq!(agent.end().0, Some(0));

@@ -20,7 +20,7 @@ fn session(place: &Place) {
     place.write("new.txt", "proposed ✻\n");
     place.write("bad.json", "{x");
     let (mut editor, port, token) = editor(place, &["--name", "Test Editor"]);
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,2]}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,2]}"#);
     let mut tap = Tap::start(place, &port, "t.jsonl");
 
     let file: Value = serde_json::from_str(&fs::read_to_string(&tap.lock).unwrap()).unwrap();
@@ -32,13 +32,13 @@ fn session(place: &Place) {
     watching.until_selected("he");
     let mut diff = tap.agent(place, &["diff", "a.txt", "new.txt"]);
     let tab = editor.until("diff")["tab"].clone();
-    editor.tell(&json!({"cmd": "answer", "tab": tab, "verdict": "accept"}).to_string());
+    editor.send_line(&json!({"cmd": "answer", "tab": tab, "verdict": "accept"}).to_string());
     assert_eq!(diff.end().0, Some(0));
     assert_eq!(place.read("a.txt"), "proposed ✻\n");
 
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,8]}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,8]}"#);
     watching.until_selected("proposed");
-    editor.tell(r#"{"cmd":"mention","path":"a.txt","lines":[0,0]}"#);
+    editor.send_line(r#"{"cmd":"mention","path":"a.txt","lines":[0,0]}"#);
     watching.until("at_mentioned");
 
     let mut calls = tap.agent(place, &["calls"]);
@@ -52,10 +52,10 @@ fn session(place: &Place) {
         ("closeAllDiffTabs", 3),
         (r#"close_tab {"tab_name":"two"}"#, 1),
     ] {
-        calls.tell(call);
+        calls.send_line(call);
         (0..answers).for_each(|_| drop(calls.event("outcome")));
     }
-    editor.tell(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,1]}"#);
+    editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,1]}"#);
     watching.until_selected("p");
     // The agent `calls` can receive the selection later.
     let begin = Instant::now();
@@ -63,14 +63,14 @@ fn session(place: &Place) {
         assert!(begin.elapsed() < Duration::from_secs(30), "it is not sent");
         thread::sleep(Duration::from_millis(5));
     }
-    calls.tell("nosuch");
+    calls.send_line("nosuch");
     calls.event("outcome");
     calls.hang_up();
     assert_eq!(calls.end().0, Some(1));
     assert_eq!(tap.agent(place, &["tools"]).end().0, Some(0));
 
     // The editor ends first, so its close handshake passes the tap.
-    editor.tell(r#"{"cmd":"quit"}"#);
+    editor.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
     watching.fails(1, &["1001"]);
     let (own, path) = (tap.token.clone(), place.project().join("t.jsonl"));
@@ -326,7 +326,7 @@ fn answers_to_forms_are_no_difference() {
     editor.until("ide_connected");
     for (message, within) in [("accepted", 30_000), ("declined", 30_000), ("cancelled by the editor", 50)] {
         let form = json!({"message": message, "requestedSchema": {"properties": {}}});
-        editor.tell(&json!({"cmd": "form", "form": form, "within": within}).to_string());
+        editor.send_line(&json!({"cmd": "form", "form": form, "within": within}).to_string());
         editor.until("form_answer");
     }
     assert_eq!(script.end(), (Some(0), String::new()));

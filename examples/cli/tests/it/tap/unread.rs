@@ -21,7 +21,7 @@ fn diff(place: &Place, tap: &Tap, editor: &mut Process) {
     let contents = "x".repeat(400_000);
     agent.propose("t", &contents);
     assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
-    editor.tell(r#"{"cmd":"answer","verdict":"accept"}"#);
+    editor.send_line(r#"{"cmd":"answer","verdict":"accept"}"#);
     agent.event("outcome");
     agent.hang_up();
     assert_eq!(agent.end().0, Some(0));

@@ -269,7 +269,7 @@ impl Model {
     }
 
     /// Shows a message and adds it to the log.
-    pub(crate) fn tell(&mut self, tone: Tone, text: String) {
+    pub(crate) fn report(&mut self, tone: Tone, text: String) {
         self.happened(text.clone());
         self.say(tone, text);
     }
@@ -281,7 +281,7 @@ impl Model {
             Verdict::Accept => (Tone::Good, "; the agent writes it"),
             Verdict::Reject => (Tone::Plain, ""),
         };
-        self.tell(tone, format!("{} {label}{edited}{rest}", verdict.done()));
+        self.report(tone, format!("{} {label}{edited}{rest}", verdict.done()));
     }
 
     /// Returns the labels of the documents for which `holds` returns true.

@@ -46,8 +46,8 @@ impl Proposed {
                 notices.push("a new file".into());
                 String::new()
             }
-            Old::Hidden(why) => {
-                notices.push(format!("{why}; all of the proposal is shown as new"));
+            Old::Hidden(reason) => {
+                notices.push(format!("{reason}; all of the proposal is shown as new"));
                 String::new()
             }
         };

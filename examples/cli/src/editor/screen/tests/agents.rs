@@ -397,7 +397,7 @@ fn selections_mentions_and_problems_are_pushed() {
     desk.heard.clear();
     desk.keys("\x1b[1;2B\x1b[1;2C");
     desk.wait(300);
-    let told = |desk: &mut Desk| -> Vec<Value> {
+    let sent = |desk: &mut Desk| -> Vec<Value> {
         let of = |(_, event): (usize, ClientEvent)| match event {
             ClientEvent::Pushed(Push::SelectionChanged(selection)) => {
                 Some(json!({"selected": selection.text}))
@@ -410,19 +410,19 @@ fn selections_mentions_and_problems_are_pushed() {
         };
         desk.heard.drain(..).filter_map(of).collect()
     };
-    assert_eq!(told(&mut desk), [json!({"selected": "{\n\""})]);
+    assert_eq!(sent(&mut desk), [json!({"selected": "{\n\""})]);
     desk.keys("\x0b");
     desk.shows("a.json lines 1 to 2 mentioned to agent 2.1");
-    assert_eq!(told(&mut desk), [json!({"mentioned": [0, 1]})]);
+    assert_eq!(sent(&mut desk), [json!({"mentioned": [0, 1]})]);
     desk.keys("\x1b");
     desk.keys("\x0b");
     desk.wait(300);
     desk.shows("a.json mentioned to agent");
-    assert_eq!(told(&mut desk), [json!({"selected": ""}), json!({"mentioned": null})]);
+    assert_eq!(sent(&mut desk), [json!({"selected": ""}), json!({"mentioned": null})]);
     desk.keys("\"");
     desk.wait(500);
     let uri = format!("file://{}", desk.path("a.json"));
-    assert!(told(&mut desk).contains(&json!({"uris": [uri]})));
+    assert!(sent(&mut desk).contains(&json!({"uris": [uri]})));
     // A selection in the text of a proposal is not sent to agents.
     let request = diff(&desk, "a.json", "proposed\n");
     desk.wait(3000);
@@ -431,12 +431,12 @@ fn selections_mentions_and_problems_are_pushed() {
     desk.heard.clear();
     desk.keys("e\x01");
     desk.wait(500);
-    assert_eq!(told(&mut desk), [Value::Null; 0]);
+    assert_eq!(sent(&mut desk), [Value::Null; 0]);
     desk.keys("\x1b");
     desk.keys("\x1b");
     desk.keys("\x17\x17");
     desk.wait(500);
-    assert_eq!(told(&mut desk), [json!({"selected": ""})], "no file has the focus");
+    assert_eq!(sent(&mut desk), [json!({"selected": ""})], "no file has the focus");
 }
 
 #[test]
