@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gathered_goes_as_one_array() {
+    fn gathered_messages_go_as_one_array() {
         const CASES: &[(&str, &[&str], &[&str])] = &[
             ("nothing", &[], &[]),
             ("no message", &[""], &[]),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_where_the_array_goes() {
+    fn gather_is_full_with_its_outbox() {
         for is_full in [false, true] {
             assert_eq!(Gather::new(&mut One(Vec::new(), is_full)).is_full(), is_full);
         }

@@ -48,7 +48,7 @@ pub trait Tools {
         call
     }
 
-    /// Takes a call that a request for a resource has become (see
+    /// Takes the call of a tool by which the server answers a request for a resource (see
     /// [`ResourceSpec::tool`](crate::mcp::ResourceSpec::tool)). The server calls this method after
     /// [`decode`](Tools::decode), in place of [`with_meta`](Tools::with_meta). The default returns the
     /// call unchanged.

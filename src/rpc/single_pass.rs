@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_what_classification_finds() {
+    fn single_pass_agrees_with_classification() {
         let members = [
             r#""jsonrpc":"2.0""#,
             r#""id":7"#,

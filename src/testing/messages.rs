@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = r"a\xff")]
-    fn what_is_no_text_is_a_failure() {
+    fn message_that_is_no_text_fails() {
         let _ = Messages::default().message(To::Unasked, |buf| buf.extend_from_slice(b"a\xff"));
     }
 }

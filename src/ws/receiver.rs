@@ -438,7 +438,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_comes_does_not_depend_on_cuts() {
+    fn received_messages_do_not_depend_on_cuts() {
         for (name, frames, expected) in CASES {
             for masked in [true, false] {
                 let bytes: Vec<u8> =

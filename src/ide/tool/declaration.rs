@@ -93,8 +93,8 @@ impl Tool {
             let declaration = tool.declaration();
             declaration.snake_name == name || declaration.other_names.contains(&name)
         };
-        // Every call is looked up here, and nearly all calls have the first name, so the first names
-        // are compared first.
+        // Every call is looked up here, and nearly all calls have the name of VS Code, so these names are
+        // compared first.
         let place = Self::FIRST_NAMES.iter().position(|first| *first == name);
         let tool = place.and_then(|place| Self::ALL.get(place).copied());
         tool.or_else(|| Self::ALL.into_iter().find(is_named_otherwise))
@@ -115,7 +115,7 @@ impl Tool {
         self.declaration().resource
     }
 
-    /// Returns true if a connection for a model can have this tool. The others open and end the diffs of an
+    /// Returns true if a model connection can have this tool. The other tools open and end the diffs of an
     /// agent, or set its mode.
     pub(crate) fn can_be_for_models(self) -> bool {
         self != Self::OpenDiff && !self.declaration().is_built_in
@@ -191,7 +191,7 @@ mod tests {
             let written = request.written(dialect);
             assert_eq!(written, Value::Object(full.clone()), "{tool:?} {dialect:?}");
             // The required arguments are enough, and none can be missing, except in `openDiff`:
-            // there one path stands for both paths, and for the tab. The short schema requires one.
+            // there one path stands for both paths, and for the tab. The short schema requires one path.
             let required: Vec<&str> = schema["required"]
                 .as_array()
                 .into_iter()

@@ -33,9 +33,10 @@ pub struct ToolSet {
     specs: [Vec<ToolSpec>; 2],
     handled: Vec<Tool>,
     own: Vec<OwnTool>,
-    /// The names for which the application decided if models are offered the tool.
+    /// The decisions of the application: the name of a tool, and true if models are offered the tool.
     model_marks: Vec<(Cow<'static, str>, bool)>,
-    /// True for a set of [tools for models](Self::for_models), without the tools of the server.
+    /// True for a set of [tools for models](Self::for_models). Such a set lacks the tools that the server
+    /// answers itself.
     is_for_models: bool,
 }
 
@@ -165,9 +166,9 @@ impl ToolSet {
     ///
     /// By default models are offered the listed tools of the protocol that change nothing: `getDiagnostics`,
     /// `getOpenEditors`, `get_all_opened_file_paths`, `getWorkspaceFolders`, `getCurrentSelection`,
-    /// `getLatestSelection`, `get_cursor_position` and `checkDocumentDirty`. By default models are offered no
-    /// tool that moves the view of the person or changes a file, not `executeCode`, and no tool of the
-    /// application's own, because the crate does not know the effect of such a tool. `openDiff`, `close_tab`,
+    /// `getLatestSelection`, `get_cursor_position` and `checkDocumentDirty`. By default models are offered
+    /// neither `executeCode` nor a tool that moves the view of the person or changes a file, and no tool of
+    /// the application's own, whose effect is unknown to the crate. `openDiff`, `close_tab`,
     /// `closeAllDiffTabs` and `set_permission_mode` are never offered to models: they belong to agents.
     ///
     /// ```
@@ -287,8 +288,8 @@ pub(crate) struct SharedTools {
 #[derive(Debug)]
 pub(crate) struct ReceivedCall {
     pub(crate) request: ToolRequest,
-    /// True if the call is no step of a turn of the client: it reads a resource, or the model makes the
-    /// call, as far as the client shows it.
+    /// True if the client can make the call at any time: it reads a resource, or its `_meta` marks it as a
+    /// call of the model. All other calls are steps of a turn of the client.
     pub(crate) is_outside_turn: bool,
 }
 
@@ -413,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_handled_is_refused() {
+    fn unhandled_tool_is_refused() {
         let none = shared(ToolSet::new());
         let codes = |tools: &SharedTools, name: &str| tools.check(name).map_err(|error| error.code);
         assert_eq!(codes(&none, "openDiff"), Err(-32601));

@@ -104,13 +104,13 @@ const AT_ONCE: usize = 64;
 /// Over all `calls`, `bytes` is the sum of `Call::bytes`, and `at_once` the number of calls with
 /// `Call::at_once`. A call that waits is accepted while `bytes`, its own message included, is at most
 /// `most_bytes` (one call alone can be larger) and at most `quota`. The decision depends on open
-/// calls only, so it does not depend on how the bytes were cut.
+/// calls only, so it is the same for every division of the stream into reads.
 #[derive(Debug)]
 pub(super) struct Incoming {
     session: SessionId,
     calls: Table<Call>,
-    /// The digest of the id and the number of every open call, sorted. The list is used only for
-    /// searches.
+    /// A pair for each open call, sorted: the digest of its id, and its number. The list is used only
+    /// for searches.
     by_id: Vec<(u64, u64)>,
     /// The last calls that ended, by number.
     ended: VecDeque<(u64, NotOpen)>,
@@ -547,7 +547,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Checks that a call that waits already can hold more bytes than there is room for.
+    /// Checks a waiting call whose message is larger than the limits, and a call that has ended.
     #[test]
     fn waiting_call_is_never_refused_by_defer() {
         for quota in [usize::MAX, 1] {

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_form_is_read_again() {
         let file = file();
         let text = LockForm::Lock.write(1, &file).unwrap();
         assert_eq!(LockForm::Lock.parse("1.lock", &text), Ok(file.clone()));

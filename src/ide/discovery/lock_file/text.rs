@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn written_text_is_read_back() {
         arbtest::arbtest(|u| {
             let token: String = u.arbitrary()?;
             let file = LockFile {
