@@ -1,4 +1,5 @@
-//! The peer of an Autobahn test suite: an echo server over either adapter, or a client. tests/autobahn/run.sh runs it.
+//! The peer of an Autobahn test suite: an echo server on the adapter for mio or the blocking one, or a client.
+//! tests/autobahn/run.sh runs this program.
 //!
 //! ```text
 //! autobahn mio | blocking     serves on a free port of 127.0.0.1, which it prints
@@ -105,7 +106,8 @@ fn examine(host: &str, agent: &str) -> Result<(), Box<dyn Error>> {
     converse(host, &format!("/updateReports?agent={agent}"), |_, _| {})
 }
 
-/// Passes every event of a connection to `on`, from its beginning to its end. The server judges how it ends.
+/// Passes every event of a connection to `on`, from its beginning to its end. The server
+/// judges the end too.
 fn converse(
     host: &str,
     target: &str,

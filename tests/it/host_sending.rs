@@ -60,7 +60,11 @@ fn unserializable_broadcast_is_refused() {
     assert_eq!(host.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
     assert_eq!(said(&mut host, conn), [""; 0]);
     host.wire(conn).unwrap().feed_eof(Time::ZERO);
-    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "the client is gone, unpolled");
+    assert_eq!(
+        host.notify_all("x", Some(&[1])),
+        Ok(vec![]),
+        "the connection has ended, and the application has not polled its end"
+    );
 }
 
 #[test]

@@ -139,6 +139,7 @@ trait Held {
     fn problems(&mut self, changed: &DiagnosticsChanged);
     fn look(&mut self, len: usize);
     fn shut_down(&mut self, now: Time);
+    /// Delivers input of the other client of a host.
     fn aside(&mut self, now: Time, bytes: &[u8]);
 }
 
@@ -268,7 +269,8 @@ where
                 run.settle();
                 run.refuse();
             }
-            // One in eight takes effect, so that most of a script runs on an open connection.
+            // One shutdown or end of input in eight takes effect, so that most of a script runs on an open
+            // connection.
             Act::ShutDown(true, true, true) => run.act(|held| held.shut_down(now)),
             Act::Eof(true, true, true) => run.eof(Time::ZERO),
             Act::ShutDown(..) | Act::Eof(..) => {}

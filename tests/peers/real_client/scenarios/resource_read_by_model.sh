@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The model reads resources of the editor by itself: one of its own, and the selection.
+# The model reads resources of the editor by itself: one that the editor declares, and the selection.
 # Clients: claude-2.*
 start_editor
 send_commands '{"cmd":"context","resources":[{"uri":"notes://today","name":"today","mimeType":"text/plain","text":"Buy rhubarb."}]}' \
