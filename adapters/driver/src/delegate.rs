@@ -127,7 +127,7 @@ macro_rules! delegate_server {
             self.inner.lock_path()
         }
 
-        /// Replaces the contents of the lock file, as after folders were opened or closed. A guard on a
+        /// Replaces the contents of the lock file, for example after folders were opened or closed. A guard on a
         /// thread writes them soon, and reports a failure as an event. Without such a thread, this method
         /// writes them and waits for the disk. Nothing happens if no lock file is published.
         ///

@@ -105,7 +105,7 @@ pub enum Error {
         /// Its path.
         path: PathBuf,
     },
-    /// A path that is not to be opened, as the resolution of its symbolic links has shown.
+    /// A path that is not opened. The reason appeared when its symbolic links were resolved.
     Suspicious {
         /// The path.
         path: PathBuf,
@@ -205,10 +205,7 @@ impl fmt::Display for Error {
                 write!(f, "{path:?}: {source}; restart the editor that wrote it, or remove it")
             }
             Self::Dangling { path } => {
-                write!(
-                    f,
-                    "{path:?} is a symbolic link that leads nowhere: remove it, or make what it leads to"
-                )
+                write!(f, "{path:?} is a symbolic link that leads nowhere: remove it, or create its target")
             }
             Self::Suspicious { path, reason } => write!(f, "{path:?} is not opened: {reason}"),
             Self::NotUnicode { path } => {

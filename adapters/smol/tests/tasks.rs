@@ -2,7 +2,7 @@
 //! server.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
-#![allow(dead_code, reason = "the tools of the common tests serve these tests too")]
+#![allow(dead_code, reason = "these tests use a part of the code of the common tests")]
 
 #[path = "../../tests/adapter.rs"]
 mod adapter;

@@ -110,7 +110,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Marks the places as busy whose connection the host no longer has.
+    /// Marks as busy the places whose connection the host no longer has.
     pub(crate) fn touch_removed(&mut self, host: &mut Host) {
         for index in 0..self.places.len() {
             let id = self.places.get(index).and_then(Option::as_ref).map(|place| place.id);
@@ -143,7 +143,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Marks the places as busy whose links are due to free memory.
+    /// Marks as busy the places whose link has to free memory now.
     fn touch_due(&mut self, now: Time) {
         while self.resting.front().is_some_and(|(at, _)| *at <= now) {
             let Some((_, index)) = self.resting.pop_front() else { return };
@@ -181,7 +181,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
             self.write_to(host, now, id.index());
         }
         // `poll_transmit` returns a connection once, when there is new output for it. A link whose socket
-        // had no room for earlier output, or that is due to free memory, is in `busy`.
+        // had no room for earlier output, or that has to free memory, is in `busy`.
         self.touch_due(now);
         for index in mem::take(&mut self.busy) {
             if let Some(Some(place)) = self.places.get_mut(index) {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::MutexGuard;
 
-/// The end of the queue that belongs to a server. Dropping it ends all handles.
+/// The side of the queue from which the server takes the work. Dropping an inbox ends all handles.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     /// The handle of which all others are clones; `None` until the application asks for one.

@@ -5,8 +5,8 @@ use ide_mcp::Time;
 use std::io::ErrorKind;
 
 /// The number of connections that are accepted before the sockets are read. At the limit of pending
-/// connections, a new one ends an older one. A turn accepts so few that the older one had a chance to
-/// authenticate before.
+/// connections, a new one ends an older one. The limit is so small that the sockets are
+/// read in between, and an older connection can authenticate before it ends.
 pub(crate) const ACCEPTED_A_TURN: usize = 4;
 
 #[derive(Debug)]

@@ -6,16 +6,21 @@ use ide_mcp_lockfile::{Owner, client_owner, new_token};
 use std::io;
 use std::net::SocketAddr;
 
-/// Returns the authentication to require, with a fresh token for [`Auth::Generated`]. A token from an earlier process is kept only if the system
-/// reports which user owns the socket of a client; on other systems a fresh token replaces it.
-pub(crate) fn auth(configured: Auth, is_resumed: bool, can_tell: impl FnOnce() -> bool) -> io::Result<Auth> {
+/// Returns the authentication to require, with a fresh token for [`Auth::Generated`]. A token from an
+/// earlier process is kept only if the system reports which user owns the socket of a client
+/// (`reports_owners`); on other systems a fresh token replaces it.
+pub(crate) fn auth(
+    configured: Auth,
+    is_resumed: bool,
+    reports_owners: impl FnOnce() -> bool,
+) -> io::Result<Auth> {
     let kept = match configured {
         Auth::Token(token) if is_resumed => token,
         Auth::Resumed(token) => token,
         Auth::Generated => return fresh(),
         other @ (Auth::Token(_) | Auth::Disabled | _) => return Ok(other),
     };
-    if can_tell() { Ok(Auth::Resumed(kept)) } else { fresh() }
+    if reports_owners() { Ok(Auth::Resumed(kept)) } else { fresh() }
 }
 
 fn fresh() -> io::Result<Auth> {
@@ -62,8 +67,8 @@ mod tests {
             ("generated, on a resumed port", Auth::Generated, true, true, "fresh"),
             ("no token", Auth::Disabled, true, false, "none"),
         ];
-        for (row, configured, is_resumed, can_tell, expected) in rows {
-            assert_eq!(name(&auth(configured, is_resumed, || can_tell).unwrap()), expected, "{row}");
+        for (row, configured, is_resumed, reports_owners, expected) in rows {
+            assert_eq!(name(&auth(configured, is_resumed, || reports_owners).unwrap()), expected, "{row}");
         }
     }
 }

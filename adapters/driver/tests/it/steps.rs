@@ -92,11 +92,11 @@ impl Shutdown for Silent {
     }
 }
 
-fn serve(strangers: usize) -> (Server<Counting>, Counting) {
+fn serve(max_pending: usize) -> (Server<Counting>, Counting) {
     let policy = Policy::without_authentication(0);
     let session = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
     let mut config = HostConfig::new(session);
-    config.max_pending_connections = strangers;
+    config.max_pending_connections = max_pending;
     let network = Counting::default();
     let server = Server::bind(Bind::AnyPort, config, |_: TcpListener| Ok(network.clone())).unwrap();
     (server, network)
@@ -124,7 +124,7 @@ fn n05_four_are_accepted_a_turn() {
 }
 
 #[test]
-fn wake_of_one_connection_tries_no_other() {
+fn wake_of_one_connection_reads_no_other() {
     let (mut server, network) = serve(1000);
     network.0.borrow_mut().waiting = 1000;
     assert_eq!(settle(&mut server, Time::ZERO), 251);
@@ -132,8 +132,8 @@ fn wake_of_one_connection_tries_no_other() {
     server.ready(7);
     settle(&mut server, Time::from_millis(1));
     let network = network.0.borrow();
-    let tried = |times| move |reads: &&usize| **reads == times;
-    assert_eq!(network.reads.iter().filter(tried(1)).count(), 999);
+    let read = |times| move |reads: &&usize| **reads == times;
+    assert_eq!(network.reads.iter().filter(read(1)).count(), 999);
     assert_eq!(network.reads.get(7), Some(&2));
 }
 
@@ -174,7 +174,7 @@ fn n05_ended_connections_are_released() {
 /// Checks that the server releases the socket when the application removes a connection that was
 /// never admitted, although no event reports the end of this connection.
 #[test]
-fn stranger_removed_by_application_is_released() {
+fn pending_connection_removed_by_application_is_released() {
     let (mut server, network) = serve(8);
     network.0.borrow_mut().waiting = 2;
     settle(&mut server, Time::ZERO);

@@ -208,7 +208,7 @@ fn l02_l03_readers_see_only_whole_private_files() {
 }
 
 #[test]
-fn what_cannot_be_published_leaves_nothing_behind() {
+fn failed_publication_leaves_nothing_behind() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
     assert!(matches!(dir.publish(0, &lock_file("one")), Err(Error::PortZero)));

@@ -25,7 +25,7 @@ fn a_missing_directory_has_no_lock_files() {
 }
 
 #[test]
-fn what_was_published_is_found() {
+fn published_lock_files_are_found() {
     let temp = TempDir::new();
     let published = LockDir::open(temp.path()).unwrap().publish(4321, &lock_file("one")).unwrap();
     let found = scan(temp.path()).unwrap();

@@ -1,5 +1,6 @@
-//! Tests, in virtual time, of the time at which the server steps a link without input or output, so
-//! that the link can free unused memory. The tests of `Link` cover the effect of the step.
+//! Tests in virtual time. Some time after its last bytes, the server steps a link without input or output,
+//! so that the link frees unused memory. These tests check the time of the step, and those of `Link` its
+//! effect.
 
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
@@ -100,7 +101,7 @@ fn deadline_is_the_earliest_of_all_links() {
 /// Checks a link that is read in one turn and written in a later one. Another link is read and
 /// written in between.
 #[test]
-fn rest_noted_late_keeps_its_time() {
+fn step_noted_late_keeps_its_time() {
     let mut room = Room::new();
     let (slow, quick) = (room.connect(Time::ZERO), room.connect(Time::ZERO));
     slow.1.0.borrow_mut().extend(b"slow");
