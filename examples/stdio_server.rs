@@ -1,4 +1,4 @@
-//! An MCP server over standard input and output, one message a line, with two small tools.
+//! An MCP server over standard input and output, one message per line, with two small tools.
 //!
 //! An MCP client starts the server as its child: `cargo build --examples`, then `cargo run
 //! --example stdio_client -- --request tools/list target/debug/examples/stdio_server`. At the end

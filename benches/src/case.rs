@@ -1,4 +1,4 @@
-//! A counted case, and the counts.
+//! A case whose instructions are counted, and the counts.
 
 /// A case, which repeats its work the given number of times.
 pub struct Case {

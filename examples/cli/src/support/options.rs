@@ -1,4 +1,4 @@
-//! Parts of a command line that mean the same in every program.
+//! Parts of a command line that have the same meaning in every command.
 
 use std::ffi::OsStr;
 

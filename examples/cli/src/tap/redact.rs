@@ -24,7 +24,7 @@ pub(crate) struct Redactor {
 /// The position in the stream.
 #[derive(Debug)]
 enum Walk {
-    /// In a head, with the number of bytes of its end so far.
+    /// In a head: its first bytes, and the number of bytes of [`END`] that match so far.
     Head { first: Vec<u8>, end: usize },
     /// In the header of a frame.
     Frame { header: Vec<u8> },
@@ -62,8 +62,8 @@ struct Trace {
     star: u8,
 }
 
-/// The number of bytes from which text that begins like a token is no coincidence.
-const TELLING: usize = 8;
+/// The number of bytes from which on a text that begins like a token is taken for a part of the token.
+const SUSPICIOUS: usize = 8;
 
 const SWITCHING: &[u8] = b"HTTP/1.1 101";
 const END: &[u8] = b"\r\n\r\n";
@@ -132,12 +132,12 @@ impl Redactor {
         std::mem::replace(&mut self.held, rest)
     }
 
-    /// Returns the held bytes at the end. The beginning of a token, from [`TELLING`] bytes on, is
+    /// Returns the held bytes at the end. The beginning of a token, from [`SUSPICIOUS`] bytes on, is
     /// as secret as the token, and becomes stars too.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         for search in [&mut self.data, &mut self.control] {
             let longest = search.matched.iter().max().copied().unwrap_or_default();
-            if longest >= TELLING {
+            if longest >= SUSPICIOUS {
                 hide(&mut self.held, &search.trail, longest);
             }
             search.trail.clear();

@@ -20,16 +20,16 @@ use std::{process, thread};
 /// The maximum number of connections: more than any editor accepts. Each takes two threads.
 const CONNECTIONS: usize = 32;
 
-/// The maximum number of connections that the editor has not accepted. One more ends the oldest, as
-/// at the host of an editor.
+/// The maximum number of strangers: connections that the editor has not accepted. One more ends the
+/// oldest, as at the host of an editor.
 const STRANGERS: usize = 8;
 
 /// The time that each of these connections has before a new one replaces it. So the tap accepts a
 /// storm at no more than 160 connections a second, and an agent among them succeeds.
 const CHANCE: Duration = Duration::from_millis(50);
 
-/// The timeout for the close handshakes at the end, and a second time for the unwritten lines of
-/// the transcript.
+/// The timeout for the close handshakes at the end. After that, the unwritten lines of the transcript
+/// have the same time.
 const DRAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Tap {
         let shown = display_safe(&editor.name).into_owned();
         let name = options.name.clone().unwrap_or_else(|| format!("{} (tap)", editor.name));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|error| format!("no port of 127.0.0.1 can be listened on: {error}"))?;
+            .map_err(|error| format!("cannot listen on a port of 127.0.0.1: {error}"))?;
         let (token, port) = (new_token()?, listener.local_addr()?.port());
         let header = Header {
             transcript: VERSION,
@@ -143,7 +143,7 @@ impl Tap {
     fn converse(&mut self, agent: TcpStream) {
         let strangers = self.make_room();
         if self.open.len().saturating_sub(strangers) >= CONNECTIONS {
-            return complain("tap", &format!("an agent too many: {CONNECTIONS} are attached"));
+            return complain("tap", &format!("one more agent is refused: {CONNECTIONS} are attached"));
         }
         let Ok(socket) = agent.try_clone() else { return };
         self.accepted = self.accepted.saturating_add(1);

@@ -177,7 +177,7 @@ fn closed_form_leaves_the_terminal() {
 }
 
 #[test]
-fn line_of_closed_form_answers_no_other() {
+fn closed_form_line_answers_no_later_form() {
     let (_place, mut editor, tmux) = watched("form-stale", ";");
     let confirm =
         |message: &str| format!(r#"{{"message":"{message}","requestedSchema":{{"properties":{{}}}}}}"#);

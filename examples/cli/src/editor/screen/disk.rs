@@ -59,7 +59,7 @@ pub(crate) struct Problems {
     /// The file: in the spelling of the request, or its path if an agent asked for it before.
     pub(crate) name: String,
     pub(crate) real: PathBuf,
-    /// The reason for which they are unknown, if they are.
+    /// The problems, or the reason for which the editor does not have them.
     pub(crate) on_disk: Result<Vec<Diagnostic>, String>,
 }
 
@@ -211,7 +211,8 @@ fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
     listed
 }
 
-/// Checks a file in the open folders, or without a file those that agents asked for before.
+/// Returns the problems of this file in the open folders. Without a file, returns those of the files for
+/// which agents asked before.
 pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Problems>, String> {
     if let Some(name) = uri {
         let file = disk.folders.find_for_agent(&name)?;

@@ -1,4 +1,5 @@
-//! The standard output of the editor, read to the end for the person at the desk.
+//! The reader of the standard output of the editor. The simulated person (`person`) asks the reader for
+//! the connections and the open proposals.
 
 use super::editor::lock;
 use super::shared::{Phase, Soak};
@@ -64,8 +65,8 @@ impl Desk {
             }
             let line = line.unwrap_or_default();
             let known = serde_json::from_str(&line).map_err(|error| error.to_string());
-            if let Err(problem) = known.and_then(|event| lock(&self.0).hear(event)) {
-                soak.fail(format!("the editor says {line:?}: {problem}"));
+            if let Err(problem) = known.and_then(|event| lock(&self.0).update(event)) {
+                soak.fail(format!("the editor printed {line:?}: {problem}"));
             }
         }
         if soak.phase() < Phase::Ending {
@@ -73,22 +74,23 @@ impl Desk {
         }
         let left = lock(&self.0).conns.len();
         if left > 0 {
-            soak.fail(format!("the editor ended and did not say that {left} connections did"));
+            soak.fail(format!("the editor ended without an event for the end of {left} connections"));
         }
     }
 
     /// Returns a connection that accepts pushes: its number, the client, and the number of the
-    /// connection among those of the client. `choose` gets the count and returns an index.
-    pub(super) fn hearing(&self, choose: impl FnOnce(usize) -> usize) -> Option<(u32, usize, u64)> {
+    /// connection among those of the client. `choose` receives the number of such connections and
+    /// returns the index of one.
+    pub(super) fn accepting_pushes(&self, choose: impl FnOnce(usize) -> usize) -> Option<(u32, usize, u64)> {
         let known = lock(&self.0);
-        let hearing = || known.conns.iter().filter(|(_, conn)| conn.accepts_pushes);
-        let (number, conn) = hearing().nth(choose(hearing().count()))?;
+        let accepting = || known.conns.iter().filter(|(_, conn)| conn.accepts_pushes);
+        let (number, conn) = accepting().nth(choose(accepting().count()))?;
         let (client, life) = conn.client?;
         Some((*number, client, life))
     }
 
-    /// Returns an open proposal: the connection and the tab. `choose` gets the count and returns an
-    /// index.
+    /// Returns an open proposal: the connection and the tab. `choose` receives the number of open
+    /// proposals and returns the index of one.
     pub(super) fn proposal(&self, choose: impl FnOnce(usize) -> usize) -> Option<(u32, String)> {
         let known = lock(&self.0);
         let open = || {
@@ -113,7 +115,7 @@ impl Desk {
 }
 
 impl Known {
-    fn hear(&mut self, event: Event) -> Result<(), String> {
+    fn update(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Connected { conn, client, version } => {
                 let number = client.and_then(|name| name.strip_prefix("soak-")?.parse().ok());

@@ -112,7 +112,7 @@ impl<'a> Person<'a> {
     }
 
     fn mention(&mut self) -> Result<(), String> {
-        let Some((conn, client, life)) = self.desk.hearing(|many| self.random.below(many)) else {
+        let Some((conn, client, life)) = self.desk.accepting_pushes(|many| self.random.below(many)) else {
             return Ok(());
         };
         self.mention += 1;

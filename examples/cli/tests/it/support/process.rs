@@ -109,8 +109,8 @@ impl Place {
         (listener, port.to_string())
     }
 
-    /// Writes a lock file for this port, whether a listener exists or not. It is that of an editor
-    /// that has the project open in this process, with these members changed.
+    /// Writes a lock file for this port, whether a listener exists or not. The file names this process
+    /// as an editor that has the project open, with these members changed.
     pub fn publish(&self, port: u16, changes: &Value) -> PathBuf {
         fs::create_dir_all(self.lock_dir()).unwrap();
         let mut file = json!({

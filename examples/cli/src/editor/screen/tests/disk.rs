@@ -1,5 +1,5 @@
-//! Tests with a disk that hangs: it delays only the work that needs it, and its late results do no
-//! harm.
+//! Tests with a disk that hangs: the disk delays only the work that needs the disk, and late results do
+//! no harm.
 
 use super::Desk;
 use crate::editor::options::OnDiff;
@@ -49,9 +49,12 @@ fn work_without_disk_goes_on() {
     desk.wait(300);
     assert_eq!((desk.app.model.proposals.len(), desk.result(waits)), (0, None));
     desk.recover();
-    assert!(desk.result(waits).unwrap().concat().contains("expected value"), "of the text as it is now");
+    assert!(
+        desk.result(waits).unwrap().concat().contains("expected value"),
+        "the problems are those of the changed text"
+    );
     let labels: Vec<&str> = desk.app.model.proposals.iter().map(|open| open.label.as_str()).collect();
-    assert_eq!(labels, ["a.json"], "the other one was taken back before it could be shown");
+    assert_eq!(labels, ["a.json"], "the agent cancelled the other proposal before the editor could show it");
     assert!(desk.result(kept).is_none());
 }
 
@@ -185,7 +188,7 @@ fn late_reload_keeps_typed_text() {
 }
 
 #[test]
-fn late_file_takes_no_keys() {
+fn file_read_late_receives_no_keys() {
     let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "beta\n")]);
     desk.open("a.txt");
     desk.hang();
