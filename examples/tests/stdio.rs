@@ -16,12 +16,12 @@ fn server() -> Process {
     let result = answer(&mut server, 0);
     assert_eq!(result["protocolVersion"], "2025-06-18");
     assert_eq!(result["serverInfo"]["name"], "stdio_server");
-    server.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+    server.send_line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
     server
 }
 
 fn ask(server: &mut Process, id: u32, method: &str, params: &Value) {
-    server.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+    server.send_line(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
 }
 
 fn call(server: &mut Process, id: u32, name: &str, arguments: &Value) {
@@ -110,7 +110,7 @@ fn cancelled_call_is_not_answered() {
     call(&mut server, 1, "remind", &json!({"after_ms": 40, "text": "cancelled"}));
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    server.tell(&cancelled.to_string());
+    server.send_line(&cancelled.to_string());
     call(&mut server, 2, "remind", &json!({"after_ms": 80, "text": "kept"}));
     assert_eq!(answer(&mut server, 2), text("kept"));
     server.hang_up();
