@@ -157,6 +157,10 @@ impl Agent {
             }
             AgentStep::Over | _ => {}
         }
+        // The step can have ended the attempt, such as one that took too long.
+        if !self.session.is_connecting() {
+            self.connecting = None;
+        }
         if !self.session.has_connection() {
             self.conn = None;
         }

@@ -3,6 +3,7 @@
 use super::*;
 use ide_mcp::ide::{AuthToken, Client, ClientEvent, Policy, Server, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
+use ide_mcp::mcp::Outcome;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Machine as _, Time, Wire as _};
@@ -73,8 +74,8 @@ fn connect(session: &mut AgentSession, now: Time) {
     assert_eq!(session.step(now), AgentStep::Connect { host: "127.0.0.1".into(), port: PORT });
 }
 
-/// Attaches to an editor in memory.
-fn attach(session: &mut AgentSession, now: Time) {
+/// Attaches to an editor in memory. Returns the machine of the connection.
+fn attach(session: &mut AgentSession, now: Time) -> Client {
     connect(session, now);
     assert!(session.on_connected(now, addr(1), addr(PORT)));
     let mut client: Client = session.machine(now).unwrap();
@@ -91,6 +92,7 @@ fn attach(session: &mut AgentSession, now: Time) {
             session.on_event(now, event);
         }
     }
+    client
 }
 
 fn foreign() -> ConnectError {
@@ -257,6 +259,49 @@ fn wait_ends_at_its_limit_of_events() {
     assert!(matches!(session.take_outcome(), Err(CallError::TooManyEvents)));
     session.next_event().unwrap();
     assert!(matches!(session.take_outcome(), Ok(None)));
+}
+
+/// Checks that a detach is the reason of the end in every stage, also before the first session is open.
+#[test]
+fn detach_is_the_reason_of_the_end() {
+    for stage in ["opening", "ready"] {
+        let lock = LockFile::new();
+        let mut session = if stage == "ready" { lock.attached() } else { lock.session() };
+        if stage == "opening" {
+            connect(&mut session, at(0));
+            assert!(session.on_connected(at(0), addr(1), addr(PORT)));
+        }
+        session.detach();
+        assert!(session.has_connection(), "{stage}: the adapter closes the connection");
+        session.on_event(at(1), ClientEvent::Closed(Closed::Local { clean: true }));
+        let Some(AgentEvent::Ended(error)) = session.next_event() else { unreachable!("{stage}") };
+        assert_eq!(kind_of(&error), "Ended { closed: Local { clean: true }, gave_up: None }", "{stage}");
+        assert_eq!((session.step(at(2)), session.is_over()), (AgentStep::Over, true), "{stage}");
+    }
+}
+
+/// Checks that a wait for a request whose outcome has been delivered with its connection ends at once.
+#[test]
+fn wait_for_an_earlier_connection_ends() {
+    let lock = LockFile::new();
+    let mut session = lock.session();
+    let first = attach(&mut session, at(0)).list_tools().unwrap().id();
+    assert!(matches!(session.next_event(), Some(AgentEvent::Attached(_))));
+    session.begin_wait(first);
+    assert!(matches!(session.take_outcome(), Ok(None)));
+    lose(&mut session, at(1));
+    assert!(matches!(session.take_outcome(), Ok(Some(Outcome::Closed))), "no connection is there");
+    let mut client = attach(&mut session, at(2));
+    session.begin_wait(first);
+    assert!(matches!(session.take_outcome(), Ok(Some(Outcome::Closed))), "an earlier connection");
+    let second = client.list_tools().unwrap().id();
+    session.begin_wait(second);
+    assert!(matches!(session.take_outcome(), Ok(None)));
+    // The request has ended in the machine, and its outcome comes after the wait.
+    session.abandon_wait(Some(&mut client));
+    session.on_event(at(3), ClientEvent::Outcome { request: second, outcome: Outcome::TimedOut });
+    let others: Vec<_> = std::iter::from_fn(|| session.next_event()).collect();
+    assert!(matches!(&others[..], [AgentEvent::Back(_)]), "{others:?}");
 }
 
 /// Returns the name of the variant, with the fields of an end.

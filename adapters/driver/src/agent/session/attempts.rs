@@ -49,6 +49,9 @@ impl AgentSession {
         let was_ready = mem::replace(&mut self.stage, Stage::Waiting) == Stage::Ready;
         self.outcomes.on_closed();
         let not_admitted = self.not_admitted.take();
+        if self.is_detached {
+            return self.end(AgentError::Ended { closed, gave_up: None });
+        }
         if self.server.is_none() {
             let reason = not_admitted.unwrap_or(NotAdmitted::Closed(closed));
             return self.end(AgentError::NotAdmitted { editor: Box::new(self.editor.clone()), reason });

@@ -52,6 +52,8 @@ pub struct AgentSession {
     is_unknown_reported: bool,
     events: VecDeque<AgentEvent>,
     outcomes: Outcomes,
+    /// True if this side ends the session.
+    is_detached: bool,
     /// The number of attempts so far, which names the sessions.
     attempts: u64,
 }
@@ -104,6 +106,7 @@ impl AgentSession {
             is_unknown_reported: false,
             events: VecDeque::new(),
             outcomes: Outcomes::default(),
+            is_detached: false,
             attempts: 0,
         })
     }
@@ -150,7 +153,7 @@ impl AgentSession {
         config.pid = *pid;
         config.mcp.roots.clone_from(roots);
         config.mcp.elicitation = *elicitation;
-        let client = Client::new(config, SysRng, SessionId::new(self.attempts), now);
+        let client = Client::new(config, SysRng, self.current_session(), now);
         client.map_err(|error| self.end(AgentError::Invalid(error))).ok()
     }
 
@@ -205,7 +208,7 @@ impl AgentSession {
 
     /// Ends the session by this side. The adapter closes the machine of the connection, if there is one.
     pub fn detach(&mut self) {
-        self.options.reconnects = false;
+        self.is_detached = true;
         if !self.has_connection() && self.stage != Stage::Over {
             self.end(AgentError::Ended { closed: Closed::Local { clean: true }, gave_up: None });
         }
@@ -220,6 +223,11 @@ impl AgentSession {
             Stage::Connecting { until } => Some(until),
             Stage::Opening | Stage::Ready | Stage::Over => None,
         }
+    }
+
+    /// Returns the part of this attempt in the names of its requests.
+    const fn current_session(&self) -> SessionId {
+        SessionId::new(self.attempts)
     }
 
     /// Returns the editor, as its lock file was at the last attempt.

@@ -1,6 +1,6 @@
 //! The wait for the outcome of one request, out of turn with the events.
 
-use super::{AgentSession, Stage};
+use super::AgentSession;
 use crate::agent::{AgentError, AgentEvent, CallError};
 use ide_mcp::ide::{Client, ClientEvent};
 use ide_mcp::mcp::Outcome;
@@ -52,9 +52,11 @@ impl AgentSession {
         Some(if let AgentEvent::Ended(error) = beginning { Err(error) } else { Ok(()) })
     }
 
-    /// Waits for the outcome of this request from now on, out of turn with the events.
+    /// Waits for the outcome of this request from now on, out of turn with the events. A request of an earlier
+    /// connection has had its outcome, so the wait for it ends at once as closed.
     pub fn begin_wait(&mut self, request: RequestId) {
         self.outcomes.awaited = Some(request);
+        self.outcomes.outcome = (request.session() != self.current_session()).then_some(Outcome::Closed);
         let is_outcome = |event: &AgentEvent| matches!(event, AgentEvent::Session(ClientEvent::Outcome { request: other, .. }) if *other == request);
         if let Some(at) = self.events.iter().position(is_outcome) {
             if let Some(AgentEvent::Session(ClientEvent::Outcome { outcome, .. })) = self.events.remove(at) {
@@ -74,16 +76,19 @@ impl AgentSession {
         }
         match self.events.len() >= MAX_WAITING_EVENTS {
             true => Err(CallError::TooManyEvents),
-            false if self.stage == Stage::Over => Ok(Some(Outcome::Closed)),
+            // Each request of a connection has its outcome before the connection ends.
+            false if !self.has_connection() => Ok(Some(Outcome::Closed)),
             false => Ok(None),
         }
     }
 
     /// Gives up the wait, and cancels its request on the connection. The outcome becomes no event.
     pub fn abandon_wait(&mut self, client: Option<&mut Client>) {
-        self.outcomes.outcome = None;
-        let Some(request) = self.outcomes.awaited.take() else { return };
-        if client.is_some_and(|client| client.cancel(request, None)) {
+        let is_taken = self.outcomes.outcome.take().is_some();
+        let (Some(request), Some(client)) = (self.outcomes.awaited.take(), client) else { return };
+        // The request can have ended already, and its outcome can wait in the machine.
+        client.cancel(request, None);
+        if !is_taken {
             self.outcomes.abandoned.push(request);
         }
     }
