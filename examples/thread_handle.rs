@@ -4,29 +4,39 @@
 //! `cargo run --example thread_handle`, then `cargo run -- agent diff FILE PROPOSAL`; the keys `a` and `r`
 //! accept and reject the proposal, `q` ends the program.
 
-#![allow(clippy::print_stdout, reason = "it shows what it does")]
+#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use crossterm::event::read;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use ide_mcp_blocking::ide::{Tool, ToolCall};
+use ide_mcp_blocking::ide::{Call, HostEvent, OpenDiff, ServerEvent, Tool, ToolCall};
 use ide_mcp_blocking::{EditorOptions, spawn};
 use std::{error::Error, sync::mpsc, time::Duration};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (sender, proposals) = mpsc::channel();
+    let (sender, events) = mpsc::channel();
     let editor = EditorOptions::new("thread", "1.0").folder(".").tools([Tool::OpenDiff]);
     let handle = spawn(editor, move |event| {
-        let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return };
-        let question = format!("{}: accept (a) or reject (r)?\r\n", diff.new_file_path.escape_debug());
-        // The proposal comes first, so that a key can decide it as soon as the question is shown.
-        let _ = sender.send((call, diff)).map(|()| print!("{question}"));
+        let is_call = matches!(event, HostEvent::Agent { event: ServerEvent::Call(_), .. });
+        // The event comes first, so that a key can decide as soon as the question is shown.
+        if sender.send(event).is_ok() && is_call {
+            print!("an agent proposes a change: accept (a) or reject (r)?\r\n");
+        }
     })?;
     enable_raw_mode()?;
-    let mut key = None;
+    let (mut key, mut open) = (None, Vec::<(Call<OpenDiff>, OpenDiff)>::new());
     while key != Some('q') {
         key = read()?.as_key_press_event().and_then(|key| key.code.as_char());
+        for event in events.try_iter() {
+            let HostEvent::Agent { event, .. } = event else { continue };
+            match event {
+                ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => open.push((call, diff)),
+                // The agent has gone, or the proposal was decided in its terminal.
+                ServerEvent::DiffClosed { call, .. } => open.retain(|(of_diff, _)| of_diff.id() != call),
+                _ => {}
+            }
+        }
         let Some(verdict @ ('a' | 'r')) = key else { continue };
-        let Ok((call, diff)) = proposals.try_recv() else { continue };
+        let Some((call, diff)) = open.pop() else { continue };
         handle.answer(call, if verdict == 'a' { diff.accept() } else { diff.reject() })?;
     }
     disable_raw_mode()?;

@@ -158,10 +158,19 @@ fn thread_handle() {
         (OpenDiff::new("/x", "new\n", "t").accept(), OpenDiff::new("/x", "", "t").reject());
     for (key, outcome) in [("a", &accepted), ("r", &rejected), ("a", &accepted)] {
         let proposal = agent.propose();
-        assert!(editor.line().contains("/x: accept (a) or reject (r)?"));
+        assert!(editor.line().contains("accept (a) or reject (r)?"));
         editor.put(key);
         assert_eq!(agent.decided(proposal), *outcome);
     }
+    // A proposal whose agent has gone takes no verdict of a later one.
+    agent.propose();
+    assert!(editor.line().contains("accept (a) or reject (r)?"));
+    drop(agent);
+    let mut other = Agent::attach(&place);
+    let proposal = other.propose();
+    assert!(editor.line().contains("accept (a) or reject (r)?"));
+    editor.put("r");
+    assert_eq!(other.decided(proposal), rejected);
     editor.put("q");
     ends(&place, editor);
 }

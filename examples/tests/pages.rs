@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const GOALS: [(&str, usize); 6] = [
     ("examples/minimal_server.rs", 25),
     ("examples/agent.rs", 25),
-    ("examples/thread_handle.rs", 25),
+    ("examples/thread_handle.rs", 38),
     ("examples/recipes/tokio_recipe.rs", 20),
     ("examples/recipes/polling_recipe.rs", 20),
     ("examples/recipes/glib_recipe.rs", 60),

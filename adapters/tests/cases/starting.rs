@@ -75,6 +75,13 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
         let error = A::Editor::start(options).err().unwrap_or_else(|| unreachable!("{name}"));
         assert!(error.to_string().contains(expected), "{name}: {error}");
         assert_eq!(matches!(error, StartError::NoFolder), name == "no folder", "{name}");
+        let (text, error) = (error.to_string(), std::io::Error::from(error));
+        assert_eq!(error.to_string(), text, "{name}");
+        assert_eq!(
+            error.kind() == std::io::ErrorKind::AddrInUse,
+            matches!(name, "port taken" | "second start"),
+            "{name}"
+        );
     }
     assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 1, "only the first editor has a lock file");
     assert!(A::Editor::start(plain().without_folders()).is_ok());

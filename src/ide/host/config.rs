@@ -111,7 +111,8 @@ pub enum HostEvent {
 }
 
 impl HostEvent {
-    /// Returns the tool call of this event; `None` for every other event.
+    /// Returns the tool call of this event; `None` for every other event. An application that keeps proposals
+    /// for a person matches the events instead: [`DiffClosed`](ServerEvent::DiffClosed) ends a proposal.
     #[must_use]
     pub fn into_call(self) -> Option<ToolCall> {
         match self {

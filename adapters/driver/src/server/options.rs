@@ -235,6 +235,20 @@ impl fmt::Debug for StartError {
     }
 }
 
+/// Converts the error for a function that returns an [`io::Result`]. The kind of an error of the system stays.
+impl From<StartError> for io::Error {
+    fn from(error: StartError) -> Self {
+        let kind = match &error {
+            StartError::NoFolder => io::ErrorKind::InvalidInput,
+            StartError::Bind { error, .. } | StartError::Poll(error) | StartError::Thread(error) => {
+                error.kind()
+            }
+            StartError::LockFile(_) => io::ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}
+
 impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
