@@ -7,7 +7,7 @@ use core::time::Duration;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Call, Form, Incoming};
+use super::{AnswerKind, Call, Incoming};
 use crate::{
     Outbox, Time, To,
     mcp::{
@@ -27,7 +27,7 @@ impl Incoming {
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
     ) -> Result<(), RespondError> {
-        if matches!(self.get(call)?.form, Form::Request) {
+        if matches!(self.get(call)?.kind, AnswerKind::Request) {
             return Err(RespondError::NotAnAnswer);
         }
         Ok(self.respond_to_tool(call, result, out)?)
@@ -63,7 +63,7 @@ impl Incoming {
         out: &mut impl Outbox,
     ) -> Result<(), RespondError> {
         let open = self.get(call)?;
-        if matches!(open.form, Form::Resource(_)) {
+        if matches!(open.kind, AnswerKind::Resource(_)) {
             let raw = to_raw_value(result).map_err(|_| RespondError::Unserializable)?;
             let result = ToolResult::read_whole(&raw).ok_or(RespondError::Unserializable)?;
             return Ok(self.respond_to_tool(call, &result, out)?);
@@ -83,8 +83,8 @@ impl Incoming {
         result: &RawValue,
         out: &mut impl Outbox,
     ) -> Result<(), RespondError> {
-        let Call { id, form, .. } = self.get(call)?;
-        if !matches!(form, Form::Forwarded) {
+        let Call { id, kind, .. } = self.get(call)?;
+        if !matches!(kind, AnswerKind::Forwarded) {
             return Err(RespondError::NotAnAnswer);
         }
         let is_sent = out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).is_ok();
@@ -170,9 +170,9 @@ impl Incoming {
 /// Answers a call for the application. The failure of a tool is for the model to read, so the
 /// answer to a tool call is a result. Returns true if the answer was sent.
 fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
-    match call.form {
-        Form::Tool => send_result(&call.id, &ToolResult::error(text), out),
-        Form::Request | Form::Forwarded | Form::Resource(_) => {
+    match call.kind {
+        AnswerKind::Tool => send_result(&call.id, &ToolResult::error(text), out),
+        AnswerKind::Request | AnswerKind::Forwarded | AnswerKind::Resource(_) => {
             send_error(&call.id, (code::INTERNAL_ERROR, text, None), out)
         }
     }
@@ -181,7 +181,7 @@ fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
 /// Answers a call with the result of a tool, or with the resource that the tool has read. Returns true
 /// if the answer was sent.
 fn send_tool_result(call: &Call, result: &ToolResult<'_>, out: &mut impl Outbox) -> bool {
-    let Form::Resource(resource) = &call.form else { return send_result(&call.id, result, out) };
+    let AnswerKind::Resource(resource) = &call.kind else { return send_result(&call.id, result, out) };
     let (uri, mime_type) = &**resource;
     if result.is_error {
         let text = result.texts().collect::<Vec<_>>().join("\n");

@@ -61,24 +61,24 @@ pub(super) struct Terms {
     /// True if the application answers the call before anything else is read. Such a call is
     /// accepted even if the limit on waiting calls is reached.
     pub(super) at_once: bool,
-    pub(super) form: Form,
+    pub(super) kind: AnswerKind,
 }
 
 impl Terms {
     /// Returns the terms of a request that is no call of a tool.
     pub(super) const fn request() -> Self {
-        Self { timeout: Timeout::Default, when_late: None, at_once: false, form: Form::Request }
+        Self { timeout: Timeout::Default, when_late: None, at_once: false, kind: AnswerKind::Request }
     }
 
     /// Returns the terms of a forwarded request.
     pub(super) const fn forwarded(at_once: bool) -> Self {
-        Self { timeout: Timeout::Default, when_late: None, at_once, form: Form::Forwarded }
+        Self { timeout: Timeout::Default, when_late: None, at_once, kind: AnswerKind::Forwarded }
     }
 }
 
-/// The form of the answer to a call.
+/// The kind of the answer to a call.
 #[derive(Clone, Debug)]
-pub(super) enum Form {
+pub(super) enum AnswerKind {
     /// The result of a tool. A failure is a result too.
     Tool,
     /// Any object. A failure is an error.
@@ -133,7 +133,7 @@ struct Call {
     /// The size of the message of the call.
     bytes: usize,
     at_once: bool,
-    form: Form,
+    kind: AnswerKind,
     wait: Option<Wait>,
     /// The result at the end of the timeout, as JSON.
     when_late: Option<&'static str>,
@@ -260,7 +260,7 @@ impl Incoming {
         &mut self,
         now: Time,
         id: Id,
-        Terms { timeout, when_late, at_once, form }: Terms,
+        Terms { timeout, when_late, at_once, kind }: Terms,
         token: Option<Id>,
         out: &mut impl Outbox,
     ) -> Option<CallId> {
@@ -271,7 +271,7 @@ impl Incoming {
         let (digest, bytes) = (id.digest(), self.message);
         let wait = timeout.begin(now, self.usual(now));
         let deadline = wait.and_then(|wait| wait.deadline(now));
-        let call = Call { id, bytes, at_once, form, wait, when_late, token, reached: f64::NEG_INFINITY };
+        let call = Call { id, bytes, at_once, kind, wait, when_late, token, reached: f64::NEG_INFINITY };
         let number = self.calls.open(deadline, call);
         sorted::insert(&mut self.by_id, (digest, number));
         self.at_once = self.at_once.saturating_add(usize::from(at_once));
@@ -583,16 +583,16 @@ pub(super) mod tests {
     #[test]
     fn only_forwarded_request_accepts_any_value() {
         let mut calls = Calls::new(8);
-        let of_resource = Form::Resource(Box::new(("r://1".into(), "".into())));
-        let forms = [
-            ("a tool", Form::Tool, false),
+        let of_resource = AnswerKind::Resource(Box::new(("r://1".into(), "".into())));
+        let kinds = [
+            ("a tool", AnswerKind::Tool, false),
             ("a resource that a tool reads", of_resource, false),
-            ("a prompt, or a resource", Form::Request, false),
-            ("a forwarded request", Form::Forwarded, true),
+            ("a prompt, or a resource", AnswerKind::Request, false),
+            ("a forwarded request", AnswerKind::Forwarded, true),
         ];
-        for (name, form, is_accepted) in forms {
+        for (name, kind, is_accepted) in kinds {
             for text in ["[1]", r#"{"content":[]}"#] {
-                let terms = Terms { form: form.clone(), ..Terms::request() };
+                let terms = Terms { kind: kind.clone(), ..Terms::request() };
                 let call = calls.incoming.open(Time::ZERO, 1.into(), terms, None, &mut calls.out).unwrap();
                 let value = serde_json::from_str(text).unwrap();
                 let answered = calls.incoming.respond_with_any(call, value, &mut calls.out);

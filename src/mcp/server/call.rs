@@ -18,7 +18,7 @@ use crate::{
     mcp::{
         Event, GetPrompt, ReadResource, Timeout, Tools,
         context::resource_not_found,
-        incoming::{Form, Terms, refuse_busy, refuse_duplicate, refuse_invalid},
+        incoming::{AnswerKind, Terms, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
     },
     rpc::{
@@ -52,26 +52,26 @@ impl<T: Tools> Server<T> {
             return refuse_busy(&id, out);
         }
         match self.decode(params) {
-            Ok(call) => self.called(id, call, Form::Tool, out),
+            Ok(call) => self.called(id, call, AnswerKind::Tool, out),
             Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
         }
     }
 
     /// Opens a decoded call.
-    pub(super) fn called(&mut self, id: Id, call: Decoded<T::Call>, form: Form, out: &mut impl Outbox) {
+    pub(super) fn called(&mut self, id: Id, call: Decoded<T::Call>, kind: AnswerKind, out: &mut impl Outbox) {
         if self.session.incoming.is_in_flight(&id) {
             return refuse_duplicate(&id, out);
         }
         let Decoded { tool, token, at_once } = call;
         let now = self.session.now;
         // The timeout of a tool and its answer at the timeout are those that a client of the tool needs.
-        let (timeout, when_late) = match form {
-            Form::Resource(_) => (Timeout::Default, None),
-            Form::Tool | Form::Request | Form::Forwarded => {
+        let (timeout, when_late) = match kind {
+            AnswerKind::Resource(_) => (Timeout::Default, None),
+            AnswerKind::Tool | AnswerKind::Request | AnswerKind::Forwarded => {
                 (self.tools.timeout(&tool), self.tools.result_when_late(&tool))
             }
         };
-        let terms = Terms { timeout, when_late, at_once, form };
+        let terms = Terms { timeout, when_late, at_once, kind };
         if let Some(call) = self.session.incoming.open(now, id, terms, token, out) {
             self.session.push(Event::Call { call, tool });
         }
@@ -99,15 +99,15 @@ impl<T: Tools> Server<T> {
             let Some((tool, spec)) = spec.and_then(|spec| Some((spec.tool.as_deref()?, spec))) else {
                 return Ok((resource, None));
             };
-            let form = Form::Resource(Box::new((spec.uri.clone(), spec.mime_type.clone())));
+            let kind = AnswerKind::Resource(Box::new((spec.uri.clone(), spec.mime_type.clone())));
             let token = progress::token_of(params, &self.session.limits);
             // The client asked for a resource, so the code is not that of an unknown tool.
             self.tools.check(tool).map_err(|_| resource_not_found(&spec.uri))?;
             let tool = self.tools.as_resource(self.decode_arguments(tool, params::NO_ARGUMENTS)?);
-            Ok((resource, Some((Decoded { tool, token, at_once: false }, form))))
+            Ok((resource, Some((Decoded { tool, token, at_once: false }, kind))))
         });
         match asked {
-            Ok((_, Some((call, form)))) => self.called(id, call, form, out),
+            Ok((_, Some((call, kind)))) => self.called(id, call, kind, out),
             Ok((resource, None)) => {
                 if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
                     self.session.push(Event::ReadResource { call, resource });

@@ -25,7 +25,7 @@ use crate::{
     mcp::{
         Event, Outcome, PeerFault, Tools,
         inbound::{self, Asked, Role},
-        incoming::{Form, answer, not_found, refuse},
+        incoming::{AnswerKind, answer, not_found, refuse},
         outgoing::Purpose,
         params::{self, ClientCapabilities, Empty, Initialize, ListOut, SetLevel},
         session::{Session, State},
@@ -47,7 +47,7 @@ impl<T: Tools> Server<T> {
             self.session.incoming.on_message(text.len());
             if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
             {
-                return self.called(id, call, Form::Tool, out);
+                return self.called(id, call, AnswerKind::Tool, out);
             }
         }
         inbound::receive(self, text, out);
