@@ -6,7 +6,7 @@
 
 use alloc::{borrow::Cow, borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 
-use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{PeerFault, Timeout};
@@ -50,7 +50,7 @@ impl List {
 
     /// Reads the items of a result. Returns `None` if `raw` has no list of items, or if an item is no `T`.
     #[cfg(feature = "ide")]
-    pub(crate) fn read<T: DeserializeOwned>(self, raw: &RawValue) -> Option<Vec<T>> {
+    pub(crate) fn read<T: serde::de::DeserializeOwned>(self, raw: &RawValue) -> Option<Vec<T>> {
         let mut items = None;
         each_member(raw, |name, value| {
             if items.is_none() && text_of(name).as_deref() == Some(self.member()) {
