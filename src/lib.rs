@@ -27,6 +27,7 @@
 //!
 //! ```rust,ignore
 //! // examples/agent.rs
+//! use ide_mcp_blocking::ide::{GetDiagnostics, display_safe};
 //! use ide_mcp_blocking::{Agent, AgentOptions};
 //!
 //! let mut agent = Agent::attach(AgentOptions::new("example-agent", "1.0"))?;

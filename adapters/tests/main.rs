@@ -61,6 +61,7 @@ table!(@ nested over_nested::Nested
     starting shortcuts_of_a_handle_have_their_effects
     starting full_queue_refuses_until_next_turn
     starting handle_ends_with_its_server
+    starting idle_server_ends_at_once
 );
 
 table! {
@@ -241,6 +242,11 @@ table! {
 
     #[test]
     fn handle_ends_with_its_server() {
+        starting
+    }
+
+    #[test]
+    fn idle_server_ends_at_once() {
         starting
     }
 }

@@ -168,8 +168,9 @@ impl NestedServer {
     /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue with
     /// [`dispatch`](Self::dispatch) until [`is_over`](Self::is_over): a few seconds at most.
     pub fn shutdown(&mut self) {
-        self.server.shutdown(self.parts.clock.now());
-        self.set_timer();
+        // The descriptor becomes readable in any case: the loop has to notice that the server is over.
+        let now = self.parts.clock.now();
+        self.server_mut().shutdown(now);
     }
 
     /// Returns true if the server was shut down and nothing is left to do.

@@ -198,6 +198,24 @@ pub(crate) fn handle_ends_with_its_server<A: Adapter>() {
     assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
 }
 
+/// Ends a server that has no connection: nothing wakes its loop but the end itself.
+pub(crate) fn idle_server_ends_at_once<A: Adapter>() {
+    let dir = TempDir::new();
+    let mut world = World::<A>::start(options(&dir));
+    let handle = world.editor.handle();
+    world.step();
+    world.editor.shutdown();
+    assert!(world.editor.is_over() && handle.end(Duration::ZERO));
+    assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
+    let mut other = World::<A>::start(options(&dir));
+    let handle = other.editor.handle();
+    other.step();
+    handle.shutdown();
+    // A loop that is not woken would wait for the whole time.
+    other.step_for(PATIENCE);
+    assert!(other.editor.is_over());
+}
+
 fn options(dir: &TempDir) -> EditorOptions {
     let tools = ToolSet::new().handle(Tool::GetDiagnostics).handle(Tool::OpenDiff);
     let dir = LockDir::create(&dir.0).unwrap();

@@ -194,7 +194,8 @@ impl Server {
     }
 
     /// Allows a client that waits after a [`ConsentPending`](ServerEvent::ConsentPending).
-    /// [`Ready`](ServerEvent::Ready) follows, and then each call that has waited. Returns false if the client
+    /// [`Ready`](ServerEvent::Ready) follows, or [`ModelReady`](ServerEvent::ModelReady) for a
+    /// [model](Server::is_for_models), and then each call that has waited. Returns false if the client
     /// does not wait.
     pub fn allow(&mut self) -> bool {
         if !self.waits_for_consent() {

@@ -213,7 +213,7 @@ impl Range {
     /// ```
     /// use ide_mcp::ide::{Position, Range};
     /// let range = Range::new(Position::new(0, 1), Position::new(1, 1));
-    /// assert_eq!(range.copy_of(["one\nt", "wo"].as_slice()).as_deref(), Some("ne\nt"));
+    /// assert_eq!(range.copy_of(&["one\nt", "wo"]).as_deref(), Some("ne\nt"));
     /// ```
     #[must_use]
     pub fn copy_of<T: Text + ?Sized>(self, text: &T) -> Option<String> {

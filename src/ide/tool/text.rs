@@ -1,6 +1,9 @@
 //! Texts in chunks, as editors keep them in ropes, and the search in them. No function copies a text.
 
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A text in chunks. A character lies in one chunk; a line ending `\r\n` can lie in two.
@@ -48,6 +51,30 @@ impl<C: AsRef<str>> Text for [C] {
 impl<C: AsRef<str>> Text for Vec<C> {
     fn chunks(&self) -> impl Iterator<Item = &str> {
         self.iter().map(C::as_ref)
+    }
+}
+
+impl<C: AsRef<str>, const N: usize> Text for [C; N] {
+    fn chunks(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(C::as_ref)
+    }
+}
+
+impl Text for Cow<'_, str> {
+    fn chunks(&self) -> impl Iterator<Item = &str> {
+        core::iter::once(&**self)
+    }
+}
+
+impl<T: Text + ?Sized> Text for Box<T> {
+    fn chunks(&self) -> impl Iterator<Item = &str> {
+        (**self).chunks()
+    }
+}
+
+impl<T: Text + ?Sized> Text for Arc<T> {
+    fn chunks(&self) -> impl Iterator<Item = &str> {
+        (**self).chunks()
     }
 }
 

@@ -1,112 +1,14 @@
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
+mod support;
+
 use super::*;
-use ide_mcp::ide::{AuthToken, Client, ClientEvent, Policy, Server, ServerConfig, ToolSet};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::ClientEvent;
 use ide_mcp::mcp::Outcome;
-use ide_mcp::rpc::SessionId;
-use ide_mcp::ws::{Closed, ResponseError};
-use ide_mcp::{Machine as _, Time, Wire as _};
-use ide_mcp_lockfile::Error;
+use ide_mcp::ws::Closed;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, io, process};
-
-const PORT: u16 = 41111;
-
-/// A process that does not run: the greatest process id of Linux is 4,194,304.
-const DEAD: u32 = 4_000_000_000;
-
-/// A lock file in a directory of its own. Dropping this value removes both.
-struct LockFile(PathBuf);
-
-impl LockFile {
-    fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("ide-mcp-driver-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let dir = env::temp_dir().canonicalize().unwrap().join(name);
-        fs::create_dir(&dir).unwrap();
-        let lock = Self(dir.join(format!("{PORT}.lock")));
-        lock.write('a', process::id());
-        lock
-    }
-
-    fn write(&self, token: char, pid: u32) {
-        let token = token.to_string().repeat(32);
-        let text = format!(
-            r#"{{"pid":{pid},"workspaceFolders":["/w"],"ideName":"E","transport":"ws","runningInWindows":{},"authToken":"{token}"}}"#,
-            cfg!(windows)
-        );
-        fs::write(&self.0, text).unwrap();
-    }
-
-    /// Returns a session that trusts every server, so that it needs no socket.
-    fn session(&self) -> AgentSession {
-        let options = AgentOptions::new("agent", "1").lock_file(&self.0).trust(Trust::EveryUser);
-        AgentSession::find(options).unwrap()
-    }
-
-    fn attached(&self) -> AgentSession {
-        let mut session = self.session();
-        attach(&mut session, at(0));
-        assert!(matches!(session.next_event(), Some(AgentEvent::Attached(_))));
-        session
-    }
-}
-
-impl Drop for LockFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(self.0.parent().unwrap());
-    }
-}
-
-fn at(seconds: u64) -> Time {
-    Time::from_millis(seconds * 1000)
-}
-
-fn addr(port: u16) -> io::Result<SocketAddr> {
-    Ok(SocketAddr::from(([127, 0, 0, 1], port)))
-}
-
-fn connect(session: &mut AgentSession, now: Time) {
-    assert_eq!(session.step(now), AgentStep::Connect { host: "127.0.0.1".into(), port: PORT });
-}
-
-/// Attaches to an editor in memory. Returns the machine of the connection.
-fn attach(session: &mut AgentSession, now: Time) -> Client {
-    connect(session, now);
-    assert!(session.on_connected(now, addr(1), addr(PORT)));
-    let mut client: Client = session.machine(now).unwrap();
-    let token = AuthToken::from_text("a".repeat(32)).unwrap();
-    let config = ServerConfig::new(Implementation::new("E", "1"), Policy::new(PORT, token), ToolSet::new());
-    let mut server = Server::new(config, SessionId::new(1), now);
-    while !session.is_attached() {
-        server.feed(now, client.outgoing());
-        client.sent(client.outgoing().len());
-        while server.poll_event().is_some() {}
-        client.feed(now, server.outgoing());
-        server.sent(server.outgoing().len());
-        while let Some(event) = client.poll_event() {
-            session.on_event(now, event);
-        }
-    }
-    client
-}
-
-fn foreign() -> ConnectError {
-    ConnectError::NotTrusted(Error::PortNotOurs { addr: addr(PORT).unwrap(), owner: 1, us: 2 })
-}
-
-fn refused() -> ClientEvent {
-    ClientEvent::Closed(Closed::NotAccepted(ResponseError::Status(401, "".into())))
-}
-
-fn lose(session: &mut AgentSession, now: Time) {
-    session.on_event(now, ClientEvent::Closed(Closed::Abnormal));
-    assert!(matches!(session.next_event(), Some(AgentEvent::Lost(Closed::Abnormal))));
-}
+use std::{fs, io, process};
+use support::{DEAD, LockFile, PORT, addr, at, attach, connect, foreign, lose, refused};
 
 #[test]
 fn first_attempt_is_not_repeated() {

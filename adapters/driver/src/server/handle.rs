@@ -69,7 +69,7 @@ impl Handle {
     /// # Errors
     /// [`HandleError::Ended`] if the server is over, and [`HandleError::Full`] if
     /// [`MAX_QUEUED`](Self::MAX_QUEUED) entries wait. The work is dropped then, and also if the server is
-    /// dropped before its next turn.
+    /// over or dropped before its next turn.
     pub fn with<R>(
         &self,
         work: impl FnOnce(&mut Host, Time) -> R + Send + 'static,

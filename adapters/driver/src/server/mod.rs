@@ -177,6 +177,10 @@ impl<T: Transport> Server<T> {
         }
         self.listener.close();
         self.host.shutdown(now);
+        // Without connections no turn follows.
+        if self.is_over() {
+            self.inbox.end();
+        }
     }
 
     /// Returns true if the server was shut down and nothing is left to do.
