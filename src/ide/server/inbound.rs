@@ -264,9 +264,9 @@ impl Server {
         ServerEvent::IdeConnected { pid, is_version_unsupported }
     }
 
-    /// Answers the open diffs with these tabs as rejected, and reports their ends, except for diffs that the
-    /// application has not received. The answer does no
-    /// harm if a diff was decided elsewhere. Returns the number of the diffs.
+    /// Answers the open diffs with these tabs as rejected, and reports their ends, except for the diffs that
+    /// wait for the consent: the application has not received them. The answer does no harm if a diff was
+    /// decided elsewhere. Returns the number of the diffs.
     pub(super) fn end_diffs(&mut self, why: DiffEnd, which: impl Fn(&str) -> bool) -> usize {
         // A diff that was cancelled in the same batch has ended already, and the session reports its
         // end later.
