@@ -164,7 +164,7 @@ impl MioAgent {
 impl adapter::Agent for MioAgent {
     fn attach(options: AgentOptions) -> Result<Self, AgentError> {
         let poll = Poll::new().unwrap();
-        let agent = Agent::attach(options, poll.registry(), BASE)?;
+        let agent = Agent::start(options, poll.registry(), BASE)?;
         let (events, clock) = (Events::with_capacity(8), Clock::new());
         let mut this = Self { poll, events, clock, agent, kept: VecDeque::new() };
         loop {

@@ -1,12 +1,15 @@
 //! An agent in a `Poll`.
 
 use crate::Conn;
+use crate::conn::prepare;
 use ide_mcp::Time;
 use ide_mcp::ide::Client;
 use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, address_of};
 use mio::event::Event;
+use mio::net::TcpStream;
 use mio::{Registry, Token};
 use std::io;
+use std::net::SocketAddr;
 
 /// An agent: it finds the editor by its lock file, attaches, and attaches again if it loses the editor. Its
 /// socket is registered in the `Poll` of the application, always under the same token.
@@ -22,7 +25,7 @@ use std::io;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (mut poll, mut events, clock) = (Poll::new()?, Events::with_capacity(8), Clock::new());
-/// let mut agent = Agent::attach(AgentOptions::new("my-agent", "1.0"), poll.registry(), Token(0))?;
+/// let mut agent = Agent::start(AgentOptions::new("my-agent", "1.0"), poll.registry(), Token(0))?;
 /// let mut pending = None;
 /// while !agent.is_over() {
 ///     poll.poll(&mut events, clock.until(agent.deadline(clock.now())))?;
@@ -48,6 +51,9 @@ use std::io;
 #[derive(Debug)]
 pub struct Agent {
     session: AgentSession,
+    /// The socket that connects. Its machine begins when it has connected, so that the time to connect does not
+    /// count as time of the opening handshake.
+    connecting: Option<TcpStream>,
     conn: Option<Conn<Client>>,
     registry: Registry,
     token: Token,
@@ -56,24 +62,26 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Finds the editor, and attaches to it in the turns. The first event is
+    /// Finds the editor. The turns attach to it: this method does not wait. The first event is
     /// [`Attached`](AgentEvent::Attached), or [`Ended`](AgentEvent::Ended) with the error. An event of the
     /// session, or an owner that is not known, can come before it.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`], and [`AgentError::Io`] if the registry cannot be cloned.
-    pub fn attach(options: AgentOptions, registry: &Registry, token: Token) -> Result<Self, AgentError> {
+    pub fn start(options: AgentOptions, registry: &Registry, token: Token) -> Result<Self, AgentError> {
         let registry = registry.try_clone().map_err(AgentError::Io)?;
         let session = AgentSession::find(options)?;
-        Ok(Self { session, conn: None, registry, token, is_reported: false })
+        Ok(Self { session, connecting: None, conn: None, registry, token, is_reported: false })
     }
 
     /// Notes an event of the `Poll`. Returns true if it was for this agent.
     pub fn handle_event(&mut self, event: &Event) -> bool {
+        let is_ours = event.token() == self.token;
+        self.is_reported |= is_ours && self.connecting.is_some();
         if let Some(conn) = &mut self.conn {
-            self.is_reported |= conn.handle_event(event) && self.session.is_connecting();
+            conn.handle_event(event);
         }
-        event.token() == self.token
+        is_ours
     }
 
     /// Returns the next event, or `None` if there is none now. The calls until `None` are one turn: it
@@ -107,15 +115,14 @@ impl Agent {
         if self.is_reported {
             return Some(now);
         }
-        let conn = self.conn.as_ref().filter(|_| self.session.has_connection());
-        let deadline = conn.and_then(|conn| conn.deadline(now));
+        let deadline = self.conn.as_ref().and_then(|conn| conn.deadline(now));
         deadline.into_iter().chain(self.session.deadline(now)).min()
     }
 
     /// Detaches: the next turns send a close frame, wait for the close handshake for at most some seconds,
     /// and return [`Ended`](AgentEvent::Ended). An agent that is dropped sends no close frame.
     pub fn detach(&mut self) {
-        if let Some(conn) = self.conn.as_mut().filter(|_| self.session.has_connection()) {
+        if let Some(conn) = &mut self.conn {
             conn.machine_mut().close();
         }
         self.session.detach();
@@ -124,32 +131,51 @@ impl Agent {
     ide_mcp_driver::delegate_agent!();
 
     fn connect(&mut self, now: Time, host: &str, port: u16) {
-        let Some(client) = self.session.machine(now) else { return };
-        let conn =
-            address_of(host, port).and_then(|addr| Conn::connect(addr, client, &self.registry, self.token));
-        match conn {
-            Ok(conn) => self.conn = Some(conn),
+        match address_of(host, port).and_then(|addr| self.open(addr)) {
+            Ok(stream) => self.connecting = Some(stream),
             Err(error) => self.session.on_not_connected(now, error),
         }
     }
 
+    fn open(&self, addr: SocketAddr) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::connect(addr)?;
+        prepare(&mut stream, &self.registry, self.token)?;
+        Ok(stream)
+    }
+
     /// Checks the socket that connects. Without a peer address and an error it still connects.
     fn check(&mut self, now: Time) {
-        let Some(conn) = self.conn.as_ref().filter(|_| self.session.is_connecting()) else { return };
-        let stream = conn.stream();
+        let Some(stream) = &self.connecting else { return };
         match (stream.take_error(), stream.peer_addr()) {
             (Ok(Some(error)) | Err(error), _) => self.session.on_not_connected(now, error),
             (Ok(None), Err(error)) if error.kind() == io::ErrorKind::NotConnected => {}
             (Ok(None), peer) => {
-                self.session.on_connected(now, stream.local_addr(), peer);
+                if self.session.on_connected(now, stream.local_addr(), peer) {
+                    self.begin(now);
+                }
             }
         }
         self.drop_unused();
     }
 
-    /// Drops the connection of an attempt that has failed, or of a session that has ended.
+    /// Begins the opening handshake on the socket that has connected.
+    fn begin(&mut self, now: Time) {
+        let Some(mut stream) = self.connecting.take() else { return };
+        let Some(client) = self.session.machine(now) else { return };
+        // `Conn` registers the socket, so that the `Poll` reports again that the socket is ready.
+        let registered = self.registry.deregister(&mut stream);
+        match registered.and_then(|()| Conn::new(stream, client, &self.registry, self.token)) {
+            Ok(conn) => self.conn = Some(conn),
+            Err(error) => self.session.on_not_connected(now, error),
+        }
+    }
+
+    /// Drops the socket of an attempt that has failed, or of a session that has ended.
     fn drop_unused(&mut self) {
-        if !self.session.has_connection() && !self.session.is_connecting() {
+        if !self.session.is_connecting() {
+            self.connecting = None;
+        }
+        if !self.session.has_connection() {
             self.conn = None;
         }
     }

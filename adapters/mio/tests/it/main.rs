@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 #![allow(dead_code, reason = "these tests use a part of the code of the common tests")]
 
+mod agent;
 mod conn;
 mod pressure;
 mod resume;
