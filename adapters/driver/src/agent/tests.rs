@@ -105,6 +105,15 @@ fn lost_session_ends_for_its_reason() {
             },
             "Ended { closed: Abnormal, gave_up: Some(TooLong) }",
         ),
+        (
+            "the program at the port is no editor any more",
+            |session, _| {
+                assert!(session.on_connected(at(101), addr(1), addr(PORT)));
+                session.on_event(at(101), ClientEvent::SubprotocolMissing);
+                session.on_event(at(101), ClientEvent::Closed(Closed::Local { clean: true }));
+            },
+            "NotAdmitted",
+        ),
         ("detached", |session, _| session.detach(), "Ended { closed: Local"),
     ];
     for (name, fail, kind) in cases {

@@ -17,7 +17,7 @@ impl AgentSession {
                 Some(editor) => self.editor = editor,
                 // The editor is not back yet.
                 None => {
-                    self.schedule_or_end(now, Closed::Abnormal);
+                    self.schedule_or_end(now, Closed::Abnormal, None);
                     return false;
                 }
             }
@@ -42,7 +42,7 @@ impl AgentSession {
         if self.server.is_none() || is_final {
             return self.end(AgentError::NotConnected { editor: Box::new(self.editor.clone()), error });
         }
-        self.schedule_or_end(now, Closed::Abnormal);
+        self.schedule_or_end(now, Closed::Abnormal, None);
     }
 
     pub(super) fn on_closed(&mut self, now: Time, closed: Closed) {
@@ -59,13 +59,14 @@ impl AgentSession {
         if !self.options.reconnects {
             return self.end(AgentError::Ended { closed, gave_up: None });
         }
-        if self.schedule_or_end(now, closed.clone()) && was_ready {
+        if self.schedule_or_end(now, closed.clone(), not_admitted) && was_ready {
             self.events.push_back(AgentEvent::Lost(closed));
         }
     }
 
-    /// Schedules the next attempt. Returns false if there is none.
-    fn schedule_or_end(&mut self, now: Time, closed: Closed) -> bool {
+    /// Schedules the next attempt. Returns false if there is none. `not_admitted` is the reason of this attempt
+    /// if its session could not be opened.
+    fn schedule_or_end(&mut self, now: Time, closed: Closed, not_admitted: Option<NotAdmitted>) -> bool {
         self.stage = Stage::Waiting;
         let scheduled = match self.reconnect.on_disconnected(now, &closed) {
             // The editor was restarted since the lock file was read: it has another token, or is about to
@@ -76,7 +77,10 @@ impl AgentSession {
             scheduled => scheduled,
         };
         if let Err(gave_up) = scheduled {
-            self.end(AgentError::Ended { closed, gave_up: Some(gave_up) });
+            self.end(match not_admitted {
+                Some(reason) => AgentError::NotAdmitted { editor: Box::new(self.editor.clone()), reason },
+                None => AgentError::Ended { closed, gave_up: Some(gave_up) },
+            });
         }
         scheduled.is_ok()
     }
