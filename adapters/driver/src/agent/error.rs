@@ -128,7 +128,6 @@ impl fmt::Debug for AgentError {
 impl std::error::Error for AgentError {}
 
 /// The reason why a request that an agent waits for has no answer.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
     /// The request was not sent. [`NotSent::NotReady`] while the agent is not attached.
@@ -148,6 +147,13 @@ impl fmt::Display for CallError {
                 "too many events of the editor wait for the application, and the request is cancelled: take the events first",
             ),
         }
+    }
+}
+
+/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -188,7 +188,7 @@ impl fmt::Debug for Handle {
 }
 
 /// The reason for which a [`Handle`] accepts no work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HandleError {
     /// The server is over, or was dropped.
@@ -207,6 +207,13 @@ impl fmt::Display for HandleError {
                 Handle::MAX_QUEUED
             ),
         }
+    }
+}
+
+/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
+impl fmt::Debug for HandleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -13,10 +13,8 @@ use crate::Error;
 
 /// The reason why a search found no editor, with every candidate and the reason against it. The text has
 /// several lines and names the remedy.
-#[derive(Debug)]
 pub struct NoEditor(Box<Search>);
 
-#[derive(Debug)]
 struct Search {
     reason: NoEditorReason,
     directories: Vec<PathBuf>,
@@ -206,6 +204,13 @@ impl NoEditor {
     fn list(&self) -> String {
         let shown = |dir: &PathBuf| dir.display().to_string();
         self.0.directories.iter().map(shown).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
+impl fmt::Debug for NoEditor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
