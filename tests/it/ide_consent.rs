@@ -5,8 +5,8 @@ use crate::support::ide::{
     drain, open_diff, read, request, selection, shown, text, texts, written,
 };
 use ide_mcp::ide::{
-    AgentId, DiagnosticsChanged, Host, HostConfig, HostEvent, Mention, ServerConfig, ServerEvent, Tool,
-    ToolCall, ToolSet,
+    AgentId, DiagnosticsChanged, Host, HostConfig, HostEvent, MODELS_TARGET, Mention, ServerConfig,
+    ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Context, ResourceSpec};
 use ide_mcp::rpc::NotSent;
@@ -129,6 +129,18 @@ fn refused_client_gets_every_answer() {
     assert_eq!(shown(&editor.eof()).len(), 1);
     assert!(!editor.server.allow(), "the client has gone");
     assert!(drain(&mut editor.server).is_empty() && editor.server.is_done());
+}
+
+#[test]
+fn connection_of_a_model_is_named() {
+    for (target, want) in [("/", false), (MODELS_TARGET, true)] {
+        let mut editor = Editor::new(asking());
+        editor.feed(HEAD.replacen("GET / ", &format!("GET {target} "), 1).as_bytes());
+        editor.say(INITIALIZE);
+        let events = editor.say(INITIALIZED);
+        let [ServerEvent::ConsentPending { is_for_models, .. }] = &events[..] else { panic!("{events:?}") };
+        assert_eq!(*is_for_models, want, "{target}");
+    }
 }
 
 #[test]

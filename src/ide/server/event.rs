@@ -17,6 +17,8 @@ pub enum ServerEvent {
     ConsentPending {
         /// The name and version that the client sent; `None` if they cannot be read.
         client: Option<Implementation>,
+        /// True if the connection [belongs to the model](crate::ide::MODELS_TARGET) of the client.
+        is_for_models: bool,
     },
     /// The client is attached: its session is initialized.
     Ready {

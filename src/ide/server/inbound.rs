@@ -93,7 +93,8 @@ impl Server {
                 }
                 self.roots.is_due = self.peer == Peer::Agent && self.asks_for_roots();
                 if self.consent.ask() {
-                    return Some(ServerEvent::ConsentPending { client: self.mcp.client().cloned() });
+                    let client = self.mcp.client().cloned();
+                    return Some(ServerEvent::ConsentPending { client, is_for_models: self.is_for_models() });
                 }
                 self.begin_ready()
             }

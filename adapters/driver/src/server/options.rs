@@ -99,6 +99,13 @@ impl EditorOptions {
         self
     }
 
+    /// Makes each agent wait for the consent of a person ([`ServerConfig::asks_for_consent`]). Default: an agent
+    /// with the token is attached at once.
+    pub const fn ask_for_consent(mut self) -> Self {
+        self.host.server.asks_for_consent = true;
+        self
+    }
+
     /// Sets the dialect, with its rules for clients ([`ServerConfig::for_dialect`]). Default
     /// [`Dialect::VsCode`].
     pub fn dialect(mut self, dialect: Dialect) -> Self {
