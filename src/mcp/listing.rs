@@ -65,8 +65,9 @@ impl List {
 pub(super) fn text_or_empty<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Cow<'static, str>, D::Error> {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(text_of(raw).map_or(Cow::Borrowed(""), |text| Cow::Owned(text.into_owned())))
+    // Owned: a value that is read from a stream or from a `serde_json::Value` lends nothing.
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(text_of(&raw).map_or(Cow::Borrowed(""), |text| Cow::Owned(text.into_owned())))
 }
 
 /// Reads an object of an item as it is written. A value of another kind counts as absent, which is the
@@ -74,8 +75,8 @@ pub(super) fn text_or_empty<'de, D: Deserializer<'de>>(
 pub(super) fn object_or_empty<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Cow<'static, str>, D::Error> {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(if is_object(raw) { Cow::Owned(raw.get().to_owned()) } else { Cow::Borrowed("") })
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(if is_object(&raw) { Cow::Owned(raw.get().to_owned()) } else { Cow::Borrowed("") })
 }
 
 /// The maximum size of a list, in pages and bytes.
@@ -187,6 +188,7 @@ pub(super) struct Cursor<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mcp::{PromptSpec, ResourceSpec, ResourceTemplate, ToolSpec};
     use alloc::string::ToString;
 
     const LIMITS: PageLimits = PageLimits { pages: 4, bytes: 20 };
@@ -265,6 +267,20 @@ mod tests {
         for (name, pages, want) in CASES {
             assert_eq!(gather(pages), *want, "{name}");
         }
+    }
+
+    /// Checks that an item does not have to be lent: an application can keep a list as a value.
+    #[test]
+    fn items_are_read_from_owned_values() {
+        fn read<T: serde::de::DeserializeOwned + PartialEq + core::fmt::Debug>(text: &str) {
+            let lent: T = serde_json::from_str(text).unwrap();
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::from_value::<T>(value).unwrap(), lent, "{text}");
+        }
+        read::<ToolSpec>(r#"{"name":"a","title":1,"description":"\u0064","inputSchema":{"type":"object"}}"#);
+        read::<PromptSpec>(r#"{"name":"a","description":"d","arguments":[{"name":"b","required":true}]}"#);
+        read::<ResourceSpec>(r#"{"uri":"a:b","name":"c","mimeType":"text/plain"}"#);
+        read::<ResourceTemplate>(r#"{"uriTemplate":"a:{b}","name":"c","description":"d"}"#);
     }
 
     /// Checks that the members beside the items and the cursor are read, but not gathered.
