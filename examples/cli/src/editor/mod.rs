@@ -4,6 +4,7 @@
 //! `ide-mcp editor --help` explains its use and its exit status.
 mod diagnostics;
 mod diffs;
+mod edits;
 mod folders;
 mod headless;
 mod ignored;

@@ -1,11 +1,12 @@
 //! The open files, as they are on disk. Only files in the open folders are read.
 
 use crate::editor::diagnostics::{Asked, check, checks, of_known};
+use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
 use ide_mcp::ide::{
-    Diagnostic, EditLog, EditorTab, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position,
-    Range, Selection, WorkspaceFolder, WorkspaceFolders,
+    Diagnostic, EditorTab, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position, Range,
+    Selection, WorkspaceFolder, WorkspaceFolders,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,13 @@ pub(crate) struct Workspace {
     /// The opened files by their real paths: a file with several names is in the map once.
     open: BTreeMap<PathBuf, PathBuf>,
     asked: Asked,
-    /// The edits that agents made without a question.
-    pub(crate) edits: EditLog,
+    edits: Edits,
+}
+
+impl AsMut<Edits> for Workspace {
+    fn as_mut(&mut self) -> &mut Edits {
+        &mut self.edits
+    }
 }
 
 /// A file that was opened at the request of an agent.
@@ -32,7 +38,7 @@ pub(crate) struct Opened {
 
 impl Workspace {
     pub(crate) fn new(folders: Folders) -> Self {
-        Self { folders, open: BTreeMap::new(), asked: Asked::default(), edits: EditLog::new() }
+        Self { edits: Edits::new(folders.clone()), folders, open: BTreeMap::new(), asked: Asked::default() }
     }
 
     /// Returns the selection of a range of a file, and opens the file.

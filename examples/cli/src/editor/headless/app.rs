@@ -10,6 +10,7 @@ use super::forms::Forms;
 use super::report::{Event, Report};
 use super::tools::tool_set;
 use crate::editor::diffs::{Diffs, Proposal, Verdict, diff_end};
+use crate::editor::edits::{Expected, FollowEdits as _};
 use crate::editor::options::OnDiff;
 use crate::editor::worker::Worker;
 use crate::editor::workspace::Workspace;
@@ -18,8 +19,6 @@ use ide_mcp::ide::{
     AgentId, Host, HostEvent, LockFileEvent, Range, Selected, Selection, ServerEvent, ToolCall,
 };
 use ide_mcp::mcp::GetPrompt;
-use ide_mcp::rpc::CallId;
-use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -33,8 +32,7 @@ pub(crate) struct Headless {
     pub(super) latest: Option<Selection>,
     /// True if the file of the latest selection has the focus: the selection was not cleared.
     pub(super) has_focus: bool,
-    /// The expected edits, each with true if the file was read before the edit.
-    pub(super) expected_edits: BTreeMap<CallId, bool>,
+    pub(super) expected_edits: Expected,
     on_diff: OnDiff,
     diffs: Diffs,
     pub(super) context: Offered,
@@ -68,7 +66,7 @@ impl Headless {
             disk,
             latest: None,
             has_focus: false,
-            expected_edits: BTreeMap::new(),
+            expected_edits: Expected::new(),
             on_diff,
             diffs: Diffs::default(),
             context: Offered::default(),
@@ -274,8 +272,11 @@ impl Headless {
                 self.report.write(&Event::Request { conn, method: request.method(), params: &request });
                 self.asked(call, request);
             }
-            ServerEvent::EditExpected { edit, path } => self.edit_expected(edit, path),
-            ServerEvent::EditEnded { edit, path, reason } => self.edit_ended(now, edit, path, reason),
+            ServerEvent::EditExpected { edit, path } => {
+                self.report.write(&Event::EditExpected { conn, edit: edit.number(), path: &path });
+                self.expect_edit(edit, path);
+            }
+            ServerEvent::EditEnded { edit, path, reason } => self.end_edit(now, edit, path, reason),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, tab_name, reason } => {
                 self.disk.cancel(call);

@@ -1,52 +1,22 @@
-//! The edits that agents make without a question: the states of the files before and after, the list of the
-//! edits, and their undoing.
+//! The reports of the edits that agents make without a question, and the commands for their list and their
+//! undoing.
 
 use super::app::Headless;
 use super::report::{Event, Listed};
+use crate::editor::edits::{Edited, Expected, FollowEdits};
+use crate::editor::worker::Worker;
 use crate::editor::workspace::Workspace;
-use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, EditEnd, EditLog, FileState, Host};
+use ide_mcp::ide::{AgentId, EditEnd, Host};
 use ide_mcp::rpc::CallId;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _};
-use std::path::Path;
-use std::sync::Arc;
 
-impl Headless {
-    /// Reads the file before the agent writes it. The answer to the call that announces the edit comes after
-    /// this read, because its job comes later in the queue. The log takes the state only while the edit is
-    /// expected: if the call ends first, no other step follows, and the log would keep the state.
-    pub(super) fn edit_expected(&mut self, edit: CallId, path: Arc<str>) {
-        let conn = AgentId::of_call(edit).number();
-        self.report().write(&Event::EditExpected { conn, edit: edit.number(), path: &path });
-        self.expected_edits.insert(edit, false);
-        self.disk.run(
-            Some(edit),
-            move |workspace| (workspace.state(&path), path),
-            move |app, _, _, (before, path)| {
-                if let Some(is_read) = app.expected_edits.get_mut(&edit) {
-                    *is_read = true;
-                    let expect = move |workspace: &mut Workspace| workspace.edits.expect(edit, path, before);
-                    app.disk.run(None, expect, |_, _, _, ()| {});
-                }
-            },
-        );
+impl FollowEdits for Headless {
+    type Disk = Workspace;
+
+    fn parts(&mut self) -> (&mut Worker<Workspace, Self>, &mut Expected) {
+        (&mut self.disk, &mut self.expected_edits)
     }
 
-    /// Reads the file after the agent wrote it. If the read before the edit is not done, the disk hangs or is
-    /// slow. Then the edit is not confirmed, and no further job waits for the disk.
-    pub(super) fn edit_ended(&mut self, now: Time, edit: CallId, path: Arc<str>, reason: EditEnd) {
-        if self.expected_edits.remove(&edit) != Some(true) {
-            return self.report_end(edit, &path, reason, false);
-        }
-        self.disk.run(
-            None,
-            move |workspace| (workspace.end_edit(now, edit, &path), path),
-            move |app, _, _, (confirmed, path)| app.report_end(edit, &path, reason, confirmed),
-        );
-    }
-
-    fn report_end(&mut self, edit: CallId, path: &str, reason: EditEnd, confirmed: bool) {
+    fn on_edit_ended(&mut self, edit: CallId, path: &str, reason: EditEnd, confirmed: bool) {
         let reason = match reason {
             EditEnd::TurnDone => "turn_done",
             EditEnd::NextEdit => "next_edit",
@@ -58,17 +28,23 @@ impl Headless {
         let (conn, edit) = (AgentId::of_call(edit).number(), edit.number());
         self.report().write(&Event::EditEnded { conn, edit, path, reason, confirmed });
     }
+}
 
+impl Headless {
     /// Lists the confirmed edits.
     pub(super) fn list_edits(&mut self, number: u64) {
         self.disk.run(
             None,
-            |workspace| workspace.list_edits(),
-            move |app, _, now, mut edits: Vec<(Time, Listed)>| {
-                for (at, listed) in &mut edits {
-                    listed.ago_ms = now.saturating_since(*at).as_millis();
-                }
-                let edits = edits.into_iter().map(|(_, listed)| listed).collect();
+            |workspace| workspace.as_mut().list(),
+            move |app, _, now, edits| {
+                let listed = edits.into_iter().map(|Edited { id, path, kind, at }| Listed {
+                    conn: AgentId::of_call(id).number(),
+                    edit: id.number(),
+                    path,
+                    kind,
+                    ago_ms: now.saturating_since(at).as_millis(),
+                });
+                let edits = listed.collect();
                 app.report().write(&Event::Edits { line: number, edits });
             },
         );
@@ -78,7 +54,11 @@ impl Headless {
     pub(super) fn undo(&mut self, number: u64, conn: u64, edit: u64) {
         self.disk.run(
             None,
-            move |workspace| workspace.undo(conn, edit),
+            move |workspace| {
+                let edits = workspace.as_mut();
+                let found = edits.find(conn, edit);
+                edits.undo(found.ok_or_else(|| format!("there is no edit {edit} of conn {conn}"))?)
+            },
             move |app, _: &mut Host, _, undone| {
                 let done =
                     undone.map(|path| app.report().write(&Event::EditUndone { conn, edit, path: &path }));
@@ -88,69 +68,6 @@ impl Headless {
     }
 }
 
-impl Workspace {
-    /// Returns true if the edit is confirmed.
-    fn end_edit(&mut self, now: Time, edit: CallId, path: &str) -> bool {
-        let after = self.state(path);
-        self.edits.end(now, edit, after).is_some()
-    }
-
-    fn list_edits(&mut self) -> Vec<(Time, Listed)> {
-        let edits = self.edits.edits().map(|edit| {
-            let kind = match (edit.before(), edit.after()) {
-                (Some(FileState::Absent), Some(_)) => "created",
-                (Some(_), Some(FileState::Absent)) => "removed",
-                (Some(_), Some(_)) => "changed",
-                _ => "dropped",
-            };
-            let (conn, number) = (edit.agent().number(), edit.id().number());
-            (edit.at(), Listed { conn, edit: number, path: edit.path().to_owned(), kind, ago_ms: 0 })
-        });
-        edits.collect()
-    }
-
-    /// Restores the state before an edit. Returns the path of the file. Between the comparison and the
-    /// write, another program can still change the file.
-    fn undo(&mut self, conn: u64, edit: u64) -> Result<String, String> {
-        let is_named = |id: CallId| id.number() == edit && AgentId::of_call(id).number() == conn;
-        let found = self.edits.edits().find(|edit| is_named(edit.id()));
-        let found = found.ok_or_else(|| format!("there is no edit {edit} of conn {conn}"))?;
-        let (id, path) = (found.id(), found.path().to_owned());
-        let real = self.folders().find(&path)?.real;
-        let before = self.edits.undo(id, &state(&real)).map_err(|error| format!("{path}: {error}"))?;
-        let restored = match before {
-            FileState::Absent => fs::remove_file(&real),
-            FileState::Contents(bytes) => fs::write(&real, bytes),
-            _ => return Err(format!("{path}: its state before the edit is unknown")),
-        };
-        restored.map_err(|error| format!("{path}: {error}"))?;
-        self.edits.remove(id);
-        Ok(path)
-    }
-
-    /// Returns the state of a file in the folders; the state of any other file is unknown.
-    fn state(&self, path: &str) -> FileState {
-        self.folders().find(path).map_or(FileState::Unknown, |inside| state(&inside.real))
-    }
-}
-
-fn state(real: &Path) -> FileState {
-    match fs::metadata(real) {
-        Err(error) if error.kind() == ErrorKind::NotFound => FileState::Absent,
-        // Opening a pipe would block until a program opens it for writing.
-        Ok(metadata) if metadata.is_file() => contents(real).unwrap_or(FileState::Unknown),
-        Ok(_) | Err(_) => FileState::Unknown,
-    }
-}
-
-/// Returns the contents of a file; `None` if they are too large for the log or cannot be read.
-fn contents(real: &Path) -> Option<FileState> {
-    let mut bytes = Vec::new();
-    let limit = u64::try_from(EditLog::MAX_TEXT).ok()?.saturating_add(1);
-    File::open(real).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
-    (bytes.len() <= EditLog::MAX_TEXT).then_some(FileState::Contents(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::report::Report;
@@ -158,8 +75,11 @@ mod tests {
     use super::*;
     use crate::editor::folders::Folders;
     use crate::editor::options::OnDiff;
+    use ide_mcp::Time;
     use ide_mcp::ide::{HostConfig, Policy, ServerConfig};
     use ide_mcp::mcp::Implementation;
+    use std::fs;
+    use std::sync::Arc;
 
     #[test]
     fn cancelled_call_leaves_no_state() {
@@ -175,7 +95,7 @@ mod tests {
             let mut app = Headless::new(Workspace::new(folders), OnDiff::Ask, report, || ()).unwrap();
             let edit = AgentId::from(host.connect(Time::ZERO)).call(7);
             fs::write(&*path, "before").unwrap();
-            app.edit_expected(edit, path.clone());
+            app.expect_edit(edit, path.clone());
             if is_cancelled {
                 app.disk.cancel(edit);
             }
@@ -186,12 +106,13 @@ mod tests {
             };
             wait(&mut app, &mut host);
             if is_cancelled {
-                app.edit_ended(Time::ZERO, edit, path.clone(), EditEnd::Expired);
+                app.end_edit(Time::ZERO, edit, path.clone(), EditEnd::Expired);
                 wait(&mut app, &mut host);
             }
+            fs::write(&*path, "after").unwrap();
+            let written = path.clone();
             let end = move |workspace: &mut Workspace| {
-                let after = FileState::Contents(b"after".to_vec());
-                let is_known = workspace.edits.end(Time::ZERO, edit, after).is_some();
+                let is_known = workspace.as_mut().end(Time::ZERO, edit, &written);
                 assert_eq!(is_known, confirmed, "cancelled: {is_cancelled}");
             };
             app.disk.run(None, end, |_, _, _, ()| {});

@@ -7,6 +7,7 @@ use super::model::proposal::Proposed;
 use super::model::{Agent, Tone};
 use crate::editor::diagnostics::{checks, of_known};
 use crate::editor::diffs::{Proposal, Verdict};
+use crate::editor::edits::FollowEdits as _;
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
 use crate::editor::worker::{answer, not_served};
@@ -46,7 +47,7 @@ impl App {
         self.model.now = now;
         self.stale = true;
         match event {
-            HostEvent::Agent { agent, event } => self.agent(host, agent, event),
+            HostEvent::Agent { agent, event } => self.agent(host, now, agent, event),
             HostEvent::MentionExpired { mention } => {
                 let label = self.folders.label(Path::new(&mention.file_path));
                 self.model.report(Tone::Bad, format!("no agent took the mention of {label}"));
@@ -74,7 +75,7 @@ impl App {
         self.model.report(tone, text);
     }
 
-    fn agent(&mut self, host: &mut Host, id: AgentId, event: ServerEvent) {
+    fn agent(&mut self, host: &mut Host, now: Time, id: AgentId, event: ServerEvent) {
         match event {
             ServerEvent::Ready { client } => {
                 let name = client.map(|client| format!("{} {}", client.name, client.version));
@@ -92,6 +93,8 @@ impl App {
                 self.proposed(host, Proposal { agent: id, call, diff });
             }
             ServerEvent::Call(call) => self.called(host, id, call),
+            ServerEvent::EditExpected { edit, path } => self.edit_expected(edit, path),
+            ServerEvent::EditEnded { edit, path, reason } => self.end_edit(now, edit, path, reason),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, reason, .. } => {
                 self.disk.cancel(call);

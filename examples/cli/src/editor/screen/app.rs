@@ -11,6 +11,7 @@ use super::model::{Focus, Model, Tone};
 use super::view::{place_in_text, reveal};
 use super::{bindings, view::canvas::Canvas};
 use crate::editor::diffs::Verdict;
+use crate::editor::edits::Expected;
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
 use crate::editor::worker::Worker;
@@ -35,6 +36,7 @@ pub(crate) struct App {
     /// Reads and writes files on a thread: the loop never waits for a disk.
     pub(crate) disk: Worker<Disk, Self>,
     pub(crate) on_diff: OnDiff,
+    pub(super) expected_edits: Expected,
     /// The latest selection, regardless of the focus. It remains after its file is closed.
     pub(crate) latest: Option<Selection>,
     /// The selection that was last sent to the agents: file, state of the text, range.
@@ -88,6 +90,7 @@ impl App {
             disk: Worker::new(Disk::new(folders.clone()), wake)?,
             folders,
             on_diff,
+            expected_edits: Expected::new(),
             latest: None,
             sent: None,
             watch_at: Some(Time::ZERO),
@@ -323,6 +326,10 @@ impl App {
                 Ok(())
             }
             Request::Decide(verdict) => self.decide(host, verdict),
+            Request::UndoEdit(edit) => {
+                self.undo_edit(edit);
+                Ok(())
+            }
         };
         self.show_problem(done);
         Flow::GoOn
@@ -335,7 +342,7 @@ impl App {
     }
 
     /// Reads or writes for the person. `then` shows the outcome.
-    fn with_disk<R: Send + 'static>(
+    pub(super) fn with_disk<R: Send + 'static>(
         &mut self,
         job: impl FnOnce(&mut Disk) -> R + Send + 'static,
         then: impl FnOnce(&mut Self, &mut Host, R) + Send + 'static,

@@ -14,7 +14,7 @@ pub(crate) struct Binding {
     pub(crate) help: &'static str,
 }
 
-use Context::{Editing, Files, Page, Proposal, Text};
+use Context::{Editing, Edits, Files, Page, Proposal, Text};
 
 /// The sections of the page of help, in order. A section has a title and lists the bindings of its
 /// contexts.
@@ -26,10 +26,12 @@ pub(crate) const SECTIONS: &[(&str, &[Context])] = &[
     ("A file", &[Text]),
     ("The files", &[Files]),
     ("Files and text", MAIN),
-    ("These pages", &[Page]),
+    ("What agents wrote", &[Edits]),
+    ("These pages", PAGES),
 ];
 
-const ALL: &[Context] = &[Files, Text, Proposal, Editing, Page];
+const ALL: &[Context] = &[Files, Text, Proposal, Editing, Page, Edits];
+const PAGES: &[Context] = &[Page, Edits];
 const MAIN: &[Context] = &[Files, Text];
 const TEXTS: &[Context] = &[Text, Editing];
 
@@ -113,9 +115,24 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[Text], &[Key::ctrl('r')], Action::Reload, "", "read the file again"),
     bind(&[Text], &[Key::ctrl('w')], Action::Close, "", "close the file"),
     bind(&[Text], &[plain(Code::Esc)], Action::Leave, "", "select nothing; then to the files"),
-    bind(&[Page], &[plain(Code::Esc), char('q'), f(1), f(4)], Action::ClosePage, "back", "close this page"),
+    bind(
+        &[Edits],
+        &[char('u')],
+        Action::UndoEdit,
+        "undo",
+        "write the file as it was before the agent wrote it",
+    ),
+    bind(&[Edits], &[plain(Code::Enter)], Action::Open, "open", "open the file"),
+    bind(
+        PAGES,
+        &[plain(Code::Esc), char('q'), f(1), f(4), f(12)],
+        Action::ClosePage,
+        "back",
+        "close this page",
+    ),
     bind(ALL, &[f(5), Key::ctrl('o')], Action::Pause, "", "show agents nothing, until this key again"),
     bind(ALL, &[f(4), Key::ctrl('t')], Action::Activity, "", "what the agents did"),
+    bind(ALL, &[f(12), Key::ctrl('u')], Action::Edits, "", "the files that agents wrote, with undo"),
     bind(ALL, &[Key::ctrl('l')], Action::Redraw, "", "draw the screen again"),
     bind(ALL, &[f(1), Key::ctrl('g')], Action::Help, "help", "this page"),
     bind(ALL, &[Key::ctrl('q')], Action::Quit, "quit", "end the editor"),
@@ -165,7 +182,9 @@ pub(crate) fn action(context: Context, key: Key) -> Option<Action> {
         Code::Delete if types => Some(Action::Delete),
         // Outside of texts, the usual letters are commands.
         Code::Char('?') if !types => Some(Action::Help),
-        Code::Char(' ') if matches!(context, Page | Proposal) => Some(Action::Go(Motion::PageDown, false)),
+        Code::Char(' ') if matches!(context, Page | Edits | Proposal) => {
+            Some(Action::Go(Motion::PageDown, false))
+        }
         _ => None,
     }
 }

@@ -5,6 +5,7 @@ use super::model::document::{Document, Stamp};
 use super::model::proposal::Old;
 use super::model::tree::Listed;
 use crate::editor::diagnostics::Asked;
+use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
 use crate::editor::workspace::{on_disk, unicode};
@@ -25,11 +26,23 @@ pub(crate) struct Disk {
     /// The stamps of files after the editor last wrote them.
     written: BTreeMap<PathBuf, Stamp>,
     asked: Asked,
+    edits: Edits,
+}
+
+impl AsMut<Edits> for Disk {
+    fn as_mut(&mut self) -> &mut Edits {
+        &mut self.edits
+    }
 }
 
 impl Disk {
     pub(crate) fn new(folders: Folders) -> Self {
-        Self { folders, written: BTreeMap::new(), asked: Asked::default() }
+        Self {
+            edits: Edits::new(folders.clone()),
+            folders,
+            written: BTreeMap::new(),
+            asked: Asked::default(),
+        }
     }
 
     /// Writes a file, unless another program has changed it since it was `seen`.

@@ -13,6 +13,7 @@ mod agents;
 mod app;
 mod bindings;
 mod disk;
+mod edits;
 mod keys;
 pub(crate) mod layout;
 mod model;

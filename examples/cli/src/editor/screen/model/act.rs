@@ -6,6 +6,7 @@ use super::document::Document;
 use super::tree::RowKind;
 use super::{Confirm, Focus, Model, Page, PageKind, Tone};
 use crate::editor::diffs::Verdict;
+use ide_mcp::rpc::CallId;
 use std::path::PathBuf;
 
 /// A context in which keys have a meaning.
@@ -19,6 +20,8 @@ pub(crate) enum Context {
     Editing,
     /// The pages of help and activity.
     Page,
+    /// The page of the files that agents wrote.
+    Edits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,10 @@ pub(crate) enum Action {
     PreviousChange,
     Help,
     Activity,
+    /// Lists the files that agents wrote.
+    Edits,
+    /// Undoes the marked edit of an agent.
+    UndoEdit,
     ClosePage,
     Redraw,
     /// Begins or ends a pause.
@@ -93,6 +100,7 @@ pub(crate) enum Request {
     /// Mentions this file, or the shown file.
     Mention(Option<PathBuf>),
     Decide(Verdict),
+    UndoEdit(CallId),
     Redraw,
     /// Begins or ends a pause.
     Pause,
@@ -114,6 +122,7 @@ impl Model {
     /// Returns the context of the next key.
     pub(crate) fn context(&self) -> Context {
         match self.focus {
+            _ if self.page.is_some_and(|page| page.kind == PageKind::Edits) => Context::Edits,
             _ if self.page.is_some() => Context::Page,
             Focus::Files => Context::Files,
             Focus::Text => Context::Text,
@@ -143,6 +152,11 @@ impl Model {
                 self.edit(action);
             }
             Action::Undo | Action::Mark | Action::SelectAll | Action::Copy => self.edit(action),
+            Action::Open if self.context() == Context::Edits => {
+                let path = self.written.current()?.path.clone();
+                self.page = None;
+                return Some(Request::Open(path));
+            }
             Action::Open => return self.open(),
             Action::Fold => return self.tree.fold().then_some(Request::Refresh),
             Action::SwitchPane => {
@@ -186,6 +200,8 @@ impl Model {
             Action::PreviousChange => self.proposed_mut()?.next_change(false, shown.wide, shown.rows),
             Action::Help => self.page = Some(Page { kind: PageKind::Help, top: 0 }),
             Action::Activity => self.page = Some(Page { kind: PageKind::Activity, top: 0 }),
+            Action::Edits => self.page = Some(Page { kind: PageKind::Edits, top: 0 }),
+            Action::UndoEdit => return Some(Request::UndoEdit(self.written.current()?.id)),
             Action::ClosePage => self.page = None,
             Action::Redraw => return Some(Request::Redraw),
             Action::Pause => return Some(Request::Pause),
@@ -208,13 +224,15 @@ impl Model {
         match self.context() {
             Context::Text => self.document_mut().map(|document| &mut document.buffer),
             Context::Editing => self.proposed_mut()?.editing.as_mut(),
-            Context::Files | Context::Proposal | Context::Page => None,
+            Context::Files | Context::Proposal | Context::Page | Context::Edits => None,
         }
     }
 
     /// Scrolls the view in front.
     pub(crate) fn scroll(&mut self, rows: isize, shown: Shown) {
-        if let Some(page) = &mut self.page {
+        if self.context() == Context::Edits {
+            self.written.step(rows);
+        } else if let Some(page) = &mut self.page {
             page.top = page.top.saturating_add_signed(rows);
         } else if let Some(buffer) = self.buffer() {
             buffer.scroll(rows);

@@ -6,12 +6,14 @@ pub(crate) mod buffer;
 pub(crate) mod change;
 pub(crate) mod columns;
 pub(crate) mod document;
+pub(crate) mod edits;
 pub(crate) mod proposal;
 pub(crate) mod text;
 pub(crate) mod tree;
 
 use crate::editor::diffs::Verdict;
 use document::Document;
+use edits::WrittenFiles;
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, Unauthenticated};
 use ide_mcp::rpc::CallId;
@@ -55,6 +57,7 @@ pub(crate) struct Model {
     /// Counts of the connections that were never let in.
     pub(crate) unauthenticated: Unauthenticated,
     pub(crate) log: VecDeque<Happened>,
+    pub(crate) written: WrittenFiles,
     pub(crate) message: Option<Message>,
     /// The action that the next press of the same key confirms.
     confirm: Option<Confirm>,
@@ -86,6 +89,8 @@ pub(crate) struct Page {
 pub(crate) enum PageKind {
     Help,
     Activity,
+    /// The files that agents wrote.
+    Edits,
 }
 
 #[derive(Clone, Debug)]
@@ -142,6 +147,7 @@ impl Model {
             is_paused: false,
             unauthenticated: Unauthenticated::default(),
             log: VecDeque::new(),
+            written: WrittenFiles::default(),
             message: None,
             confirm: None,
             wide: false,

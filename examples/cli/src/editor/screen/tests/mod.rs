@@ -4,6 +4,7 @@
 
 mod agents;
 mod disk;
+mod edits;
 mod looks;
 #[cfg(unix)]
 mod panic;

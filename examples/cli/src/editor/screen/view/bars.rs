@@ -34,6 +34,7 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
         let title = match page.kind {
             PageKind::Help => " Help",
             PageKind::Activity => " Activity",
+            PageKind::Edits => " What agents wrote",
         };
         let is_more = page.top.saturating_add(shown(model).rows) < pages::length(model, page.kind);
         let more = if is_more { "PgDn shows more " } else { "" };

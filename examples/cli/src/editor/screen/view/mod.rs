@@ -9,7 +9,7 @@ mod proposal;
 mod text;
 
 use super::layout::layout;
-use super::model::{Focus, Model};
+use super::model::{Focus, Model, PageKind};
 use canvas::Canvas;
 
 /// Draws everything. Before, [`reveal`] has to scroll each part to its cursor.
@@ -49,7 +49,13 @@ pub(crate) fn reveal(model: &mut Model) {
     }
     if let (Some(page), Some(main)) = (model.page, layout.main) {
         let last = pages::length(model, page.kind).saturating_sub(main.rows());
-        model.page = Some(super::model::Page { top: page.top.min(last), ..page });
+        let top = match (page.kind, model.written.cursor()) {
+            (PageKind::Edits, cursor) => {
+                page.top.clamp(cursor.saturating_sub(main.rows().saturating_sub(1)), cursor)
+            }
+            (PageKind::Help | PageKind::Activity, _) => page.top,
+        };
+        model.page = Some(super::model::Page { top: top.min(last), ..page });
     }
 }
 

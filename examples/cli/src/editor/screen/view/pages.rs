@@ -4,6 +4,7 @@ use super::canvas::{Canvas, Ink, fitted};
 use super::text::rest;
 use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
 use crate::editor::screen::layout::Rect;
+use crate::editor::screen::model::edits::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
 use ide_mcp::Time;
 use ide_mcp::ide::Unauthenticated;
@@ -12,6 +13,8 @@ use ide_mcp::ide::Unauthenticated;
 enum Line {
     Heading(&'static str),
     Entry(String, String),
+    /// The entry on which the keys act.
+    Marked(String, String),
     Blank,
 }
 
@@ -19,7 +22,7 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
     canvas.fill(area, Ink::Text);
     let lines = lines(model, page.kind);
     let column = lines.iter().map(|line| match line {
-        Line::Entry(word, _) => word.chars().count(),
+        Line::Entry(word, _) | Line::Marked(word, _) => word.chars().count(),
         Line::Heading(_) | Line::Blank => 0,
     });
     let most = usize::from(area.width) * 2 / 5;
@@ -28,11 +31,16 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
         let row = Rect { y, height: 1, ..area };
         match line {
             Line::Heading(text) => drop(canvas.write(row, &format!(" {text}"), Ink::Heading)),
-            Line::Entry(word, text) => {
+            Line::Entry(word, text) | Line::Marked(word, text) => {
+                let (key, body_ink) = match line {
+                    Line::Marked(..) => (Ink::Row, Ink::Row),
+                    _ => (Ink::Key, Ink::Text),
+                };
+                canvas.fill(row, body_ink);
                 let word = fitted(word, column.saturating_sub(5));
-                canvas.write(row, &format!("   {word}"), Ink::Key);
+                canvas.write(row, &format!("   {word}"), key);
                 let body = rest(row, row.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX)));
-                canvas.write(body, &fitted(text, body.width.into()), Ink::Text);
+                canvas.write(body, &fitted(text, body.width.into()), body_ink);
             }
             Line::Blank => {}
         }
@@ -48,6 +56,7 @@ fn lines(model: &Model, kind: PageKind) -> Vec<Line> {
     match kind {
         PageKind::Help => help(),
         PageKind::Activity => activity(model),
+        PageKind::Edits => edits(model),
     }
 }
 
@@ -88,6 +97,22 @@ fn activity(model: &Model) -> Vec<Line> {
         Line::Entry(ago(model.now, entry.at), format!("{who}{}", entry.text))
     }));
     lines
+}
+
+/// Returns the files that agents wrote, one line each.
+fn edits(model: &Model) -> Vec<Line> {
+    if model.written.current().is_none() {
+        return vec![Line::Entry(
+            "nothing".into(),
+            "in auto mode an agent writes files without a question".into(),
+        )];
+    }
+    let line = |(at, file): (usize, &Written)| {
+        let word = format!("{} {}", file.kind, file.label);
+        let text = format!("{}, {}", file.who, ago(model.now, file.at));
+        if at == model.written.cursor() { Line::Marked(word, text) } else { Line::Entry(word, text) }
+    };
+    model.written.iter().enumerate().map(line).collect()
 }
 
 fn ago(now: Time, at: Time) -> String {

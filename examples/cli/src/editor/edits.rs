@@ -1,0 +1,158 @@
+//! The edits that agents make without a question, for both faces of the editor.
+//!
+//! ```text
+//!   EditExpected ──▶ the file is read ──▶ logged ──┐
+//!   EditEnded    ──▶ the file is read again ───────┴──▶ confirmed if the file has changed ──▶ listed, undone
+//! ```
+
+use crate::editor::folders::Folders;
+use crate::editor::worker::Worker;
+use ide_mcp::Time;
+use ide_mcp::ide::{AgentId, EditEnd, EditLog, FileState};
+use ide_mcp::rpc::CallId;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The expected edits, each with true if the file was read before the edit.
+pub(crate) type Expected = BTreeMap<CallId, bool>;
+
+/// A face of the editor that follows the edits of agents.
+pub(crate) trait FollowEdits: Sized + 'static {
+    /// The state of its disk thread.
+    type Disk: AsMut<Edits> + Send + 'static;
+
+    /// Returns the disk thread and the expected edits.
+    fn parts(&mut self) -> (&mut Worker<Self::Disk, Self>, &mut Expected);
+
+    /// Reports the end of an expected edit. `is_confirmed` is true if the file has changed.
+    fn on_edit_ended(&mut self, edit: CallId, path: &str, reason: EditEnd, is_confirmed: bool);
+
+    /// Reads the file before the agent writes it. The answer to the call that announces the edit comes after
+    /// this read, because its job comes later in the queue. The log takes the state only while the edit is
+    /// expected: if the call ends first, no other step follows, and the log would keep the state.
+    fn expect_edit(&mut self, edit: CallId, path: Arc<str>) {
+        let (disk, expected) = self.parts();
+        expected.insert(edit, false);
+        disk.run(
+            Some(edit),
+            move |disk| (disk.as_mut().state(&path), path),
+            move |app: &mut Self, _, _, (before, path)| {
+                let (disk, expected) = app.parts();
+                if let Some(is_read) = expected.get_mut(&edit) {
+                    *is_read = true;
+                    disk.run(
+                        None,
+                        move |disk| disk.as_mut().log.expect(edit, path, before),
+                        |_, _, _, ()| {},
+                    );
+                }
+            },
+        );
+    }
+
+    /// Reads the file after the agent wrote it. If the read before the edit is not done, the disk hangs or is
+    /// slow. Then the edit is not confirmed, and no further job waits for the disk.
+    fn end_edit(&mut self, now: Time, edit: CallId, path: Arc<str>, reason: EditEnd) {
+        let (disk, expected) = self.parts();
+        if expected.remove(&edit) != Some(true) {
+            return self.on_edit_ended(edit, &path, reason, false);
+        }
+        disk.run(
+            None,
+            move |disk| (disk.as_mut().end(now, edit, &path), path),
+            move |app: &mut Self, _, _, (is_confirmed, path)| {
+                app.on_edit_ended(edit, &path, reason, is_confirmed);
+            },
+        );
+    }
+}
+
+/// The confirmed edits, on the disk thread.
+#[derive(Debug)]
+pub(crate) struct Edits {
+    folders: Folders,
+    log: EditLog,
+}
+
+/// A confirmed edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edited {
+    pub(crate) id: CallId,
+    pub(crate) path: String,
+    /// `created`, `changed` or `removed`, or `dropped` if the editor has no text for an undo any more.
+    pub(crate) kind: &'static str,
+    pub(crate) at: Time,
+}
+
+impl Edits {
+    pub(crate) fn new(folders: Folders) -> Self {
+        Self { folders, log: EditLog::new() }
+    }
+
+    /// Lists the confirmed edits, oldest first.
+    pub(crate) fn list(&self) -> Vec<Edited> {
+        let edits = self.log.edits().map(|edit| {
+            let kind = match (edit.before(), edit.after()) {
+                (Some(FileState::Absent), Some(_)) => "created",
+                (Some(_), Some(FileState::Absent)) => "removed",
+                (Some(_), Some(_)) => "changed",
+                _ => "dropped",
+            };
+            Edited { id: edit.id(), path: edit.path().to_owned(), kind, at: edit.at() }
+        });
+        edits.collect()
+    }
+
+    /// Returns the confirmed edit with this number of an agent.
+    pub(crate) fn find(&self, conn: u64, edit: u64) -> Option<CallId> {
+        let is_named = |id: &CallId| id.number() == edit && AgentId::of_call(*id).number() == conn;
+        self.log.edits().map(ide_mcp::ide::Edit::id).find(is_named)
+    }
+
+    /// Restores the state before an edit, if the file is as the agent left it. Returns the path of the file.
+    /// Between the comparison and the write, another program can still change the file.
+    pub(crate) fn undo(&mut self, edit: CallId) -> Result<String, String> {
+        let path = self.log.get(edit).map(|edit| edit.path().to_owned()).unwrap_or_default();
+        let real = self.folders.find(&path)?.real;
+        let before = self.log.undo(edit, &state(&real)).map_err(|error| format!("{path}: {error}"))?;
+        let restored = match before {
+            FileState::Absent => fs::remove_file(&real),
+            FileState::Contents(bytes) => fs::write(&real, bytes),
+            _ => return Err(format!("{path}: its state before the edit is unknown")),
+        };
+        restored.map_err(|error| format!("{path}: {error}"))?;
+        self.log.remove(edit);
+        Ok(path)
+    }
+
+    /// Reads the file after an edit. Returns true if the edit is confirmed.
+    pub(crate) fn end(&mut self, now: Time, edit: CallId, path: &str) -> bool {
+        let after = self.state(path);
+        self.log.end(now, edit, after).is_some()
+    }
+
+    /// Returns the state of a file in the folders; the state of any other file is unknown.
+    fn state(&self, path: &str) -> FileState {
+        self.folders.find(path).map_or(FileState::Unknown, |inside| state(&inside.real))
+    }
+}
+
+fn state(real: &Path) -> FileState {
+    match fs::metadata(real) {
+        Err(error) if error.kind() == ErrorKind::NotFound => FileState::Absent,
+        // Opening a pipe would block until a program opens it for writing.
+        Ok(metadata) if metadata.is_file() => contents(real).unwrap_or(FileState::Unknown),
+        Ok(_) | Err(_) => FileState::Unknown,
+    }
+}
+
+/// Returns the contents of a file; `None` if they are too large for the log or cannot be read.
+fn contents(real: &Path) -> Option<FileState> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(EditLog::MAX_TEXT).ok()?.saturating_add(1);
+    File::open(real).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+    (bytes.len() <= EditLog::MAX_TEXT).then_some(FileState::Contents(bytes))
+}
