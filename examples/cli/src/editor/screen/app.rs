@@ -8,7 +8,7 @@ use super::model::act::{Action, Request, changes};
 use super::model::document::Document;
 use super::model::tree::{RowKind, Tree};
 use super::model::{Focus, Model, Tone};
-use super::view::{place_in_text, reveal};
+use super::view::{byte_in_text, fit, reveal};
 use super::{bindings, view::canvas::Canvas};
 use crate::editor::diffs::Verdict;
 use crate::editor::edits::Expected;
@@ -110,6 +110,7 @@ impl App {
         let was_live = self.model.is_live();
         self.model.now = now;
         self.stale |= was_live != self.model.is_live();
+        self.stale |= self.model.expire();
         while let Some(follow_up) = self.disk.next() {
             follow_up(self, host, now);
         }
@@ -129,6 +130,7 @@ impl App {
     /// Draws the current state.
     pub(crate) fn draw(&mut self) -> Canvas {
         self.stale = false;
+        fit(&mut self.model);
         super::view::draw(&self.model)
     }
 
@@ -142,8 +144,8 @@ impl App {
                 action.and_then(|action| self.model.act(action, shown(&self.model)))
             }
             Input::Mouse(mouse) => self.mouse(*mouse),
-            Input::Paste(text) => {
-                self.model.paste(text);
+            Input::Paste { text, continues } => {
+                self.model.paste(text, *continues);
                 None
             }
         };
@@ -359,7 +361,7 @@ impl App {
         self.quitting = match self.quitting {
             Quitting::No if !saving.is_empty() => {
                 let said = format!("{saving} is being saved. ^Q again ends the editor at once");
-                self.model.say(Tone::Plain, said);
+                self.model.hold(said);
                 Quitting::WhenSaved
             }
             Quitting::WhenSaved if !saving.is_empty() => Quitting::AtOnce,
@@ -386,7 +388,7 @@ impl App {
         let label = self.folders.label(path);
         let path = unicode(path)?;
         let reading = format!("{label} is being read");
-        self.model.say(Tone::Plain, reading.as_str());
+        self.model.hold(reading.as_str());
         let before = self.in_front();
         self.with_disk(
             move |disk| disk::open(&disk.folders, disk.folders.find(&path)?),
@@ -548,12 +550,9 @@ impl App {
                 if what == MouseKind::Press && is_inside && self.model.focus == Focus::Files {
                     self.model.focus = if self.model.active.is_some() { Focus::Text } else { Focus::Files };
                 }
-                let (line, column) = place_in_text(&self.model, column, row)?;
-                // A drag above or below the area continues in the lines there.
-                let above = places.main.is_some_and(|area| row < area.y);
-                let line = if above { line.saturating_sub(1) } else { line };
+                let byte = byte_in_text(&self.model, column, row)?;
                 if is_inside || what == MouseKind::Drag {
-                    self.model.buffer()?.point(line, column, shift || what == MouseKind::Drag);
+                    self.model.buffer()?.point_at(byte, shift || what == MouseKind::Drag);
                 }
             }
         }

@@ -107,6 +107,8 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(TEXTS, &[Key::ctrl(' '), f(7)], Action::Mark, "mark", "begin to select by moving, without Shift"),
     bind(TEXTS, &[Key::ctrl('a')], Action::SelectAll, "", "select everything"),
     bind(TEXTS, &[Key::ctrl('z')], Action::Undo, "", "take the last change back"),
+    bind(TEXTS, &[Key::ctrl('y')], Action::Redo, "", "make the change again that was taken back"),
+    bind(TEXTS, &[Key::alt('z'), Key::ctrl('u')], Action::Wrap, "", "wrap long lines, or do not"),
     bind(TEXTS, &[Key::ctrl('c')], Action::Copy, "", "copy what is selected"),
     bind(TEXTS, &[Key::ctrl('x')], Action::Cut, "", "cut what is selected"),
     bind(TEXTS, &[Key::ctrl('v')], Action::Paste, "", "paste what was copied or cut here"),
@@ -210,10 +212,11 @@ pub(crate) fn name(key: Key, is_short: bool) -> String {
         Code::PageDown => "PgDn".into(),
         other => format!("{other:?}"),
     };
-    match (key.ctrl, is_short) {
-        (true, true) => format!("^{code}"),
-        (true, false) => format!("Ctrl+{code}"),
-        (false, _) => code,
+    match (key.ctrl, key.alt, is_short) {
+        (true, _, true) => format!("^{code}"),
+        (true, _, false) => format!("Ctrl+{code}"),
+        (_, true, _) => format!("Alt+{}", code.to_uppercase()),
+        _ => code,
     }
 }
 

@@ -32,7 +32,11 @@ pub(crate) enum Input {
     Key(Key),
     Mouse(Mouse),
     /// A piece of pasted text. Its lines end with `\n`.
-    Paste(String),
+    Paste {
+        text: String,
+        /// True if the piece before belongs to the same paste.
+        continues: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +96,10 @@ impl Key {
         Self { ctrl: true, ..Self::plain(Code::Char(character)) }
     }
 
+    pub(crate) const fn alt(character: char) -> Self {
+        Self { alt: true, ..Self::plain(Code::Char(character)) }
+    }
+
     #[cfg(test)]
     pub(crate) const fn with(code: Code, ctrl: bool, shift: bool) -> Self {
         Self { code, ctrl, alt: false, shift }
@@ -103,6 +111,8 @@ impl Key {
 pub(crate) struct Decoder {
     bytes: Vec<u8>,
     pasting: bool,
+    /// True if a piece of the paste was returned.
+    continues: bool,
     /// True if the last byte of a pasted text was `\r`: a `\n` after the `\r` is a part of its line end.
     after_return: bool,
     /// The time of the last bytes.
@@ -130,7 +140,7 @@ impl Decoder {
         while !self.bytes.is_empty() {
             if !self.pasting && self.bytes.starts_with(PASTE_BEGIN) {
                 self.bytes.drain(..PASTE_BEGIN.len());
-                self.pasting = true;
+                (self.pasting, self.continues) = (true, false);
                 continue;
             }
             let is_late = self.fed.saturating_add(ESCAPE) <= now;
@@ -184,7 +194,9 @@ impl Decoder {
         self.after_return = text.ends_with('\r');
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = if starts_in_line_end { text.get(1..).unwrap_or_default().to_owned() } else { text };
-        First::Whole(length, (!text.is_empty()).then_some(Input::Paste(text)))
+        let continues = self.continues;
+        self.continues |= !text.is_empty();
+        First::Whole(length, (!text.is_empty()).then_some(Input::Paste { text, continues }))
     }
 }
 
@@ -371,7 +383,9 @@ mod tests {
         let mut joined: Vec<Input> = Vec::new();
         for input in all {
             match (joined.last_mut(), input) {
-                (Some(Input::Paste(text)), Input::Paste(more)) => text.push_str(&more),
+                (Some(Input::Paste { text, .. }), Input::Paste { text: more, continues: true }) => {
+                    text.push_str(&more)
+                }
                 (_, input) => joined.push(input),
             }
         }
@@ -392,7 +406,7 @@ mod tests {
     }
 
     fn cases() -> Vec<(&'static str, Vec<u8>, Vec<Input>)> {
-        let paste = |text: &str| Input::Paste(text.into());
+        let paste = |text: &str| Input::Paste { text: text.into(), continues: false };
         let of = |text: &str| text.as_bytes().to_vec();
         vec![
             ("letters", of("aB?"), vec![char('a'), char('B'), char('?')]),

@@ -33,6 +33,7 @@ pub(crate) enum Action {
     Backspace,
     Delete,
     Undo,
+    Redo,
     Mark,
     SelectAll,
     Copy,
@@ -66,6 +67,8 @@ pub(crate) enum Action {
     UndoEdit,
     ClosePage,
     Redraw,
+    /// Wraps long lines, or ends the wrapping.
+    Wrap,
     /// Begins or ends a pause.
     Pause,
     Quit,
@@ -134,7 +137,7 @@ impl Model {
     /// Carries out an action. Returns the request for the work that the model cannot do itself, if
     /// any.
     pub(crate) fn act(&mut self, action: Action, shown: Shown) -> Option<Request> {
-        self.message = None;
+        self.dismiss();
         let confirmed = self.confirm.take();
         if action.is_meant_for_what_is_seen() && !self.is_live() {
             self.say(Tone::Plain, "the screen has just changed: look at it first");
@@ -147,16 +150,18 @@ impl Model {
             | Action::Backspace
             | Action::Delete
             | Action::Cut
-            | Action::Paste => {
+            | Action::Paste
+            | Action::Undo
+            | Action::Redo => {
                 self.typed = Some(self.now);
                 self.edit(action);
             }
-            Action::Undo | Action::Mark | Action::SelectAll | Action::Copy => self.edit(action),
             Action::Open if self.context() == Context::Edits => {
                 let path = self.written.current()?.path.clone();
                 self.page = None;
                 return Some(Request::Open(path));
             }
+            Action::Mark | Action::SelectAll | Action::Copy => self.edit(action),
             Action::Open => return self.open(),
             Action::Fold => return self.tree.fold().then_some(Request::Refresh),
             Action::SwitchPane => {
@@ -203,6 +208,13 @@ impl Model {
             Action::Edits => self.page = Some(Page { kind: PageKind::Edits, top: 0 }),
             Action::UndoEdit => return Some(Request::UndoEdit(self.written.current()?.id)),
             Action::ClosePage => self.page = None,
+            Action::Wrap => {
+                self.wraps = !self.wraps;
+                self.say(
+                    Tone::Plain,
+                    if self.wraps { "long lines are wrapped" } else { "long lines are cut" },
+                );
+            }
             Action::Redraw => return Some(Request::Redraw),
             Action::Pause => return Some(Request::Pause),
             Action::Quit => return self.quit(confirmed),
@@ -211,12 +223,20 @@ impl Model {
     }
 
     /// Inserts a text that was pasted in the terminal.
-    pub(crate) fn paste(&mut self, text: &str) {
-        self.message = None;
+    pub(crate) fn paste(&mut self, text: &str, continues: bool) {
+        self.dismiss();
         self.typed = Some(self.now);
         if let Some(buffer) = self.buffer() {
-            buffer.insert(text);
+            buffer.paste(text, continues);
         }
+    }
+
+    /// Returns the text that is shown, with or without the focus.
+    pub(crate) fn text_in_front(&mut self) -> Option<&mut Buffer> {
+        if self.proposed().is_some() {
+            return self.proposed_mut()?.editing.as_mut();
+        }
+        self.document_mut().map(|document| &mut document.buffer)
     }
 
     /// Returns the text that keys change.
@@ -277,6 +297,7 @@ impl Model {
             Action::SelectAll => buffer.select_all(),
             Action::Paste if !clip.is_empty() => buffer.insert(&clip),
             Action::Undo if !buffer.undo() => self.say(Tone::Plain, "nothing is left to take back"),
+            Action::Redo if !buffer.redo() => self.say(Tone::Plain, "nothing was taken back"),
             Action::Copy | Action::Cut if !buffer.selected().is_empty() => {
                 let text = buffer.selected().replace("\r\n", "\n");
                 if action == Action::Cut {

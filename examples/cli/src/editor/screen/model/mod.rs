@@ -7,9 +7,11 @@ pub(crate) mod change;
 pub(crate) mod columns;
 pub(crate) mod document;
 pub(crate) mod edits;
+pub(crate) mod messages;
 pub(crate) mod proposal;
 pub(crate) mod text;
 pub(crate) mod tree;
+pub(crate) mod wrap;
 
 use crate::editor::diffs::Verdict;
 use document::Document;
@@ -17,6 +19,8 @@ use edits::WrittenFiles;
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, Unauthenticated};
 use ide_mcp::rpc::CallId;
+pub(crate) use messages::Tone;
+use messages::{Happened, Message};
 use proposal::Proposed;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -29,8 +33,6 @@ use tree::Tree;
 const GRACE: Duration = Duration::from_millis(500);
 /// The time after a typed key in which no proposal interrupts the person.
 const TYPING: Duration = Duration::from_secs(3);
-/// The largest number of entries in the log.
-const LOG: usize = 500;
 
 #[derive(Debug)]
 pub(crate) struct Model {
@@ -59,10 +61,14 @@ pub(crate) struct Model {
     pub(crate) log: VecDeque<Happened>,
     pub(crate) written: WrittenFiles,
     pub(crate) message: Option<Message>,
+    /// The latest event of an agent, until this time.
+    pub(crate) activity: Option<(String, Time)>,
     /// The action that the next press of the same key confirms.
     confirm: Option<Confirm>,
     /// True if diffs are shown side by side when there is room.
     pub(crate) wide: bool,
+    /// True if long lines are wrapped.
+    pub(crate) wraps: bool,
     /// The text that was cut or copied.
     clip: String,
     typed: Option<Time>,
@@ -101,27 +107,6 @@ pub(crate) struct Agent {
     pub(crate) pid: Option<u32>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Happened {
-    pub(crate) at: Time,
-    /// The agent that made the request, if any.
-    pub(crate) who: Option<String>,
-    pub(crate) text: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Message {
-    pub(crate) text: String,
-    pub(crate) tone: Tone,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
-    Good,
-    Plain,
-    Bad,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confirm {
     Quit,
@@ -149,8 +134,10 @@ impl Model {
             log: VecDeque::new(),
             written: WrittenFiles::default(),
             message: None,
+            activity: None,
             confirm: None,
             wide: false,
+            wraps: true,
             clip: String::new(),
             typed: None,
             live: Time::ZERO,
@@ -182,7 +169,8 @@ impl Model {
 
     /// Returns the time at which the screen changes without an event.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        (!self.is_live()).then_some(self.live)
+        let live = (!self.is_live()).then_some(self.live);
+        live.into_iter().chain(self.expires()).min()
     }
 
     /// Adds a document that was just read, unless its file is open already. Returns the index of the
@@ -251,33 +239,6 @@ impl Model {
 
     fn leave_proposals(&mut self) {
         self.focus = if self.active.is_some() { self.behind } else { Focus::Files };
-    }
-
-    /// Adds a line to the log.
-    pub(crate) fn happened(&mut self, text: String) {
-        self.remember(Happened { at: self.now, who: None, text });
-    }
-
-    /// Adds a request of an agent to the log.
-    pub(crate) fn asked(&mut self, who: &str, text: String) {
-        self.remember(Happened { at: self.now, who: Some(who.to_owned()), text });
-    }
-
-    fn remember(&mut self, happened: Happened) {
-        while self.log.len() >= LOG {
-            self.log.pop_front();
-        }
-        self.log.push_back(happened);
-    }
-
-    pub(crate) fn say(&mut self, tone: Tone, text: impl Into<String>) {
-        self.message = Some(Message { text: text.into(), tone });
-    }
-
-    /// Shows a message and adds it to the log.
-    pub(crate) fn report(&mut self, tone: Tone, text: String) {
-        self.happened(text.clone());
-        self.say(tone, text);
     }
 
     /// Reports the verdict about a proposal.

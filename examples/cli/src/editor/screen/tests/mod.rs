@@ -5,6 +5,7 @@
 mod agents;
 mod disk;
 mod edits;
+mod findings;
 mod looks;
 #[cfg(unix)]
 mod panic;

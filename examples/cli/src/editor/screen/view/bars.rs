@@ -117,7 +117,7 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
     // A message has priority over the names of the agents.
     let said = model.message.as_ref().map(|message| (message.text.as_str(), message.tone));
     let said = said.or_else(|| model.stopping.as_deref().map(|reason| (reason, Tone::Plain)));
-    let last = said.or_else(|| model.log.back().map(|last| (last.text.as_str(), Tone::Plain)));
+    let last = said.or_else(|| model.activity.as_ref().map(|(text, _)| (text.as_str(), Tone::Plain)));
     let text = last.map_or("", |(text, _)| text);
     let free = room.saturating_sub(3);
     let for_names = if width(text).saturating_add(width(&names)).saturating_add(3) <= free {

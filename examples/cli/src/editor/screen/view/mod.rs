@@ -37,15 +37,24 @@ pub(crate) fn draw(model: &Model) -> Canvas {
     canvas
 }
 
+/// Wraps the lines of the shown text at the width of its area.
+pub(crate) fn fit(model: &mut Model) {
+    let (area, wraps) = (layout(model).main, model.wraps);
+    let (Some(area), Some(buffer)) = (area, model.text_in_front()) else { return };
+    let columns = text::columns(buffer, area);
+    buffer.fit(wraps.then_some(columns));
+}
+
 /// Scrolls each part that has a cursor to it.
 pub(crate) fn reveal(model: &mut Model) {
+    fit(model);
     let layout = layout(model);
     if let Some(files) = layout.files {
         model.tree.reveal(files.rows());
     }
     if let (Some(main), Some(buffer)) = (layout.main, model.buffer()) {
-        let columns = usize::from(main.width).saturating_sub(text::gutter(buffer));
-        buffer.reveal(main.rows(), columns.saturating_sub(1).max(1));
+        let columns = text::columns(buffer, main);
+        buffer.reveal(main.rows(), columns);
     }
     if let (Some(page), Some(main)) = (model.page, layout.main) {
         let last = pages::length(model, page.kind).saturating_sub(main.rows());
@@ -59,14 +68,16 @@ pub(crate) fn reveal(model: &mut Model) {
     }
 }
 
-/// Returns the line and column of the shown text at a place of the screen.
-pub(crate) fn place_in_text(model: &Model, column: u16, row: u16) -> Option<(usize, usize)> {
+/// Returns the byte of the shown text at a place of the screen. A place above or below the area is in the
+/// nearest row that is not shown.
+pub(crate) fn byte_in_text(model: &Model, column: u16, row: u16) -> Option<usize> {
     let area = layout(model).main?;
     let buffer = match model.proposed() {
         Some(open) => open.editing.as_ref()?,
         None => &model.document()?.buffer,
     };
-    let line = buffer.top.saturating_add(row.saturating_sub(area.y).into());
+    let below = isize::try_from(row.saturating_sub(area.y)).ok()?;
+    let rows = if row < area.y { -1 } else { below };
     let x = usize::from(column.saturating_sub(area.x));
-    Some((line, x.saturating_sub(text::gutter(buffer)).saturating_add(buffer.left)))
+    Some(buffer.byte_on_screen(rows, x.saturating_sub(text::gutter(buffer))))
 }

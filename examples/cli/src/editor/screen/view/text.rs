@@ -16,35 +16,39 @@ pub(crate) fn draw(
     let gutter = gutter(buffer);
     let selection = buffer.selection();
     let current = text.line_of(buffer.cursor());
-    for (row, number) in (area.y..area.y.saturating_add(area.height)).zip(buffer.top..text.lines()) {
-        let line = Rect { y: row, height: 1, ..area };
+    for (y, row) in (area.y..area.y.saturating_add(area.height)).zip(buffer.shown_rows()) {
+        let (line, number) = (Rect { y, height: 1, ..area }, row.line);
         let is_current = has_focus && number == current && selection.is_empty();
         let paper = if is_current { Ink::CurrentLine } else { Ink::Text };
         canvas.fill(line, paper);
         let digits = gutter.saturating_sub(3);
         let shown = format!(" {:>digits$} ", number.saturating_add(1));
         let ink = if number == current { Ink::CurrentNumber } else { Ink::Number };
+        let shown = if row.is_first { shown } else { String::new() };
         let behind = canvas.write(line, &shown, ink);
-        if has_problem(number) {
+        if has_problem(number) && row.is_first {
             canvas.write(rest(line, behind), "●", Ink::Problem);
         }
-        let content = text.line(number);
-        let range = text.range_of(number);
+        let content = text.get(row.bytes.clone());
         let body = rest(line, line.x.saturating_add(u16::try_from(gutter).unwrap_or(u16::MAX)));
         let ink = |byte: usize| {
-            let at = range.start.saturating_add(byte);
+            let at = row.bytes.start.saturating_add(byte);
             if selection.contains(&at) { Ink::Selected } else { paper }
         };
-        let end = canvas.write_cut(body, buffer.left, content, ink, Ink::Number);
+        let end = if buffer.is_wrapped() {
+            canvas.write_from(body, 0, content, ink)
+        } else {
+            canvas.write_cut(body, buffer.left(), content, ink, Ink::Number)
+        };
         // A selected line end is visible too.
-        if selection.contains(&range.end) {
+        if row.is_last && selection.contains(&row.bytes.end) {
             canvas.write(Rect { width: 1, ..rest(body, end) }, " ", Ink::Selected);
         }
-        if number == current && has_focus {
-            let column = column_of(content, buffer.cursor().saturating_sub(range.start));
-            let column = column.checked_sub(buffer.left).filter(|column| *column < body.width.into());
+        if has_focus && buffer.has_cursor(&row) {
+            let column = column_of(content, buffer.cursor().saturating_sub(row.bytes.start));
+            let column = column.checked_sub(buffer.left()).filter(|column| *column < body.width.into());
             canvas.cursor =
-                column.and_then(|column| Some((body.x.checked_add(u16::try_from(column).ok()?)?, row)));
+                column.and_then(|column| Some((body.x.checked_add(u16::try_from(column).ok()?)?, y)));
         }
     }
 }
@@ -53,6 +57,11 @@ pub(crate) fn draw(
 pub(crate) fn gutter(buffer: &Buffer) -> usize {
     let digits = buffer.text().lines().to_string().len().max(3);
     digits.saturating_add(3)
+}
+
+/// Returns the number of columns for the text of each line. One more is for the cursor behind the text.
+pub(crate) fn columns(buffer: &Buffer, area: Rect) -> usize {
+    usize::from(area.width).saturating_sub(gutter(buffer)).saturating_sub(1).max(1)
 }
 
 /// Returns the part of a row from a column on.

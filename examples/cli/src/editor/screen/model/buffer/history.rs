@@ -1,0 +1,81 @@
+//! The edits of a text, for undo and redo.
+
+/// The edits that were made, and those that were undone since.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History {
+    done: Vec<Edit>,
+    undone: Vec<Edit>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Edit {
+    pub(super) at: usize,
+    pub(super) removed: String,
+    pub(super) inserted: String,
+    /// The state of the buffer before the edit.
+    pub(super) before: u64,
+    /// The state of the buffer after the edit.
+    pub(super) after: u64,
+    /// The cursor before the edit.
+    pub(super) cursor: usize,
+}
+
+/// The condition under which an edit is undone together with the edit before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    Never,
+    /// The edit types one character. A row of typed characters is one step.
+    Typed,
+    /// The edit inserts a further piece of a pasted text.
+    Pasted,
+}
+
+/// The largest number of typed characters that are one step: about two words.
+const STEP: usize = 20;
+
+impl History {
+    /// Adds an edit. The edits that were undone are lost.
+    pub(super) fn record(&mut self, edit: Edit, join: Join) {
+        self.undone.clear();
+        match self.done.last_mut() {
+            Some(last) if last.takes(&edit, join) => {
+                last.inserted.push_str(&edit.inserted);
+                last.after = edit.after;
+            }
+            _ => self.done.push(edit),
+        }
+    }
+
+    /// Returns the edit to take back.
+    pub(super) fn undo(&mut self) -> Option<&Edit> {
+        self.undone.push(self.done.pop()?);
+        self.undone.last()
+    }
+
+    /// Returns the edit to make again.
+    pub(super) fn redo(&mut self) -> Option<&Edit> {
+        self.done.push(self.undone.pop()?);
+        self.done.last()
+    }
+}
+
+impl Edit {
+    /// Returns the byte after the inserted text.
+    pub(super) fn end(&self) -> usize {
+        self.at.saturating_add(self.inserted.len())
+    }
+
+    fn takes(&self, next: &Self, join: Join) -> bool {
+        let follows = next.removed.is_empty() && self.end() == next.at;
+        follows
+            && match join {
+                Join::Never => false,
+                Join::Typed => {
+                    self.removed.is_empty()
+                        && self.inserted.chars().count() < STEP
+                        && !self.inserted.contains('\n')
+                }
+                Join::Pasted => true,
+            }
+    }
+}

@@ -1,0 +1,94 @@
+//! The log of the editor, and the messages in the status line.
+//!
+//! A message leaves at the next key of the person. A message that requires no action also leaves after [`STAY`]. An
+//! error or a question stays until a key, because the person can be away when it appears.
+
+use super::Model;
+use ide_mcp::Time;
+use std::time::Duration;
+
+/// The time after which a message leaves: enough to read a full line twice.
+const STAY: Duration = Duration::from_secs(8);
+/// The largest number of entries in the log.
+const LOG: usize = 500;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Happened {
+    pub(crate) at: Time,
+    /// The agent that made the request, if any.
+    pub(crate) who: Option<String>,
+    pub(crate) text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) tone: Tone,
+    /// The time at which the message leaves; `None` if it stays until a key.
+    until: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Plain,
+    Bad,
+}
+
+impl Model {
+    /// Shows a message. A bad one stays until a key.
+    pub(crate) fn say(&mut self, tone: Tone, text: impl Into<String>) {
+        let until = (tone != Tone::Bad).then(|| self.now.saturating_add(STAY));
+        self.message = Some(Message { text: text.into(), tone, until });
+    }
+
+    /// Shows a message that stays until a key.
+    pub(crate) fn hold(&mut self, text: impl Into<String>) {
+        self.message = Some(Message { text: text.into(), tone: Tone::Plain, until: None });
+    }
+
+    /// Shows a message and adds it to the log.
+    pub(crate) fn report(&mut self, tone: Tone, text: String) {
+        self.remember(None, text.clone());
+        self.say(tone, text);
+    }
+
+    /// Adds an event to the log, and shows it where no message is.
+    pub(crate) fn happened(&mut self, text: String) {
+        self.activity = Some((text.clone(), self.now.saturating_add(STAY)));
+        self.remember(None, text);
+    }
+
+    /// Adds a request of an agent to the log, and shows it where no message is.
+    pub(crate) fn asked(&mut self, who: &str, text: String) {
+        self.activity = Some((text.clone(), self.now.saturating_add(STAY)));
+        self.remember(Some(who.to_owned()), text);
+    }
+
+    /// Removes the message at a key of the person.
+    pub(crate) fn dismiss(&mut self) {
+        self.message = None;
+    }
+
+    /// Removes the messages whose time is over. Returns true if there were any.
+    pub(crate) fn expire(&mut self) -> bool {
+        let now = self.now;
+        let message = self.message.take_if(|message| message.until.is_some_and(|until| until <= now));
+        let activity = self.activity.take_if(|(_, until)| *until <= now);
+        message.is_some() || activity.is_some()
+    }
+
+    /// Returns the time at which the next message leaves.
+    pub(super) fn expires(&self) -> Option<Time> {
+        let message = self.message.as_ref().and_then(|message| message.until);
+        let activity = self.activity.as_ref().map(|(_, until)| *until);
+        message.into_iter().chain(activity).min()
+    }
+
+    fn remember(&mut self, who: Option<String>, text: String) {
+        while self.log.len() >= LOG {
+            self.log.pop_front();
+        }
+        self.log.push_back(Happened { at: self.now, who, text });
+    }
+}

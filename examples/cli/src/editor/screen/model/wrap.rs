@@ -1,0 +1,96 @@
+//! Soft wrap: the rows in which a line is shown.
+
+use super::columns::glyphs;
+use std::ops::Range;
+
+/// Returns the rows of a line as byte ranges, which follow each other and are the whole line. There is at least one
+/// row.
+///
+/// A row has at most `columns` columns, and one space more: the column of the cursor after the last character is
+/// free for it. A row ends after a space unless this would leave more than half of it empty. A character that is
+/// wider than a row has a row of its own. The columns of each row count from 0, those of tabs as well.
+pub(crate) fn rows(line: &str, columns: usize) -> Vec<Range<usize>> {
+    let (mut rows, mut start) = (Vec::new(), 0_usize);
+    while let Some(length) = line.get(start..).and_then(|rest| first(rest, columns.max(1))) {
+        rows.push(start..start.saturating_add(length));
+        start = start.saturating_add(length);
+    }
+    rows.push(start..line.len());
+    rows
+}
+
+/// Returns the length of the first row if another row follows.
+fn first(rest: &str, columns: usize) -> Option<usize> {
+    let mut behind_space = None;
+    for glyph in glyphs(rest) {
+        if glyph.width == 0 && behind_space == Some(glyph.byte) {
+            let mark = rest.get(glyph.byte..).and_then(|rest| rest.chars().next());
+            behind_space = mark.and_then(|mark| glyph.byte.checked_add(mark.len_utf8()));
+        }
+        let behind = glyph.column.saturating_add(glyph.width);
+        let space = rest.as_bytes().get(glyph.byte).filter(|byte| matches!(byte, b' ' | b'\t'));
+        let room = if space == Some(&b' ') { columns.saturating_add(1) } else { columns };
+        // A mark belongs to the character before.
+        if behind > room && glyph.byte > 0 && glyph.width > 0 {
+            return Some(behind_space.unwrap_or(glyph.byte));
+        }
+        if space.is_some() && behind > columns / 2 {
+            behind_space = glyph.byte.checked_add(1);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::width;
+    use super::*;
+
+    fn shown(line: &str, columns: usize) -> Vec<&str> {
+        rows(line, columns).into_iter().map(|row| line.get(row).unwrap()).collect()
+    }
+
+    #[test]
+    fn lines_wrap_at_words_and_columns() {
+        let cases: &[(&str, &str, usize, &[&str])] = &[
+            ("empty", "", 4, &[""]),
+            ("fits", "abcd", 4, &["abcd"]),
+            ("one too many", "abcde", 4, &["abcd", "e"]),
+            ("at a word", "ab cd ef", 6, &["ab cd ", "ef"]),
+            ("a word that fills its row", "abcd ef", 4, &["abcd ", "ef"]),
+            ("several spaces", "abcd   ef", 4, &["abcd ", "  ef"]),
+            ("a long word behind an indentation", "  abcdefgh", 6, &["  abcd", "efgh"]),
+            ("wide", "\u{6f22}\u{6f22}\u{6f22}", 5, &["\u{6f22}\u{6f22}", "\u{6f22}"]),
+            ("wider than a row", "\u{6f22}\u{6f22}", 1, &["\u{6f22}", "\u{6f22}"]),
+            ("a tab", "abc\tdef", 6, &["abc\t", "def"]),
+            ("a tab that does not fit", "abcde\tf", 6, &["abcde", "\tf"]),
+            ("marks stay", "abcde\u{301}\u{301}f", 5, &["abcde\u{301}\u{301}", "f"]),
+            ("no columns", "ab", 0, &["a", "b"]),
+        ];
+        for (name, line, columns, expected) in cases {
+            assert_eq!(shown(line, *columns), *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn any_rows_joined_are_the_line() {
+        arbtest::arbtest(|u| {
+            let alphabet = ["a", "b", " ", "\t", "\u{6f22}", "\u{301}", "\u{1b}", "\u{1f980}"];
+            let mut line = String::new();
+            for _ in 0..u.int_in_range(0..=60)? {
+                line.push_str(u.choose(&alphabet)?);
+            }
+            let columns = u.int_in_range(2..=12)?;
+            let rows = shown(&line, columns);
+            assert_eq!(rows.concat(), line);
+            for (at, row) in rows.iter().enumerate() {
+                let is_spaced = row.trim_end_matches('\u{301}').ends_with(' ');
+                let room = if is_spaced { columns + 1 } else { columns.max(4) };
+                assert!(width(row) <= room, "{columns}: {row:?} in {rows:?}");
+                assert!(!row.is_empty() || line.is_empty(), "{rows:?}");
+                assert!(at == 0 || !row.starts_with('\u{301}'), "{rows:?}");
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,90 @@
+//! Former faults, each with its number in the review of the editor by newcomers.
+
+use super::Desk;
+
+/// Returns the text of the shown file.
+fn text(desk: &Desk) -> String {
+    desk.app.model.document().unwrap().buffer.text().as_str().to_owned()
+}
+
+#[test]
+fn e6_message_leaves_with_its_cause() {
+    let mut desk = Desk::new(&[("long.txt", "text\n")]);
+    std::fs::write(desk.root.join("latin1.txt"), [0xe9]).unwrap();
+    desk.wait(1000);
+    desk.open("latin1.txt");
+    desk.shows("is not UTF-8");
+    desk.wait(60_000);
+    desk.shows("is not UTF-8");
+    desk.open("long.txt");
+    desk.shows("1  text");
+    let screen = desk.screen();
+    assert!(!screen.contains("is not UTF-8"), "{screen}");
+}
+
+#[test]
+fn e7_sideways_scroll_recovers() {
+    let mut desk = Desk::new(&[("a.txt", &format!("short\n{}\nshort too\n", "0123456789".repeat(9)))]);
+    desk.open("a.txt");
+    desk.app.resize((60, 10));
+    desk.keys("\x1b[B\x1b[F");
+    desk.app.resize((200, 10));
+    desk.shows("1  short");
+    desk.app.resize((60, 10));
+    desk.keys("\x1b[B");
+    desk.shows("1  short");
+    desk.shows("3  short too");
+}
+
+#[test]
+fn e8_paste_of_any_size_is_one_undo() {
+    for lines in [1, 10, 20_000] {
+        let mut desk = Desk::new(&[("a.txt", "before")]);
+        desk.open("a.txt");
+        let pasted = "0123456789\n".repeat(lines);
+        // A terminal delivers 4 KiB at a time.
+        let mut bytes = format!("\x1b[200~{pasted}\x1b[201~").into_bytes();
+        let mut decoder = super::Decoder::default();
+        while !bytes.is_empty() {
+            let piece: Vec<u8> = bytes.drain(..bytes.len().min(4096)).collect();
+            decoder.feed(desk.now, &piece);
+            while let Some(input) = decoder.next(desk.now) {
+                desk.app.input(&mut desk.host, desk.now, &input);
+            }
+        }
+        assert!(text(&desk) == format!("{pasted}before"), "{lines} lines");
+        desk.keys("\x1a");
+        assert!(text(&desk) == "before", "{lines} lines, {} bytes are left", text(&desk).len());
+    }
+}
+
+#[test]
+fn messages_leave_by_key_or_time() {
+    let mut desk = Desk::new(&[("a.txt", "text\n"), ("b.txt", "")]);
+    let agent = desk.attach("claude-code");
+    // A bad message is tested above. An event of an agent leaves with time.
+    desk.ask(agent, &ide_mcp::ide::GetOpenEditors);
+    desk.shows("getOpenEditors");
+    let stay = desk.app.deadline().unwrap();
+    desk.wait(7_999);
+    desk.shows("getOpenEditors");
+    desk.wait(1);
+    assert!(!desk.screen().contains("getOpenEditors") && stay > ide_mcp::Time::ZERO, "{}", desk.screen());
+    for (name, gone_by_key) in [("a key", true), ("time", false)] {
+        desk.open("a.txt");
+        desk.keys("x\x13");
+        desk.shows("a.txt is saved");
+        desk.wait(7_999);
+        desk.shows("a.txt is saved");
+        if gone_by_key {
+            desk.keys("\x1b[B")
+        } else {
+            desk.wait(1)
+        }
+        assert!(!desk.screen().contains("is saved"), "{name}: {}", desk.screen());
+    }
+    // A question stays as long as its key counts.
+    desk.keys("x\x11");
+    desk.wait(3_600_000);
+    desk.shows("^Q again ends the editor");
+}
