@@ -5,7 +5,7 @@ use super::agents::of_peer;
 use super::app::App;
 use super::disk::Disk;
 use super::model::Tone;
-use super::model::edits::Written;
+use super::model::written::Written;
 use crate::editor::edits::{Edited, Expected, FollowEdits};
 use crate::editor::worker::Worker;
 use ide_mcp::ide::{AgentId, EditEnd};

@@ -6,16 +6,17 @@ pub(crate) mod buffer;
 pub(crate) mod change;
 pub(crate) mod columns;
 pub(crate) mod document;
-pub(crate) mod edits;
+mod edit;
+mod files;
 pub(crate) mod messages;
 pub(crate) mod proposal;
 pub(crate) mod text;
 pub(crate) mod tree;
 pub(crate) mod wrap;
+pub(crate) mod written;
 
 use crate::editor::diffs::Verdict;
 use document::Document;
-use edits::WrittenFiles;
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, Unauthenticated};
 use ide_mcp::rpc::CallId;
@@ -26,6 +27,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 use tree::Tree;
+use written::WrittenFiles;
 
 /// The time for which keys that decide or type are ignored after something has come to the front
 /// without a request of the person. A person who presses such a key at that moment means the

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, Ink, fitted};
 use super::text::rest;
 use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
 use crate::editor::screen::layout::Rect;
-use crate::editor::screen::model::edits::Written;
+use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
 use ide_mcp::Time;
 use ide_mcp::ide::Unauthenticated;

@@ -1,0 +1,141 @@
+//! The files of the person: opened, saved, read again, and mentioned to agents.
+
+use super::{App, Quitting};
+use crate::editor::screen::disk::{self, Disk};
+use crate::editor::screen::model::{Focus, Tone};
+use crate::editor::screen::view::reveal;
+use crate::editor::workspace::unicode;
+use ide_mcp::ide::{Host, Mention};
+use std::path::{Path, PathBuf};
+
+impl App {
+    pub(super) fn open(&mut self, path: &Path) -> Result<(), String> {
+        let label = self.folders.label(path);
+        let path = unicode(path)?;
+        let reading = format!("{label} is being read");
+        self.model.hold(reading.as_str());
+        let before = self.in_front();
+        self.with_disk(
+            move |disk| disk::open(&disk.folders, disk.folders.find(&path)?),
+            move |app, _, document| {
+                app.model.message.take_if(|message| message.text == reading);
+                match document {
+                    Ok(document) if app.in_front() == before => {
+                        app.model.active = Some(app.model.show(document));
+                        app.model.focus = Focus::Text;
+                        reveal(&mut app.model);
+                    }
+                    // The person has moved on: the next keys are meant for something else.
+                    Ok(document) => {
+                        app.model.show(document);
+                        app.model.report(Tone::Plain, format!("{label} is open, behind the others"));
+                    }
+                    Err(problem) => app.model.report(Tone::Bad, problem),
+                }
+            },
+        );
+        Ok(())
+    }
+
+    /// Returns the receiver of keys: the focus and the shown file.
+    fn in_front(&self) -> (Focus, Option<PathBuf>) {
+        (self.model.focus, self.model.document().map(|document| document.real.clone()))
+    }
+
+    pub(super) fn save_shown(&mut self) {
+        let Some(document) = self.model.document() else { return };
+        let (real, label) = (document.real.clone(), document.label.clone());
+        self.save(&real, move |app, _, saved| match saved {
+            Ok(()) => app.model.report(Tone::Good, format!("{label} is saved")),
+            Err(problem) => app.model.report(Tone::Bad, problem),
+        });
+    }
+
+    /// Writes an open file as it is now, and then calls `then`.
+    pub(crate) fn save(
+        &mut self,
+        real: &Path,
+        then: impl FnOnce(&mut Self, &mut Host, Result<(), String>) + Send + 'static,
+    ) {
+        let document = self.model.documents.iter_mut().find(|document| document.real == real);
+        let Some(document) = document else { return };
+        let (real, seen) = (document.real.clone(), document.stamp);
+        let text = document.buffer.text().as_str().to_owned();
+        document.saving.push(document.buffer.state());
+        let write = move |disk: &mut Disk| {
+            let written = disk.save(&real, &text, seen);
+            (real, written)
+        };
+        self.with_disk(write, move |app, host, (real, written)| {
+            let document = app.model.documents.iter_mut().find(|document| document.real == real);
+            if let Some(document) = document {
+                document.saved(written.as_ref().ok().copied());
+            }
+            if written.is_err() {
+                app.quitting = Quitting::No;
+                // The save has possibly failed because the file has changed.
+                app.look();
+            }
+            then(app, host, written.map(drop));
+            app.quit_when_saved();
+        });
+    }
+
+    pub(super) fn reload(&mut self) {
+        let Some(document) = self.model.document() else { return };
+        let (real, state) = (document.real.clone(), document.buffer.state());
+        let read = move |_: &mut Disk| disk::reread(&real).map(|(text, stamp)| (real, text, stamp));
+        self.with_disk(read, move |app, _, read| match read {
+            Ok((real, text, stamp)) => {
+                let document = app.model.documents.iter_mut().find(|document| document.real == real);
+                let Some(document) = document else { return };
+                let label = document.label.clone();
+                if document.buffer.state() == state {
+                    document.reload(text, stamp);
+                    reveal(&mut app.model);
+                    app.model.say(Tone::Good, format!("{label} is as it is on disk"));
+                } else {
+                    app.model
+                        .report(Tone::Bad, format!("{label} was changed here while it was read: it stays"));
+                }
+            }
+            Err(problem) => app.model.report(Tone::Bad, problem),
+        });
+    }
+
+    /// Mentions a file. Without a path, it mentions the selected lines of the shown file, or the
+    /// whole file.
+    pub(super) fn mention(&mut self, host: &mut Host, path: Option<&Path>) -> Result<(), String> {
+        if let Some(path) = path {
+            let path = unicode(path)?;
+            let find = move |disk: &mut Disk| unicode(&disk.folders.find(&path)?.shown);
+            self.with_disk(find, |app, host, found| {
+                let done = found.and_then(|path| app.mention_this(host, Mention::new(path, None)));
+                app.show_problem(done);
+            });
+            return Ok(());
+        }
+        let Some(document) = self.model.document() else { return Ok(()) };
+        let lines = u32::try_from(document.buffer.text().lines()).unwrap_or(u32::MAX);
+        let mention = Mention::new(&document.path, document.selected_lines()).with_line_count(lines);
+        self.mention_this(host, mention)
+    }
+
+    fn mention_this(&mut self, host: &mut Host, mention: Mention) -> Result<(), String> {
+        let label = self.folders.label(Path::new(&mention.file_path));
+        let what = match mention.lines {
+            None => label,
+            Some((first, last)) if first == last => format!("{label} line {}", first.saturating_add(1)),
+            Some((first, last)) => {
+                format!("{label} lines {} to {}", first.saturating_add(1), last.saturating_add(1))
+            }
+        };
+        host.mention(self.model.now, mention, None).map_err(|error| error.to_string())?;
+        let (tone, to) = match self.model.agents.last() {
+            Some(agent) => (Tone::Good, format!("mentioned to {}", agent.name)),
+            None => (Tone::Plain, "waits up to 30 s for an agent".into()),
+        };
+        self.model.report(tone, format!("{what} {to}"));
+        Ok(())
+    }
+}

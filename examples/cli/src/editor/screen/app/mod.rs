@@ -1,0 +1,291 @@
+//! The application with a screen: it handles the input of the person, the events of the agents, and
+//! the changes on disk.
+
+mod end;
+mod files;
+mod mouse;
+mod watch;
+
+use crate::editor::diffs::Verdict;
+use crate::editor::edits::Expected;
+use crate::editor::folders::Folders;
+use crate::editor::options::OnDiff;
+use crate::editor::screen::disk::Disk;
+use crate::editor::screen::keys::{Input, MouseKind};
+use crate::editor::screen::layout::shown;
+use crate::editor::screen::model::act::Request;
+use crate::editor::screen::model::document::Document;
+use crate::editor::screen::model::tree::Tree;
+use crate::editor::screen::model::{Model, Tone};
+use crate::editor::screen::view::{fit, reveal};
+use crate::editor::screen::{bindings, view::canvas::Canvas};
+use crate::editor::worker::Worker;
+use ide_mcp::Time;
+use ide_mcp::ide::{DiagnosticsChanged, Host, Selected, Selection};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// The time between a change of a text and its check.
+const REST: Duration = Duration::from_millis(200);
+
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) model: Model,
+    pub(crate) folders: Folders,
+    /// Reads and writes files on a thread: the loop never waits for a disk.
+    pub(crate) disk: Worker<Disk, Self>,
+    pub(crate) on_diff: OnDiff,
+    pub(super) expected_edits: Expected,
+    /// The latest selection, regardless of the focus. It remains after its file is closed.
+    pub(crate) latest: Option<Selection>,
+    /// The selection that was last sent to the agents: file, state of the text, range.
+    sent: Option<(String, u64, std::ops::Range<usize>)>,
+    /// The time of the next look at the disk; `None` during a look.
+    watch_at: Option<Time>,
+    /// True if another look has to follow the current one.
+    looks_again: bool,
+    check_at: Option<Time>,
+    /// The times at which the unfolded folders were last changed.
+    folder_times: BTreeMap<PathBuf, Option<SystemTime>>,
+    /// The problem of the lock file, which is printed once more at the end.
+    pub(crate) lock_problem: Option<String>,
+    /// True if the screen has to be drawn.
+    pub(crate) stale: bool,
+    pub(crate) quitting: Quitting,
+}
+
+/// The request of the person to end the editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quitting {
+    No,
+    /// The editor ends after the saves in progress.
+    WhenSaved,
+    Now,
+    /// The editor ends without waiting for the saves in progress.
+    AtOnce,
+}
+
+/// The next step of the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    GoOn,
+    /// Draws the whole screen again.
+    Redraw,
+}
+
+impl App {
+    /// Creates the application. It calls `wake` when the disk thread has finished a job and
+    /// [`tick`](Self::tick) has to be called.
+    ///
+    /// # Errors
+    /// Returns the error of the system if it cannot create a thread.
+    pub(crate) fn new(
+        folders: Folders,
+        on_diff: OnDiff,
+        wake: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
+        let mut app = Self {
+            model: Model::new(Tree::new(folders.given().to_vec())),
+            disk: Worker::new(Disk::new(folders.clone()), wake)?,
+            folders,
+            on_diff,
+            expected_edits: Expected::new(),
+            latest: None,
+            sent: None,
+            watch_at: Some(Time::ZERO),
+            looks_again: false,
+            check_at: None,
+            folder_times: BTreeMap::new(),
+            lock_problem: None,
+            stale: true,
+            quitting: Quitting::No,
+        };
+        app.refresh();
+        Ok(app)
+    }
+
+    /// Runs the follow-ups of finished disk jobs, and starts the look and the checks that are due.
+    pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
+        let was_live = self.model.is_live();
+        self.model.now = now;
+        self.stale |= was_live != self.model.is_live();
+        self.stale |= self.model.expire();
+        while let Some(follow_up) = self.disk.next() {
+            follow_up(self, host, now);
+        }
+        if self.watch_at.is_some_and(|at| at <= now) {
+            self.look();
+        }
+        if self.check_at.is_some_and(|at| at <= now) {
+            self.check(host);
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let times = [self.watch_at, self.check_at, self.model.deadline()];
+        times.into_iter().flatten().min()
+    }
+
+    /// Draws the current state.
+    pub(crate) fn draw(&mut self) -> Canvas {
+        self.stale = false;
+        fit(&mut self.model);
+        super::view::draw(&self.model)
+    }
+
+    /// Handles an input of the person.
+    pub(crate) fn input(&mut self, host: &mut Host, now: Time, input: &Input) -> Flow {
+        self.model.now = now;
+        self.stale = true;
+        let request = match input {
+            Input::Key(key) => {
+                let action = bindings::action(self.model.context(), *key);
+                action.and_then(|action| self.model.act(action, shown(&self.model)))
+            }
+            Input::Mouse(mouse) => self.mouse(*mouse),
+            Input::Paste { text, continues } => {
+                self.model.paste(text, *continues);
+                None
+            }
+        };
+        let flow = request.map_or(Flow::GoOn, |request| self.do_it(host, request));
+        // The mouse wheel leaves the cursor where it is.
+        let is_wheel = matches!(input, Input::Mouse(mouse) if matches!(mouse.what, MouseKind::WheelUp | MouseKind::WheelDown));
+        if !is_wheel || self.model.buffer().is_none() {
+            reveal(&mut self.model);
+        }
+        flow
+    }
+
+    /// Sends the selection to the agents if it has changed, and schedules the check of changed texts.
+    pub(crate) fn settle(&mut self, host: &mut Host, now: Time) {
+        let selected = self
+            .model
+            .document()
+            .map(|document| (document.path.clone(), document.buffer.state(), document.buffer.selection()));
+        if selected != self.sent {
+            let selection = self.model.document().map(Document::selection);
+            if let Some(selection) = &selection {
+                self.latest = Some(selection.clone());
+            }
+            let path =
+                |of: &Option<(String, u64, std::ops::Range<usize>)>| of.as_ref().map(|of| of.0.clone());
+            let is_other = path(&selected) != path(&self.sent);
+            match host.select(now, selection.unwrap_or_else(Selection::cleared)) {
+                Selected::Truncated => {
+                    self.model.say(Tone::Plain, "more than 256 KiB are selected: agents see the beginning");
+                }
+                Selected::Hidden if is_other && !host.is_paused() => {
+                    self.model.say(Tone::Plain, "agents do not receive this file");
+                }
+                _ => {}
+            }
+            self.sent = selected;
+        }
+        let unauthenticated = host.unauthenticated();
+        self.stale |= self.model.unauthenticated != unauthenticated;
+        self.model.unauthenticated = unauthenticated;
+        if self.check_at.is_none() && self.model.documents.iter().any(|document| !document.is_checked()) {
+            self.check_at = Some(now.saturating_add(REST));
+        }
+    }
+
+    pub(crate) fn resize(&mut self, size: (u16, u16)) {
+        self.model.size = size;
+        self.stale = true;
+        reveal(&mut self.model);
+    }
+
+    fn check(&mut self, host: &mut Host) {
+        self.check_at = None;
+        let changed = self
+            .model
+            .documents
+            .iter_mut()
+            .filter_map(|document| document.check().then(|| format!("file://{}", document.path)));
+        let uris: Vec<String> = changed.collect();
+        if !uris.is_empty() {
+            self.stale = true;
+            // An agent that reads too slowly asks again when it needs the problems.
+            let _ = host.diagnostics_changed(DiagnosticsChanged::Stale { uris });
+        }
+    }
+
+    fn do_it(&mut self, host: &mut Host, request: Request) -> Flow {
+        let done = match request {
+            Request::Quit => {
+                self.quit();
+                Ok(())
+            }
+            Request::QuitAnyway => {
+                self.quitting = Quitting::Now;
+                Ok(())
+            }
+            Request::Redraw => {
+                self.refresh();
+                return Flow::Redraw;
+            }
+            Request::Refresh => {
+                self.refresh();
+                Ok(())
+            }
+            Request::Open(path) => self.open(&path),
+            Request::Save => {
+                self.save_shown();
+                Ok(())
+            }
+            Request::Reload => {
+                self.reload();
+                Ok(())
+            }
+            Request::Mention(path) => self.mention(host, path.as_deref()),
+            Request::Pause => {
+                if host.is_paused() {
+                    host.resume(self.model.now);
+                } else {
+                    host.pause(self.model.now);
+                }
+                self.model.is_paused = host.is_paused();
+                Ok(())
+            }
+            Request::Decide(verdict) => self.decide(host, verdict),
+            Request::UndoEdit(edit) => {
+                self.undo_edit(edit);
+                Ok(())
+            }
+        };
+        self.show_problem(done);
+        Flow::GoOn
+    }
+
+    fn show_problem(&mut self, done: Result<(), String>) {
+        if let Err(problem) = done {
+            self.model.report(Tone::Bad, problem);
+        }
+    }
+
+    /// Reads or writes for the person. `then` shows the outcome.
+    pub(super) fn with_disk<R: Send + 'static>(
+        &mut self,
+        job: impl FnOnce(&mut Disk) -> R + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Host, R) + Send + 'static,
+    ) {
+        self.disk.run(None, job, |app, host, _, outcome| {
+            app.stale = true;
+            then(app, host, outcome);
+        });
+    }
+
+    fn decide(&mut self, host: &mut Host, verdict: Verdict) -> Result<(), String> {
+        let Some(call) = self.model.proposed().map(|open| open.proposal.call.id()) else { return Ok(()) };
+        let Some(taken) = self.model.take_proposal(call) else { return Ok(()) };
+        let (label, edited) = (taken.label.clone(), taken.is_edited());
+        let (call, outcome) = taken.decided(verdict);
+        host.answer(call, &outcome)
+            .map_err(|gone| format!("the verdict about {label} came too late: {gone}"))?;
+        self.model.decided(&label, verdict, edited && verdict == Verdict::Accept);
+        Ok(())
+    }
+}

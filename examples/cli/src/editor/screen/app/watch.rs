@@ -1,0 +1,93 @@
+//! The changes on disk, which the editor follows.
+
+use super::App;
+use crate::editor::screen::disk::{self, Found, Listing, Seen};
+use crate::editor::screen::model::Tone;
+use crate::editor::screen::view::reveal;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The interval between two looks at the disk, which find the changes of open files and folders. An
+/// agent that has written a file asks for its problems, and that call looks at the disk at once.
+const WATCH: Duration = Duration::from_secs(1);
+
+impl App {
+    /// Looks for changes of files on disk. During a look, it schedules another one.
+    pub(crate) fn look(&mut self) {
+        if self.watch_at.take().is_none() {
+            self.looks_again = true;
+            return;
+        }
+        let seen = self.seen();
+        self.disk.run(
+            None,
+            move |disk| disk::look(&disk.folders, seen),
+            |app, _, now, found| {
+                app.watch_at = Some(now.saturating_add(WATCH));
+                app.found(found);
+                if mem::take(&mut app.looks_again) {
+                    app.look();
+                }
+            },
+        );
+    }
+
+    /// Returns the state to which the disk is compared.
+    pub(crate) fn seen(&self) -> Seen {
+        let files = self.model.documents.iter().map(|document| (document.real.clone(), document.stamp));
+        let time = |folder: &Path| self.folder_times.get(folder).copied().flatten();
+        let folders = self.model.tree.unfolded().map(|folder| (folder.to_owned(), time(folder)));
+        Seen { files: files.collect(), folders: folders.collect() }
+    }
+
+    /// Takes over the changes on disk. A text that was also changed in the editor stays.
+    pub(crate) fn found(&mut self, found: Found) {
+        for changed in found.files {
+            let document = self.model.documents.iter_mut().find(|document| document.real == changed.real);
+            // A file that was closed, read or written in the meantime is handled at the next look.
+            let Some(document) = document.filter(|document| document.stamp == changed.seen) else { continue };
+            self.stale = true;
+            let (label, was_missing) = (document.label.clone(), !document.stamp.exists);
+            document.stamp = changed.stamp;
+            if !changed.stamp.exists {
+                self.model.report(Tone::Bad, format!("{label} is gone from disk; it is still here"));
+                continue;
+            }
+            match changed.text {
+                Ok(text) if !document.buffer.is_dirty() || document.buffer.text().as_str() == text => {
+                    document.reload(text, changed.stamp);
+                    reveal(&mut self.model);
+                    let what =
+                        if was_missing { "is there again" } else { "was changed on disk and read again" };
+                    self.model.report(Tone::Plain, format!("{label} {what}"));
+                }
+                Ok(_) => {
+                    document.conflict = true;
+                    self.model.report(Tone::Bad, format!("{label} has changed here and on disk"));
+                }
+                Err(error) => self.model.report(Tone::Bad, error),
+            }
+        }
+        if let Some(listing) = found.listing {
+            self.listed(listing);
+        }
+    }
+
+    pub(super) fn refresh(&mut self) {
+        let unfolded: Vec<PathBuf> = self.model.tree.unfolded().map(Path::to_owned).collect();
+        self.disk.run(
+            None,
+            |disk| disk::list_all(&disk.folders, unfolded),
+            |app, _, _, listing| app.listed(listing),
+        );
+    }
+
+    pub(super) fn listed(&mut self, listing: Listing) {
+        self.stale = true;
+        let Listing { times, mut entries } = listing;
+        self.folder_times = times;
+        self.model.tree.refresh(|folder| entries.remove(folder).unwrap_or_default());
+        reveal(&mut self.model);
+    }
+}

@@ -1,0 +1,106 @@
+//! The actions of the person on files: open, save, close, and the end of the editor.
+
+use super::act::{Request, changes};
+use super::document::Document;
+use super::tree::RowKind;
+use super::{Confirm, Focus, Model, Tone};
+use std::path::PathBuf;
+
+impl Model {
+    pub(super) fn open(&mut self) -> Option<Request> {
+        let row = self.tree.current()?;
+        let path = row.path.clone();
+        match row.kind {
+            RowKind::File => Some(Request::Open(path)),
+            RowKind::Folder { .. } => {
+                self.tree.toggle(&path);
+                Some(Request::Refresh)
+            }
+            RowKind::Note => None,
+        }
+    }
+
+    /// Returns the file for a mention: a path, `Some(None)` for the shown file, or `None` if there is
+    /// no file.
+    pub(super) fn mentioned(&mut self) -> Option<Option<PathBuf>> {
+        let listed = self.tree.current().filter(|row| row.kind != RowKind::Note).map(|row| row.path.clone());
+        match (self.focus, self.active, listed) {
+            (Focus::Files, _, Some(path)) => Some(Some(path)),
+            (Focus::Text, Some(_), _) => Some(None),
+            _ => {
+                self.say(Tone::Plain, "no file is here to be mentioned");
+                None
+            }
+        }
+    }
+
+    pub(super) fn next_file(&mut self) {
+        let next = self.active.and_then(|active| active.checked_add(1));
+        self.active = match next.filter(|next| *next < self.documents.len()) {
+            Some(next) => Some(next),
+            None => (!self.documents.is_empty()).then_some(0),
+        };
+    }
+
+    pub(super) fn next_problem(&mut self) {
+        let Some(document) = self.document_mut() else { return };
+        document.check();
+        let Some(problem) = document.diagnostics.first() else {
+            return self.say(Tone::Good, "no problem is known here");
+        };
+        let place = ide_mcp::ide::Range::new(problem.range.start, problem.range.start);
+        document.select(place);
+    }
+
+    pub(super) fn save(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
+        let document = self.document()?;
+        if document.conflict && confirmed != Some(Confirm::Save) {
+            self.confirm = Some(Confirm::Save);
+            self.say(Tone::Bad, "it has changed on disk: ^S again writes over that, ^R reads it");
+            return None;
+        }
+        Some(Request::Save)
+    }
+
+    pub(super) fn reload(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
+        let document = self.document()?;
+        if document.buffer.is_dirty() && confirmed != Some(Confirm::Reload) {
+            self.confirm = Some(Confirm::Reload);
+            self.say(Tone::Bad, "it is not saved: ^R again gives up what you changed");
+            return None;
+        }
+        Some(Request::Reload)
+    }
+
+    pub(super) fn close(&mut self, confirmed: Option<Confirm>) {
+        let Some(active) = self.active else { return };
+        if self.document().is_some_and(|document| !document.saving.is_empty()) {
+            return self.say(Tone::Plain, "it is being saved: close it then");
+        }
+        if self.document().is_some_and(|document| document.buffer.is_dirty())
+            && confirmed != Some(Confirm::Close)
+        {
+            self.confirm = Some(Confirm::Close);
+            return self.say(Tone::Bad, "it is not saved: ^W again gives up what you changed");
+        }
+        self.documents.remove(active);
+        self.active = self.documents.len().checked_sub(1).map(|last| active.min(last));
+        if self.active.is_none() {
+            self.focus = Focus::Files;
+        }
+    }
+
+    pub(super) fn quit(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
+        let unsaved = self.labels(Document::is_unsaved);
+        let lost = match (unsaved.as_slice(), self.proposals.len()) {
+            ([], 0) => return Some(Request::Quit),
+            _ if confirmed == Some(Confirm::Quit) => return Some(Request::QuitAnyway),
+            ([], open) => format!("{} will be rejected", changes(open)),
+            (names, 0) => format!("not saved: {}", names.join(", ")),
+            (names, open) => format!("not saved: {}; {} will be rejected", names.join(", "), changes(open)),
+        };
+        self.confirm = Some(Confirm::Quit);
+        self.say(Tone::Bad, format!("{lost}. ^Q again ends the editor"));
+        None
+    }
+}
