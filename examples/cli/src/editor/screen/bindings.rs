@@ -14,7 +14,7 @@ pub(crate) struct Binding {
     pub(crate) help: &'static str,
 }
 
-use Context::{Editing, Edits, Files, Page, Proposal, Text};
+use Context::{Editing, Edits, Files, Find, Page, Prompt, Proposal, Text};
 
 /// The sections of the page of help, in order. A section has a title and lists the bindings of its
 /// contexts.
@@ -23,6 +23,9 @@ pub(crate) const SECTIONS: &[(&str, &[Context])] = &[
     ("A proposed change", &[Proposal]),
     ("While it is edited", &[Editing]),
     ("Any text", TEXTS),
+    ("Wherever text is typed", TYPED),
+    ("While text is sought", &[Find]),
+    ("While a line or a name is asked for", &[Prompt]),
     ("A file", &[Text]),
     ("The files", &[Files]),
     ("Files and text", MAIN),
@@ -30,10 +33,11 @@ pub(crate) const SECTIONS: &[(&str, &[Context])] = &[
     ("These pages", PAGES),
 ];
 
-const ALL: &[Context] = &[Files, Text, Proposal, Editing, Page, Edits];
+const ALL: &[Context] = &[Files, Text, Proposal, Editing, Find, Prompt, Page, Edits];
 const PAGES: &[Context] = &[Page, Edits];
 const MAIN: &[Context] = &[Files, Text];
 const TEXTS: &[Context] = &[Text, Editing];
+const TYPED: &[Context] = &[Text, Editing, Find, Prompt];
 
 const fn char(character: char) -> Key {
     Key::plain(Code::Char(character))
@@ -97,6 +101,19 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(MAIN, &[f(3), Key::ctrl('d')], Action::ShowProposal, "proposals", "to the proposed changes"),
     bind(MAIN, &[f(2), Key::ctrl('e')], Action::SwitchPane, "files", "between the files and the text"),
     bind(&[Text], &[Key::ctrl('s')], Action::Save, "save", "save the file"),
+    bind(TEXTS, &[Key::ctrl('f')], Action::Find, "find", "find text; small letters match capitals too"),
+    bind(
+        &[Find],
+        &[plain(Code::Enter)],
+        Action::Answer,
+        "stay here",
+        "stay at what was found; agents see it selected",
+    ),
+    bind(&[Find], &[plain(Code::Esc)], Action::LeavePrompt, "go back", "back to the place before"),
+    bind(&[Find], &[plain(Code::Down), Key::ctrl('f')], Action::FindNext, "next", "to the next match"),
+    bind(&[Find], &[plain(Code::Up)], Action::FindPrevious, "previous", "to the match before"),
+    bind(&[Prompt], &[plain(Code::Enter)], Action::Answer, "answer", "answer with what is typed"),
+    bind(&[Prompt], &[plain(Code::Esc)], Action::LeavePrompt, "leave", "leave the question"),
     bind(
         MAIN,
         &[Key::ctrl('k')],
@@ -105,15 +122,18 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "mention the selected lines, or the file, to the agent",
     ),
     bind(TEXTS, &[Key::ctrl(' '), f(7)], Action::Mark, "mark", "begin to select by moving, without Shift"),
-    bind(TEXTS, &[Key::ctrl('a')], Action::SelectAll, "", "select everything"),
-    bind(TEXTS, &[Key::ctrl('z')], Action::Undo, "", "take the last change back"),
-    bind(TEXTS, &[Key::ctrl('y')], Action::Redo, "", "make the change again that was taken back"),
+    bind(TEXTS, &[Key::ctrl('g')], Action::GoToLine, "line", "to a line, as 12 or 12:5"),
+    bind(TYPED, &[Key::ctrl('a')], Action::SelectAll, "", "select everything"),
+    bind(TYPED, &[Key::ctrl('z')], Action::Undo, "", "take the last change back"),
+    bind(TYPED, &[Key::ctrl('y')], Action::Redo, "", "make the change again that was taken back"),
     bind(TEXTS, &[Key::alt('z'), Key::ctrl('u')], Action::Wrap, "", "wrap long lines, or do not"),
-    bind(TEXTS, &[Key::ctrl('c')], Action::Copy, "", "copy what is selected"),
-    bind(TEXTS, &[Key::ctrl('x')], Action::Cut, "", "cut what is selected"),
-    bind(TEXTS, &[Key::ctrl('v')], Action::Paste, "", "paste what was copied or cut here"),
+    bind(TYPED, &[Key::ctrl('c')], Action::Copy, "", "copy what is selected"),
+    bind(TYPED, &[Key::ctrl('x')], Action::Cut, "", "cut what is selected"),
+    bind(TYPED, &[Key::ctrl('v')], Action::Paste, "", "paste what was copied or cut here"),
     bind(&[Text], &[f(8), Key::ctrl('p')], Action::NextProblem, "", "to the next problem in the file"),
-    bind(&[Text], &[f(6), Key::ctrl('n')], Action::NextFile, "", "to the next open file"),
+    bind(&[Text], &[f(6), Key::ctrl('b')], Action::NextFile, "", "to the next open file"),
+    bind(MAIN, &[Key::ctrl('n')], Action::OpenNamed, "", "open a file by its name, or begin a new one"),
+    bind(&[Text], &[f(12), Key::alt('s')], Action::SaveAs, "", "save the file under another name"),
     bind(&[Text], &[Key::ctrl('r')], Action::Reload, "", "read the file again"),
     bind(&[Text], &[Key::ctrl('w')], Action::Close, "", "close the file"),
     bind(&[Text], &[plain(Code::Esc)], Action::Leave, "", "select nothing; then to the files"),
@@ -136,7 +156,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(ALL, &[f(4), Key::ctrl('t')], Action::Activity, "", "what the agents did"),
     bind(ALL, &[f(12), Key::ctrl('u')], Action::Edits, "", "the files that agents wrote, with undo"),
     bind(ALL, &[Key::ctrl('l')], Action::Redraw, "", "draw the screen again"),
-    bind(ALL, &[f(1), Key::ctrl('g')], Action::Help, "help", "this page"),
+    bind(ALL, &[f(1), Key::ctrl('_')], Action::Help, "help", "this page"),
     bind(ALL, &[Key::ctrl('q')], Action::Quit, "quit", "end the editor"),
 ];
 
@@ -175,10 +195,10 @@ pub(crate) fn action(context: Context, key: Key) -> Option<Action> {
     if let Some((_, _, motion)) = motion {
         return Some(Action::Go(*motion, key.shift));
     }
-    let types = matches!(context, Text | Editing) && !key.ctrl && !key.alt;
+    let types = TYPED.contains(&context) && !key.ctrl && !key.alt;
     match key.code {
         Code::Char(character) if types => Some(Action::Type(character)),
-        Code::Tab if types && !key.shift => Some(Action::Type('\t')),
+        Code::Tab if types && TEXTS.contains(&context) && !key.shift => Some(Action::Type('\t')),
         Code::Enter if types => Some(Action::NewLine),
         Code::Backspace if types => Some(Action::Backspace),
         Code::Delete if types => Some(Action::Delete),
@@ -250,7 +270,7 @@ mod tests {
 
     #[test]
     fn typed_letters_are_not_commands() {
-        for context in [Text, Editing] {
+        for context in TYPED.iter().copied() {
             for letter in (' '..='~').chain(['\u{e9}', '\u{1f980}']) {
                 assert_eq!(action(context, char(letter)), Some(Action::Type(letter)));
             }
@@ -263,17 +283,17 @@ mod tests {
     #[test]
     fn motions_are_equal_in_all_contexts() {
         for context in ALL {
-            let key = Key::with(Code::Down, false, true);
-            assert_eq!(action(*context, key), Some(Action::Go(Motion::Down, true)));
+            let key = Key::with(Code::Left, false, true);
+            assert_eq!(action(*context, key), Some(Action::Go(Motion::Left, true)));
         }
     }
 
     #[test]
     fn keys_have_names() {
-        let names: Vec<String> = [Key::ctrl('s'), f(1), char('a'), Key::ctrl(' '), plain(Code::Esc)]
+        let names: Vec<String> = [Key::ctrl('s'), f(1), char('a'), Key::alt('z'), plain(Code::Esc)]
             .iter()
             .flat_map(|key| [name(*key, true), name(*key, false)])
             .collect();
-        assert_eq!(names, ["^S", "Ctrl+S", "F1", "F1", "a", "a", "^Space", "Ctrl+Space", "Esc", "Esc"]);
+        assert_eq!(names, ["^S", "Ctrl+S", "F1", "F1", "a", "a", "Alt+Z", "Alt+Z", "Esc", "Esc"]);
     }
 }

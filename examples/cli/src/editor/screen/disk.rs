@@ -55,6 +55,23 @@ impl Disk {
         self.written.insert(real.to_owned(), stamp);
         Ok(stamp)
     }
+
+    /// Writes a file under a name of the person. Returns `None` if the file exists and may not be overwritten.
+    pub(crate) fn save_as(
+        &mut self,
+        real: &Path,
+        text: &str,
+        overwrite: bool,
+    ) -> Result<Option<Stamp>, String> {
+        if real.is_dir() {
+            return Err(format!("{} is a folder", real.display()));
+        }
+        let seen = stamp(real);
+        if seen.exists && !overwrite {
+            return Ok(None);
+        }
+        self.save(real, text, seen).map(Some)
+    }
 }
 
 /// The state of the disk as the editor has last seen it.
@@ -135,6 +152,18 @@ pub(crate) fn open(folders: &Folders, Inside { shown, real }: Inside) -> Result<
     let stamp = stamp(&real);
     let text = read(&real)?;
     Ok(Document::new(unicode(&shown)?, real, folders.label(&shown), text, stamp))
+}
+
+/// Reads a file of the open folders, or begins a new one if there is none.
+pub(crate) fn open_or_new(folders: &Folders, place: Inside) -> Result<Document, String> {
+    if fs::symlink_metadata(&place.real).is_ok() {
+        return open(folders, place);
+    }
+    let Inside { shown, real } = place;
+    if !real.parent().is_some_and(Path::is_dir) {
+        return Err(format!("{} is in no folder that exists", real.display()));
+    }
+    Ok(Document::new(unicode(&shown)?, real, folders.label(&shown), String::new(), Stamp::default()))
 }
 
 /// Returns the stamp of a file.

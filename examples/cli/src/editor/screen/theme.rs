@@ -83,6 +83,7 @@ impl Theme {
             Ink::CurrentNumber => (TEXT, GROUND, &[], &[]),
             Ink::CurrentLine => (TEXT, RAISED, &[], &[]),
             Ink::Selected => (BRIGHT, MARKED, &[], &[Reverse]),
+            Ink::Found => (BRIGHT, AMBER_GROUND, &[Bold], &[Bold, Underlined]),
             Ink::Replaced => (VIOLET, GROUND, &[], &[Reverse]),
             Ink::Folder => (BLUE, GROUND, &[], &[]),
             Ink::OpenFile => (BRIGHT, GROUND, &[Bold], &[Bold]),

@@ -37,6 +37,30 @@ impl App {
         Ok(())
     }
 
+    /// Opens a file by its name, at a line and a column from 0. Without such a file, it is a new one.
+    pub(super) fn open_named(&mut self, name: String, (line, column): (usize, usize)) {
+        let before = self.in_front();
+        self.with_disk(
+            move |disk| disk::open_or_new(&disk.folders, disk.folders.find(&name)?),
+            move |app, _, document| match document {
+                Ok(mut document) => {
+                    document.buffer.point(line, column, false);
+                    let is_new = (!document.stamp.exists).then(|| document.label.clone());
+                    let at = app.model.show(document);
+                    if app.in_front() == before {
+                        app.model.active = Some(at);
+                        app.model.focus = Focus::Text;
+                    }
+                    if let Some(label) = is_new {
+                        app.model.say(Tone::Plain, format!("{label} is a new file: ^S writes it"));
+                    }
+                    reveal(&mut app.model);
+                }
+                Err(problem) => app.model.report(Tone::Bad, problem),
+            },
+        );
+    }
+
     /// Returns the receiver of keys: the focus and the shown file.
     fn in_front(&self) -> (Focus, Option<PathBuf>) {
         (self.model.focus, self.model.document().map(|document| document.real.clone()))
@@ -77,6 +101,46 @@ impl App {
                 app.look();
             }
             then(app, host, written.map(drop));
+            app.quit_when_saved();
+        });
+    }
+
+    /// Writes the shown file under another name, which is its name from then on.
+    pub(super) fn save_as(&mut self, name: String, overwrite: bool) {
+        let open: Vec<PathBuf> = self.model.documents.iter().map(|document| document.real.clone()).collect();
+        let Some(document) = self.model.document_mut() else { return };
+        let (old, state) = (document.real.clone(), document.buffer.state());
+        let text = document.buffer.text().as_str().to_owned();
+        document.saving.push(state);
+        let write = move |disk: &mut Disk| {
+            let place = disk.folders.find(&name)?;
+            if place.real != old && open.contains(&place.real) {
+                return Err(format!("{name} is open here: close it first"));
+            }
+            let saved = disk.save_as(&place.real, &text, overwrite)?;
+            Ok((unicode(&place.shown)?, disk.folders.label(&place.shown), place.real, saved))
+        };
+        let old = document.real.clone();
+        self.with_disk(write, move |app, _, written| {
+            let document = app.model.documents.iter_mut().find(|document| document.real == old);
+            let Some(document) = document else { return };
+            match written {
+                Ok((path, label, real, Some(stamp))) => {
+                    document.saved(Some(stamp));
+                    document.rename(path, real, label.clone());
+                    app.model.close_prompt();
+                    app.model.report(Tone::Good, format!("saved as {label}"));
+                    app.look();
+                }
+                Ok((_, label, _, None)) => {
+                    document.saved(None);
+                    app.model.ask_overwrite(&label);
+                }
+                Err(problem) => {
+                    document.saved(None);
+                    app.model.report(Tone::Bad, problem);
+                }
+            }
             app.quit_when_saved();
         });
     }

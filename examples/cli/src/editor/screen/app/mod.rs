@@ -153,7 +153,7 @@ impl App {
         let flow = request.map_or(Flow::GoOn, |request| self.do_it(host, request));
         // The mouse wheel leaves the cursor where it is.
         let is_wheel = matches!(input, Input::Mouse(mouse) if matches!(mouse.what, MouseKind::WheelUp | MouseKind::WheelDown));
-        if !is_wheel || self.model.buffer().is_none() {
+        if !is_wheel || self.model.text().is_none() {
             reveal(&mut self.model);
         }
         flow
@@ -232,6 +232,14 @@ impl App {
                 Ok(())
             }
             Request::Open(path) => self.open(&path),
+            Request::OpenNamed(name) => {
+                self.open_named(name, (0, 0));
+                Ok(())
+            }
+            Request::SaveAs { name, overwrite } => {
+                self.save_as(name, overwrite);
+                Ok(())
+            }
             Request::Save => {
                 self.save_shown();
                 Ok(())

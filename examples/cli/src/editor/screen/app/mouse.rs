@@ -16,6 +16,11 @@ impl App {
             MouseKind::WheelUp => self.model.scroll(-3, shown(&self.model)),
             MouseKind::WheelDown => self.model.scroll(3, shown(&self.model)),
             MouseKind::Release => {}
+            // A click is no answer to a question.
+            MouseKind::Press if self.model.prompt.is_some() => {
+                self.model.close_prompt();
+                return self.mouse(mouse);
+            }
             MouseKind::Press if places.banner.is_some_and(|area| area.contains(column, row)) => {
                 let shown = shown(&self.model);
                 return self.model.act(Action::ShowProposal, shown);
@@ -36,7 +41,7 @@ impl App {
                 }
                 let byte = byte_in_text(&self.model, column, row)?;
                 if is_inside || what == MouseKind::Drag {
-                    self.model.buffer()?.point_at(byte, shift || what == MouseKind::Drag);
+                    self.model.text()?.point_at(byte, shift || what == MouseKind::Drag);
                 }
             }
         }

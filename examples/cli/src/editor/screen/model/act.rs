@@ -2,6 +2,7 @@
 //! request.
 
 use super::buffer::Motion;
+use super::prompt::{Kind, Prompt};
 use super::{Focus, Model, Page, PageKind, Tone};
 use crate::editor::diffs::Verdict;
 use ide_mcp::rpc::CallId;
@@ -16,6 +17,10 @@ pub(crate) enum Context {
     Proposal,
     /// The text of a proposal, while it is edited.
     Editing,
+    /// The text to find.
+    Find,
+    /// The answer to another question.
+    Prompt,
     /// The pages of help and activity.
     Page,
     /// The page of the files that agents wrote.
@@ -32,6 +37,17 @@ pub(crate) enum Action {
     Delete,
     Undo,
     Redo,
+    Find,
+    FindNext,
+    FindPrevious,
+    GoToLine,
+    /// Asks for the name of a file, which can be new.
+    OpenNamed,
+    SaveAs,
+    /// Answers the question in the status line.
+    Answer,
+    /// Leaves the question without an answer.
+    LeavePrompt,
     Mark,
     SelectAll,
     Copy,
@@ -94,6 +110,13 @@ impl Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Open(PathBuf),
+    /// Opens a file by its name. Without such a file, it is a new one.
+    OpenNamed(String),
+    /// Writes the shown file under another name, and over an existing file only if `overwrite` is true.
+    SaveAs {
+        name: String,
+        overwrite: bool,
+    },
     /// Lists the folders again.
     Refresh,
     Save,
@@ -125,6 +148,8 @@ impl Model {
         match self.focus {
             _ if self.page.is_some_and(|page| page.kind == PageKind::Edits) => Context::Edits,
             _ if self.page.is_some() => Context::Page,
+            _ if matches!(&self.prompt, Some(Prompt { kind: Kind::Find(_), .. })) => Context::Find,
+            _ if self.prompt.is_some() => Context::Prompt,
             Focus::Files => Context::Files,
             Focus::Text => Context::Text,
             Focus::Proposal if self.proposed().is_some_and(|open| open.editing.is_some()) => Context::Editing,
@@ -160,6 +185,14 @@ impl Model {
                 return Some(Request::Open(path));
             }
             Action::Mark | Action::SelectAll | Action::Copy => self.edit(action),
+            Action::Find => self.ask_find(),
+            Action::FindNext => self.find_next(),
+            Action::FindPrevious => self.find_previous(),
+            Action::GoToLine => self.ask_line(),
+            Action::OpenNamed => self.ask_open(),
+            Action::SaveAs => self.ask_save_as(),
+            Action::Answer => return self.answer(confirmed),
+            Action::LeavePrompt => self.leave_prompt(),
             Action::Open => return self.open(),
             Action::Fold => return self.tree.fold().then_some(Request::Refresh),
             Action::SwitchPane => {

@@ -71,6 +71,13 @@ impl Document {
         (self.stamp, self.conflict) = (stamp, false);
     }
 
+    /// Gives the file another name. Its problems can be others there.
+    pub(crate) fn rename(&mut self, path: String, real: PathBuf, label: String) {
+        (self.path, self.real, self.label) = (path, real, label);
+        self.diagnostics = check(&self.real, self.buffer.text().as_str());
+        self.checked = self.buffer.state();
+    }
+
     /// Returns true if the current text is neither on disk nor being saved.
     pub(crate) fn is_unsaved(&self) -> bool {
         self.buffer.is_dirty() && self.saving.last() != Some(&self.buffer.state())

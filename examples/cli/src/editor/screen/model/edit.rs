@@ -2,15 +2,42 @@
 
 use super::act::{Action, Context, Shown};
 use super::buffer::{Buffer, Motion};
-use super::{Model, Tone};
+use super::{Focus, Model, Tone};
 
 impl Model {
     /// Inserts a text that was pasted in the terminal.
     pub(crate) fn paste(&mut self, text: &str, continues: bool) {
         self.dismiss();
         self.typed = Some(self.now);
+        let text = self.fitting(text);
         if let Some(buffer) = self.buffer() {
-            buffer.paste(text, continues);
+            buffer.paste(&text, continues);
+        }
+        self.answer_changed();
+    }
+
+    /// Returns the part of a text that fits in an answer, which has one line, or in a text.
+    fn fitting(&self, text: &str) -> String {
+        let line = text.lines().next().filter(|_| self.prompt.is_some());
+        line.unwrap_or(text).to_owned()
+    }
+
+    /// Returns the text that keys change.
+    pub(crate) fn buffer(&mut self) -> Option<&mut Buffer> {
+        if self.page.is_some() {
+            return None;
+        }
+        if self.prompt.is_none() {
+            return self.text();
+        }
+        self.prompt.as_mut().map(|prompt| &mut prompt.answer)
+    }
+
+    /// Returns the text with the focus. A question in the status line can be in front.
+    pub(crate) fn text(&mut self) -> Option<&mut Buffer> {
+        match self.focus {
+            Focus::Files => None,
+            Focus::Text | Focus::Proposal => self.text_in_front(),
         }
     }
 
@@ -22,23 +49,14 @@ impl Model {
         self.document_mut().map(|document| &mut document.buffer)
     }
 
-    /// Returns the text that keys change.
-    pub(crate) fn buffer(&mut self) -> Option<&mut Buffer> {
-        match self.context() {
-            Context::Text => self.document_mut().map(|document| &mut document.buffer),
-            Context::Editing => self.proposed_mut()?.editing.as_mut(),
-            Context::Files | Context::Proposal | Context::Page | Context::Edits => None,
-        }
-    }
-
     /// Scrolls the view in front.
     pub(crate) fn scroll(&mut self, rows: isize, shown: Shown) {
         if self.context() == Context::Edits {
             self.written.step(rows);
         } else if let Some(page) = &mut self.page {
             page.top = page.top.saturating_add_signed(rows);
-        } else if let Some(buffer) = self.buffer() {
-            buffer.scroll(rows);
+        } else if let Some(text) = self.text() {
+            text.scroll(rows);
         } else if let Some(open) = self.proposed_mut() {
             open.scroll(rows, shown.wide, shown.rows);
         } else {
@@ -69,7 +87,7 @@ impl Model {
     }
 
     pub(super) fn edit(&mut self, action: Action) {
-        let clip = self.clip.clone();
+        let clip = self.fitting(&self.clip);
         let Some(buffer) = self.buffer() else { return };
         match action {
             Action::Type(character) => buffer.insert(character.encode_utf8(&mut [0; 4])),
@@ -93,5 +111,6 @@ impl Model {
             }
             _ => {}
         }
+        self.answer_changed();
     }
 }

@@ -8,7 +8,9 @@ pub(crate) mod columns;
 pub(crate) mod document;
 mod edit;
 mod files;
+pub(crate) mod find;
 pub(crate) mod messages;
+pub(crate) mod prompt;
 pub(crate) mod proposal;
 pub(crate) mod text;
 pub(crate) mod tree;
@@ -22,6 +24,7 @@ use ide_mcp::ide::{AgentId, Unauthenticated};
 use ide_mcp::rpc::CallId;
 pub(crate) use messages::Tone;
 use messages::{Happened, Message};
+use prompt::Prompt;
 use proposal::Proposed;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -55,6 +58,10 @@ pub(crate) struct Model {
     behind: Focus,
     /// A page that covers all of the above.
     pub(crate) page: Option<Page>,
+    /// The question in the status line.
+    pub(crate) prompt: Option<Prompt>,
+    /// The text of the last search.
+    needle: String,
     pub(crate) agents: Vec<Agent>,
     /// True if agents receive nothing of the editor.
     pub(crate) is_paused: bool,
@@ -115,6 +122,7 @@ pub(crate) enum Confirm {
     Close,
     Reload,
     Save,
+    SaveAs,
 }
 
 impl Model {
@@ -130,6 +138,8 @@ impl Model {
             focus: Focus::Files,
             behind: Focus::Files,
             page: None,
+            prompt: None,
+            needle: String::new(),
             agents: Vec::new(),
             is_paused: false,
             unauthenticated: Unauthenticated::default(),
@@ -187,11 +197,13 @@ impl Model {
 
     /// Returns true if the person is typing.
     pub(crate) fn types(&self) -> bool {
-        self.focus == Focus::Text && self.typed.is_some_and(|typed| self.now < typed.saturating_add(TYPING))
+        (self.focus == Focus::Text || self.prompt.is_some())
+            && self.typed.is_some_and(|typed| self.now < typed.saturating_add(TYPING))
     }
 
     /// Moves the cursor of the list to the shown file, and scrolls the text to its cursor.
     pub(crate) fn reveal_active(&mut self) {
+        self.close_prompt();
         let (_, rows) = self.size;
         if let Some(document) = self.document_mut() {
             document.buffer.reveal(usize::from(rows).saturating_sub(4), usize::MAX / 2);
@@ -228,6 +240,7 @@ impl Model {
     /// Shows another proposal, or none, without a request of the person.
     fn bring_in_front(&mut self) {
         self.page = None;
+        self.close_prompt();
         self.live = self.now.saturating_add(GRACE);
         if self.proposals.is_empty() { self.leave_proposals() } else { self.enter_proposals() }
     }

@@ -210,7 +210,7 @@ fn help_page_has_every_key() {
     assert!(!screen.contains('…') && !screen.contains("PgDn shows more"), "{screen}");
     desk.app.resize((100, 10));
     desk.shows("PgDn shows more");
-    desk.keys("\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~");
+    desk.keys(&"\x1b[6~".repeat(20));
     desk.shows("close this page");
     assert!(!desk.screen().contains("PgDn shows more"), "{}", desk.screen());
     desk.keys("\x1b");

@@ -7,9 +7,11 @@ mod disk;
 mod edits;
 mod findings;
 mod looks;
+mod names;
 #[cfg(unix)]
 mod panic;
 mod person;
+mod search;
 
 use super::app::App;
 use super::keys::Decoder;

@@ -24,7 +24,7 @@ fn files_are_opened_from_the_list() {
     assert_eq!(desk.app.model.focus, Focus::Files);
     desk.keys(&format!("{DOWN}\r"));
     desk.shows("alpha");
-    desk.keys("\x0e");
+    desk.keys("\x02");
     desk.shows("fn main() {}");
     desk.keys("\x17");
     desk.shows("alpha");

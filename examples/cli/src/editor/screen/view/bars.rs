@@ -2,8 +2,8 @@
 //! and the keys.
 
 use super::canvas::{Canvas, Ink, fitted, fitted_end};
-use super::pages;
 use super::text::rest;
+use super::{pages, prompt};
 use crate::editor::screen::bindings::short;
 use crate::editor::screen::layout::{Layout, Rect, shown};
 use crate::editor::screen::model::act::{Action, changes};
@@ -49,10 +49,11 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
         }
         if let (Some(main), Some(document)) = (layout.main, model.document()) {
             let area = Rect { x: main.x, width: main.width, ..area };
-            let state = match (document.conflict, document.buffer.is_dirty()) {
-                (true, _) => " changed here and on disk ",
-                (false, true) => " not saved ",
-                (false, false) => "",
+            let state = match (document.conflict, document.stamp.exists, document.buffer.is_dirty()) {
+                (true, _, _) => " changed here and on disk ",
+                (false, false, _) => " not on disk ",
+                (false, true, true) => " not saved ",
+                (false, true, false) => "",
             };
             let room = usize::from(area.width).saturating_sub(width(state)).saturating_sub(1);
             let ink = if model.focus == Focus::Text { Ink::Header } else { Ink::HeaderDim };
@@ -96,6 +97,9 @@ fn proposal(model: &Model, area: Rect, canvas: &mut Canvas) {
 
 fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
     canvas.fill(area, Ink::Status);
+    if let Some(prompt) = model.prompt.as_ref().filter(|_| model.page.is_none()) {
+        return prompt::draw(model, prompt, area, canvas);
+    }
     let place = place(model);
     let room = usize::from(area.width).saturating_sub(width(&place));
     right_aligned(canvas, area, &place, Ink::StatusDim);
@@ -209,7 +213,8 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
         return;
     }
     // The problem in the line of the cursor has priority over the keys.
-    if let (Focus::Text, None, Some(document)) = (model.focus, model.page, model.document()) {
+    let (page, document) = (model.page, model.document().filter(|_| model.prompt.is_none()));
+    if let (Focus::Text, None, Some(document)) = (model.focus, page, document) {
         let line = document.buffer.text().line_of(document.buffer.cursor());
         if let Some(problem) = document.problem_in(line) {
             let text = format!(" ● {}", problem.message);
@@ -256,7 +261,7 @@ fn split(canvas: &mut Canvas, area: Rect, left: &str, right: &str, left_ink: Ink
     right_aligned(canvas, area, right, right_ink);
 }
 
-fn right_aligned(canvas: &mut Canvas, area: Rect, text: &str, ink: Ink) {
+pub(super) fn right_aligned(canvas: &mut Canvas, area: Rect, text: &str, ink: Ink) {
     let Some(free) = usize::from(area.width).checked_sub(width(text)) else { return };
     let x = area.x.saturating_add(u16::try_from(free).unwrap_or(u16::MAX));
     canvas.write(rest(area, x), text, ink);

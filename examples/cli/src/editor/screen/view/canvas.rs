@@ -23,6 +23,8 @@ pub(crate) enum Ink {
     /// The line of the cursor.
     CurrentLine,
     Selected,
+    /// A match of the search.
+    Found,
     /// A replacement of a character that cannot be shown.
     Replaced,
     Folder,

@@ -5,6 +5,7 @@ pub(crate) mod canvas;
 mod bars;
 mod files;
 mod pages;
+mod prompt;
 mod proposal;
 mod text;
 
@@ -52,7 +53,7 @@ pub(crate) fn reveal(model: &mut Model) {
     if let Some(files) = layout.files {
         model.tree.reveal(files.rows());
     }
-    if let (Some(main), Some(buffer)) = (layout.main, model.buffer()) {
+    if let (Some(main), Some(buffer)) = (layout.main, model.text()) {
         let columns = text::columns(buffer, main);
         buffer.reveal(main.rows(), columns);
     }

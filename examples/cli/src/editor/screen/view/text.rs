@@ -4,6 +4,7 @@ use super::canvas::{Canvas, Ink};
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::buffer::Buffer;
 use crate::editor::screen::model::columns::column_of;
+use std::ops::Range;
 
 pub(crate) fn draw(
     buffer: &Buffer,
@@ -16,6 +17,8 @@ pub(crate) fn draw(
     let gutter = gutter(buffer);
     let selection = buffer.selection();
     let current = text.line_of(buffer.cursor());
+    // The matches in the line of the row.
+    let mut marked: Option<(usize, Vec<Range<usize>>)> = None;
     for (y, row) in (area.y..area.y.saturating_add(area.height)).zip(buffer.shown_rows()) {
         let (line, number) = (Rect { y, height: 1, ..area }, row.line);
         let is_current = has_focus && number == current && selection.is_empty();
@@ -31,9 +34,20 @@ pub(crate) fn draw(
         }
         let content = text.get(row.bytes.clone());
         let body = rest(line, line.x.saturating_add(u16::try_from(gutter).unwrap_or(u16::MAX)));
+        if marked.as_ref().is_none_or(|(line, _)| *line != number) {
+            marked =
+                buffer.highlight.as_ref().map(|needle| (number, needle.matches(text.line(number)).collect()));
+        }
+        let start = text.range_of(number).start;
+        let is_found =
+            |at: usize| marked.iter().flat_map(|(_, found)| found).any(|found| found.contains(&at));
         let ink = |byte: usize| {
             let at = row.bytes.start.saturating_add(byte);
-            if selection.contains(&at) { Ink::Selected } else { paper }
+            match () {
+                () if selection.contains(&at) => Ink::Selected,
+                () if is_found(at.saturating_sub(start)) => Ink::Found,
+                () => paper,
+            }
         };
         let end = if buffer.is_wrapped() {
             canvas.write_from(body, 0, content, ink)

@@ -7,6 +7,7 @@ mod scroll;
 mod tests;
 
 use super::columns::{byte_at, column_of};
+use super::find::Needle;
 use super::text::Text;
 use history::{Edit, History, Join};
 pub(crate) use motion::Motion;
@@ -32,10 +33,28 @@ pub(crate) struct Buffer {
     /// The columns in which lines are wrapped; `None` if they are not.
     wrap: Option<usize>,
     history: History,
+    /// The text whose matches are highlighted.
+    pub(crate) highlight: Option<Needle>,
     /// The number of the current text; no two texts have equal numbers.
     state: u64,
     states: u64,
     saved: u64,
+}
+
+/// A place to which the person can return.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot {
+    cursor: usize,
+    anchor: Option<usize>,
+    top: Place,
+    left: usize,
+}
+
+impl Spot {
+    /// Returns the begin of the selection, or the cursor.
+    pub(crate) fn start(&self) -> usize {
+        self.anchor.unwrap_or(self.cursor).min(self.cursor)
+    }
 }
 
 impl Buffer {
@@ -50,6 +69,7 @@ impl Buffer {
             left: 0,
             wrap: None,
             history: History::default(),
+            highlight: None,
             state: 0,
             states: 0,
             saved: 0,
@@ -118,6 +138,18 @@ impl Buffer {
         self.cursor = end;
         self.goal = None;
         self.marking = false;
+    }
+
+    /// Returns the place of the person.
+    pub(crate) const fn spot(&self) -> Spot {
+        Spot { cursor: self.cursor, anchor: self.anchor, top: self.top, left: self.left }
+    }
+
+    /// Returns to a place, or to the nearest place that still exists.
+    pub(crate) fn return_to(&mut self, spot: Spot) {
+        self.jump(spot.cursor);
+        self.anchor = spot.anchor.map(|anchor| self.boundary(anchor));
+        (self.top, self.left) = (spot.top, spot.left);
     }
 
     pub(crate) fn select_all(&mut self) {

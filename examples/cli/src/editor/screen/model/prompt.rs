@@ -1,0 +1,224 @@
+//! The question in the status line that the person answers: a search, a line, or the name of a file.
+
+use super::act::Request;
+use super::buffer::{Buffer, Spot};
+use super::find::Needle;
+use super::{Confirm, Model, Tone};
+
+/// The longest text, in bytes, in which the matches are counted: each key counts them anew.
+const COUNTED: usize = 1024 * 1024;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Prompt {
+    pub(crate) kind: Kind,
+    pub(crate) answer: Buffer,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Find(Find),
+    Line,
+    /// The name of a file to open, which is new if it does not exist.
+    Open,
+    SaveAs,
+}
+
+/// A search: it goes to a match at each change of the answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Find {
+    /// The place of the person before the search.
+    before: Spot,
+    /// The [state](Buffer::state) of the answer that was searched for last.
+    searched: Option<u64>,
+    /// The number of the match in front, from 1, and the number of all.
+    pub(crate) counted: Option<(usize, usize)>,
+}
+
+impl Prompt {
+    pub(crate) const fn label(&self) -> &'static str {
+        match self.kind {
+            Kind::Find(_) => "find",
+            Kind::Line => "line",
+            Kind::Open => "open or new file",
+            Kind::SaveAs => "save as",
+        }
+    }
+}
+
+impl Model {
+    /// Asks for the text to find: the selected text of one line, or the text of the search before.
+    pub(super) fn ask_find(&mut self) {
+        let last = self.needle.clone();
+        let Some(text) = self.text() else { return };
+        let selected = text.selected();
+        let is_word = !selected.is_empty() && !selected.contains('\n');
+        let answer = if is_word { selected.to_owned() } else { last };
+        let before = text.spot();
+        self.ask(Kind::Find(Find { before, searched: None, counted: None }), answer);
+        self.answer_changed();
+    }
+
+    pub(super) fn ask_line(&mut self) {
+        if self.text().is_some() {
+            self.ask(Kind::Line, String::new());
+        }
+    }
+
+    pub(super) fn ask_open(&mut self) {
+        self.ask(Kind::Open, String::new());
+    }
+
+    pub(super) fn ask_save_as(&mut self) {
+        if let Some(label) = self.document().map(|document| document.label.clone()) {
+            self.ask(Kind::SaveAs, label);
+        }
+    }
+
+    fn ask(&mut self, kind: Kind, answer: String) {
+        let mut answer = Buffer::new(answer);
+        answer.select_all();
+        self.prompt = Some(Prompt { kind, answer });
+    }
+
+    /// Takes the answer of the person.
+    pub(super) fn answer(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
+        let prompt = self.prompt.as_ref()?;
+        let answer = prompt.answer.text().as_str().to_owned();
+        match prompt.kind {
+            Kind::Line => match line_and_column(&answer) {
+                Some((line, column)) => {
+                    self.close_prompt();
+                    self.text()?.point(line, column, false);
+                }
+                None => self.say(Tone::Bad, "a line is a number, as 12 or 12:5"),
+            },
+            Kind::Find(_) => self.close_prompt(),
+            Kind::Open | Kind::SaveAs if answer.is_empty() => self.close_prompt(),
+            Kind::Open => {
+                self.close_prompt();
+                return Some(Request::OpenNamed(answer));
+            }
+            // The question stays until the file is written.
+            Kind::SaveAs => {
+                return Some(Request::SaveAs { name: answer, overwrite: confirmed == Some(Confirm::SaveAs) });
+            }
+        }
+        None
+    }
+
+    /// Leaves the question without an answer. A search returns to the place before.
+    pub(super) fn leave_prompt(&mut self) {
+        if let Some(Prompt { kind: Kind::Find(find), .. }) = &self.prompt {
+            let before = find.before.clone();
+            if let Some(text) = self.text() {
+                text.return_to(before);
+            }
+        }
+        self.close_prompt();
+    }
+
+    /// Ends the question.
+    pub(crate) fn close_prompt(&mut self) {
+        if let Some(Prompt { kind: Kind::Find(_), answer }) = self.prompt.take() {
+            self.needle = answer.text().as_str().to_owned();
+            let documents = self.documents.iter_mut().map(|document| &mut document.buffer);
+            let edited = self.proposals.iter_mut().filter_map(|open| open.editing.as_mut());
+            documents.chain(edited).for_each(|buffer| buffer.highlight = None);
+        }
+    }
+
+    /// Asks again whether to write over a file.
+    pub(crate) fn ask_overwrite(&mut self, label: &str) {
+        self.confirm = Some(Confirm::SaveAs);
+        self.say(Tone::Bad, format!("{label} exists: Enter again writes over it"));
+    }
+
+    /// Searches from the place before the search, if the answer has changed.
+    pub(super) fn answer_changed(&mut self) {
+        let Some(state) = self.prompt.as_ref().map(|prompt| prompt.answer.state()) else { return };
+        let Some(find) = self.finding() else { return };
+        if find.searched.replace(state) == Some(state) {
+            return;
+        }
+        let before = find.before.clone();
+        let Some(text) = self.text() else { return };
+        let from = before.start();
+        text.return_to(before);
+        self.search(|needle, text, _| {
+            let found = needle.next(text, from).map(|found| (found, ""));
+            found.or_else(|| needle.next(text, 0).map(|found| (found, FROM_BEGIN)))
+        });
+    }
+
+    pub(super) fn find_next(&mut self) {
+        self.search(|needle, text, current| {
+            let behind = text.get(current..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+            let found = needle.next(text, current.saturating_add(behind)).map(|found| (found, ""));
+            found.or_else(|| needle.next(text, 0).map(|found| (found, FROM_BEGIN)))
+        });
+    }
+
+    pub(super) fn find_previous(&mut self) {
+        self.search(|needle, text, current| {
+            let found = needle.previous(text, current).map(|found| (found, ""));
+            found.or_else(|| needle.previous(text, text.len()).map(|found| (found, FROM_END)))
+        });
+    }
+
+    /// Goes to the match that `choose` returns for the needle, the text and the begin of the selection, and shows the
+    /// note of that match.
+    fn search(
+        &mut self,
+        choose: impl FnOnce(&Needle, &str, usize) -> Option<(std::ops::Range<usize>, &'static str)>,
+    ) {
+        let Some(answer) = self.prompt.as_ref().map(|prompt| prompt.answer.text().as_str().to_owned()) else {
+            return;
+        };
+        if self.finding().is_none() {
+            return;
+        }
+        let needle = Needle::new(&answer);
+        let Some(text) = self.text() else { return };
+        text.highlight.clone_from(&needle);
+        let content = text.text().as_str();
+        let found = needle.as_ref().and_then(|needle| choose(needle, content, text.selection().start));
+        let counted = match (&found, &needle) {
+            (Some((found, _)), Some(needle)) if content.len() <= COUNTED => {
+                let all: Vec<usize> = needle.matches(content).map(|range| range.start).collect();
+                Some((all.partition_point(|start| *start <= found.start), all.len()))
+            }
+            _ => None,
+        };
+        let note = match found {
+            Some((range, note)) => {
+                text.select(range);
+                note
+            }
+            None if answer.is_empty() => "",
+            None => "not found",
+        };
+        if let Some(find) = self.finding() {
+            find.counted = counted;
+        }
+        if !note.is_empty() {
+            self.say(if note == "not found" { Tone::Bad } else { Tone::Plain }, note);
+        }
+    }
+
+    fn finding(&mut self) -> Option<&mut Find> {
+        match self.prompt.as_mut()?.kind {
+            Kind::Find(ref mut find) => Some(find),
+            Kind::Line | Kind::Open | Kind::SaveAs => None,
+        }
+    }
+}
+
+const FROM_BEGIN: &str = "from the beginning again";
+const FROM_END: &str = "from the end again";
+
+/// Reads a line, or a line and a column, which count from 1. The results count from 0.
+pub(crate) fn line_and_column(text: &str) -> Option<(usize, usize)> {
+    let (line, column) = text.split_once(':').unwrap_or((text, "1"));
+    let number = |text: &str| text.trim().parse::<usize>().ok()?.checked_sub(1);
+    Some((number(line)?, number(column)?))
+}

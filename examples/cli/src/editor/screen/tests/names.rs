@@ -1,0 +1,105 @@
+//! Files that are opened, begun and saved by name.
+
+use super::Desk;
+use crate::editor::screen::app::Quitting;
+use crate::editor::screen::model::Focus;
+use std::fs;
+
+const OPEN: &str = "\x0e";
+const SAVE_AS: &str = "\x1b[24~";
+
+#[test]
+fn files_are_opened_by_name() {
+    let mut desk = Desk::new(&[("src/main.rs", "fn main() {}\n")]);
+    desk.keys(&format!("{OPEN}src/main.rs"));
+    desk.shows(" open or new file: src/main.rs");
+    desk.keys("\r");
+    desk.shows("fn main() {}");
+    assert_eq!(desk.app.model.focus, Focus::Text);
+    for (name, answer, expected) in [
+        ("outside", "../x", "lies outside of the open folders"),
+        ("a folder", "src", "is no file"),
+        ("no such folder", "none/x", "is in no folder that exists"),
+    ] {
+        desk.keys(&format!("{OPEN}{answer}\r"));
+        let screen = desk.screen();
+        assert!(screen.contains(expected) && screen.contains("fn main() {}"), "{name}:\n{screen}");
+    }
+    desk.keys(&format!("{OPEN}\r{OPEN}\x1b"));
+    assert!(desk.app.model.prompt.is_none());
+}
+
+#[test]
+fn new_file_begins_with_its_first_save() {
+    let mut desk = Desk::new(&[]);
+    desk.keys(&format!("{OPEN}new.txt\r"));
+    desk.shows("new.txt is a new file: ^S writes it");
+    desk.shows("not on disk");
+    assert!(!desk.root.join("new.txt").exists());
+    desk.keys("text\x13");
+    desk.shows("new.txt is saved");
+    assert_eq!(desk.read("new.txt"), "text");
+    desk.wait(1_000);
+    assert!(!desk.screen().contains("not on disk"));
+    // An empty file is written too.
+    desk.keys(&format!("{OPEN}empty\r"));
+    desk.keys("\x13");
+    assert_eq!(desk.read("empty"), "");
+    // A new file that is left alone is nothing to lose.
+    desk.keys(&format!("{OPEN}other\r"));
+    desk.keys("\x11");
+    assert!(desk.app.quitting == Quitting::Now);
+    assert!(!desk.root.join("other").exists());
+}
+
+#[test]
+fn file_is_saved_under_another_name() {
+    let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "beta\n"), ("c.txt", "")]);
+    desk.open("c.txt");
+    desk.open("a.txt");
+    desk.keys("x");
+    desk.keys(SAVE_AS);
+    desk.shows("save as: a.txt");
+    desk.keys("new.json\r");
+    desk.shows("saved as new.json");
+    assert_eq!((desk.read("a.txt"), desk.read("new.json")), ("alpha\n".into(), "xalpha\n".into()));
+    desk.shows("● 1");
+    let model = &desk.app.model;
+    assert!(model.prompt.is_none() && !model.document().unwrap().buffer.is_dirty());
+    desk.keys("y\x13");
+    assert_eq!(desk.read("new.json"), "xyalpha\n");
+
+    // An existing file is written over after a second Enter, and no other key may come between.
+    desk.keys(&format!("{SAVE_AS}b.txt\r"));
+    desk.shows("b.txt exists: Enter again writes over it");
+    assert_eq!(desk.read("b.txt"), "beta\n");
+    desk.keys("\x1b[C\r");
+    desk.shows("b.txt exists");
+    assert_eq!(desk.read("b.txt"), "beta\n");
+    desk.keys("\r");
+    desk.shows("saved as b.txt");
+    assert_eq!(desk.read("b.txt"), "xyalpha\n");
+    for (answer, expected) in [
+        ("c.txt", "c.txt is open here: close it first"),
+        ("none/x", "was not saved"),
+        ("../x", "lies outside"),
+        (".", "is a folder"),
+    ] {
+        desk.keys(&format!("{SAVE_AS}{answer}\r"));
+        desk.shows(expected);
+        desk.keys("\x1b");
+    }
+    assert!(fs::read_dir(&desk.root).unwrap().count() == 4);
+}
+
+#[test]
+fn answers_of_any_length_are_shown() {
+    for size in [(80, 24), (120, 35), (40, 10)] {
+        let mut desk = Desk::new(&[("a.txt", "")]);
+        desk.app.resize(size);
+        desk.keys(&format!("{OPEN}{}end", "\u{6f22}long ".repeat(40)));
+        desk.shows("end");
+        let (x, y) = desk.canvas().cursor.unwrap();
+        assert!(x < size.0 && y == size.1 - 2, "{size:?}");
+    }
+}

@@ -1,0 +1,56 @@
+//! The question in the status line, with its answer and the latest note about it.
+
+use super::bars::right_aligned;
+use super::canvas::{Canvas, Ink, fitted};
+use super::text::rest;
+use crate::editor::screen::layout::Rect;
+use crate::editor::screen::model::columns::{column_of, width};
+use crate::editor::screen::model::prompt::{Kind, Prompt};
+use crate::editor::screen::model::{Model, Tone};
+
+/// The columns of the answer that a note leaves free.
+const ANSWER: usize = 10;
+
+pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, canvas: &mut Canvas) {
+    let label = format!(" {}: ", prompt.label());
+    let (note, ink) = note(model, prompt);
+    let room = usize::from(area.width).saturating_sub(width(&label)).saturating_sub(ANSWER);
+    let note = fitted(&note, room);
+    right_aligned(canvas, area, &note, ink);
+    let taken = u16::try_from(width(&note)).unwrap_or(area.width);
+    let area = Rect { width: area.width.saturating_sub(taken), ..area };
+    let end = canvas.write(area, &label, Ink::StatusDim);
+    let field = rest(area, end);
+    let text = prompt.answer.text().as_str();
+    let cursor = column_of(text, prompt.answer.cursor());
+    // The end of a long answer is shown while it is typed.
+    let left = cursor.saturating_add(1).saturating_sub(field.width.into());
+    let selection = prompt.answer.selection();
+    let ink = |byte: usize| if selection.contains(&byte) { Ink::Selected } else { Ink::Status };
+    canvas.write_from(field, left, text, ink);
+    let column = u16::try_from(cursor.saturating_sub(left)).unwrap_or(u16::MAX);
+    if column < field.width {
+        canvas.cursor = Some((field.x.saturating_add(column), field.y));
+    }
+}
+
+fn note(model: &Model, prompt: &Prompt) -> (String, Ink) {
+    let counted = match &prompt.kind {
+        Kind::Find(find) => find.counted.map(|(number, count)| format!(" {number} of {count} ")),
+        Kind::Line | Kind::Open | Kind::SaveAs => None,
+    };
+    match &model.message {
+        Some(message) => {
+            let ink = if message.tone == Tone::Bad { Ink::StatusBad } else { Ink::Status };
+            (
+                format!(
+                    " {}{}",
+                    message.text,
+                    counted.map_or_else(|| " ".into(), |counted| format!(",{counted}"))
+                ),
+                ink,
+            )
+        }
+        None => (counted.unwrap_or_default(), Ink::StatusDim),
+    }
+}
