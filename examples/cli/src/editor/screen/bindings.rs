@@ -147,14 +147,14 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[Edits], &[plain(Code::Enter)], Action::Open, "open", "open the file"),
     bind(
         PAGES,
-        &[plain(Code::Esc), char('q'), f(1), f(4), f(12)],
+        &[plain(Code::Esc), char('q'), f(1), f(4), f(11)],
         Action::ClosePage,
         "back",
         "close this page",
     ),
     bind(ALL, &[f(5), Key::ctrl('o')], Action::Pause, "", "show agents nothing, until this key again"),
     bind(ALL, &[f(4), Key::ctrl('t')], Action::Activity, "", "what the agents did"),
-    bind(ALL, &[f(12), Key::ctrl('u')], Action::Edits, "", "the files that agents wrote, with undo"),
+    bind(ALL, &[f(11), Key::alt('w')], Action::Edits, "", "the files that agents wrote, with undo"),
     bind(ALL, &[Key::ctrl('l')], Action::Redraw, "", "draw the screen again"),
     bind(ALL, &[f(1), Key::ctrl('_')], Action::Help, "help", "this page"),
     bind(ALL, &[Key::ctrl('q')], Action::Quit, "quit", "end the editor"),
@@ -181,7 +181,7 @@ pub(crate) const BESIDES: &[(&str, &str)] = &[
     ("arrows, PgUp, PgDn", "move; with Ctrl by words"),
     ("Home, End", "to the ends of the line; with Ctrl of the text"),
     ("Shift with these", "select"),
-    ("mouse", "points, selects, scrolls; with Shift as in other programs"),
+    ("mouse", "points, selects, scrolls; with Shift as elsewhere"),
 ];
 
 /// Returns the action of a key, or `None` if it has none.

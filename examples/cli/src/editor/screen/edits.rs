@@ -24,7 +24,7 @@ impl FollowEdits for App {
         if is_confirmed {
             let who = self.model.agent(AgentId::of_call(edit));
             let label = self.label(path);
-            self.model.asked(&who, format!("wrote {label}: F12 lists what agents wrote, with undo"));
+            self.model.asked(&who, format!("wrote {label}: F11 lists what agents wrote, with undo"));
             self.list_edits();
         }
     }

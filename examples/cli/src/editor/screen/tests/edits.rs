@@ -4,7 +4,7 @@ use super::Desk;
 use ide_mcp::ide::GetDiagnostics;
 use std::fs;
 
-const F12: &str = "\x1b[24~";
+const F11: &str = "\x1b[23~";
 
 /// Writes files as an agent in auto mode does: the agent asks for the problems of each file before the write,
 /// and for all problems after the last write.
@@ -21,7 +21,7 @@ fn write(desk: &mut Desk, agent: usize, files: &[(&str, &str)]) {
 fn written_files_are_listed_and_undone() {
     let mut desk = Desk::new(&[("a.json", "1\n"), ("b.json", "2\n")]);
     let agent = desk.attach("claude-code");
-    desk.keys(F12);
+    desk.keys(F11);
     desk.shows("nothing");
     desk.keys("u\r");
     write(&mut desk, agent, &[("a.json", "10\n"), ("new.json", "3\n")]);
@@ -55,9 +55,9 @@ fn written_files_are_listed_and_undone() {
     write(&mut desk, second, &[("b.json", "21\n")]);
     desk.keys("\r");
     desk.shows("21");
-    desk.keys(F12);
+    desk.keys(F11);
     desk.shows("What agents wrote");
-    desk.keys(F12);
+    desk.keys(F11);
     assert!(!desk.screen().contains("What agents wrote"));
 }
 

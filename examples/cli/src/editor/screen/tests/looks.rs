@@ -197,7 +197,7 @@ fn every_screen_size_can_be_drawn() {
 #[test]
 fn help_page_has_every_key() {
     let mut desk = desk();
-    desk.app.resize((80, 100));
+    desk.app.resize((80, 110));
     desk.keys("\x1bOP");
     for binding in crate::editor::screen::bindings::BINDINGS {
         for key in binding.keys {
