@@ -1,8 +1,8 @@
-//! A check that docs/errors.md has every error text of the sources.
+//! Checks that docs/errors.md has every error text of the sources, and no empty cell.
 
 use crate::support::source::rust_files;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The beginning and the end of each place in the sources that has texts for people or peers.
 const PLACES: [(&str, &str); 9] = [
@@ -32,19 +32,11 @@ const OTHERS: [&str; 9] = [
 
 #[test]
 fn every_error_text_is_documented() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = one_line(&fs::read_to_string(root.join("docs/errors.md")).unwrap());
+    let page = one_line(&page());
     let (mut found, mut missing) = (0, Vec::new());
-    let files = rust_files(&root.join("src")).into_iter().chain(rust_files(&root.join("adapters")));
-    let is_of_tests = |file: &Path| {
-        let mut parts = file.strip_prefix(root).unwrap().parent().unwrap().iter();
-        parts.any(|part| part == "tests" || part == "conformance")
-    };
-    for file in files.filter(|file| !is_of_tests(file)) {
-        let source = fs::read_to_string(&file).unwrap();
-        let source = source.split("#[cfg(test)]").next().unwrap();
-        let of_places = PLACES.iter().flat_map(|place| texts(source, place));
-        for text in of_places.chain(io_errors(source)) {
+    for (file, source) in sources() {
+        let of_places = PLACES.iter().flat_map(|place| texts(&source, place));
+        for text in of_places.chain(io_errors(&source)) {
             // The page has an ellipsis in place of a format argument.
             for piece in text.split(['{', '}']).step_by(2).map(str::trim).filter(|piece| piece.len() > 8) {
                 found += 1;
@@ -56,6 +48,41 @@ fn every_error_text_is_documented() {
     }
     assert!(missing.is_empty(), "docs/errors.md does not explain\n{}", missing.join("\n"));
     assert!(found > 200, "only {found} texts were found: the sources have changed their form");
+}
+
+#[test]
+fn no_cell_is_empty() {
+    let page = page();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 200, "only {} rows were read", rows.len());
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        assert!(!cells[1..cells.len() - 1].contains(&""), "an empty cell in {row}");
+    }
+}
+
+fn page() -> String {
+    fs::read_to_string(root().join("docs/errors.md")).unwrap()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the files of the core and of the adapters, with their code without its tests.
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut files = rust_files(&root().join("src"));
+    files.extend(rust_files(&root().join("adapters")));
+    files.retain(|file| {
+        let mut parts = file.strip_prefix(root()).unwrap().parent().unwrap().iter();
+        !parts.any(|part| part == "tests" || part == "conformance")
+    });
+    let without_tests = |file: PathBuf| {
+        let source = fs::read_to_string(&file).unwrap();
+        let code = source.split("#[cfg(test)]").next().unwrap().to_owned();
+        (file, code)
+    };
+    files.into_iter().map(without_tests).collect()
 }
 
 fn texts(source: &str, (begin, end): &(&str, &str)) -> Vec<String> {
