@@ -1,30 +1,30 @@
-//! The pages beside the reference, from `docs/` of the repository. They exist in the documentation
-//! only.
+//! The pages beside the reference, from `docs/` of the repository. The modules have no items, and exist
+//! outside of the documentation for the links of other crates.
 
 /// The instructions for driving the machines in each kind of loop.
-#[doc = include_str!("../docs/embedding.md")]
+#[cfg_attr(doc, doc = include_str!("../docs/embedding.md"))]
 pub mod embedding {}
 
 /// The features of an editor beside tools: prompts, resources, forms and more.
-#[doc = include_str!("../docs/agent.md")]
+#[cfg_attr(doc, doc = include_str!("../docs/agent.md"))]
 pub mod agent {}
 
 /// The mapping from the diagnostics of language servers.
-#[doc = include_str!("../docs/lsp.md")]
+#[cfg_attr(doc, doc = include_str!("../docs/lsp.md"))]
 pub mod lsp {}
 
 /// Every text that this crate makes for a person or a peer.
-#[doc = include_str!("../docs/errors.md")]
+#[cfg_attr(doc, doc = include_str!("../docs/errors.md"))]
 pub mod errors {}
 
 /// Frequent questions and their answers.
-#[doc = include_str!("../docs/faq.md")]
+#[cfg_attr(doc, doc = include_str!("../docs/faq.md"))]
 pub mod questions {}
 
 /// The measured behavior of the real client.
-#[doc = include_str!("../docs/evidence.md")]
+#[cfg_attr(doc, doc = include_str!("../docs/evidence.md"))]
 pub mod evidence {}
 
 /// The protocol row by row, with the bytes or the test that shows each row.
-#[doc = include_str!("../docs/conformance.md")]
+#[cfg_attr(doc, doc = include_str!("../docs/conformance.md"))]
 pub mod conformance {}

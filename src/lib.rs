@@ -154,7 +154,6 @@ mod outbox;
 mod text;
 mod time;
 
-#[cfg(doc)]
 pub mod guide;
 #[cfg(feature = "ide")]
 pub mod ide;

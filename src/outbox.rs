@@ -39,6 +39,8 @@ pub enum To<'a> {
 
 /// The error of an [`Outbox`] that can send nothing more: the connection is closing or has ended, or, in
 /// a WebSocket, a message in parts has not ended.
+///
+/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboxClosed;

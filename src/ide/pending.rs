@@ -125,6 +125,8 @@ impl<A> fmt::Debug for Pending<A> {
 }
 
 /// The reason for which a request has no answer of its kind.
+///
+/// [Causes and reactions](crate::guide::errors#a-request-has-no-answer).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RequestError {

@@ -6,6 +6,8 @@ use super::batch;
 use crate::rpc;
 
 /// A rule that a message of the peer broke. The session goes on; the application can log the fault.
+///
+/// [Causes and reactions](crate::guide::errors#errors-for-the-peer-and-faults-of-the-peer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeerFault {

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The error that answers a request instead of a result.
+///
+/// [Causes and reactions](crate::guide::errors#errors-for-the-peer-and-faults-of-the-peer).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ErrorObject {

@@ -6,6 +6,8 @@ use super::code;
 
 /// A rule of JSON-RPC that a text of the peer broke, as [`classify`](crate::rpc::classify) finds
 /// it. A fault that only a session can find is a [`mcp::PeerFault`](crate::mcp::PeerFault).
+///
+/// [Causes and reactions](crate::guide::errors#errors-for-the-peer-and-faults-of-the-peer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidMessage {

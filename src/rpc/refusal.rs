@@ -3,6 +3,8 @@
 use core::fmt;
 
 /// The reason for which a message was not sent.
+///
+/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
@@ -37,6 +39,8 @@ impl fmt::Display for NotSent {
 impl core::error::Error for NotSent {}
 
 /// The reason for which a call was not answered.
+///
+/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RespondError {
@@ -69,6 +73,8 @@ impl fmt::Display for RespondError {
 impl core::error::Error for RespondError {}
 
 /// The way in which a call ended that can no longer be answered.
+///
+/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotOpen {

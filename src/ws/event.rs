@@ -87,6 +87,8 @@ impl fmt::Debug for Upgrade {
 }
 
 /// The way in which a connection ended.
+///
+/// [Causes and reactions](crate::guide::errors#a-connection-ended).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Closed {

@@ -6,6 +6,8 @@ use core::fmt;
 
 /// A rule of RFC 6455, or a limit of this side, that the peer broke. Every violation ends the
 /// connection.
+///
+/// [Causes and reactions](crate::guide::errors#a-connection-ended).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProtocolError {

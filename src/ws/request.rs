@@ -123,6 +123,8 @@ impl<'a> Target<'a> {
 }
 
 /// The refusal of a request: its reason and the status of the answer.
+///
+/// [Causes and reactions](crate::guide::errors#the-editor-refuses-a-client).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The status of the answer.

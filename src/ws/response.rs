@@ -95,6 +95,8 @@ impl fmt::Debug for ClientRequest {
 }
 
 /// The mistake in a [`ClientRequest`]. Nothing was sent.
+///
+/// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidClientRequest {
@@ -125,6 +127,8 @@ impl fmt::Display for InvalidClientRequest {
 impl core::error::Error for InvalidClientRequest {}
 
 /// The reason why an answer opens no WebSocket.
+///
+/// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResponseError {

@@ -4,6 +4,8 @@ use core::fmt;
 
 /// The reason why a frame was not sent. Nothing has changed, unless the reason is
 /// [`SendError::Entropy`].
+///
+/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendError {

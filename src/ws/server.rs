@@ -289,6 +289,8 @@ impl Machine for Server {
 }
 
 /// The reason why [`Server::accept`] or [`Server::reject`] failed. Nothing has changed.
+///
+/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AcceptError {

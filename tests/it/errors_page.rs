@@ -1,4 +1,5 @@
-//! Checks that docs/errors.md has every error text of the sources, and no empty cell.
+//! Checks that docs/errors.md has every error text of the sources and no empty cell, and that the error
+//! types link to the page.
 
 use crate::support::source::rust_files;
 use std::fs;
@@ -29,6 +30,9 @@ const OTHERS: [&str; 9] = [
     "Masked",
     "Severity",
 ];
+
+/// Types with a text that is no error.
+const NO_ERRORS: [&str; 4] = ["CloseCode", "ProtocolVersion", "LogLevel", "Bind"];
 
 #[test]
 fn every_error_text_is_documented() {
@@ -61,6 +65,27 @@ fn no_cell_is_empty() {
     }
 }
 
+#[test]
+fn error_types_link_to_their_section() {
+    let page = page();
+    let headings = page.lines().filter_map(|line| line.strip_prefix("## "));
+    let links: Vec<String> = headings.map(|heading| format!("guide::errors#{})", anchor(heading))).collect();
+    let mut linked = 0;
+    for (file, source) in sources() {
+        for name in ["Display for ", "Error for "].iter().flat_map(|begin| names_behind(&source, begin)) {
+            let declaration =
+                ["enum", "struct"].iter().find_map(|kind| source.find(&format!("\npub {kind} {name}")));
+            let Some(at) = declaration.filter(|_| !NO_ERRORS.contains(&name)) else { continue };
+            let is_of_item = |line: &&str| line.starts_with("///") || line.starts_with("#[");
+            let comment: Vec<&str> = source[..at].lines().rev().take_while(is_of_item).collect();
+            let has_link = links.iter().any(|link| comment.concat().contains(link));
+            assert!(has_link, "{name} of {} links to no section of docs/errors.md", file.display());
+            linked += 1;
+        }
+    }
+    assert!(linked > 50, "only {linked} links were found: the sources have changed their form");
+}
+
 fn page() -> String {
     fs::read_to_string(root().join("docs/errors.md")).unwrap()
 }
@@ -83,6 +108,16 @@ fn sources() -> Vec<(PathBuf, String)> {
         (file, code)
     };
     files.into_iter().map(without_tests).collect()
+}
+
+/// Returns the anchor of a heading, as rustdoc and the hosts of repositories make it.
+fn anchor(heading: &str) -> String {
+    heading.to_lowercase().replace(',', "").replace(' ', "-")
+}
+
+/// Returns the names of types behind each `begin`.
+fn names_behind<'a>(source: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str> {
+    source.split(begin).skip(1).map(|rest| rest.split([' ', '<']).next().unwrap())
 }
 
 fn texts(source: &str, (begin, end): &(&str, &str)) -> Vec<String> {

@@ -12,6 +12,8 @@ use ide_mcp::ide::{AuthToken, LockFileError};
 
 /// An error of a lock file, of its directory, of a path of a peer, or of the server to which a lock file
 /// leads.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#lock-files-tokens-paths).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -26,6 +26,8 @@ pub struct Leftover {
 }
 
 /// The reason why a lock file was not removed.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#lock-files-tokens-paths).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stays {

@@ -33,6 +33,8 @@ pub fn is_left_over<E>(
 }
 
 /// The reason for which a lock file has to stay.
+///
+/// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotStaleReason {

@@ -108,6 +108,8 @@ pub enum Source {
 }
 
 /// The reason for which [`locate`] can name no directory.
+///
+/// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LocateError {

@@ -117,6 +117,8 @@ impl Reconnect {
 }
 
 /// The reason for which no attempt follows.
+///
+/// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GaveUp {

@@ -111,6 +111,8 @@ impl fmt::Debug for AuthToken {
 
 /// The reason for which a text is not a token. The error contains the position of a byte, never a
 /// byte of the text.
+///
+/// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidToken {

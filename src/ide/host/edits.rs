@@ -266,6 +266,8 @@ impl Edit {
 }
 
 /// The reason for which an edit cannot be undone.
+///
+/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UndoError {

@@ -94,6 +94,8 @@ impl Mentions {
 }
 
 /// The reason for which a mention was refused. Nothing has changed.
+///
+/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MentionError {

@@ -5,6 +5,8 @@ use super::lexical::is_separator;
 use core::fmt;
 
 /// The reason for which a path is not to be opened.
+///
+/// [Causes and reactions](crate::guide::errors#a-path-is-not-opened).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Suspicion {

@@ -25,6 +25,8 @@ pub struct ServerInfo {
 }
 
 /// The reason for which a handshake failed.
+///
+/// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Failure {

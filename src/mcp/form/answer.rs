@@ -191,6 +191,8 @@ impl From<bool> for FieldValue {
 }
 
 /// A field of a form without a value that fits.
+///
+/// [Causes and reactions](crate::guide::errors#an-answer-does-not-fit-its-form).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldError {

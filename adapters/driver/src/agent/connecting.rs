@@ -40,6 +40,8 @@ impl Trust {
 }
 
 /// The reason why there is no connection to an editor.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {

@@ -11,6 +11,8 @@ use std::fmt;
 use std::io;
 
 /// The reason why an agent is not attached.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[non_exhaustive]
 pub enum AgentError {
     /// The search found no editor.
@@ -128,6 +130,8 @@ impl fmt::Debug for AgentError {
 impl std::error::Error for AgentError {}
 
 /// The reason why a request that an agent waits for has no answer.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#a-request-has-no-answer).
 #[non_exhaustive]
 pub enum CallError {
     /// The request was not sent. [`NotSent::NotReady`] while the agent is not attached.

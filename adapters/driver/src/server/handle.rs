@@ -188,6 +188,8 @@ impl fmt::Debug for Handle {
 }
 
 /// The reason for which a [`Handle`] accepts no work.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#an-adapter-does-not-listen-or-connect).
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HandleError {

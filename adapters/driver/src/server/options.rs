@@ -195,6 +195,8 @@ impl<T: Transport> Server<T> {
 }
 
 /// The reason for which a server did not start.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#an-adapter-does-not-listen-or-connect).
 #[non_exhaustive]
 pub enum StartError {
     /// The editor has no folder, so no agent could find it.

@@ -13,6 +13,8 @@ use crate::Error;
 
 /// The reason why a search found no editor, with every candidate and the reason against it. The text has
 /// several lines and names the remedy.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 pub struct NoEditor(Box<Search>);
 
 struct Search {
@@ -26,6 +28,8 @@ struct Search {
 }
 
 /// The reason why a search found no editor.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NoEditorReason {

@@ -118,6 +118,8 @@ impl Transport {
 
 /// The reason for which a text is not a lock file. The error quotes nothing of the text, which can
 /// contain a token.
+///
+/// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockFileError {

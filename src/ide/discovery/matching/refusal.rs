@@ -4,6 +4,8 @@ use alloc::{string::String, vec::Vec};
 use core::fmt;
 
 /// The reason for which a lock file does not fit. The text of the reason contains the remedy.
+///
+/// [Causes and reactions](crate::guide::errors#an-agent-finds-no-editor).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
