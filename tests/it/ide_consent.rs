@@ -46,7 +46,7 @@ fn read_notes(id: u32) -> String {
 }
 
 #[test]
-fn calls_follow_the_consent_in_order() {
+fn n07_calls_follow_the_consent_in_order() {
     let mut editor = waiting();
     for said in [open_diff(1, "tab"), read_notes(2), call(3, "countLines", "{}"), open_diff(4, "other")] {
         assert_eq!(shown(&editor.say(&said)), NOTHING, "{said}");
@@ -87,7 +87,7 @@ fn ends_of_waiting_calls_are_not_reported() {
 }
 
 #[test]
-fn pushes_follow_the_consent() {
+fn n07_pushes_follow_the_consent() {
     let mut editor = waiting();
     editor.server.select(selection("secret"));
     let changed = DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] };
@@ -108,7 +108,7 @@ fn pushes_follow_the_consent() {
 }
 
 #[test]
-fn refused_client_gets_every_answer() {
+fn n07_refused_client_gets_every_answer() {
     let mut editor = waiting();
     editor.say(&open_diff(1, "tab"));
     editor.say(&read_notes(2));
@@ -243,7 +243,7 @@ fn closed_tabs_end_their_waiting_diffs() {
 
 /// Checks that a client cannot call before it is asked for: in the time between `initialize` and `initialized`.
 #[test]
-fn early_calls_wait_too() {
+fn n07_early_calls_wait_too() {
     let mut editor = Editor::open(asking());
     editor.say(INITIALIZE);
     for said in [open_diff(1, "tab"), call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#), read_notes(3)] {

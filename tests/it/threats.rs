@@ -30,6 +30,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("n04", &["adapters/tests/main.rs", "tests/it/threats.rs"]),
     ("n05", &["adapters/tests/main.rs", "adapters/driver/tests/it/steps.rs", "tests/it/host_pressure.rs"]),
     ("n06", &["adapters/tests/main.rs"]),
+    ("n07", &["tests/it/ide_consent.rs"]),
     ("h01", &["tests/it/ide_refusals.rs"]),
     ("h02", &["tests/it/ide_refusals.rs", "tests/it/ws_handshake.rs"]),
     ("h03", &["tests/it/ws_handshake.rs"]),
@@ -123,7 +124,7 @@ fn marks(source: &str) -> BTreeSet<String> {
 #[test]
 fn every_threat_has_its_tests() {
     let all: [(char, u32, u32); 6] =
-        [('n', 1, 6), ('h', 1, 11), ('f', 21, 21), ('p', 1, 8), ('l', 1, 18), ('e', 1, 8)];
+        [('n', 1, 7), ('h', 1, 11), ('f', 21, 21), ('p', 1, 8), ('l', 1, 18), ('e', 1, 8)];
     let all: Vec<String> = all
         .into_iter()
         .flat_map(|(letter, first, last)| (first..=last).map(move |number| format!("{letter}{number:02}")))
