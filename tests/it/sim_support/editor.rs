@@ -3,6 +3,7 @@
 //! and the deadlines that the host has to keep.
 
 mod calls;
+mod consent;
 mod person;
 
 use std::{
@@ -20,7 +21,7 @@ use ide_mcp::{
 };
 
 use super::{
-    ledger::{Ledger, Past, Standing},
+    ledger::{Consent, Ledger, Past, Standing},
     oracle::{Invariant as I, Oracle},
     plan::Plan,
     plant::{Subject, conn_asked, conn_of},
@@ -55,6 +56,10 @@ pub struct Editor {
     ended: VecDeque<(CallId, NotOpen)>,
     /// The planned actions, by the time of the world.
     deeds: BTreeMap<(Time, u64), (CallId, Deed)>,
+    /// The decisions about clients, by the time of the world: true if the person allows the client.
+    decisions: BTreeMap<(Time, u64), (ConnId, bool)>,
+    /// True if the person allows every client from now on.
+    pub allows_all: bool,
     serial: u64,
     requests: BTreeMap<RequestId, Wanted>,
     /// The number of forms.
@@ -90,6 +95,8 @@ impl Editor {
             open: BTreeMap::new(),
             ended: VecDeque::new(),
             deeds: BTreeMap::new(),
+            decisions: BTreeMap::new(),
+            allows_all: false,
             serial: 0,
             requests: BTreeMap::new(),
             forms: 0,
@@ -112,7 +119,8 @@ impl Editor {
 
     /// Returns the time of the next planned action.
     pub fn next_deed(&self) -> Option<Time> {
-        self.deeds.keys().next().map(|(at, _)| *at)
+        let (deed, decision) = (self.deeds.keys().next(), self.decisions.keys().next());
+        deed.into_iter().chain(decision).map(|(at, _)| *at).min()
     }
 
     /// Handles an event, at this time of the world and of the host's clock.
@@ -179,6 +187,10 @@ impl Editor {
                 oracle.claim(is_answer, I::Roots, || format!("{roots:?} after {answer}"));
                 oracle.hit("folders: reported");
             }
+            ServerEvent::ConsentPending { .. } => self.ask_for_consent(now, conn, book, oracle),
+            ServerEvent::Ready { .. } => oracle.claim(book.consent == Consent::Given, I::Consent, || {
+                format!("{conn:?} is ready: {:?}", book.consent)
+            }),
             ServerEvent::Outcome { request, outcome } => self.outcome(time, request, &outcome, oracle),
             ServerEvent::Closed(closed) => self.closed(conn, &closed, book, oracle),
             ServerEvent::PeerFault(violation) => oracle.hit(match violation {
@@ -227,8 +239,8 @@ impl Editor {
         oracle: &mut Oracle,
     ) {
         for (call, open) in &self.open {
-            let overdue = open.deadline.is_some_and(|due| due <= time) && !is_blocked(conn_of(*call));
-            oracle.claim(!overdue, I::CallDeadline, || format!("{call:?} was due at {:?}", open.deadline));
+            let overdue = open.due.is_some_and(|[_, due]| due <= time) && !is_blocked(conn_of(*call));
+            oracle.claim(!overdue, I::CallDeadline, || format!("{call:?} was due at {:?}", open.due));
         }
         for (request, wanted) in &self.requests {
             let overdue = wanted.deadline.is_some_and(|due| due <= time) && !is_blocked(conn_asked(*request));
@@ -259,6 +271,7 @@ impl Editor {
         oracle.claim(left == 0, I::AnsweredOnce, || format!("{left} calls and requests outlive their host"));
         self.ended.clear();
         self.deeds.clear();
+        self.decisions.clear();
         self.waiting_mentions.clear();
         self.past.selections.clear();
         (self.selected, self.selected_len, self.edition) = (0, 0, 0);

@@ -2,12 +2,15 @@
 //!
 //! The ledger uses only the bytes on the wire and the events of the application.
 
+mod consent;
 mod pushes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ide_mcp::{Time, rpc::CallId};
 
+pub use consent::Consent;
+use consent::Wait;
 pub use pushes::Past;
 
 use super::{
@@ -54,12 +57,17 @@ struct Asked {
     token: Option<String>,
     reached: f64,
     call: Option<CallId>,
+    /// The wait for the consent to the client, which has ended once there is a call.
+    wait: Option<Wait>,
 }
 
 /// The record of one connection.
 #[derive(Debug, Default)]
 pub struct Ledger {
     pub standing: Standing,
+    pub consent: Consent,
+    /// The latest time at which bytes were read, by the clock of the host.
+    now: Time,
     heard: Tap,
     said: Tap,
     pending: Vec<Asked>,
@@ -115,11 +123,18 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Creates a ledger. `changes`: the number of changes of the tools so far; `room`: the limits
+    /// Creates a ledger. `consent`: given, if it is not required; `changes`: the number of changes of the tools so far; `room`: the limits
     /// of open calls and of their bytes; `requests`: the limit of the requests of the host.
-    pub fn new(standing: Standing, changes: usize, room: (usize, usize), requests: usize) -> Self {
+    pub fn new(
+        standing: Standing,
+        consent: Consent,
+        changes: usize,
+        room: (usize, usize),
+        requests: usize,
+    ) -> Self {
         Self {
             standing,
+            consent,
             requests,
             heard: Tap::new(true),
             said: Tap::new(false),
@@ -136,7 +151,8 @@ impl Ledger {
     }
 
     /// Records bytes that the host read.
-    pub fn hear(&mut self, bytes: &[u8], oracle: &mut Oracle) {
+    pub fn hear(&mut self, now: Time, bytes: &[u8], oracle: &mut Oracle) {
+        self.now = now;
         for item in self.heard.take(bytes) {
             let Item::Text(text) = item else {
                 oracle.note(|| format!("  heard {}", short(&format!("{item:?}"))));
@@ -193,6 +209,7 @@ impl Ledger {
                 };
                 let fresh = self.given_up.insert(id.clone());
                 let known = self.ids.contains(&id);
+                self.cancel_waiting(&id);
                 oracle.claim(fresh && known || !honest, I::OneCancel, || format!("a client gives up {id}"));
             }
             _ => {}
@@ -225,6 +242,7 @@ impl Ledger {
             None => Expected::Any,
         };
         let meta = member("_meta").and_then(Message::read);
+        let wait = self.wait_of(text, closes.is_some()).filter(|_| code.is_none());
         self.ids.insert(id.to_owned());
         self.marks.extend(nonce_in(text).map(str::to_owned));
         self.pending.push(Asked {
@@ -239,6 +257,7 @@ impl Ledger {
             token: meta.and_then(|meta| meta.get("progressToken").map(str::to_owned)),
             reached: f64::NEG_INFINITY,
             call: None,
+            wait,
         });
     }
 
@@ -248,15 +267,25 @@ impl Ledger {
         }
     }
 
-    /// Records that the application got a call with this mark.
-    pub fn opened(&mut self, call: CallId, nonce: Option<&str>, oracle: &mut Oracle) {
+    /// Records that the application got a call with this mark. Returns the earliest and the latest time at
+    /// which the session can have begun the call.
+    pub fn opened(&mut self, now: Time, call: CallId, nonce: Option<&str>, oracle: &mut Oracle) -> [Time; 2] {
+        oracle.claim(!self.lacks_consent(), I::Consent, || format!("{call:?} comes at {:?}", self.consent));
         let unbound = |asked: &&mut Asked| {
             let is_refused = matches!(asked.expected, Expected::Error(_));
             asked.call.is_none() && asked.nonce.as_deref() == nonce && !is_refused
         };
         match self.pending.iter_mut().find(unbound) {
-            Some(asked) => asked.call = Some(call),
-            None => oracle.claim(false, I::CrossTalk, || format!("a call that was not made here: {nonce:?}")),
+            Some(asked) => {
+                asked.call = Some(call);
+                let wait = asked.wait.take();
+                oracle.hit(if wait.is_some() { "consent: waiting call opened" } else { "call opened" });
+                wait.map_or([now; 2], |wait| wait.begin(now))
+            }
+            None => {
+                oracle.claim(false, I::CrossTalk, || format!("a call that was not made here: {nonce:?}"));
+                [now; 2]
+            }
         }
     }
 
@@ -299,6 +328,7 @@ impl Ledger {
                 }
                 Item::Close(code) => {
                     oracle.note(|| format!("  said close {code:?}"));
+                    self.check_close(code, oracle);
                     self.close_code = code;
                 }
                 Item::Text(text) => {
@@ -446,12 +476,19 @@ impl Ledger {
 
     /// Checks that each request is answered or open at the application, after the application got
     /// all events and all output was written.
-    pub fn check_settled(&mut self, edition: u64, is_open: impl Fn(CallId) -> bool, oracle: &mut Oracle) {
+    pub fn check_settled(
+        &mut self,
+        now: Time,
+        edition: u64,
+        is_open: impl Fn(CallId) -> bool,
+        oracle: &mut Oracle,
+    ) {
         self.echoes.clear();
         // Bytes behind our close frame are ignored.
         if self.close_code.is_some() || self.standing == Standing::Stranger {
             return;
         }
+        self.rest_waiting(now, oracle);
         let knows = self.list_changed || self.edition.is_none_or(|known| known == edition);
         oracle.claim(knows || !self.initialized, I::ListChanged, || {
             format!("it knows of edition {:?} of the tools, and not of {edition}", self.edition)
@@ -460,7 +497,10 @@ impl Ledger {
         let may_wait = !self.roots_due.1 || is_asked || self.own_open.len() >= self.requests;
         oracle.claim(may_wait, I::Roots, || format!("roots/list is due, beside {:?}", self.own_open));
         for asked in &self.pending {
-            let waits = asked.call.is_some_and(&is_open);
+            let waits = match asked.call {
+                Some(call) => is_open(call),
+                None => self.lacks_consent() && asked.wait.is_some(),
+            };
             oracle.claim(waits, I::AnsweredOnce, || {
                 format!("{} {} is neither answered nor open: {:?}", asked.method, asked.id, asked.nonce)
             });

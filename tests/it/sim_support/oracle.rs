@@ -100,6 +100,9 @@ invariants! {
     Roots,
     /// A form goes only to a client that shows forms, and an answer that does not fit is malformed
     Forms,
+    /// Before the consent of the person a client gets no push, and the application none of its calls; then each
+    /// call that waited comes, or is answered before the connection ends with 1008
+    Consent,
     /// Every mention arrives at one client, in order, or is reported as expired
     Mentions,
     /// N1–N3, H1–H11: a peer without the token gets no answer but the due refusal

@@ -55,6 +55,8 @@ pub struct Plan {
     /// The time for which agents ignore pushes after the answer to `tools/list`, as the real client
     /// does. It is set only in runs without delays or clock jumps, which an editor cannot detect.
     pub ignores_for: Option<Duration>,
+    /// True if a person decides about each client.
+    pub asks: bool,
 }
 
 /// The way in which an agent answers the question for its folders.
@@ -114,6 +116,7 @@ impl Plan {
             request_timeout: Duration::from_secs(if random.one_in(2) { 3 } else { 60 }),
             debounce: Duration::from_millis(if random.one_in(5) { 0 } else { 50 }),
             ignores_for: ignores_pushes.then(|| Duration::from_millis(ignored_millis)),
+            asks: random.one_in(4),
         }
     }
 
@@ -139,6 +142,7 @@ impl Plan {
             .prompt(PromptSpec::new("prompt", "").argument(PromptArgument::required("mark", "")))
             .template(ResourceTemplate::new("mark:{mark}", "mark"))
             .into();
+        server.asks_for_consent = self.asks;
         server.ws.message = MESSAGE;
         server.ws.outgoing = self.mark;
         server.mcp.call_deadline = self.call_deadline;

@@ -115,6 +115,14 @@ bugs! {
     TakesAnyFormAnswer => Forms,
     /// A form is sent to a client that shows none.
     SendsFormsToAnyone => Forms,
+    /// The person is not asked about clients.
+    NeedsNoConsent => Consent,
+    /// A selection is sent before the consent.
+    SelectsBeforeTheConsent => Consent,
+    /// A call that waited for the consent does not come after it.
+    LosesWaitingCalls => AnsweredOnce,
+    /// A refusal has the close code of a shutdown.
+    RefusesLikeAShutdown => Consent,
     /// An agent does not report the outcome of a request.
     AgentForgetsAnOutcome => OneOutcome,
     /// The deadline of an agent's request is before the expected one.
@@ -151,6 +159,8 @@ pub struct Subject {
     last: BTreeMap<ConnId, Vec<u8>>,
     connected: usize,
     mark: usize,
+    /// The client that was allowed last, until its events are polled.
+    allowed: Option<ConnId>,
 }
 
 impl Subject {
@@ -165,6 +175,7 @@ impl Subject {
                 (config.debounce, config.debounce_max) = (Duration::ZERO, Duration::ZERO);
             }
             Some(Bug::MentionsAtOnce) => config.server.settle = Some(Duration::ZERO),
+            Some(Bug::NeedsNoConsent) => config.server.asks_for_consent = false,
             Some(Bug::KeepsTheDead) => config.server.ws.keepalive = None,
             Some(Bug::ShutsDownSlowly) => config.server.ws.close = Duration::from_secs(60),
             _ => {}
@@ -183,6 +194,7 @@ impl Subject {
             old: None,
             last: BTreeMap::new(),
             connected: 0,
+            allowed: None,
         }
     }
 
@@ -208,6 +220,15 @@ impl Subject {
         self.host.remove(now, conn);
     }
 
+    pub fn waits_for_consent(&self, conn: ConnId) -> bool {
+        self.host.connections().any(|(of, server)| of == conn && server.waits_for_consent())
+    }
+
+    pub fn allow(&mut self, conn: ConnId) -> bool {
+        self.allowed = Some(conn);
+        self.host.client(conn.into()).allow()
+    }
+
     pub fn deadline(&self) -> Option<Time> {
         let honest = self.host.deadline();
         match self.bug {
@@ -228,7 +249,10 @@ impl Subject {
         if let Some(event) = self.extra.pop() {
             return Some(event);
         }
-        let event = self.host.poll_event()?;
+        let Some(event) = self.host.poll_event() else {
+            self.allowed = None;
+            return None;
+        };
         let Some(bug) = self.bug else { return Some(event) };
         let HostEvent::Agent { agent, event: of_agent } = &event else { return Some(event) };
         match (bug, of_agent) {
@@ -274,6 +298,9 @@ impl Subject {
                 let result = serde_json::from_str(r#"{"action":"accept","content":{}}"#).unwrap();
                 let event = ServerEvent::Outcome { request: *request, outcome: Outcome::Result(result) };
                 return Some(HostEvent::Agent { agent: *agent, event });
+            }
+            (Bug::LosesWaitingCalls, ServerEvent::Call(_)) if agent.conn() == self.allowed => {
+                return self.poll_event();
             }
             (Bug::Panics, ServerEvent::Notification { method, .. }) => {
                 assert!(!method.contains("unknown"), "planted");

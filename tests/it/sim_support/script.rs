@@ -284,6 +284,7 @@ impl World {
             }
         };
         quiet(self);
+        self.editor.allows_all = true;
         self.plan.quality = Quality::Clean;
         let may_be_late = self.shut_down.is_none() && !self.is_orderly() && self.plan.ignores_for.is_none();
         if self.random.one_in(4) && may_be_late {

@@ -27,7 +27,7 @@ use super::{
     agent::Agent,
     editor::{Books, Editor},
     hostile::Hostile,
-    ledger::{Ledger, Standing},
+    ledger::{Consent, Ledger, Standing},
     network::{Cable, Clock, Peer},
     oracle::{Invariant as I, Oracle},
     plan::Plan,
@@ -244,7 +244,9 @@ impl World {
         self.oracle.note(|| format!("{peer:?} connects as {conn:?}"));
         self.places = self.places.max(conn.index() + 1);
         let (changes, plan) = (self.editor.past.changes.len(), &self.plan);
-        let known = self.books.insert(conn, Ledger::new(standing, changes, plan.room(), plan.requests));
+        let consent = if plan.asks { Consent::Unasked } else { Consent::Given };
+        let book = Ledger::new(standing, consent, changes, plan.room(), plan.requests);
+        let known = self.books.insert(conn, book);
         self.oracle.claim(known.is_none(), I::CrossTalk, || format!("{conn:?} was there before"));
         let bulky = match peer {
             Peer::Hostile(at) => self.hostiles[at].is_bulky(),
@@ -259,9 +261,10 @@ impl World {
         let mut any = false;
         if self.host_asleep_until.is_none() {
             let time = self.host_clock.tell(self.now);
-            let Self { editor, subject, oracle, now, .. } = self;
+            let Self { editor, subject, oracle, now, books, .. } = self;
             // The application answers after a turn of the loop.
             subject.tick(time);
+            any |= editor.decide(*now, time, subject, books, oracle);
             any |= editor.do_deeds(*now, time, subject, oracle);
             let due = self.subject.deadline();
             if due.is_some_and(|due| due <= time) {

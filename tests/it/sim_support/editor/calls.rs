@@ -27,8 +27,9 @@ pub(super) struct Open {
     pub(super) what: What,
     /// The time for an answer, from the call or its latest progress.
     span: Option<Duration>,
-    pub(super) deadline: Option<Time>,
-    latest: Time,
+    /// The earliest and the latest time of the deadline. They differ only after a wait for the consent.
+    pub(super) due: Option<[Time; 2]>,
+    longest: [Time; 2],
     reached: f64,
 }
 
@@ -69,14 +70,14 @@ impl Editor {
         oracle: &mut Oracle,
     ) {
         oracle.claim(conn_of(call) == conn, I::CrossTalk, || format!("{call:?} comes from {conn:?}"));
-        book.opened(call, nonce.as_deref(), oracle);
+        let begun = book.opened(time, call, nonce.as_deref(), oracle);
         let is_diff = matches!(what, What::Diff { .. });
         let open = Open {
             nonce,
             what,
             span,
-            deadline: span.map(|span| time.saturating_add(span)),
-            latest: time.saturating_add(longest),
+            due: span.map(|span| begun.map(|at| at.saturating_add(span))),
+            longest: begun.map(|at| at.saturating_add(longest)),
             reached: f64::NEG_INFINITY,
         };
         self.open.insert(call, open);
@@ -193,7 +194,7 @@ impl Editor {
         if let (Some(open), Ok(_)) = (self.open.get_mut(&call), told) {
             if reached > open.reached {
                 open.reached = reached;
-                open.deadline = open.span.map(|span| time.saturating_add(span).min(open.latest));
+                open.due = open.span.map(|span| open.longest.map(|last| time.saturating_add(span).min(last)));
             }
         }
     }
@@ -263,8 +264,8 @@ impl Editor {
                 NotOpen::Cancelled
             }
             CallEnd::Expired => {
-                let due = open.deadline.is_some_and(|due| due <= time);
-                oracle.claim(due, I::CallDeadline, || format!("{call:?} expires before {:?}", open.deadline));
+                let due = open.due.is_some_and(|[due, _]| due <= time);
+                oracle.claim(due, I::CallDeadline, || format!("{call:?} expires before {:?}", open.due));
                 oracle.hit("call expired");
                 NotOpen::Expired
             }

@@ -39,6 +39,7 @@ impl Ledger {
         let member = |name: &str| Message::read(params).and_then(|params| params.get(name));
         let of_a_call = matches!(method, "notifications/progress" | "notifications/cancelled");
         oracle.claim(self.initialized || of_a_call, I::Selection, || format!("{method} comes too early"));
+        self.check_push(method, oracle);
         match method {
             "notifications/progress" => {
                 let token = member("progressToken").unwrap_or_default();

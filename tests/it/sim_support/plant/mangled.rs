@@ -26,6 +26,9 @@ impl Subject {
                 _ if rest[0] == 0x88 && self.bug == Some(Bug::ClosesWithAnotherCode) => {
                     out.extend([0x88, 2, 0x0b, 0xb8]);
                 }
+                _ if rest[0] == 0x88 && self.bug == Some(Bug::RefusesLikeAShutdown) => {
+                    out.extend([0x88, 2, 0x03, 0xe9]);
+                }
                 _ => out.extend_from_slice(&rest[..end]),
             }
             rest = &rest[end..];
@@ -72,6 +75,9 @@ impl Subject {
                 return out.extend(frame(&text));
             }
             (Bug::SelectsTooEarly, Some(_)) if text.contains("protocolVersion") => {
+                out.extend(frame(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":""}}"#));
+            }
+            (Bug::SelectsBeforeTheConsent, Some(_)) if self.waits_for_consent(conn) => {
                 out.extend(frame(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":""}}"#));
             }
             (Bug::ChangesToolsForNothing, Some(_)) if self.every(9) && !text.contains("protocolVersion") => {

@@ -53,7 +53,7 @@ impl World {
                 blocked.push(*conn);
                 continue;
             }
-            book.check_settled(editor.edition, |call| editor.is_open(call), oracle);
+            book.check_settled(time, editor.edition, |call| editor.is_open(call), oracle);
             for call in editor.open_of(*conn) {
                 let rule = if editor.shows(call) { I::Diffs } else { I::AnsweredOnce };
                 oracle.claim(book.awaits(call), rule, || format!("{call:?} is open, and was answered"));
