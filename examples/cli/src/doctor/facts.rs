@@ -67,8 +67,13 @@ pub(crate) struct Weak {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Missing,
-    NotADirectory,
-    Unreadable(String),
+    /// The path of the file, or of the dangling link, that is in its place or above it.
+    NotADirectory(String),
+    Unreadable {
+        /// The topmost directory that denies access.
+        path: String,
+        reason: String,
+    },
     There {
         /// The permission bits, on systems that have them.
         mode: Option<u32>,
@@ -97,6 +102,16 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
+    /// Returns true if the lock file can be read and its process is not known to be dead.
+    pub(crate) fn is_of_living_editor(&self) -> bool {
+        self.file.is_ok() && self.pid_alive != Some(false)
+    }
+
+    /// Returns true if the editor accepted the token of the lock file.
+    pub(crate) fn attaches(&self) -> bool {
+        matches!(self.probe, Some(Probe::Asked { with_token: Answer::Attached, .. }))
+    }
+
     /// Converts the lock file for the matching of the client; `None` if it has no port.
     pub(crate) fn listed(&self) -> Option<Candidate<&'static str>> {
         Some(Candidate {

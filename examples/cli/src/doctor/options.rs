@@ -22,7 +22,7 @@ usage: ide-mcp doctor [--cwd DIR] [--verbose | --json] [--no-connect | --trust-p
 
 The doctor reads CLAUDE_CONFIG_DIR, HOME and the other variables of the agent: run it in the same terminal as the agent.
 
-JSON: {\"event\":\"finding\",\"id\",\"status\",\"says\",\"means\",\"advice\",\"path\",\"port\"}, the last three if any; status is
+JSON: {\"event\":\"finding\",\"id\",\"status\",\"says\",\"means\",\"advice\",\"command\",\"path\",\"port\"}, the last four if any; status is
 problem, warning, note or ok; docs/doctor.md lists the ids. The last line is
 {\"event\":\"verdict\",\"verdict\",\"port\",\"name\",\"cwd\",\"problems\",\"warnings\",\"notes\",\"ok\",\"status\"}; verdict is attaches,
 fails, not_asked, refrains (its environment keeps it from attaching), has_to_choose, finds_nothing or unknown (it reads

@@ -11,18 +11,22 @@ use std::path::Path;
 #[test]
 fn findings_page_matches_the_table() {
     let mut page = String::from(
-        "# The findings of `ide-mcp doctor`\n\nWritten by a test from the table in `examples/cli/src/doctor/kinds.rs`; it fails where this page says \
+        "# The findings of `ide-mcp doctor`\n\nWritten by a test from the table in `examples/cli/src/doctor/kinds/table.rs`; it fails where this page says \
          something else. An id never\nchanges its meaning. A problem keeps an agent from attaching or lets in who should \
          not be, a warning does harm in some\ncircumstances; either makes the exit status 1. What is marked with * makes it \
-         2: something could not be looked at.\n`ide-mcp doctor --help` has the options and the lines of `--json`.\n\n| id | status | \
+         2: something could not be looked at.\n`ide-mcp doctor --help` has the options and the lines of `--json`.\n\n\
+         A command is for a POSIX shell, in the terminal in which the agent runs, since some commands set variables. A \
+         test follows\neach advice that a program can follow, and requires that it mends the fault.\n\n| id | status | \
          what it means | what to do |\n| --- | --- | --- | --- |\n",
     );
-    for kinds::Kind { id, status, blinds, means, advice } in kinds::ALL {
-        let advice = ["path", "port", "cwd"].into_iter().fold((*advice).to_owned(), |text, name| {
-            text.replace(&format!("{{{name}}}"), &name.to_uppercase())
-        });
+    let named = |text: &str| {
+        let names = ["path", "port", "cwd"].into_iter();
+        names.fold(text.to_owned(), |text, name| text.replace(&format!("{{{name}}}"), &name.to_uppercase()))
+    };
+    for kinds::Kind { id, status, blinds, means, advice, command } in kinds::ALL {
         let star = if *blinds { "*" } else { "" };
-        let _ = writeln!(page, "| `{id}` | {}{star} | {means} | {advice} |", status.word());
+        let command = if command.is_empty() { String::new() } else { format!(" `{}`", named(command)) };
+        let _ = writeln!(page, "| `{id}` | {}{star} | {means} | {}{command} |", status.word(), named(advice));
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/doctor.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {

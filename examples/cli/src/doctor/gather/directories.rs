@@ -48,20 +48,35 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
                 Err(Error::ParentNotOurs { .. } | Error::ParentTooOpen { .. }) => {
                     State::There { mode: mode(&metadata), stranger: None }
                 }
-                Err(error) => State::Unreadable(error.to_string()),
+                Err(error) => State::Unreadable { path: candidate.dir.clone(), reason: error.to_string() },
             },
-            Ok(_) => State::NotADirectory,
-            Err(error) => match error.kind() {
-                ErrorKind::NotFound => State::Missing,
-                ErrorKind::NotADirectory => State::NotADirectory,
-                _ => State::Unreadable(error.to_string()),
-            },
+            _ => obstacle(Path::new(&candidate.dir)),
         };
         let weak = weak_parents(&candidate.dir).unwrap_or_default().into_iter();
         let weak = weak.map(|weak| Weak { path: shown(&weak.path), weakness: weak.weakness }).collect();
         directories.push(Directory { path: candidate.dir, source: candidate.source, used, state, weak });
     }
     (directories, locks)
+}
+
+/// Returns the reason why there is no such directory, from the root down.
+fn obstacle(dir: &Path) -> State {
+    let mut parts: Vec<&Path> = dir.ancestors().collect();
+    parts.reverse();
+    let mut above = Path::new("/");
+    for part in parts {
+        match fs::metadata(part) {
+            Ok(metadata) if metadata.is_dir() => above = part,
+            Ok(_) => return State::NotADirectory(shown(part)),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound if part.is_symlink() => return State::NotADirectory(shown(part)),
+                ErrorKind::NotFound => return State::Missing,
+                _ => return State::Unreadable { path: shown(above), reason: error.to_string() },
+            },
+        }
+    }
+    // The directory was made meanwhile.
+    State::Missing
 }
 
 fn lock(found: Found, directory: usize, used: bool) -> Lock {

@@ -4,7 +4,6 @@ use super::directories::candidates;
 use crate::doctor::facts::Removed;
 use ide_mcp_lockfile::{Error, LockDir, scan};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Removes the lock files whose process is dead and whose port refuses connections, of all our
 /// editors, in the directories where the agent looks for lock files.
@@ -14,10 +13,8 @@ use std::path::Path;
 pub(crate) fn remove() -> Result<Vec<Removed>, Error> {
     let mut removed = Vec::new();
     for (candidate, _) in candidates()?.into_iter().filter(|(_, used)| *used) {
-        if !Path::new(&candidate.dir).is_dir() {
-            continue;
-        }
-        let found = scan(&candidate.dir)?;
+        // The findings report a directory that cannot be read, or that another user controls.
+        let Ok(found) = scan(&candidate.dir) else { continue };
         let dead = found.iter().filter(|found| found.pid_alive == Some(false));
         let names: BTreeSet<&str> =
             dead.filter_map(|found| Some(found.file.as_ref().ok()?.ide_name.as_str())).collect();

@@ -26,6 +26,8 @@ struct Line<'a> {
     means: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
     advice: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    command: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,9 +36,9 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn of(finding: &'a Finding) -> Self {
-        let Finding { kind, says, path, port, advice } = finding;
-        let (id, status, means) = (kind.id, kind.status, kind.means);
-        Self { event: "finding", id, status, says, means, advice, path: path.as_deref(), port: *port }
+        let Finding { kind, says, path, port, advice, command } = finding;
+        let (id, status, means, path) = (kind.id, kind.status, kind.means, path.as_deref());
+        Self { event: "finding", id, status, says, means, advice, command, path, port: *port }
     }
 }
 

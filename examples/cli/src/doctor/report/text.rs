@@ -74,6 +74,10 @@ fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
     if !finding.advice.is_empty() {
         let (first, others) = (format!("{INDENT}→ "), format!("{INDENT}  "));
         lines.extend(wrapped_words(&display_safe(&finding.advice), &first, &others));
+        // A command is for copying: it is whole and literal, or not shown.
+        if !finding.command.is_empty() && display_safe(&finding.command) == finding.command {
+            lines.push(format!("{others}$ {}", finding.command));
+        }
     }
     lines
 }
@@ -152,7 +156,8 @@ mod tests {
     use crate::doctor::kinds;
 
     fn finding(kind: &'static kinds::Kind, says: &str, advice: &str) -> Finding {
-        Finding { kind, says: says.into(), path: None, port: None, advice: advice.into() }
+        let (says, advice, command) = (says.into(), advice.into(), kind.command.into());
+        Finding { kind, says, path: None, port: None, advice, command }
     }
 
     #[test]
@@ -172,6 +177,7 @@ problem: \"E\" on port 1 refuses \u{fffd}[2J [token-refused]
     The editor does not know the token of the lock file: another editor wrote the file, or it is an
     old one.
     → Start the editor again.
+      $ rm -f {path}
 
 ok: 2× directory-not-used, lock-sound (--verbose says more)";
         assert_eq!(text(&report, false, false), expected);

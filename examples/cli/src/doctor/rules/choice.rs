@@ -1,7 +1,7 @@
 //! The rules about the editor that an agent would attach to in this directory.
 
 use super::{Finding, editor};
-use crate::doctor::facts::{Answer, Facts, Lock, Probe, State, Trouble};
+use crate::doctor::facts::{Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
 use ide_mcp::ide::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
 
@@ -52,9 +52,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
                 return Verdict::Refrains { port, name };
             }
             match &lock.probe {
-                Some(Probe::Asked { with_token: Answer::Attached, .. }) if !by_proxy => {
-                    Verdict::Attaches { port, name }
-                }
+                Some(_) if lock.attaches() && !by_proxy => Verdict::Attaches { port, name },
                 None if !by_proxy => Verdict::NotAsked { port, name },
                 _ => Verdict::Fails { port, name },
             }

@@ -17,7 +17,11 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         } else {
             not_used(directory, facts.locks.iter().filter(|lock| lock.directory == index), facts)
         };
-        findings.push(Finding::new(kind, says).path(&directory.path));
+        let path = match &directory.state {
+            State::NotADirectory(path) | State::Unreadable { path, .. } if directory.used => path,
+            _ => &directory.path,
+        };
+        findings.push(Finding::new(kind, says).path(path));
         for weak in directory.weak.iter().filter(|_| directory.used) {
             let (kind, says) = above(weak);
             findings.push(Finding::new(kind, says).path(&weak.path));
@@ -48,9 +52,11 @@ fn used(Directory { path, source, state, .. }: &Directory) -> (&'static kinds::K
     };
     match state {
         State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {path:?} ({reason})")),
-        State::NotADirectory => (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{path:?} is no directory")),
-        State::Unreadable(error) => {
-            (&kinds::DIRECTORY_UNREADABLE, format!("{path:?} cannot be read: {error}"))
+        State::NotADirectory(obstacle) => {
+            (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{obstacle:?} is no directory ({reason})"))
+        }
+        State::Unreadable { path, reason } => {
+            (&kinds::DIRECTORY_UNREADABLE, format!("{path:?} cannot be read: {reason}"))
         }
         State::There { stranger: Some(owner), .. } => {
             (&kinds::DIRECTORY_NOT_OURS, format!("{path:?} belongs to user {owner}"))
@@ -73,10 +79,8 @@ fn not_used<'a>(
     let path = &directory.path;
     let is_found_elsewhere =
         |lock: &&Lock| facts.locks.iter().any(|other| other.used && other.port == lock.port);
-    let unseen: Vec<String> = locks
-        .filter(|lock| lock.file.is_ok() && lock.pid_alive != Some(false) && !is_found_elsewhere(lock))
-        .map(editor)
-        .collect();
+    let unseen: Vec<String> =
+        locks.filter(|lock| lock.is_of_living_editor() && !is_found_elsewhere(lock)).map(editor).collect();
     if !unseen.is_empty() {
         return (
             &kinds::LOCKS_NOWHERE,

@@ -16,7 +16,13 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             (&kinds::PORT_TWICE_DIFFERENTLY, "disagree about the token")
         };
         let paths: Vec<String> = locks.iter().map(|lock| format!("{:?}", lock.path)).collect();
-        findings.push(Finding::new(kind, format!("{} {verb}", paths.join(" and "))).port(port));
+        let finding = Finding::new(kind, format!("{} {verb}", paths.join(" and "))).port(port);
+        // The file that the editor accepts is right. Without such a file the newest is the likeliest.
+        let wrong = locks.iter().min_by_key(|lock| (lock.attaches(), lock.modified));
+        findings.push(match wrong.filter(|_| !agree) {
+            Some(wrong) => finding.path(&wrong.path),
+            None => finding,
+        });
     }
     let pid = |lock: &Lock| lock.file.as_ref().ok()?.pid;
     for (pid, locks) in grouped(readable().filter(|lock| lock.used), pid) {

@@ -60,20 +60,11 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'stat
         }
         _ => {}
     }
-    match (file.pid, lock.pid_alive, &lock.probe) {
-        (None, ..) if file.transport == Transport::WebSocket => {
+    match (file.pid, lock.pid_alive) {
+        (None, _) if file.transport == Transport::WebSocket => {
             said.push((&kinds::LOCK_WITHOUT_PROCESS, format!("the lock file of {who} names no process")));
         }
-        (Some(pid), Some(false), Some(Probe::Open)) => said.push((
-            &kinds::LOCK_PROCESS_UNSEEN,
-            format!("the process {pid} of {who} does not run here, yet the port answers ({path:?})"),
-        )),
-        (Some(pid), Some(false), _) => {
-            said.push((
-                &kinds::LOCK_LEFT_OVER,
-                format!("the process {pid} of {who} does not run ({path:?})"),
-            ));
-        }
+        (Some(pid), Some(false)) => said.push(dead(lock, file, pid)),
         _ => {}
     }
     // If nobody listens, the process id can belong to another program by now.
@@ -81,4 +72,20 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'stat
         said.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
     }
     said
+}
+
+/// Returns the finding about a process that does not run. `ide-mcp doctor --remove-leftovers` removes
+/// every lock file that counts as left over, unless its port turns out to answer.
+fn dead(lock: &Lock, file: &LockFile, pid: u32) -> (&'static Kind, String) {
+    let (path, who) = (&lock.path, editor(lock));
+    let is_free = matches!(lock.probe, None | Some(Probe::Refused));
+    if !is_free {
+        let says = format!("the process {pid} of {who} does not run here, yet the port answers ({path:?})");
+        (&kinds::LOCK_PROCESS_UNSEEN, says)
+    } else if file.ide_name.is_empty() {
+        let says = format!("the process {pid} of an editor without a name does not run here ({path:?})");
+        (&kinds::LOCK_PROCESS_UNSEEN, says)
+    } else {
+        (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path:?})"))
+    }
 }

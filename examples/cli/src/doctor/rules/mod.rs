@@ -1,6 +1,7 @@
 //! The rules that turn facts into findings. They are pure: their input is [`Facts`], and their
 //! findings are in [`kinds`](crate::doctor::kinds).
 
+mod advice;
 mod answers;
 mod choice;
 mod directories;
@@ -30,6 +31,9 @@ pub(crate) struct Finding {
     pub(crate) port: Option<u16>,
     /// The advice of the kind with the values of this finding; empty if nothing is to be done.
     pub(crate) advice: String,
+    /// The command that follows the advice, with the values of this finding quoted for a POSIX shell;
+    /// empty if only a person can follow the advice.
+    pub(crate) command: String,
 }
 
 /// Returns the findings for these facts, worst first.
@@ -39,7 +43,7 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
         look(facts, &mut findings);
     }
     for finding in &mut findings {
-        finding.fill_in(&facts.here.canonical);
+        advice::fill_in(finding, &facts.here.canonical);
     }
     findings.sort_by_key(|finding| finding.kind.status);
     findings
@@ -47,7 +51,8 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
 
 impl Finding {
     fn new(kind: &'static Kind, says: impl Into<String>) -> Self {
-        Self { kind, says: says.into(), path: None, port: None, advice: String::new() }
+        let (advice, command) = (String::new(), String::new());
+        Self { kind, says: says.into(), path: None, port: None, advice, command }
     }
 
     fn path(mut self, path: &str) -> Self {
@@ -64,14 +69,6 @@ impl Finding {
     fn of(kind: &'static Kind, lock: &Lock, says: impl Into<String>) -> Self {
         Self { port: lock.port, ..Self::new(kind, says).path(&lock.path) }
     }
-
-    fn fill_in(&mut self, cwd: &str) {
-        let path = self.path.as_deref().map(quoted).unwrap_or_default();
-        let port = self.port.map(|port| port.to_string()).unwrap_or_default();
-        let advice = self.kind.advice.replace("{port}", &port).replace("{cwd}", &quoted(cwd));
-        // The path comes last, since it can contain the other placeholders.
-        self.advice = advice.replace("{path}", &path);
-    }
 }
 
 /// Returns the name of this editor for a person.
@@ -80,15 +77,5 @@ fn editor(lock: &Lock) -> String {
     match lock.file.as_ref().map(|file| file.ide_name.as_str()) {
         Ok(name) if !name.is_empty() => format!("{name:?} on port {port}"),
         _ => format!("the editor on port {port}"),
-    }
-}
-
-/// Returns a path quoted for a shell.
-fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
-    if !path.is_empty() && path.chars().all(is_plain) {
-        path.into()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
     }
 }

@@ -117,7 +117,31 @@ const CASES: &[Case] = &[
         |f| (f.directories, f.locks) = (Err("HOME is not set".into()), vec![]),
         &["variables-unusable"],
     ),
-    ("another home", |f| set(f, "CLAUDE_CONFIG_DIR", "/c"), &["config-dir-set"]),
+    (
+        "a config directory that is no path",
+        |f| {
+            (f.directories, f.locks) = (Err("CLAUDE_CONFIG_DIR is set but empty".into()), vec![]);
+            set(f, "CLAUDE_CONFIG_DIR", "");
+        },
+        &["config-dir-unusable"],
+    ),
+    ("another home", |f| set(f, "CLAUDE_CONFIG_DIR", "/c"), &[]),
+    (
+        "another home without an editor",
+        |f| {
+            set(f, "CLAUDE_CONFIG_DIR", "/c");
+            f.locks.clear();
+        },
+        &["config-dir-set", "no-lock-files"],
+    ),
+    (
+        "another home with a dead editor",
+        |f| {
+            set(f, "CLAUDE_CONFIG_DIR", "/c");
+            f.locks = vec![dead(1, "/w")];
+        },
+        &["config-dir-set", "lock-left-over", "no-editor-for-directory"],
+    ),
     ("the right port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "1"), &["opencode-without-token"]),
     (
         "the right port of an editor without a token",
@@ -265,7 +289,7 @@ const CASES: &[Case] = &[
         "a file for a directory",
         |f| {
             f.locks.clear();
-            f.directories.as_mut().unwrap()[0].state = State::NotADirectory;
+            f.directories.as_mut().unwrap()[0].state = State::NotADirectory("/h/.claude".into());
         },
         &["directory-not-a-directory"],
     ),
@@ -273,7 +297,8 @@ const CASES: &[Case] = &[
         "a closed directory",
         |f| {
             f.locks.clear();
-            f.directories.as_mut().unwrap()[0].state = State::Unreadable("no".into());
+            f.directories.as_mut().unwrap()[0].state =
+                State::Unreadable { path: "/h".into(), reason: "no".into() };
         },
         &["directory-unreadable"],
     ),
@@ -441,6 +466,22 @@ const CASES: &[Case] = &[
         "a process of a container",
         |f| {
             (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(Probe::Open));
+        },
+        &["lock-process-unseen", "no-editor-for-directory"],
+    ),
+    (
+        "a dead process, and another user on its port",
+        |f| {
+            f.locks[0].pid_alive = Some(false);
+            f.locks[0].probe = Some(Probe::NotOurs { owner: 5, us: 6 });
+        },
+        &["lock-process-unseen", "port-of-another-user", "no-editor-for-directory"],
+    ),
+    (
+        "a dead process without a name",
+        |f| {
+            f.locks = vec![dead(1, "/w")];
+            file(f).ide_name.clear();
         },
         &["lock-process-unseen", "no-editor-for-directory"],
     ),
@@ -833,19 +874,5 @@ fn editors_elsewhere_are_named_ended_ones_first() {
             .map(|found| found.says)
             .collect();
         assert_eq!(says, [format!(r#"no usable editor has "/w" open{expected}"#)], "{name}");
-    }
-}
-
-#[test]
-fn advice_quotes_paths_for_the_shell() {
-    let cases = [
-        ("/h/.claude/ide/1.lock", "chmod 700 /h/.claude/ide/1.lock"),
-        ("/h/my $files/it's", r"chmod 700 '/h/my $files/it'\''s'"),
-        ("/h/{cwd}", "chmod 700 '/h/{cwd}'"),
-    ];
-    for (path, expected) in cases {
-        let mut finding = super::Finding::new(&crate::doctor::kinds::DIRECTORY_READABLE, "").path(path);
-        finding.fill_in("/elsewhere");
-        assert_eq!(finding.advice, expected, "{path}");
     }
 }

@@ -37,9 +37,14 @@ pub(crate) const NAMES: &[&str] = &[
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let variables = &facts.variables;
     if let Err(reason) = &facts.directories {
-        findings.push(Finding::new(&kinds::VARIABLES_UNUSABLE, reason));
+        // The home directory counts only without the variable.
+        let is_home = variables.get(CONFIG_DIR).is_none();
+        let kind = if is_home { &kinds::VARIABLES_UNUSABLE } else { &kinds::CONFIG_DIR_UNUSABLE };
+        findings.push(Finding::new(kind, reason));
     } else if let Some(dir) = variables.get(CONFIG_DIR) {
-        findings.push(Finding::new(&kinds::CONFIG_DIR_SET, format!("{CONFIG_DIR} is {dir:?}")));
+        let is_published = facts.locks.iter().any(|lock| lock.used && lock.is_of_living_editor());
+        let kind = if is_published { &kinds::CONFIG_DIR_SOUND } else { &kinds::CONFIG_DIR_SET };
+        findings.push(Finding::new(kind, format!("{CONFIG_DIR} is {dir:?}")));
     }
     findings.extend(port(facts));
     findings.extend(integration(variables));
@@ -66,8 +71,7 @@ fn port(facts: &Facts) -> Option<Finding> {
         return Some(Finding::new(&kinds::PORT_VARIABLE_INVALID, format!("{PORT_VARIABLE} is {value:?}")));
     };
     let mut published = facts.locks.iter().filter(|lock| lock.used && lock.port == Some(port));
-    let lives = |lock: &Lock| lock.file.is_ok() && lock.pid_alive != Some(false);
-    let (kind, says) = match published.find(|lock| lives(lock)) {
+    let (kind, says) = match published.find(|lock| lock.is_of_living_editor()) {
         Some(lock) => (&kinds::PORT_VARIABLE_SOUND, format!("{PORT_VARIABLE} names {}", super::editor(lock))),
         None => (
             &kinds::PORT_VARIABLE_STALE,

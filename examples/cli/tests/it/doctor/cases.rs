@@ -7,12 +7,11 @@ use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
-use std::thread;
 
 /// The name, a function that breaks the set-up, the ids of exactly the findings, and the exit status.
-type Case = (&'static str, fn(&mut Setup), &'static [&'static str], i32);
+pub(crate) type Case = (&'static str, fn(&mut Setup), &'static [&'static str], i32);
 
-const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("nothing", |s| drop(s.editor(Behaves::Well)), &[], 0),
     ("no directory", |s| fs::remove_dir(s.place.lock_dir()).unwrap(), &["directory-missing"], 1),
     ("no lock file", |_| {}, &["no-lock-files"], 1),
@@ -52,8 +51,41 @@ const CASES: &[Case] = &[
         &["directory-not-a-directory"],
         2,
     ),
-    ("a home that is no path", |s| s.set("HOME", "home"), &["variables-unusable"], 2),
-    ("an empty variable", |s| s.set("CLAUDE_CONFIG_DIR", ""), &["variables-unusable"], 2),
+    (
+        "a dangling link for a directory",
+        |s| {
+            fs::remove_dir(s.place.lock_dir()).unwrap();
+            symlink("nowhere", s.place.lock_dir()).unwrap();
+        },
+        &["directory-not-a-directory"],
+        2,
+    ),
+    (
+        "an open directory above",
+        |s| {
+            s.editor(Behaves::Well);
+            mode(s.place.lock_dir().parent().unwrap(), 0o777);
+        },
+        &["parent-writable-by-all"],
+        1,
+    ),
+    (
+        "a directory above for a group",
+        |s| {
+            s.editor(Behaves::Well);
+            mode(s.place.lock_dir().parent().unwrap(), 0o770);
+        },
+        &["parent-writable-by-group"],
+        0,
+    ),
+    ("a home that is no path", |s| s.editor_and(&[("HOME", "home")]), &["variables-unusable"], 2),
+    ("an empty variable", |s| s.editor_and(&[("CLAUDE_CONFIG_DIR", "")]), &["config-dir-unusable"], 2),
+    (
+        "a variable that is no path",
+        |s| s.editor_and(&[("CLAUDE_CONFIG_DIR", "ide")]),
+        &["config-dir-unusable"],
+        2,
+    ),
     ("an open lock file", |s| mode(&s.editor(Behaves::Well), 0o644), &["lock-readable-by-others"], 1),
     (
         "half a lock file",
@@ -155,6 +187,25 @@ const CASES: &[Case] = &[
         &["lock-process-unseen", "no-editor-for-directory"],
         1,
     ),
+    (
+        "a process that is not seen, beside a living one",
+        |s| {
+            s.editor_with(&json!({"pid": dead()}));
+            s.editor(Behaves::Well);
+        },
+        &["lock-process-unseen"],
+        1,
+    ),
+    (
+        "a dead process without a name, beside a living one",
+        |s| {
+            let lock = s.lock_with(&json!({"pid": dead(), "ideName": ""}));
+            s.publish(s.place.closed_port(), &lock);
+            s.editor(Behaves::Well);
+        },
+        &["lock-process-unseen"],
+        1,
+    ),
     ("no process", |s| drop(s.editor_with(&json!({"pid": null}))), &["lock-without-process"], 0),
     (
         "an editor on Windows",
@@ -236,6 +287,27 @@ const CASES: &[Case] = &[
     ),
     ("no port", |s| s.editor_and(&[("CLAUDE_CODE_SSE_PORT", "none")]), &["port-variable-invalid"], 1),
     (
+        "integration that is off",
+        |s| s.editor_and(&[("ENABLE_IDE_INTEGRATION", "false")]),
+        &["integration-off"],
+        0,
+    ),
+    (
+        "integration without a port",
+        |s| s.editor_and(&[("ENABLE_IDE_INTEGRATION", "true")]),
+        &["integration-without-port"],
+        0,
+    ),
+    (
+        "the port of the right editor",
+        |s| {
+            let path = s.editor(Behaves::Well);
+            s.set("CLAUDE_CODE_SSE_PORT", path.file_stem().unwrap().to_str().unwrap());
+        },
+        &["opencode-without-token"],
+        0,
+    ),
+    (
         "a port of another folder",
         |s| {
             let path = s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
@@ -287,6 +359,14 @@ const CASES: &[Case] = &[
         &["host-override"],
         1,
     ),
+    // Other systems do not accept connections on this address by default.
+    #[cfg(target_os = "linux")]
+    (
+        "another address of this machine",
+        |s| s.editor_and(&[("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2")]),
+        &["host-override-loopback", "port-refuses"],
+        1,
+    ),
     (
         "no transport",
         |s| {
@@ -306,12 +386,27 @@ const CASES: &[Case] = &[
         1,
     ),
     (
+        "a folder that is not checked",
+        |s| s.editor_and(&[("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1")]),
+        &["folder-check-skipped"],
+        0,
+    ),
+    (
         "another folder, unchecked",
         |s| {
             s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
             s.set("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
         },
         &["folder-check-skipped"],
+        0,
+    ),
+    (
+        "an editor that is not asked",
+        |s| {
+            s.editor(Behaves::Well);
+            s.arguments.push("--no-connect");
+        },
+        &["not-asked"],
         0,
     ),
     (
@@ -365,24 +460,7 @@ const CASES: &[Case] = &[
             s.set("CLAUDE_CONFIG_DIR", dir.parent().unwrap().to_str().unwrap());
             s.put(port, &json!({"authToken": "QZQZ-old"}).to_string());
         },
-        &["config-dir-set", "port-published-twice-differently"],
+        &["port-published-twice-differently"],
         1,
     ),
 ];
-
-#[test]
-fn every_broken_setup_has_its_findings() {
-    // Each case has its own home directory and process, and some wait, so four threads run the cases.
-    thread::scope(|scope| {
-        for cases in CASES.chunks(CASES.len().div_ceil(4)) {
-            scope.spawn(move || {
-                for (name, break_it, expected, status) in cases {
-                    let mut setup = Setup::new();
-                    break_it(&mut setup);
-                    let expected = expected.iter().map(|id| (*id).to_owned()).collect();
-                    assert_eq!(setup.found(&[]), (expected, Some(*status)), "{name}");
-                }
-            });
-        }
-    });
-}

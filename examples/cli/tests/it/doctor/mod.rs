@@ -3,37 +3,38 @@
 
 mod cases;
 mod fake;
+mod mends;
+mod owners;
 mod setup;
 
 use crate::support::dead;
+use cases::{CASES, Case};
 use fake::{Behaves, TOKEN};
-use rustix::process::geteuid;
 use serde_json::json;
 use setup::{Setup, mode};
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::fs::MetadataExt as _;
+use std::thread;
 use std::time::{Duration, Instant};
 
-/// Only root can change an owner, and only other users can be denied access.
 #[test]
-fn foreign_or_unreadable_files_are_found() {
-    let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
-    let setup = Setup::new();
-    let lock = setup.editor(Behaves::Well);
-    if geteuid().is_root() {
-        chown(&lock, Some(12345), None).unwrap();
-        assert_eq!(setup.found(&[]), (ids(&["lock-not-ours"]), Some(1)));
-        chown(&lock, Some(0), None).unwrap();
-        chown(setup.place.lock_dir(), Some(12345), None).unwrap();
-        assert_eq!(setup.found(&[]), (ids(&["directory-not-ours"]), Some(1)));
-    } else {
-        mode(&lock, 0);
-        assert_eq!(setup.found(&[]), (ids(&["lock-unreadable", "no-editor-for-directory"]), Some(1)));
-        mode(&setup.place.lock_dir(), 0);
-        assert_eq!(setup.found(&[]), (ids(&["directory-unreadable"]), Some(2)));
-        mode(&setup.place.lock_dir(), 0o700);
-    }
+fn every_broken_setup_has_its_findings() {
+    // Each case has its own home directory and process, and some wait, so four threads run the cases.
+    let all: Vec<&Case> = CASES.iter().chain(owners::of_this_user()).collect();
+    thread::scope(|scope| {
+        for cases in all.chunks(all.len().div_ceil(4)) {
+            scope.spawn(move || {
+                for (name, break_it, expected, status) in cases {
+                    let mut setup = Setup::new();
+                    break_it(&mut setup);
+                    let expected = expected.iter().map(|id| (*id).to_owned()).collect();
+                    assert_eq!(setup.found(&[]), (expected, Some(*status)), "{name}");
+                    setup.open();
+                }
+            });
+        }
+    });
 }
 
 /// Linux only: other systems do not accept connections on 127.0.0.2 by default.
@@ -107,7 +108,7 @@ fn verdict_comes_first_then_worst_finding() {
         "{text}"
     );
     assert!(
-        text.contains("\n    → chmod 600 ") && text.contains("\n    → unset CLAUDE_CODE_SSE_PORT"),
+        text.contains("\n      $ chmod 600 ") && text.contains("\n      $ unset CLAUDE_CODE_SSE_PORT\n"),
         "{text}"
     );
     assert!(!text.contains(['\u{1b}', '\r']) && !text.contains(TOKEN), "{text}");

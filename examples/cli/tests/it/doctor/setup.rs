@@ -1,27 +1,45 @@
 //! A set-up for the doctor, and the findings of the doctor.
 
 use super::fake::{Behaves, TOKEN, fake};
-use crate::support::{Place, Process};
+use crate::support::{Editor, Place, Process};
 use serde_json::{Value, json};
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A home, a project, a current directory and changed environment variables.
 pub(crate) struct Setup {
     pub(crate) place: Place,
     pub(crate) cwd: PathBuf,
+    /// The arguments of the doctor.
+    pub(crate) arguments: Vec<&'static str>,
     variables: Vec<(&'static str, String)>,
+    kept: Vec<Box<dyn Any>>,
+    editors: Vec<Editor>,
 }
 
 impl Setup {
     /// Creates a set-up with an empty directory of lock files that has the mode an editor sets.
     pub(crate) fn new() -> Self {
-        let place = Place::new("doctor");
+        Self::at("doctor")
+    }
+
+    /// Creates that set-up in a directory with this text in its name.
+    pub(crate) fn at(name: &str) -> Self {
+        let place = Place::new(name);
         fs::create_dir_all(place.lock_dir()).unwrap();
         mode(&place.lock_dir(), 0o700);
-        Self { cwd: place.project(), place, variables: Vec::new() }
+        Self {
+            cwd: place.project(),
+            place,
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            kept: Vec::new(),
+            editors: Vec::new(),
+        }
     }
 
     /// Returns the lock file of an editor that has the project open.
@@ -76,8 +94,45 @@ impl Setup {
         self.variables.push((name, value.into()));
     }
 
+    /// Returns the value of a variable that the set-up sets.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Keeps a part of the fault until the set-up is dropped.
+    pub(crate) fn keep(&mut self, part: impl Any) {
+        self.kept.push(Box::new(part));
+    }
+
+    /// Keeps a running editor until the set-up is dropped.
+    pub(crate) fn keep_editor(&mut self, editor: Editor) {
+        self.editors.push(editor);
+    }
+
+    /// Opens the directories that a fault has closed, so that they can be removed.
+    pub(crate) fn open(&self) {
+        let dir = self.place.lock_dir();
+        for dir in [dir.parent().unwrap(), &dir] {
+            if dir.is_dir() {
+                mode(dir, 0o700);
+            }
+        }
+    }
+
+    /// Drops these parts of the fault.
+    pub(crate) fn release(&mut self) {
+        self.kept.clear();
+    }
+
     pub(crate) fn doctor(&self, arguments: &[&str]) -> Process {
-        let mut command = self.place.command("doctor", arguments);
+        let mut command = self.place.command("doctor", &[&self.arguments, arguments].concat());
+        self.house(&mut command);
+        Process::spawn("doctor", &mut command)
+    }
+
+    /// Makes a command run in the current directory, with the variables of this set-up.
+    pub(crate) fn house(&self, command: &mut Command) {
+        self.place.house(command);
         for name in [
             "CLAUDE_CODE_AUTO_CONNECT_IDE",
             "CLAUDE_CODE_IDE_HOST_OVERRIDE",
@@ -94,7 +149,6 @@ impl Setup {
         }
         // A shell sets PWD to the path with its links.
         command.current_dir(&self.cwd).env("PWD", &self.cwd).envs(self.variables.iter().cloned());
-        Process::spawn("doctor", &mut command)
     }
 
     /// Runs the doctor, and returns the ids of all findings other than "ok", and the exit status.

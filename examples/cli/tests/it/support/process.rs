@@ -134,8 +134,14 @@ impl Place {
     /// Returns a command that runs in the project, with the home of this place.
     pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = crate::program(program);
+        command.args(arguments);
+        self.house(&mut command);
         command
-            .args(arguments)
+    }
+
+    /// Makes a command run in the project, with the home of this place.
+    pub fn house(&self, command: &mut Command) {
+        command
             .current_dir(self.project())
             .env("HOME", self.root.join("home"))
             .env_remove("CLAUDE_CONFIG_DIR")
@@ -145,7 +151,6 @@ impl Place {
             .env_remove("CLAUDE_CODE_IDE_SKIP_VALID_CHECK")
             .env_remove("OPENCODE_EDITOR_SSE_PORT")
             .env_remove("WSL_DISTRO_NAME");
-        command
     }
 }
 

@@ -1,0 +1,318 @@
+//! The table of the kinds of findings.
+
+use super::{Kind, Status};
+
+/// The command that excludes this machine from a proxy. It keeps what both variables exclude already.
+const EXCLUDE_LOOPBACK: &str = "export \
+    no_proxy=\"${no_proxy:+$no_proxy,}${NO_PROXY:+$NO_PROXY,}localhost,127.0.0.1,::1\"; export NO_PROXY=\"$no_proxy\"";
+
+kinds! {
+    VARIABLES_UNUSABLE = "variables-unusable" Problem blinds:
+        "The home directory is not known, so no agent finds the lock files.",
+        "Set HOME to the absolute path of your home directory.";
+    CONFIG_DIR_UNUSABLE = "config-dir-unusable" Problem blinds:
+        "CLAUDE_CONFIG_DIR is no absolute path, so no agent finds the lock files.",
+        "Remove the variable, or set it to an absolute path.",
+        "unset CLAUDE_CONFIG_DIR";
+    CONFIG_DIR_SET = "config-dir-set" Note:
+        "CLAUDE_CONFIG_DIR decides where lock files are, and no editor has published itself there. An editor that \
+         was started without it writes them elsewhere.",
+        "Start the editor from this terminal, or set the variable for the whole desktop, so that the editor has \
+         the same value.";
+    CONFIG_DIR_SOUND = "config-dir-sound" Ok:
+        "CLAUDE_CONFIG_DIR decides where lock files are, and an editor has published itself there.",
+        "";
+    PORT_VARIABLE_INVALID = "port-variable-invalid" Warning:
+        "CLAUDE_CODE_SSE_PORT, by which a terminal of an editor names its editor, is no port. Some agents then \
+         find nothing.",
+        "Remove the variable.",
+        "unset CLAUDE_CODE_SSE_PORT";
+    PORT_VARIABLE_STALE = "port-variable-stale" Warning:
+        "CLAUDE_CODE_SSE_PORT was inherited from an editor that is gone, often through tmux. Some agents wait for \
+         it and look no further.",
+        "Remove the variable, or open a new terminal in the editor.",
+        "unset CLAUDE_CODE_SSE_PORT";
+    PORT_VARIABLE_SOUND = "port-variable-sound" Ok:
+        "CLAUDE_CODE_SSE_PORT names an editor with a lock file; agents attach to that one, whatever its folders \
+         are.",
+        "";
+    INTEGRATION_OFF = "integration-off" Note:
+        "ENABLE_IDE_INTEGRATION is set to something that older agents take for no.",
+        "Remove the variable, or set it to true.",
+        "unset ENABLE_IDE_INTEGRATION";
+    INTEGRATION_WITHOUT_PORT = "integration-without-port" Note:
+        "ENABLE_IDE_INTEGRATION says that this is the terminal of an editor, but no port is named: it was \
+         inherited.",
+        "Remove the variable, or open a new terminal in the editor.",
+        "unset ENABLE_IDE_INTEGRATION";
+    AUTO_CONNECT_OFF = "auto-connect-off" Problem:
+        "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself, even with --ide. Version 1.0.51 \
+         with --ide attaches.",
+        "Remove the variable, or type /ide in the agent.",
+        "unset CLAUDE_CODE_AUTO_CONNECT_IDE";
+    HOST_OVERRIDE = "host-override" Warning:
+        "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another host, with the token and without encryption; \
+         the doctor asks there too. The editor must accept this host in the Host field.",
+        "Remove the variable, unless the editor runs outside of this container or virtual machine.",
+        "unset CLAUDE_CODE_IDE_HOST_OVERRIDE";
+    HOST_OVERRIDE_LOOPBACK = "host-override-loopback" Note:
+        "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another address of this machine, which it writes into \
+         the Host field; the doctor asks there too. An editor that listens only on 127.0.0.1 cannot be reached \
+         there.",
+        "Remove the variable, unless the editor listens on that address.",
+        "unset CLAUDE_CODE_IDE_HOST_OVERRIDE";
+    FOLDER_CHECK_SKIPPED = "folder-check-skipped" Note:
+        "CLAUDE_CODE_IDE_SKIP_VALID_CHECK makes the agent attach without checking the folders of the editor. \
+         Version 1.0.51 does not attach to an editor with another folder. No version attaches to a dead process.",
+        "Remove the variable, unless you want that.",
+        "unset CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
+    OPENCODE_WITHOUT_TOKEN = "opencode-without-token" Note:
+        "A variable names a port: opencode (1.18.33) connects there without a token, and an editor with a token \
+         always refuses it with 401. Without the variable it reads the lock files.",
+        "Start opencode without the variables.",
+        "env -u CLAUDE_CODE_SSE_PORT -u OPENCODE_EDITOR_SSE_PORT opencode";
+    PROXY_TAKES_LOOPBACK = "proxy-takes-loopback" Problem:
+        "A proxy is set and 127.0.0.1 is not excluded, so the agent asks the proxy for the editor, and hangs or \
+         fails.",
+        "Exclude this machine from the proxy, in both spellings of the variable.",
+        EXCLUDE_LOOPBACK;
+    NO_PROXY_DIFFERS = "no-proxy-differs" Warning:
+        "Only one of no_proxy and NO_PROXY excludes 127.0.0.1 from the proxy, and which one an agent reads \
+         differs.",
+        "Set both variables to the same value, with this machine in it.",
+        EXCLUDE_LOOPBACK;
+    PROXY_SOUND = "proxy-sound" Ok:
+        "A proxy is set, and connections to 127.0.0.1 do not go there.",
+        "";
+    WSL = "wsl" Note:
+        "This is Linux on Windows: an editor on Windows has another home, other processes and, without mirrored \
+         networking, another 127.0.0.1.",
+        "For an editor on Windows set networkingMode=mirrored in .wslconfig; better start the editor's remote \
+         side here.";
+
+    DIRECTORY_MISSING = "directory-missing" Problem:
+        "There is no directory of lock files, so no editor has ever published one there.",
+        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR.";
+    DIRECTORY_NOT_A_DIRECTORY = "directory-not-a-directory" Problem blinds:
+        "A file, or a symbolic link that leads nowhere, is in the place of the directory of lock files, or of a \
+         directory above it.",
+        "Move it away, then start the editor again.",
+        "mv {path} {path}.old";
+    DIRECTORY_UNREADABLE = "directory-unreadable" Problem blinds:
+        "The directory of lock files cannot be read, neither here nor by an agent.",
+        "Give yourself access to the directory; if another user owns it, as root.",
+        "chmod u+rwx {path}";
+    DIRECTORY_NOT_OURS = "directory-not-ours" Problem:
+        "Another user owns the directory of lock files and can send the agent to an editor of their own. The real \
+         agent attaches all the same (measured as root); the programs of this library do not read the directory.",
+        "Move it away, then start the editor again; an editor started with sudo may have made the directory.",
+        "mv {path} {path}.old";
+    DIRECTORY_WRITABLE = "directory-writable-by-others" Problem:
+        "Other users can put lock files there and so send the agent to an editor of their own.",
+        "Close the directory to other users.",
+        "chmod 700 {path}";
+    DIRECTORY_READABLE = "directory-readable-by-others" Warning:
+        "Other users see the lock files. Each of them guards its token by its own mode alone.",
+        "Close the directory to other users.",
+        "chmod 700 {path}";
+    PARENT_NOT_OURS = "parent-not-ours" Problem:
+        "Another user owns a directory above the lock files, or a symbolic link on the way to them, and can \
+         replace what lies below. The programs of this library do not read or publish there; the real agent does.",
+        "Give the directory to yourself, or set CLAUDE_CONFIG_DIR to a directory elsewhere.",
+        "sudo chown -h \"$(id -u)\" {path}";
+    PARENT_WRITABLE = "parent-writable-by-all" Problem:
+        "Every user can replace the directory of lock files by way of a directory above it. The programs of this \
+         library do not read or publish there; the real agent does.",
+        "Let nobody else write to the directory.",
+        "chmod go-w {path}";
+    PARENT_WRITABLE_BY_GROUP = "parent-writable-by-group" Note:
+        "The members of a group can replace the directory of lock files by way of a directory above it. With many \
+         systems each user is alone in their group, and then this does no harm.",
+        "Let its group not write to the directory, unless you are alone in the group.",
+        "chmod g-w {path}";
+    DIRECTORY_SOUND = "directory-sound" Ok:
+        "The directory is there, ours, and closed to others.",
+        "";
+    DIRECTORY_NOT_USED = "directory-not-used" Ok:
+        "Some editors write there, but the agent does not look there.",
+        "";
+    LOCKS_NOWHERE = "locks-where-nobody-looks" Warning:
+        "An editor has published itself in a directory where the agent does not look.",
+        "Start the editor again, with the same HOME and CLAUDE_CONFIG_DIR as the agent, or update its extension.";
+
+    NO_LOCK_FILES = "no-lock-files" Problem:
+        "No editor has published itself.",
+        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR.";
+    LOCK_MISNAMED = "lock-misnamed" Note:
+        "A lock file is named after its port. Nobody reads this one.",
+        "Move it away.",
+        "mv {path} {path}.old";
+    LOCK_IS_A_LINK = "lock-is-a-link" Problem:
+        "The real agent follows the symbolic link and attaches. The programs of this library do not: a user who \
+         can write to its target can send the agent, with its edits, to an editor of their own.",
+        "Remove the link, then start the editor again.",
+        "rm -f {path}";
+    LOCK_NOT_A_FILE = "lock-not-a-file" Problem:
+        "A pipe, directory or socket has the name of a lock file. An agent may hang on it.",
+        "Move it away.",
+        "mv {path} {path}.old";
+    LOCK_NOT_OURS = "lock-not-ours" Problem:
+        "Another user wrote this lock file and can send the agent to an editor of their own. The real agent \
+         attaches all the same if it can read the file (measured as root); the programs of this library do not \
+         read it.",
+        "Remove the file, and do not take it over: nobody knows where it leads. Then start the editor again; one \
+         started with sudo may have made the file.",
+        "rm -f {path}";
+    LOCK_UNREADABLE = "lock-unreadable" Problem:
+        "The lock file cannot be read, neither here nor by an agent.",
+        "Give yourself access to the file, or start the editor again.",
+        "chmod 600 {path}";
+    LOCK_UNPARSABLE = "lock-unparsable" Problem:
+        "What the file says is no lock file, so its editor is not found. The agent may delete it.",
+        "Remove the file, then start the editor again; if it writes such a file again, update its extension.",
+        "rm -f {path}";
+    LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
+        "The lock file has no member transport. Agents then assume the older transport and do not attach.",
+        "Update the extension of the editor, so that it writes \"transport\":\"ws\".";
+    LOCK_LEGACY = "lock-legacy" Problem:
+        "The editor speaks another transport than WebSocket, the only one that agents of today use.",
+        "Update the extension of the editor.";
+    LOCK_READABLE = "lock-readable-by-others" Warning:
+        "Other users can read the token and attach to the editor as if they were you.",
+        "Close the file to other users, then start the editor again for a new token.",
+        "chmod 600 {path}";
+    LOCK_WITHOUT_TOKEN = "lock-without-token" Warning:
+        "The editor asks for no token: every program and every user of this machine can attach to it.",
+        "Update the extension of the editor, or switch its token on.";
+    LOCK_WITHOUT_PROCESS = "lock-without-process" Note:
+        "The lock file does not say which process it belongs to, so the doctor cannot decide whether the file is \
+         left over.",
+        "Update the extension of the editor.";
+    LOCK_LEFT_OVER = "lock-left-over" Warning:
+        "The editor was killed or crashed: its process is gone, and its port refuses connections. Agents ignore \
+         the file or delete it.",
+        "Remove all such files.",
+        "ide-mcp doctor --remove-leftovers";
+    LOCK_PROCESS_UNSEEN = "lock-process-unseen" Warning:
+        "The process of the lock file is not seen here, and the file is not certainly left over: its port does \
+         not refuse, because the editor runs in another container or another program has the port, or the file \
+         names no editor. The real agent does not attach, and deletes the file.",
+        "Run agent and editor in the same container. If the editor is gone, remove the file.",
+        "rm -f {path}";
+    LOCK_OF_WINDOWS = "lock-of-windows" Note:
+        "The editor runs on Windows, so its process cannot be seen from here, and its 127.0.0.1 may be another.",
+        "If its port refuses, set networkingMode=mirrored in .wslconfig.";
+    LOCK_OF_WINDOWS_ELSEWHERE = "lock-of-windows-elsewhere" Warning:
+        "The lock file says that its editor runs on Windows, and this is not Windows.",
+        "Remove the file if it was copied or synchronized from another machine; otherwise update the extension.",
+        "rm -f {path}";
+    LOCK_SOUND = "lock-sound" Ok:
+        "The lock file is whole, ours, and closed to others, and a process with its number runs.",
+        "";
+
+    PORT_REFUSES = "port-refuses" Problem:
+        "Nobody listens on the port of the lock file, although its process lives: the extension of the editor has \
+         stopped, or the number of the process is another program's by now, as after a restart of the machine.",
+        "Reload the window of the editor. If the editor does not run, remove the file.",
+        "rm -f {path}";
+    PORT_OF_ANOTHER_USER = "port-of-another-user" Problem:
+        "Another user listens on the port of the lock file, and would get the token and the trust of an agent. \
+         The doctor sent nothing there, and neither do the programs of this library; the real agent does.",
+        "Remove the file, then start the editor again. If the editor runs in a container and its port is \
+         forwarded, run the doctor with --trust-port.",
+        "rm -f {path}";
+    PORT_WITHOUT_OWNER = "port-without-owner" Problem:
+        "The port of the lock file answers, and no table of sockets of this machine has its other end: the editor \
+         is busy, or its port is forwarded. The doctor sent nothing there.",
+        "Run the doctor again; if the editor runs in a container and its port is forwarded, with --trust-port.";
+    PORT_SILENT = "port-silent" Problem:
+        "Somebody listens on the port of the lock file and does not answer: the editor hangs, or is busy starting.",
+        "Wait a moment and run the doctor again; if nothing changes, start the editor again.";
+    NOT_AN_EDITOR = "not-an-editor" Problem:
+        "What listens on the port of the lock file does not speak as an editor does: another program has the port.",
+        "Remove the file, then start the editor again, so that it takes another port.",
+        "rm -f {path}";
+    TOKEN_REFUSED = "token-refused" Problem:
+        "The editor does not know the token of the lock file: another editor wrote the file, or it is an old one.",
+        "Remove the file, then start the editor again.",
+        "rm -f {path}";
+    EDITOR_FULL = "editor-full" Warning:
+        "The editor has as many connections as it takes.",
+        "End agents that you do not need.";
+    EDITOR_DECLINES = "editor-declines" Problem:
+        "The editor answers the handshake of an agent with a refusal. Some answer a wrong token so.",
+        "Start the editor again; if nothing changes, update its extension.";
+    SUBPROTOCOL_MISSING = "subprotocol-missing" Problem:
+        "The editor does not choose the sub-protocol mcp. The agent drops the connection without a word.",
+        "Update the extension of the editor.";
+    SESSION_FAILS = "session-fails" Problem:
+        "The editor lets the agent in, but no session comes about.",
+        "Update the extension of the editor, or the agent.";
+    EDITOR_ANSWERS = "editor-answers" Ok:
+        "The editor accepts the token and opens a session.",
+        "";
+    LETS_IN_WITHOUT_TOKEN = "lets-in-without-token" Problem:
+        "The editor has a token and does not ask for it: every program of this machine can attach to it.",
+        "Update the extension of the editor; close the editor until then if you browse the web.";
+    REFUSES_WITHOUT_TOKEN = "refuses-without-token" Ok:
+        "The editor refuses who does not know its token.",
+        "";
+    LETS_IN_WITH_ORIGIN = "lets-in-with-origin" Warning:
+        "The editor does not refuse a browser as such. A web page does not know the token, which is all that \
+         keeps it out.",
+        "Update the extension of the editor.";
+    REFUSES_ORIGIN = "refuses-origin" Ok:
+        "The editor refuses browsers.",
+        "";
+    NOT_ASKED = "not-asked" Note:
+        "The doctor did not connect to this editor: `--no-connect` forbids it, or there are too many editors.",
+        "Run the doctor without --no-connect, after removing lock files that are not needed.";
+
+    PORT_TWICE = "port-published-twice" Note:
+        "One editor has published itself in several directories, which does no harm.",
+        "";
+    PORT_TWICE_DIFFERENTLY = "port-published-twice-differently" Warning:
+        "Lock files of one port disagree about the token: at most one of them is right.",
+        "Remove the file whose token the editor refuses, or the older one.",
+        "rm -f {path}";
+    PROCESS_TWICE = "process-published-twice" Note:
+        "One process has several lock files: windows of one editor, or a file that is left over from before a \
+         reload, whose port refuses.",
+        "";
+
+    EDITOR_FOUND = "editor-found" Ok:
+        "One editor matches the directory: an agent attaches to it.",
+        "";
+    SEVERAL_EDITORS = "several-editors" Warning:
+        "Several editors match the directory. An agent does not choose by itself, and --ide refuses.",
+        "Type /ide in the agent and pick one, or start the agent in a terminal of the right editor, which sets \
+         CLAUDE_CODE_SSE_PORT to its port.";
+    SEVERAL_EDITORS_ONE_NAMED = "several-editors-one-named" Note:
+        "Several editors have the directory open, and CLAUDE_CODE_SSE_PORT names one: an agent attaches to that \
+         one. Version 1.0.51 attaches to none.",
+        "Update the agent if it is that old, or close the other editors.";
+    NO_EDITOR_FOR_DIRECTORY = "no-editor-for-directory" Problem:
+        "There are lock files, but none of a usable editor that has the directory open.",
+        "Open {cwd}, or a directory above it, in the editor; or start the agent in a folder that is open there.";
+    MATCHES_ONLY_LOGICALLY = "folder-matches-only-logically" Problem:
+        "The editor has published the path with its symbolic link alone. The agent compares the path without \
+         links.",
+        "Open {cwd} in the editor by its path without links.";
+    MATCHES_ONLY_PHYSICALLY = "folder-matches-only-physically" Note:
+        "The editor has the directory open under its path without symbolic links. The real agent compares that \
+         one; others may not.",
+        "If another agent does not find the editor, change into the path without links first.",
+        "cd {cwd}";
+    FOLDER_SPELLED_DIFFERENTLY = "folder-in-another-spelling" Problem:
+        "The editor has the folder open in another spelling: in another case, or as a path of the other side of \
+         WSL. The agent compares paths as text.",
+        "Open {cwd} in the editor by this spelling, or update its extension, so that it publishes every spelling.";
+    EDITOR_WITHOUT_FOLDERS = "editor-without-folders" Note:
+        "The editor has no folder open. Only its own terminal finds it.",
+        "Open {cwd} in the editor, or name the editor by its port.",
+        "export CLAUDE_CODE_SSE_PORT={port}";
+
+    LEFTOVER_REMOVED = "leftover-removed" Note:
+        "A lock file that was left over was removed, as you asked.",
+        "";
+}

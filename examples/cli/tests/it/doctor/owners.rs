@@ -1,0 +1,100 @@
+//! Broken set-ups that depend on the user of the tests: only root can change an owner or act as another
+//! user, and only other users can be denied access.
+
+use super::cases::Case;
+use super::fake::Behaves;
+use super::setup::{Setup, mode};
+#[cfg(target_os = "linux")]
+use crate::support::stranger::Squatter;
+use rustix::process::geteuid;
+use std::os::unix::fs::{chown, lchown, symlink};
+
+/// A user that is neither root nor the user of the tests.
+const STRANGER: u32 = 12345;
+
+/// Returns the cases that the user of the tests can set up.
+pub(crate) fn of_this_user() -> &'static [Case] {
+    if geteuid().is_root() { AS_ROOT } else { AS_USER }
+}
+
+/// Returns true if a case with this name exists, for this user or another.
+pub(crate) fn has(name: &str) -> bool {
+    AS_ROOT.iter().chain(AS_USER).any(|case| case.0 == name)
+}
+
+const AS_ROOT: &[Case] = &[
+    (
+        "a lock file of another user",
+        |s| chown(s.editor(Behaves::Well), Some(STRANGER), None).unwrap(),
+        &["lock-not-ours"],
+        1,
+    ),
+    (
+        "a directory of another user",
+        |s| {
+            s.editor(Behaves::Well);
+            chown(s.place.lock_dir(), Some(STRANGER), None).unwrap();
+        },
+        &["directory-not-ours"],
+        1,
+    ),
+    (
+        "a directory above of another user",
+        |s| {
+            s.editor(Behaves::Well);
+            chown(s.place.lock_dir().parent().unwrap(), Some(STRANGER), None).unwrap();
+        },
+        &["parent-not-ours"],
+        1,
+    ),
+    (
+        "a link above of another user",
+        |s| {
+            s.editor(Behaves::Well);
+            let link = s.place.project().join("config");
+            symlink(s.place.lock_dir().parent().unwrap(), &link).unwrap();
+            lchown(&link, Some(STRANGER), None).unwrap();
+            s.set("CLAUDE_CONFIG_DIR", link.to_str().unwrap());
+        },
+        &["config-dir-set", "locks-where-nobody-looks", "parent-not-ours"],
+        1,
+    ),
+    #[cfg(target_os = "linux")]
+    (
+        "another user on the port",
+        |s| {
+            let squatter = Squatter::listen(0);
+            s.publish(squatter.port, &s.lock());
+            s.keep(squatter);
+        },
+        &["port-of-another-user"],
+        1,
+    ),
+];
+
+const AS_USER: &[Case] = &[
+    (
+        "a closed lock file",
+        |s: &mut Setup| mode(&s.editor(Behaves::Well), 0),
+        &["lock-unreadable", "no-editor-for-directory"],
+        1,
+    ),
+    (
+        "a closed directory",
+        |s| {
+            s.editor(Behaves::Well);
+            mode(&s.place.lock_dir(), 0);
+        },
+        &["directory-unreadable"],
+        2,
+    ),
+    (
+        "a closed directory above",
+        |s| {
+            s.editor(Behaves::Well);
+            mode(s.place.lock_dir().parent().unwrap(), 0);
+        },
+        &["directory-unreadable"],
+        2,
+    ),
+];
