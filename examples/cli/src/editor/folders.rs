@@ -43,9 +43,6 @@ impl Folders {
     pub(crate) fn open(folders: &[PathBuf]) -> Result<Self, String> {
         let mut opened = Self { given: Vec::new(), real: Vec::new(), ignored: None };
         for folder in folders {
-            if folder.as_os_str().is_empty() {
-                return Err("the name of a folder is empty; the working directory is `.`".into());
-            }
             let says = |error: io::Error| format!("{}: {error}", folder.display());
             let real = folder.canonicalize().map_err(says)?;
             if !real.is_dir() {

@@ -10,6 +10,7 @@ mod headless;
 mod ignored;
 mod listen;
 mod options;
+mod paths;
 mod read;
 mod screen;
 mod worker;

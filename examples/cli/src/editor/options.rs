@@ -1,6 +1,7 @@
 //! The command line of the editor.
 
 use crate::editor::folders::Folders;
+use crate::editor::paths::{Named, Target};
 use crate::support::parse_port;
 use ide_mcp::ide::{AuthToken, Dialect, LockFile};
 use lexopt::prelude::*;
@@ -12,7 +13,7 @@ pub(crate) const USAGE: &str = "\
 An editor that coding agents attach to.
 
 usage: ide-mcp editor [--headless] [--port N] [--token-of FILE | --no-token] [--name NAME] [--dialect D]
-                      [--on-diff HOW] [--no-ignore] [DIR…]
+                      [--on-diff HOW] [--no-ignore] [DIR | FILE[:LINE[:COLUMN]]]…
 
 At a terminal, the editor has a screen, and F1 shows its keys. If standard output is not a terminal, or with --headless,
 the editor writes events to standard output and reads commands from standard input, each as a line of JSON.
@@ -32,6 +33,8 @@ the editor writes events to standard output and reads commands from standard inp
                   them; ! in .claudeignore shows a file again). Files that usually contain secrets, such as .env, stay
                   hidden.
   DIR…            the open folders (default: the working directory); the editor reads no file outside of them
+  FILE…           the files to show at the start, with a screen; a missing file is a new one. The folder of a file is
+                  open too, unless a DIR contains the file.
 
 With a screen, the editor ends at Ctrl+Q, SIGINT, SIGTERM, SIGHUP or SIGQUIT. Without one, it ends at SIGINT, SIGTERM,
 {\"cmd\":\"quit\"}, or the end of standard input; the last two wait up to 5 s for the commands before them. If no program
@@ -101,7 +104,7 @@ pub(crate) struct Options {
     pub(crate) on_diff: OnDiff,
     /// True if the files that ignore files name are hidden.
     ignores: bool,
-    folders: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
 }
 
 /// The treatment of a proposed change.
@@ -125,7 +128,7 @@ impl Options {
             dialect: Dialect::VsCode,
             on_diff: OnDiff::Ask,
             ignores: true,
-            folders: Vec::new(),
+            paths: Vec::new(),
         };
         while let Some(argument) = parser.next()? {
             match argument {
@@ -138,7 +141,7 @@ impl Options {
                 Long("dialect") => options.dialect = parser.value()?.parse_with(dialect)?,
                 Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
                 Long("no-ignore") => options.ignores = false,
-                Value(folder) => options.folders.push(folder.into()),
+                Value(path) => options.paths.push(path.into()),
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
             }
         }
@@ -148,16 +151,14 @@ impl Options {
         if options.token.is_some() && !options.asks_for_token {
             return Err("--token-of and --no-token exclude each other".into());
         }
-        if options.folders.is_empty() {
-            options.folders.push(".".into());
-        }
         Ok(Some(options))
     }
 
-    /// Opens the folders. A path that is not a folder is an error.
-    pub(crate) fn open_folders(&self) -> Result<Folders, String> {
-        let folders = Folders::open(&self.folders)?;
-        Ok(if self.ignores { folders.with_ignored() } else { folders })
+    /// Opens the folders, and returns them with the files to show. A path that can be neither is an error.
+    pub(crate) fn open(&self) -> Result<(Folders, Vec<Target>), String> {
+        let Named { folders, files } = Named::of(&self.paths)?;
+        let folders = Folders::open(&folders)?;
+        Ok((if self.ignores { folders.with_ignored() } else { folders }, files))
     }
 
     /// Returns the interface of the editor, or the reason why there can be none.

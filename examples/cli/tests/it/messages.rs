@@ -106,9 +106,10 @@ fn failed_start_of_editor_is_status_2() {
     let in_use = format!("port {port} is in use: ");
     let cases: &[(&[&str], &str)] = &[
         (&["--port", &port], &in_use),
-        (&[""], "the name of a folder is empty"),
-        (&["missing"], "missing: "),
-        (&["file"], "file is no folder"),
+        (&[""], "an empty name is neither a file nor a folder"),
+        (&["none/file"], "none/file: there is no such folder"),
+        (&["missing"], "missing is no folder; without a screen"),
+        (&["file"], "file is no folder; without a screen"),
     ];
     for (arguments, expected) in cases {
         let (status, said) = place.start("editor", arguments).end();

@@ -42,7 +42,13 @@ pub(crate) struct Editor {
 
 impl Editor {
     pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
-        let folders = options.open_folders()?;
+        let (folders, files) = options.open()?;
+        if let Some(file) = files.first() {
+            let path = file.path.display();
+            return Err(
+                format!("{path} is no folder; without a screen, the command `open` opens a file").into()
+            );
+        }
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let input = Input::new(waker.clone())?;

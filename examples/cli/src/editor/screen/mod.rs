@@ -73,14 +73,15 @@ struct Stopping {
 
 impl Editor {
     pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
-        let folders = options.open_folders()?;
+        let (folders, files) = options.open()?;
         let poll = Poll::new()?;
         let signals = Signals::new(poll.registry(), SIGNALS)?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let of_disk = waker.clone();
         let wake = Wake::new(move || drop(waker.wake()));
         let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
-        let app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
+        let mut app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
+        app.open_targets(&files)?;
         // Last, so that earlier errors appear on the original screen.
         let theme = Theme::of_environment(|name| env::var(name).ok());
         let terminal = Terminal::take(poll.registry(), TERMINAL, theme)

@@ -1,6 +1,7 @@
 //! The files of the person: opened, saved, read again, and mentioned to agents.
 
 use super::{App, Quitting};
+use crate::editor::paths::Target;
 use crate::editor::screen::disk::{self, Disk};
 use crate::editor::screen::model::{Focus, Tone};
 use crate::editor::screen::view::reveal;
@@ -34,6 +35,17 @@ impl App {
                 }
             },
         );
+        Ok(())
+    }
+
+    /// Opens the files of the command line, and shows the first of them.
+    ///
+    /// # Errors
+    /// A path that is not Unicode.
+    pub(crate) fn open_targets(&mut self, files: &[Target]) -> Result<(), String> {
+        for Target { path, place } in files {
+            self.open_named(unicode(path)?, *place);
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Former faults, each with its number in the review of the editor by newcomers.
 
 use super::Desk;
+use crate::editor::paths::Target;
 
 /// Returns the text of the shown file.
 fn text(desk: &Desk) -> String {
@@ -87,4 +88,25 @@ fn messages_leave_by_key_or_time() {
     desk.keys("x\x11");
     desk.wait(3_600_000);
     desk.shows("^Q again ends the editor");
+}
+
+#[test]
+fn e9_files_of_the_command_line_are_shown() {
+    let mut desk = Desk::new(&[("a.txt", "one\ntwo\n"), ("b.txt", "beta\n")]);
+    std::fs::write(desk.root.join("latin1.txt"), [0xe9]).unwrap();
+    let target = |name: &str, place| Target { path: desk.root.join(name), place };
+    let targets = [target("a.txt", (1, 2)), target("b.txt", (0, 0)), target("new.txt", (0, 0))];
+    let unreadable = [target("latin1.txt", (0, 0))];
+    desk.app.open_targets(&targets).unwrap();
+    desk.turn();
+    desk.shows("1  one");
+    desk.shows("2:3");
+    for next in ["beta", "not on disk", "1  one"] {
+        desk.keys("\x02");
+        desk.shows(next);
+    }
+    desk.app.open_targets(&unreadable).unwrap();
+    desk.turn();
+    desk.shows("is not UTF-8");
+    desk.shows("1  one");
 }

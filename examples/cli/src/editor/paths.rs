@@ -1,0 +1,165 @@
+//! The files and folders of the command line.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The folders to open, and the files to show.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) files: Vec<Target>,
+}
+
+/// A file to show, and the place of the cursor there. Without such a file, it is a new one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// The absolute path.
+    pub(crate) path: PathBuf,
+    /// The line and the column, from 0.
+    pub(crate) place: (usize, usize),
+}
+
+impl Named {
+    /// Sorts the arguments into folders and files. The folder of a file is open too, unless a folder above it is. Without
+    /// an argument, the working directory is open.
+    ///
+    /// # Errors
+    /// A text for the person about a path that can be neither a folder nor a file.
+    pub(crate) fn of(arguments: &[PathBuf]) -> Result<Self, String> {
+        let mut named = Self::default();
+        for argument in arguments {
+            if argument.as_os_str().is_empty() {
+                return Err(
+                    "an empty name is neither a file nor a folder; the working directory is `.`".into()
+                );
+            }
+            if argument.is_dir() {
+                named.folders.push(argument.clone());
+            } else {
+                named.files.push(target(argument)?);
+            }
+        }
+        let parents: Vec<PathBuf> =
+            named.files.iter().filter_map(|file| Some(file.path.parent()?.into())).collect();
+        for parent in &parents {
+            let is_below = |other: &PathBuf| real(parent).starts_with(real(other));
+            let above = |other: &PathBuf| is_below(other) && real(parent) != real(other);
+            if !named.folders.iter().any(is_below) && !parents.iter().any(above) {
+                named.folders.push(parent.clone());
+            }
+        }
+        if named.folders.is_empty() {
+            named.folders.push(".".into());
+        }
+        Ok(named)
+    }
+}
+
+/// Returns the file of an argument: `FILE`, or `FILE:LINE` or `FILE:LINE:COLUMN` if only FILE exists.
+fn target(argument: &Path) -> Result<Target, String> {
+    let says = |error: std::io::Error| format!("{}: {error}", argument.display());
+    let (file, place) = match fs::metadata(argument) {
+        Ok(_) => (argument.to_owned(), (0, 0)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            with_place(argument).unwrap_or_else(|| (argument.to_owned(), (0, 0)))
+        }
+        // A path below a file is no place for a file, and an error of access has to be solved first.
+        Err(error) => return Err(says(error)),
+    };
+    let absolute = std::path::absolute(&file).map_err(says)?;
+    let parent = absolute.parent().filter(|parent| parent.is_dir());
+    let Some(parent) = parent.filter(|_| !argument.as_os_str().as_encoded_bytes().ends_with(b"/")) else {
+        return Err(format!("{}: there is no such folder", argument.display()));
+    };
+    // The folder of a link does not contain the file if the link leads elsewhere.
+    let path = match absolute.canonicalize() {
+        Ok(found) if found.parent() != Some(&real(parent)) => found,
+        _ => absolute,
+    };
+    Ok(Target { path, place })
+}
+
+/// Splits a name into an existing file, a line and a column, as compilers write them.
+fn with_place(argument: &Path) -> Option<(PathBuf, (usize, usize))> {
+    let text = argument.to_str()?;
+    let text = text.strip_suffix(':').unwrap_or(text);
+    let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
+    let (before, last) = text.rsplit_once(':')?;
+    let last = number(last)?;
+    if Path::new(before).is_file() {
+        return Some((before.into(), (last, 0)));
+    }
+    let (before, line) = before.rsplit_once(':')?;
+    Path::new(before).is_file().then_some((before.into(), (number(line)?, last)))
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn arguments_are_folders_and_files() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-paths-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("p/src")).unwrap();
+        fs::create_dir_all(root.join("q")).unwrap();
+        for file in ["p/a.txt", "p/src/b.rs", "p/odd:7", "q/c.txt"] {
+            fs::write(root.join(file), "text").unwrap();
+        }
+        symlink(root.join("q/c.txt"), root.join("p/link")).unwrap();
+        let root = root.canonicalize().unwrap();
+        type Expected<'a> = Result<(&'a [&'a str], &'a [(&'a str, usize, usize)]), &'a str>;
+        let cases: &[(&str, &[&str], Expected<'_>)] = &[
+            ("a folder", &["p"], Ok((&["p"], &[]))),
+            ("a file", &["p/a.txt"], Ok((&["p"], &[("p/a.txt", 0, 0)]))),
+            ("a new file", &["p/new"], Ok((&["p"], &[("p/new", 0, 0)]))),
+            ("a line", &["p/a.txt:12"], Ok((&["p"], &[("p/a.txt", 11, 0)]))),
+            ("a line and a column", &["p/a.txt:12:5"], Ok((&["p"], &[("p/a.txt", 11, 4)]))),
+            ("as a compiler writes it", &["p/a.txt:12:5:"], Ok((&["p"], &[("p/a.txt", 11, 4)]))),
+            ("a file with a colon", &["p/odd:7"], Ok((&["p"], &[("p/odd:7", 0, 0)]))),
+            ("a new file with a colon", &["p/new:7"], Ok((&["p"], &[("p/new:7", 0, 0)]))),
+            ("no line 0", &["p/a.txt:0"], Ok((&["p"], &[("p/a.txt:0", 0, 0)]))),
+            ("a file in a given folder", &["p/src/b.rs", "p"], Ok((&["p"], &[("p/src/b.rs", 0, 0)]))),
+            (
+                "files below each other",
+                &["p/src/b.rs", "p/a.txt"],
+                Ok((&["p"], &[("p/src/b.rs", 0, 0), ("p/a.txt", 0, 0)])),
+            ),
+            (
+                "files of two folders",
+                &["p/a.txt", "q/c.txt"],
+                Ok((&["p", "q"], &[("p/a.txt", 0, 0), ("q/c.txt", 0, 0)])),
+            ),
+            ("two files of a folder", &["p/a.txt", "p/b"], Ok((&["p"], &[("p/a.txt", 0, 0), ("p/b", 0, 0)]))),
+            ("a link to another folder", &["p/link"], Ok((&["q"], &[("q/c.txt", 0, 0)]))),
+            ("no folder", &["none/a.txt"], Err("none/a.txt: there is no such folder")),
+            ("a folder that is none", &["p/none/"], Err("p/none/: there is no such folder")),
+            ("a file below a file", &["p/a.txt/b"], Err("p/a.txt/b: ")),
+        ];
+        for (name, arguments, expected) in cases {
+            let arguments: Vec<PathBuf> =
+                arguments.iter().map(|path| format!("{}/{path}", root.display()).into()).collect();
+            match (Named::of(&arguments), expected) {
+                (Ok(named), Ok((folders, files))) => {
+                    let folders: Vec<PathBuf> = folders.iter().map(|path| root.join(path)).collect();
+                    let files = files.iter().map(|(path, line, column)| Target {
+                        path: root.join(path),
+                        place: (*line, *column),
+                    });
+                    assert_eq!(named, Named { folders, files: files.collect() }, "{name}");
+                }
+                (Err(problem), Err(expected)) => assert!(problem.contains(expected), "{name}: {problem}"),
+                (found, _) => panic!("{name}: {found:?}"),
+            }
+        }
+        assert_eq!(Named::of(&[]).unwrap().folders, [PathBuf::from(".")]);
+        assert!(Named::of(&[PathBuf::new()]).unwrap_err().contains("empty name"));
+        fs::remove_dir_all(&root).unwrap();
+    }
+}
