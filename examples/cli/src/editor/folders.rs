@@ -54,6 +54,11 @@ impl Folders {
         Ok(opened)
     }
 
+    /// Returns the first folder, in which commands start.
+    pub(crate) fn first(&self) -> &Path {
+        self.given.first().map_or(Path::new("."), PathBuf::as_path)
+    }
+
     /// Hides from agents the files that ignore files name.
     pub(crate) fn with_ignored(mut self) -> Self {
         self.ignored = Some(Arc::new(Ignored::new(&self.given, &self.real)));

@@ -1,11 +1,13 @@
 //! The listening socket, and the lock file that announces it.
 
 use crate::editor::folders::Folders;
+use crate::editor::last_run::{LastRun, state_dir};
 use crate::editor::options::Options;
 use crate::support::complain;
 use ide_mcp::ide::ToolSet;
 use ide_mcp_mio::{Bind, EditorOptions, GuardMode, Guarding, Server, StartError, Wake};
 use mio::{Registry, Token};
+use std::env;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
@@ -23,22 +25,37 @@ pub(crate) fn listen(
         .tools(tools)
         .dialect(options.dialect)
         .filter(folders.filter())
-        .bind(if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) })
         .guarding(Guarding::OnThread(GuardMode::default(), wake));
-    let editor = match &options.token {
+    let state = state_dir(|name| env::var_os(name).map(Into::into));
+    let last = state.as_deref().filter(|_| options.resumes).and_then(|state| LastRun::read(state, folders));
+    let (bind, kept) = match last {
+        Some(LastRun { port, token }) => (Bind::Resume(port), Some(token)),
+        None if options.port == 0 => (Bind::AnyPort, options.token.clone()),
+        None => (Bind::Port(options.port), options.token.clone()),
+    };
+    let editor = match &kept {
         _ if !options.asks_for_token => editor.without_token(),
         Some(kept) => editor.resumed_token(kept.clone()),
         None => editor,
     };
+    let editor = editor.bind(bind);
     let server = Server::start(editor, registry, token).map_err(|error| match error {
         StartError::Bind { error, .. } => no_port(options.port, &error).into(),
         error => Box::<dyn Error>::from(error),
     })?;
-    if options.token.is_some() && options.asks_for_token && server.token() != options.token.as_ref() {
+    if kept.is_some() && options.asks_for_token && server.token() != kept.as_ref() {
         complain(
             "editor",
             "this system does not report the owner of a socket, so a fresh token replaces the kept one",
         );
+    }
+    // The command has the port in its environment, so the next run of the editor has to come back on it.
+    if let (true, Some(token)) = (options.resumes || !options.command.is_empty(), server.token()) {
+        let run = LastRun { port: server.port(), token: token.clone() };
+        let written = state.ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set".into());
+        if let Err(problem) = written.and_then(|state| run.write(&state, folders)) {
+            complain("editor", &format!("--resume will not find this run: {problem}"));
+        }
     }
     Ok(server)
 }

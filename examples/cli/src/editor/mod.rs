@@ -8,6 +8,8 @@ mod edits;
 mod folders;
 mod headless;
 mod ignored;
+mod last_run;
+mod launch;
 mod listen;
 mod options;
 mod paths;

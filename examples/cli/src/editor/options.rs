@@ -104,6 +104,12 @@ pub(crate) struct Options {
     pub(crate) on_diff: OnDiff,
     /// True if the files that ignore files name are hidden.
     ignores: bool,
+    /// True if the editor takes the port and the token of its last run.
+    pub(crate) resumes: bool,
+    /// True if the command gets the tools of the editor for its model.
+    pub(crate) gives_tools: bool,
+    /// The command to start beside the editor; empty if there is none.
+    pub(crate) command: Vec<String>,
     paths: Vec<PathBuf>,
 }
 
@@ -128,9 +134,13 @@ impl Options {
             dialect: Dialect::VsCode,
             on_diff: OnDiff::Ask,
             ignores: true,
+            resumes: false,
+            gives_tools: false,
+            command: Vec::new(),
             paths: Vec::new(),
         };
-        while let Some(argument) = parser.next()? {
+        while !options.take_command(&mut parser)? {
+            let Some(argument) = parser.next()? else { break };
             match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Long("headless") => options.headless = true,
@@ -141,6 +151,8 @@ impl Options {
                 Long("dialect") => options.dialect = parser.value()?.parse_with(dialect)?,
                 Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
                 Long("no-ignore") => options.ignores = false,
+                Long("resume") => options.resumes = true,
+                Long("mcp-config") => options.gives_tools = true,
                 Value(path) => options.paths.push(path.into()),
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
             }
@@ -151,7 +163,26 @@ impl Options {
         if options.token.is_some() && !options.asks_for_token {
             return Err("--token-of and --no-token exclude each other".into());
         }
+        if options.resumes && (options.port != 0 || options.token.is_some() || !options.asks_for_token) {
+            return Err("--resume takes the port and the token of the last run: leave --port, --token-of and --no-token out".into());
+        }
+        if options.gives_tools && options.command.is_empty() {
+            return Err("--mcp-config gives the tools to a command: add -- claude, for example".into());
+        }
         Ok(Some(options))
+    }
+
+    /// Takes the command after `--`. Returns true if there is one.
+    fn take_command(&mut self, parser: &mut lexopt::Parser) -> Result<bool, lexopt::Error> {
+        let Some(mut rest) = parser.try_raw_args() else { return Ok(false) };
+        if rest.next_if(|argument| argument == "--").is_none() {
+            return Ok(false);
+        }
+        self.command = rest.map(|word| word.string()).collect::<Result<_, _>>()?;
+        if self.command.is_empty() {
+            return Err("a command is missing after --, such as claude".into());
+        }
+        Ok(true)
     }
 
     /// Opens the folders, and returns them with the files to show. A path that can be neither is an error.

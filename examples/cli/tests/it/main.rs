@@ -25,6 +25,7 @@ mod files;
 mod forms;
 mod hidden;
 mod impostor;
+mod launch;
 mod lines;
 mod mcp_config;
 mod messages;

@@ -1,6 +1,7 @@
 //! The values of a finding in the advice and the command of its kind.
 
 use super::Finding;
+use crate::support::quoted;
 
 /// Fills in the advice and the command of a finding. The command stays empty if a path is no text, and is
 /// therefore known only in part.
@@ -31,16 +32,6 @@ fn filled(template: &str, values: &[(&str, &str)]) -> String {
         }
     }
     text
-}
-
-/// Returns a path quoted for a POSIX shell.
-fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
-    if !path.is_empty() && path.chars().all(is_plain) {
-        path.into()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod report;
 mod tools;
 mod unauthenticated;
 
+use crate::editor::launch::{Launch, ToolsFile};
 use crate::editor::listen::listen;
 use crate::editor::options::Options;
 use crate::editor::workspace::Workspace;
@@ -38,6 +39,7 @@ pub(crate) struct Editor {
     clock: Clock,
     unauthenticated: Reported,
     stopping: bool,
+    _tools: Option<ToolsFile>,
 }
 
 impl Editor {
@@ -59,11 +61,21 @@ impl Editor {
         server.host_mut().set_context(Context::new().prompts([]).resources([]));
         let lock = server.lock_path().map(|path| path.display().to_string());
         let report = Report::new(move || drop(waker.wake()));
+        let cwd = folders.first().to_owned();
         let workspace = Workspace::new(folders);
         let mut app = Headless::new(workspace, options.on_diff, report, move || drop(of_disk.wake()))?;
         app.report().write(&Event::Listening { port: server.port(), lock });
+        let launch = Launch::of(options, &server)?;
+        let (launch, tools) = launch.map_or((None, None), |(launch, tools)| (Some(launch), tools));
+        if let Some(launch) = launch {
+            let (is_started, problem) = match launch.split(&cwd) {
+                Ok(is_started) => (is_started, None),
+                Err(problem) => (false, Some(problem)),
+            };
+            app.report().write(&Event::Launch { line: launch.line(), is_started, problem });
+        }
         let (clock, unauthenticated) = (Clock::new(), Reported::default());
-        Ok((Self { server, input, app, clock, unauthenticated, stopping: false }, poll))
+        Ok((Self { server, input, app, clock, unauthenticated, stopping: false, _tools: tools }, poll))
     }
 
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {

@@ -95,6 +95,14 @@ pub(crate) enum Event<'a> {
         edit: u64,
         path: &'a str,
     },
+    /// The command that was given to the editor. If it was not started in a split of tmux, the line starts it.
+    Launch {
+        line: String,
+        #[serde(rename = "started")]
+        is_started: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
+    },
     /// The end of an expected edit.
     EditEnded {
         conn: u64,

@@ -26,6 +26,7 @@ pub(crate) mod view;
 #[cfg(test)]
 mod tests;
 
+use crate::editor::launch::{Launch, ToolsFile};
 use crate::editor::listen::listen;
 use crate::editor::options::Options;
 use app::{App, Flow, Quitting};
@@ -60,6 +61,7 @@ pub(crate) struct Editor {
     app: App,
     clock: Clock,
     stopping: Option<Stopping>,
+    _tools: Option<ToolsFile>,
 }
 
 #[derive(Debug)]
@@ -82,12 +84,17 @@ impl Editor {
         let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
         let mut app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
         app.open_targets(&files)?;
+        let launch = Launch::of(options, &server)?;
+        let (launch, tools) = launch.map_or((None, None), |(launch, tools)| (Some(launch), tools));
         // Last, so that earlier errors appear on the original screen.
         let theme = Theme::of_environment(|name| env::var(name).ok());
         let terminal = Terminal::take(poll.registry(), TERMINAL, theme)
             .map_err(|error| format!("the terminal cannot be used: {error}; --headless needs none"))?;
+        if let Some(launch) = launch {
+            app.launch(launch);
+        }
         let (decoder, clock) = (Decoder::default(), Clock::new());
-        Ok((Self { terminal, server, signals, decoder, app, clock, stopping: None }, poll))
+        Ok((Self { terminal, server, signals, decoder, app, clock, stopping: None, _tools: tools }, poll))
     }
 
     /// Runs the editor to its end, and prints the reason for the end.

@@ -150,6 +150,8 @@ impl Place {
             .env_remove("CLAUDE_CODE_IDE_HOST_OVERRIDE")
             .env_remove("CLAUDE_CODE_IDE_SKIP_VALID_CHECK")
             .env_remove("OPENCODE_EDITOR_SSE_PORT")
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("TMUX")
             .env_remove("WSL_DISTRO_NAME");
     }
 }

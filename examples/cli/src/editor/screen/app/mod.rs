@@ -9,6 +9,7 @@ mod watch;
 use crate::editor::diffs::Verdict;
 use crate::editor::edits::Expected;
 use crate::editor::folders::Folders;
+use crate::editor::launch::Launch;
 use crate::editor::options::OnDiff;
 use crate::editor::screen::disk::Disk;
 use crate::editor::screen::keys::{Input, MouseKind};
@@ -104,6 +105,22 @@ impl App {
         };
         app.refresh();
         Ok(app)
+    }
+
+    /// Starts the command of the command line in a split of tmux, or shows the line that starts it.
+    pub(crate) fn launch(&mut self, launch: Launch) {
+        let cwd = self.folders.first().to_owned();
+        self.with_disk(
+            move |_| (launch.split(&cwd), launch.line()),
+            |app, _, (split, line)| {
+                match split {
+                    Ok(true) => return app.model.happened(format!("started in a split of tmux: {line}")),
+                    Ok(false) => {}
+                    Err(problem) => app.model.report(Tone::Bad, problem),
+                }
+                app.model.launch_line = Some(line);
+            },
+        );
     }
 
     /// Runs the follow-ups of finished disk jobs, and starts the look and the checks that are due.

@@ -1,0 +1,129 @@
+//! The port and the token of the last run in the same folders, so that agents that were attached find the editor
+//! again. The file is below `XDG_STATE_HOME` or `~/.local/state`, and only its user can read it.
+//!
+//! While no editor listened on the port, another program could have received the token. The server therefore admits
+//! with it only programs of our own user (`Bind::Resume`).
+
+use crate::editor::folders::Folders;
+use ide_mcp::ide::AuthToken;
+use ide_mcp_lockfile::write_private;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, DirBuilder};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+
+/// The port and the token of an editor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LastRun {
+    pub(crate) port: u16,
+    pub(crate) token: AuthToken,
+}
+
+/// The contents of the file. The folders are compared, because two lists of folders can have one name.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    folders: Vec<PathBuf>,
+    port: u16,
+    token: String,
+}
+
+impl LastRun {
+    /// Reads the last run in these folders. Returns `None` without one, and if a program listens on its port: two
+    /// editors do not share a token.
+    pub(crate) fn read(state: &Path, folders: &Folders) -> Option<Self> {
+        let text = fs::read_to_string(file(state, folders)).ok()?;
+        let stored: Stored = serde_json::from_str(&text).ok()?;
+        let is_free = || TcpListener::bind((Ipv4Addr::LOCALHOST, stored.port)).is_ok();
+        let is_usable = stored.port != 0 && stored.folders == folders.given() && is_free();
+        let token = AuthToken::from_text(stored.token).ok()?;
+        is_usable.then_some(Self { port: stored.port, token })
+    }
+
+    /// Writes this run, for the next one.
+    ///
+    /// # Errors
+    /// The reason for which the file cannot be written.
+    pub(crate) fn write(&self, state: &Path, folders: &Folders) -> Result<(), String> {
+        let path = file(state, folders);
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let dir = path.parent().unwrap_or(state);
+        builder.create(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+        let stored =
+            Stored { folders: folders.given().to_vec(), port: self.port, token: self.token.as_str().into() };
+        let text = serde_json::to_string(&stored).map_err(|error| error.to_string())?;
+        write_private(&path, &text).map_err(|error| error.to_string())
+    }
+}
+
+/// Returns the directory in which programs keep their state, or `None` if the environment has none.
+pub(crate) fn state_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let named = |name| variable(name).filter(|path| path.is_absolute());
+    named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))
+}
+
+fn file(state: &Path, folders: &Folders) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    folders.given().hash(&mut hasher);
+    state.join("ide-mcp").join(format!("{:016x}.json", hasher.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_run_comes_back_in_its_folders() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-last-run-{}", std::process::id()));
+        let (one, other, state) = (root.join("one"), root.join("other"), root.join("state"));
+        for folder in [&one, &other] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let [one, other] = [one, other].map(|folder| Folders::open(&[folder]).unwrap());
+        assert_eq!(LastRun::read(&state, &one), None);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        for token in ["a", "b"] {
+            let run = LastRun { port, token: AuthToken::from_text(token.repeat(32)).unwrap() };
+            run.write(&state, &one).unwrap();
+        }
+        assert_eq!(LastRun::read(&state, &one), None, "the port is in use");
+        drop(listener);
+        let run = LastRun::read(&state, &one).unwrap();
+        assert_eq!((run.port, run.token.as_str()), (port, "b".repeat(32).as_str()));
+        assert_eq!(LastRun::read(&state, &other), None);
+        // A file of another list of folders is not used, whatever its name is.
+        fs::copy(file(&state, &one), file(&state, &other)).unwrap();
+        assert_eq!(LastRun::read(&state, &other), None);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode(&file(&state, &one)), 0o600);
+            assert_eq!(mode(&state.join("ide-mcp")), 0o700);
+        }
+        fs::write(file(&state, &one), "{").unwrap();
+        assert_eq!(LastRun::read(&state, &one), None);
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn state_directory_follows_the_environment() {
+        let cases: &[(&[(&str, &str)], Option<&str>)] = &[
+            (&[("XDG_STATE_HOME", "/x"), ("HOME", "/h")], Some("/x")),
+            (&[("XDG_STATE_HOME", "relative"), ("HOME", "/h")], Some("/h/.local/state")),
+            (&[("HOME", "/h")], Some("/h/.local/state")),
+            (&[("HOME", "")], None),
+            (&[], None),
+        ];
+        for (variables, expected) in cases {
+            let found = state_dir(|name| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value))
+            });
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{variables:?}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The command that the editor starts beside itself, such as an agent: in a split of tmux, or by a line that the
+//! person types in another terminal. The environment of the command leads to this editor.
+
+use crate::editor::options::Options;
+use crate::support::quoted;
+use ide_mcp::ide::McpConfig;
+use ide_mcp::ide::launch_env::{LaunchEnv, launch_env};
+use ide_mcp_lockfile::write_private;
+use ide_mcp_mio::Server;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs, io};
+
+/// A command with its environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// The words of the command, which begin with `env`.
+    words: Vec<String>,
+    /// True if the editor runs in tmux.
+    splits: bool,
+}
+
+/// The file that gives the tools of the editor to a model. Dropping this value removes the file.
+#[derive(Debug)]
+pub(crate) struct ToolsFile(PathBuf);
+
+impl Drop for ToolsFile {
+    fn drop(&mut self) {
+        // An error means that the file is gone already.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Launch {
+    /// Returns the launch that the command line asks for, if any, and the file for its model.
+    ///
+    /// # Errors
+    /// The reason for which the file cannot be written.
+    pub(crate) fn of(
+        options: &Options,
+        server: &Server,
+    ) -> Result<Option<(Self, Option<ToolsFile>)>, String> {
+        if options.command.is_empty() {
+            return Ok(None);
+        }
+        let file = if options.gives_tools { Some(tools_file(server)?) } else { None };
+        let inherited: Vec<(String, String)> = env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let path = file.as_ref().map(|file| file.0.as_path());
+        Ok(Some((Self::new(&options.command, server.port(), path, &inherited), file)))
+    }
+
+    /// Creates the launch of `command` by an editor that listens on `port`. With `mcp_config`, the command gets
+    /// this file by `--mcp-config`. `inherited` is the environment of the editor.
+    pub(crate) fn new(
+        command: &[String],
+        port: u16,
+        mcp_config: Option<&Path>,
+        inherited: &[(String, String)],
+    ) -> Self {
+        let pairs = inherited.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let LaunchEnv { set, remove, .. } = launch_env(Some(port), pairs);
+        let mut words = vec!["env".to_owned()];
+        words.extend(remove.into_iter().flat_map(|name| ["-u".to_owned(), name]));
+        words.extend(set.into_iter().map(|(name, value)| format!("{name}={value}")));
+        words.extend_from_slice(command);
+        if let Some(file) = mcp_config {
+            words.extend(["--mcp-config".to_owned(), file.display().to_string()]);
+        }
+        let splits = inherited.iter().any(|(name, value)| name == "TMUX" && !value.is_empty());
+        Self { words, splits }
+    }
+
+    /// Returns the line that starts the command in a shell.
+    pub(crate) fn line(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        words.join(" ")
+    }
+
+    /// Starts the command in a split of tmux, in this directory. Returns false outside of tmux.
+    ///
+    /// # Errors
+    /// The reason for which tmux makes no split.
+    pub(crate) fn split(&self, cwd: &Path) -> Result<bool, String> {
+        if !self.splits {
+            return Ok(false);
+        }
+        let mut tmux = Command::new("tmux");
+        // Several words are a command without a shell.
+        tmux.args(["split-window", "-h", "-c"]).arg(cwd).args(&self.words).stdin(Stdio::null());
+        let problem = match tmux.output() {
+            Ok(output) if output.status.success() => return Ok(true),
+            Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                "the program tmux is not installed".into()
+            }
+            Err(error) => error.to_string(),
+        };
+        Err(format!("tmux makes no split: {problem}"))
+    }
+}
+
+fn tools_file(server: &Server) -> Result<ToolsFile, String> {
+    let lock = server.lock_path().ok_or("the editor has no lock file")?;
+    let path = lock.with_file_name(format!("{}.mcp.json", server.port()));
+    let config = McpConfig::new("editor", server.port(), server.token().cloned());
+    write_private(&path, &config.to_json()).map_err(|error| error.to_string())?;
+    Ok(ToolsFile(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_has_environment_and_quoted_words() {
+        let own = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
+        };
+        let hosts = "no_proxy=localhost,127.0.0.1,::1 NO_PROXY=localhost,127.0.0.1,::1";
+        let cases: &[(&str, &[&str], Option<&str>, &[(&str, &str)], &str)] = &[
+            (
+                "plain",
+                &["claude"],
+                None,
+                &[],
+                "CLAUDE_CODE_SSE_PORT=7 ENABLE_IDE_INTEGRATION=true HOSTS claude",
+            ),
+            (
+                "arguments, and tools for the model",
+                &["claude", "--resume", "it's this"],
+                Some("/h/7.mcp.json"),
+                &[],
+                r"CLAUDE_CODE_SSE_PORT=7 ENABLE_IDE_INTEGRATION=true HOSTS claude --resume 'it'\''s this' --mcp-config /h/7.mcp.json",
+            ),
+            (
+                "the terminal of another editor",
+                &["claude"],
+                None,
+                &[("FORCE_CODE_TERMINAL", "true"), ("CLAUDE_CODE_SSE_PORT", "1")],
+                "-u FORCE_CODE_TERMINAL CLAUDE_CODE_SSE_PORT=7 ENABLE_IDE_INTEGRATION=true HOSTS claude",
+            ),
+        ];
+        for (name, command, config, inherited, expected) in cases {
+            let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+            let launch = Launch::new(&command, 7, config.map(Path::new), &own(inherited));
+            assert_eq!(launch.line(), format!("env {}", expected.replace("HOSTS", hosts)), "{name}");
+            assert_eq!(launch.split(Path::new("/")), Ok(false), "{name}: there is no tmux");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The command that an editor starts beside itself, and the port and token that the editor keeps for it.
+
+use crate::support::tmux::Tmux;
+use crate::support::{Editor, Place, Process};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Starts a headless editor with these options and this command.
+fn editor(place: &Place, options: &[&str], command: &[&str]) -> Editor {
+    let arguments: Vec<&str> = ["--headless"]
+        .iter()
+        .chain(options)
+        .chain(&["--"][..command.len().min(1)])
+        .chain(command)
+        .copied()
+        .collect();
+    Editor::at(place.start("editor", &arguments))
+}
+
+/// Runs a line in a shell in the place. Returns its output.
+fn run(place: &Place, line: &str) -> String {
+    let mut shell = Command::new("sh");
+    place.house(shell.args(["-c", line]));
+    let output = shell.output().unwrap();
+    assert!(output.status.success(), "{line}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn token(lock: &PathBuf) -> (String, Value) {
+    let text = fs::read_to_string(lock).unwrap();
+    let fields: Value = serde_json::from_str(&text).unwrap();
+    (lock.file_stem().unwrap().to_str().unwrap().into(), fields["authToken"].clone())
+}
+
+#[test]
+fn line_leads_the_command_to_its_editor() {
+    let place = Place::new("launch");
+    // Another editor in the folder: the agent finds its own by the port in its environment.
+    let _other = editor(&place, &[], &[]);
+    let program = crate::executable();
+    let mut editor = editor(&place, &["--mcp-config"], &[program, "agent", "--json", "tools"]);
+    let launch = editor.until("launch");
+    assert_eq!((&launch["started"], &launch["problem"]), (&Value::Bool(false), &Value::Null), "{launch}");
+    let line = launch["line"].as_str().unwrap();
+    let (line, file) = line.rsplit_once(" --mcp-config ").unwrap();
+    assert!(run(&place, line).contains("openDiff"), "{line}");
+    assert!(editor.until("connected").is_object());
+
+    let config: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    assert!(config["mcpServers"]["editor"]["url"].as_str().unwrap().ends_with("/models"), "{config}");
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    editor.send_line(r#"{"cmd":"quit"}"#);
+    assert_eq!(editor.end().0, Some(0));
+    assert!(!fs::exists(file).unwrap(), "the file with the token goes with its editor");
+}
+
+#[test]
+fn port_and_token_come_back_with_resume() {
+    let place = Place::new("resume");
+    let mut first = editor(&place, &[], &["true"]);
+    let run = token(&place.published("the editor", None));
+    let mut agent = place.agent(&["--reconnect", "watch"]);
+    first.until("connected");
+    first.kill();
+    // The agent finds the editor again by itself, after a kill and after an end in good order.
+    for _ in 0..2 {
+        let mut editor = editor(&place, &["--resume"], &[]);
+        assert_eq!(token(&place.published("the editor", None)), run);
+        editor.until("connected");
+        editor.send_line(r#"{"cmd":"quit"}"#);
+        assert_eq!(editor.end().0, Some(0));
+    }
+    agent.kill();
+}
+
+#[test]
+fn second_editor_shares_no_token() {
+    let place = Place::new("resume-two");
+    let _first = editor(&place, &["--resume"], &[]);
+    let (port, first) = token(&place.published("the editor", None));
+    let _second = editor(&place, &["--resume"], &[]);
+    let (other, second) = token(&place.published("the editor", Some(&port)));
+    assert!(port != other && first != second);
+}
+
+#[test]
+fn command_starts_in_a_split_of_tmux() {
+    let place = Place::new("split");
+    let home = place.home();
+    let program = crate::executable();
+    let variables = [("HOME", home.to_str().unwrap()), ("EDITOR", program), ("COLORTERM", "truecolor")];
+    let tmux = Tmux::new(&home, &place.project(), &variables);
+    tmux.resize(120, 35);
+    tmux.line("\"$EDITOR\" editor -- sh -c 'pwd; echo port $CLAUDE_CODE_SSE_PORT; sleep 60'");
+    let (port, _) = token(&place.published("the editor", None));
+    let screen = tmux.wait(&format!("port {port}"));
+    assert!(screen.contains(place.project().to_str().unwrap().rsplit('/').next().unwrap()), "{screen}");
+    assert_eq!(tmux.says("#{window_panes}"), "2");
+}
+
+#[test]
+fn wrong_launches_are_refused() {
+    let place = Place::new("launch-refused");
+    let cases: &[(&[&str], &str)] = &[
+        (&["--"], "a command is missing after --"),
+        (&["--mcp-config"], "--mcp-config gives the tools to a command: add -- claude"),
+        (&["--resume", "--port", "1"], "leave --port, --token-of and --no-token out"),
+        (&["--resume", "--no-token"], "leave --port, --token-of and --no-token out"),
+    ];
+    for (arguments, expected) in cases {
+        let mut editor: Process = place.start("editor", arguments);
+        editor.fails(2, &[expected]);
+    }
+}
