@@ -84,6 +84,11 @@ impl Folders {
         &self.given
     }
 
+    /// Returns the folders without symbolic links.
+    pub(crate) fn real(&self) -> &[PathBuf] {
+        &self.real
+    }
+
     /// Returns the label of a file in a list: its path below its folder, or the whole path.
     pub(crate) fn label(&self, shown: &Path) -> String {
         let below = self.given.iter().chain(&self.real).find_map(|folder| {

@@ -14,13 +14,14 @@ use std::io::{self, ErrorKind};
 /// Starts the server. The guard of the lock file runs on a thread, so that the loop never waits for a disk.
 pub(crate) fn listen(
     options: &Options,
+    name: &str,
     folders: &Folders,
     tools: ToolSet,
     registry: &Registry,
     token: Token,
     wake: Wake,
 ) -> Result<Server, Box<dyn Error>> {
-    let editor = EditorOptions::new(options.name.as_str(), env!("CARGO_PKG_VERSION"))
+    let editor = EditorOptions::new(name, env!("CARGO_PKG_VERSION"))
         .folders(folders.given())
         .tools(tools)
         .dialect(options.dialect)

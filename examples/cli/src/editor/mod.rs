@@ -11,6 +11,7 @@ mod ignored;
 mod last_run;
 mod launch;
 mod listen;
+mod neighbors;
 mod options;
 mod paths;
 mod read;

@@ -1,6 +1,7 @@
 //! The command line of the editor.
 
 use crate::editor::folders::Folders;
+use crate::editor::neighbors::Neighbors;
 use crate::editor::paths::{Named, Target};
 use crate::support::parse_port;
 use ide_mcp::ide::{AuthToken, Dialect, LockFile};
@@ -24,7 +25,8 @@ the editor writes events to standard output and reads commands from standard inp
                   because other users can know a token that outlived its editor; a token as an argument would be visible
                   to other users
   --no-token      accept every program that reaches the port, for clients that cannot send a token
-  --name NAME     the name of the editor for agents (default: ide-mcp editor)
+  --name NAME     the name of the editor for agents (default: ide-mcp editor, with a number if another editor of that
+                  name has the folders open)
   --dialect D     the names, the message shapes and the rules for clients: vs-code (default), jetbrains, snake-case or
                   obsidian
   --on-diff HOW   how a proposed change is decided: ask (default) the person at the screen or the program that sends the
@@ -99,7 +101,7 @@ pub(crate) struct Options {
     pub(crate) token: Option<AuthToken>,
     /// True if clients have to send the token.
     pub(crate) asks_for_token: bool,
-    pub(crate) name: String,
+    name: Option<String>,
     pub(crate) dialect: Dialect,
     pub(crate) on_diff: OnDiff,
     /// True if the files that ignore files name are hidden.
@@ -130,7 +132,7 @@ impl Options {
             port: 0,
             token: None,
             asks_for_token: true,
-            name: "ide-mcp editor".into(),
+            name: None,
             dialect: Dialect::VsCode,
             on_diff: OnDiff::Ask,
             ignores: true,
@@ -147,7 +149,7 @@ impl Options {
                 Long("port") => options.port = parse_port(&parser.value()?, 0)?,
                 Long("token-of") => options.token = Some(token_of(&PathBuf::from(parser.value()?))?),
                 Long("no-token") => options.asks_for_token = false,
-                Long("name") => options.name = parser.value()?.string()?,
+                Long("name") => options.name = Some(parser.value()?.string()?),
                 Long("dialect") => options.dialect = parser.value()?.parse_with(dialect)?,
                 Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
                 Long("no-ignore") => options.ignores = false,
@@ -157,7 +159,7 @@ impl Options {
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
             }
         }
-        if options.name.trim().is_empty() {
+        if options.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
             return Err("--name takes a name that agents can show, not an empty one".into());
         }
         if options.token.is_some() && !options.asks_for_token {
@@ -190,6 +192,11 @@ impl Options {
         let Named { folders, files } = Named::of(&self.paths)?;
         let folders = Folders::open(&folders)?;
         Ok((if self.ignores { folders.with_ignored() } else { folders }, files))
+    }
+
+    /// Returns the name of the editor for agents. A name of the person stays as it is.
+    pub(crate) fn name(&self, neighbors: &Neighbors) -> String {
+        self.name.clone().unwrap_or_else(|| neighbors.free_name("ide-mcp editor"))
     }
 
     /// Returns the interface of the editor, or the reason why there can be none.

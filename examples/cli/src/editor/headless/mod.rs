@@ -13,6 +13,7 @@ mod unauthenticated;
 
 use crate::editor::launch::{Launch, ToolsFile};
 use crate::editor::listen::listen;
+use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
 use crate::editor::workspace::Workspace;
 use app::Headless;
@@ -56,7 +57,8 @@ impl Editor {
         let input = Input::new(waker.clone())?;
         let (of_lock, of_disk) = (waker.clone(), waker.clone());
         let wake = Wake::new(move || drop(of_lock.wake()));
-        let mut server = listen(options, &folders, all_tools(), poll.registry(), SERVER, wake)?;
+        let name = options.name(&Neighbors::new(&folders));
+        let mut server = listen(options, &name, &folders, all_tools(), poll.registry(), SERVER, wake)?;
         // A session knows only the lists that are declared at its beginning.
         server.host_mut().set_context(Context::new().prompts([]).resources([]));
         let lock = server.lock_path().map(|path| path.display().to_string());

@@ -7,6 +7,7 @@ use super::model::tree::Listed;
 use crate::editor::diagnostics::Asked;
 use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
+use crate::editor::neighbors::Neighbors;
 use crate::editor::read::read;
 use crate::editor::workspace::{on_disk, unicode};
 use ide_mcp::ide::Diagnostic;
@@ -27,6 +28,8 @@ pub(crate) struct Disk {
     written: BTreeMap<PathBuf, Stamp>,
     asked: Asked,
     edits: Edits,
+    /// The other editors in these folders; `None` before this editor has a port.
+    pub(crate) neighbors: Option<Neighbors>,
 }
 
 impl AsMut<Edits> for Disk {
@@ -42,6 +45,7 @@ impl Disk {
             folders,
             written: BTreeMap::new(),
             asked: Asked::default(),
+            neighbors: None,
         }
     }
 

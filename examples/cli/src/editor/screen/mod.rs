@@ -28,6 +28,7 @@ mod tests;
 
 use crate::editor::launch::{Launch, ToolsFile};
 use crate::editor::listen::listen;
+use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
 use app::{App, Flow, Quitting};
 use ide_mcp::ide::display_safe_lines;
@@ -81,8 +82,11 @@ impl Editor {
         let waker = Waker::new(poll.registry(), WAKER)?;
         let of_disk = waker.clone();
         let wake = Wake::new(move || drop(waker.wake()));
-        let server = listen(options, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
+        let neighbors = Neighbors::new(&folders);
+        let name = options.name(&neighbors);
+        let server = listen(options, &name, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
         let mut app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
+        app.announce(name, server.port(), neighbors);
         app.open_targets(&files)?;
         let launch = Launch::of(options, &server)?;
         let (launch, tools) = launch.map_or((None, None), |(launch, tools)| (Some(launch), tools));

@@ -1,8 +1,10 @@
 //! The changes on disk, which the editor follows.
 
 use super::App;
+use crate::editor::neighbors::Neighbors;
 use crate::editor::screen::disk::{self, Found, Listing, Seen};
 use crate::editor::screen::model::Tone;
+use crate::editor::screen::model::attach::Attach;
 use crate::editor::screen::view::reveal;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -13,6 +15,12 @@ use std::time::Duration;
 const WATCH: Duration = Duration::from_secs(1);
 
 impl App {
+    /// Shows the name and the port of this editor, and looks for other editors in its folders from now on.
+    pub(crate) fn announce(&mut self, name: String, port: u16, neighbors: Neighbors) {
+        self.model.attach = Some(Attach { name, port, neighbors: neighbors.found().to_vec() });
+        self.disk.run(None, move |disk| disk.neighbors = Some(neighbors), |_, _, _, ()| {});
+    }
+
     /// Looks for changes of files on disk. During a look, it schedules another one.
     pub(crate) fn look(&mut self) {
         if self.watch_at.take().is_none() {
@@ -22,8 +30,19 @@ impl App {
         let seen = self.seen();
         self.disk.run(
             None,
-            move |disk| disk::look(&disk.folders, seen),
-            |app, _, now, found| {
+            move |disk| {
+                let neighbors = disk.neighbors.as_mut();
+                let changed =
+                    neighbors.and_then(|neighbors| neighbors.look().then(|| neighbors.found().to_vec()));
+                (disk::look(&disk.folders, seen), changed)
+            },
+            |app, _, now, (found, neighbors)| {
+                if let (Some(attach), Some(neighbors)) = (&mut app.model.attach, neighbors) {
+                    attach.neighbors = neighbors;
+                    let address = attach.address();
+                    app.stale = true;
+                    app.model.happened(address);
+                }
                 app.watch_at = Some(now.saturating_add(WATCH));
                 app.found(found);
                 if mem::take(&mut app.looks_again) {

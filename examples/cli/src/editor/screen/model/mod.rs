@@ -2,6 +2,7 @@
 //! disk, no terminal and no socket.
 
 pub(crate) mod act;
+pub(crate) mod attach;
 pub(crate) mod buffer;
 pub(crate) mod change;
 pub(crate) mod columns;
@@ -18,6 +19,7 @@ pub(crate) mod wrap;
 pub(crate) mod written;
 
 use crate::editor::diffs::Verdict;
+use attach::Attach;
 use document::Document;
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, Unauthenticated};
@@ -63,6 +65,8 @@ pub(crate) struct Model {
     /// The text of the last search.
     needle: String,
     pub(crate) agents: Vec<Agent>,
+    /// The address of this editor; `None` before it has a port.
+    pub(crate) attach: Option<Attach>,
     /// True if agents receive nothing of the editor.
     pub(crate) is_paused: bool,
     /// Counts of the connections that were never let in.
@@ -143,6 +147,7 @@ impl Model {
             prompt: None,
             needle: String::new(),
             agents: Vec::new(),
+            attach: None,
             is_paused: false,
             unauthenticated: Unauthenticated::default(),
             log: VecDeque::new(),

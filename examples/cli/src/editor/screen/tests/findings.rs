@@ -1,7 +1,9 @@
 //! Former faults, each with its number in the review of the editor by newcomers.
 
 use super::Desk;
+use crate::editor::neighbors::Neighbor;
 use crate::editor::paths::Target;
+use crate::editor::screen::model::attach::Attach;
 
 /// Returns the text of the shown file.
 fn text(desk: &Desk) -> String {
@@ -109,4 +111,63 @@ fn e9_files_of_the_command_line_are_shown() {
     desk.turn();
     desk.shows("is not UTF-8");
     desk.shows("1  one");
+}
+
+#[test]
+fn e3_e4_address_and_ways_are_shown() {
+    let neighbor = |name: &str| Neighbor { name: name.into(), port: 50_001, pid: None };
+    type Row<'a> = (&'a str, Vec<Neighbor>, &'a [&'a str], &'a [&'a str]);
+    let by_port = "CLAUDE_CODE_SSE_PORT=41234 claude";
+    let cases: [Row<'_>; 3] = [
+        ("alone", vec![], &["claude --ide", "in claude, then editor", by_port], &["editors here"]),
+        (
+            "with another name",
+            vec![neighbor("other")],
+            &[
+                "one of 2 editors here",
+                "2 editors here: claude --ide attaches to none",
+                "in claude, then editor",
+                by_port,
+            ],
+            &["claude --ide  from"],
+        ),
+        (
+            "with the same name",
+            vec![neighbor("editor"), neighbor("x")],
+            &["one of 3 editors here", by_port],
+            &["/ide"],
+        ),
+    ];
+    for (name, neighbors, shown, absent) in cases {
+        for size in [(80, 24), (120, 35)] {
+            let mut desk = Desk::new(&[("a.txt", "")]);
+            desk.app.resize(size);
+            desk.app.model.attach =
+                Some(Attach { name: "editor".into(), port: 41_234, neighbors: neighbors.clone() });
+            let screen = desk.screen();
+            assert!(screen.contains("nobody attached · port 41234 · editor"), "{name}:\n{screen}");
+            assert!(shown.iter().all(|text| screen.contains(text)), "{name}:\n{screen}");
+            assert!(!absent.iter().any(|text| screen.contains(text)), "{name}:\n{screen}");
+            desk.keys("\x1bOS");
+            desk.shows(by_port);
+            let page = desk.screen();
+            assert_eq!(page.contains("port 50001"), !neighbors.is_empty(), "{name}:\n{page}");
+            // The address stays when an agent is there, and a message is in front of it.
+            desk.keys("\x1b");
+            desk.attach("claude-code");
+            desk.wait(8_000);
+            desk.shows("● claude-code 2.1 · port 41234 · editor");
+            desk.keys("\x1bOR");
+            desk.shows("no change is proposed");
+            assert!(!desk.screen().contains("41234 · editor"), "{name}:\n{}", desk.screen());
+        }
+    }
+}
+
+#[test]
+fn e4_address_is_cut_on_a_small_screen() {
+    let mut desk = Desk::new(&[]);
+    desk.app.resize((40, 10));
+    desk.app.model.attach = Some(Attach { name: "editor".into(), port: 41_234, neighbors: Vec::new() });
+    desk.shows("nobody attached · port 41234 · e");
 }

@@ -118,29 +118,43 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
         Some(names) => (" ● ", names, Ink::StatusGood),
     };
     let end = canvas.write(area, sign, ink);
-    // A message has priority over the names of the agents.
-    let said = model.message.as_ref().map(|message| (message.text.as_str(), message.tone));
-    let said = said.or_else(|| model.stopping.as_deref().map(|reason| (reason, Tone::Plain)));
-    let last = said.or_else(|| model.activity.as_ref().map(|(text, _)| (text.as_str(), Tone::Plain)));
-    let text = last.map_or("", |(text, _)| text);
+    let (text, ink, is_address) = latest(model);
     let free = room.saturating_sub(3);
-    let for_names = if width(text).saturating_add(width(&names)).saturating_add(3) <= free {
+    // A message has priority over the names of the agents, and they have priority over the address.
+    let for_names = if is_address || width(&text).saturating_add(width(&names)).saturating_add(3) <= free {
         free
     } else {
-        free.saturating_sub(width(text)).saturating_sub(3).min(free / 2)
+        free.saturating_sub(width(&text)).saturating_sub(3).min(free / 2)
     };
     let shown = if for_names < 6 { String::new() } else { fitted(&names, for_names) };
     let end = canvas.write(rest(area, end), &shown, Ink::Status);
+    // The beginning of an address is its port.
+    let text = if is_address && rest(area, end).width < 14 { "" } else { &text };
     let between = if shown.is_empty() || text.is_empty() { "" } else { " · " };
     let end = canvas.write(rest(area, end), between, Ink::StatusDim);
-    let ink = match (said, last) {
-        (Some((_, Tone::Good)), _) => Ink::StatusGood,
-        (Some((_, Tone::Bad)), _) => Ink::StatusBad,
-        (Some((_, Tone::Plain)), _) => Ink::Status,
-        (None, _) => Ink::StatusDim,
-    };
     let left = rest(area, end);
     canvas.write(left, &fitted(text, left.width.into()), ink);
+}
+
+/// Returns the latest message, or else the latest event of an agent, or else the address of this editor. The last value
+/// is true for the address.
+fn latest(model: &Model) -> (String, Ink, bool) {
+    if let Some(message) = &model.message {
+        let ink = match message.tone {
+            Tone::Good => Ink::StatusGood,
+            Tone::Plain => Ink::Status,
+            Tone::Bad => Ink::StatusBad,
+        };
+        return (message.text.clone(), ink, false);
+    }
+    match (&model.stopping, &model.activity, &model.attach) {
+        (Some(reason), _, _) => (reason.clone(), Ink::Status, false),
+        (None, Some((text, _)), _) => (text.clone(), Ink::StatusDim, false),
+        (None, None, Some(attach)) => {
+            (attach.address(), if attach.is_alone() { Ink::StatusDim } else { Ink::Status }, true)
+        }
+        (None, None, None) => (String::new(), Ink::StatusDim, false),
+    }
 }
 
 /// Returns the names of the agents. A name of several agents is there once, with their number.

@@ -31,7 +31,7 @@ pub(crate) fn draw(model: &Model) -> Canvas {
                 let problem = |line: usize| document.problem_in(line).is_some();
                 text::draw(&document.buffer, problem, has_focus, area, &mut canvas);
             }
-            (None, None, None) => pages::draw_nothing(area, &mut canvas),
+            (None, None, None) => pages::draw_nothing(model, area, &mut canvas),
         }
     }
     bars::draw(model, &layout, &mut canvas);

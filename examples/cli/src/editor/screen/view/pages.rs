@@ -15,6 +15,8 @@ enum Line {
     Entry(String, String),
     /// The entry on which the keys act.
     Marked(String, String),
+    /// A command, which is never cut by a column, and its effect.
+    Command(String, String),
     Blank,
 }
 
@@ -23,7 +25,7 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
     let lines = lines(model, page.kind);
     let column = lines.iter().map(|line| match line {
         Line::Entry(word, _) | Line::Marked(word, _) => word.chars().count(),
-        Line::Heading(_) | Line::Blank => 0,
+        Line::Heading(_) | Line::Command(..) | Line::Blank => 0,
     });
     let most = usize::from(area.width) * 2 / 5;
     let column = column.max().unwrap_or_default().min(most).saturating_add(5);
@@ -41,6 +43,11 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
                 canvas.write(row, &format!("   {word}"), key);
                 let body = rest(row, row.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX)));
                 canvas.write(body, &fitted(text, body.width.into()), body_ink);
+            }
+            Line::Command(command, effect) => {
+                let end = canvas.write(row, &format!("   {command}  "), Ink::Key);
+                let body = rest(row, end);
+                canvas.write(body, &fitted(effect, body.width.into()), Ink::Text);
             }
             Line::Blank => {}
         }
@@ -79,7 +86,7 @@ fn help() -> Vec<Line> {
 fn activity(model: &Model) -> Vec<Line> {
     let mut lines = vec![Line::Heading("Attached")];
     if model.agents.is_empty() {
-        lines.push(Line::Entry("nobody".into(), "agents in these folders find this editor".into()));
+        lines.push(Line::Entry("nobody".into(), String::new()));
     }
     lines.extend(model.agents.iter().map(|agent| {
         let process = agent.pid.map_or_else(String::new, |pid| format!("process {pid}"));
@@ -90,6 +97,16 @@ fn activity(model: &Model) -> Vec<Line> {
         let counts =
             format!("{refused} refused, {wrong_tokens} of them for a wrong token; {ended} ended unanswered");
         lines.push(Line::Entry("not let in".into(), counts));
+    }
+    if let Some(attach) = &model.attach {
+        lines.extend([Line::Blank, Line::Heading("How an agent attaches to this editor")]);
+        lines.extend(attach.ways().into_iter().map(|(command, effect)| Line::Command(command, effect)));
+        let here = attach.neighbors.iter().map(|neighbor| (neighbor.name.as_str(), neighbor.port));
+        if !attach.is_alone() {
+            lines.extend([Line::Blank, Line::Heading("The editors that have these folders open")]);
+            lines.push(Line::Entry(attach.name.clone(), format!("port {}, this one", attach.port)));
+            lines.extend(here.map(|(name, port)| Line::Entry(name.to_owned(), format!("port {port}"))));
+        }
     }
     lines.extend([Line::Blank, Line::Heading("What happened, the latest first")]);
     lines.extend(model.log.iter().rev().map(|entry| {
@@ -125,16 +142,21 @@ fn ago(now: Time, at: Time) -> String {
 }
 
 /// Draws the screen without an open file.
-pub(crate) fn draw_nothing(area: Rect, canvas: &mut Canvas) {
+pub(crate) fn draw_nothing(model: &Model, area: Rect, canvas: &mut Canvas) {
     canvas.fill(area, Ink::Text);
-    let lines = [
-        ("No file is open", Ink::Heading),
-        ("", Ink::Dim),
-        ("Enter opens what is marked on the left.", Ink::Dim),
-        ("An agent in these folders finds this editor by itself:", Ink::Dim),
-        ("claude --ide", Ink::Key),
-        ("What it proposes is shown here.", Ink::Dim),
+    let mut lines = vec![
+        ("No file is open".to_owned(), Ink::Heading),
+        (String::new(), Ink::Dim),
+        ("Enter opens what is marked on the left.".to_owned(), Ink::Dim),
     ];
+    if let Some(attach) = &model.attach {
+        lines.extend(attach.warning().map(|warning| (warning, Ink::Text)));
+        lines.push((format!("An agent attaches to {} by", attach.name), Ink::Dim));
+        lines.extend(
+            attach.ways().into_iter().map(|(command, effect)| (format!("{command}  {effect}"), Ink::Key)),
+        );
+    }
+    lines.push(("What an agent proposes is shown here.".to_owned(), Ink::Dim));
     let above = usize::from(area.height).saturating_sub(lines.len()) / 3;
     for ((text, ink), row) in lines.iter().zip(above..area.height.into()) {
         let y = area.y.saturating_add(u16::try_from(row).unwrap_or(u16::MAX));

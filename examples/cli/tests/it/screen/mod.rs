@@ -1,6 +1,9 @@
 //! The editor with its screen in tmux, driven by keys as by a person, with the agent as a process
 //! beside it. The tests fail if tmux is not installed.
 
+mod address;
+mod work;
+
 use crate::support::Place;
 use crate::support::tmux::Tmux;
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,17 +18,22 @@ struct Desk {
 impl Desk {
     /// Starts a shell in a project.
     fn new(name: &str) -> Self {
+        Self::with(name, &[])
+    }
+
+    /// Starts a shell in a project, with further variables.
+    fn with(name: &str, variables: &[(&str, &str)]) -> Self {
         let place = Place::new(name);
         let command = place.command("editor", &[]);
         let home = place.home();
-        let variables = [
+        let own = [
             ("HOME", home.to_str().unwrap()),
             ("EDITOR", command.get_program().to_str().unwrap()),
             ("COLORTERM", "truecolor"),
             ("IDE_MCP_EDITOR_PANICS_AT", "SIGUSR2"),
             ("RUST_BACKTRACE", "0"),
         ];
-        let tmux = Tmux::new(&home, &place.project(), &variables);
+        let tmux = Tmux::new(&home, &place.project(), &[&own, variables].concat());
         Self { tmux, place }
     }
 
@@ -37,7 +45,13 @@ impl Desk {
     }
 
     fn start(&self) {
-        self.tmux.line("stty -a > ../before; clear; \"$EDITOR\" editor; echo \"status $?\"");
+        self.start_with("");
+    }
+
+    /// Starts the editor with arguments.
+    fn start_with(&self, arguments: &str) {
+        let line = format!("stty -a > ../before; clear; \"$EDITOR\" editor {arguments}; echo \"status $?\"");
+        self.tmux.line(&line);
         self.tmux.wait("nobody attached");
     }
 

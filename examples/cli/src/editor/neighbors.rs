@@ -1,0 +1,202 @@
+//! The other editors in which an agent of the open folders can see its files as well.
+//!
+//! An agent that finds several editors attaches to none of them by itself, so the person has to choose one: by its name
+//! or by its port.
+
+use crate::editor::folders::Folders;
+use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::matching::check_transport;
+use ide_mcp_lockfile::{Found, from_environment, pid_alive, scan};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::SystemTime;
+
+/// An editor with a folder that contains one of the open folders, or lies in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Neighbor {
+    pub(crate) name: String,
+    pub(crate) port: u16,
+    pub(crate) pid: Option<u32>,
+}
+
+/// The neighbors of an editor, and the state of the directories of lock files when they were read.
+#[derive(Debug)]
+pub(crate) struct Neighbors {
+    /// The open folders without symbolic links.
+    folders: Vec<PathBuf>,
+    dirs: Vec<(PathBuf, Option<SystemTime>)>,
+    found: Vec<Neighbor>,
+}
+
+impl Neighbors {
+    /// Reads the lock files that the real client reads. Without a directory of lock files there are no neighbors; the
+    /// start of the server reports that error.
+    pub(crate) fn new(folders: &Folders) -> Self {
+        let dirs = from_environment(Extras::default()).unwrap_or_default();
+        Self::in_dirs(dirs.into_iter().map(|candidate| candidate.dir.into()).collect(), folders.real())
+    }
+
+    fn in_dirs(dirs: Vec<PathBuf>, folders: &[PathBuf]) -> Self {
+        let dirs = dirs.into_iter().map(|dir| (dir, None)).collect();
+        let mut neighbors = Self { folders: folders.to_vec(), dirs, found: Vec::new() };
+        neighbors.read();
+        neighbors
+    }
+
+    pub(crate) fn found(&self) -> &[Neighbor] {
+        &self.found
+    }
+
+    /// Reads the lock files again if a file was added or removed, or if a neighbor is dead: a killed editor leaves its
+    /// file. Returns true if the neighbors are others now. Otherwise each directory costs one access to its metadata.
+    pub(crate) fn look(&mut self) -> bool {
+        let is_same = self.dirs.iter().all(|(dir, time)| modified(dir) == *time);
+        let is_dead = |neighbor: &Neighbor| neighbor.pid.and_then(pid_alive) == Some(false);
+        if is_same && !self.found.iter().any(is_dead) {
+            return false;
+        }
+        let before = self.found.clone();
+        self.read();
+        before != self.found
+    }
+
+    /// Returns a name that no neighbor has: agents list equal names without a difference. A number tells two editors of
+    /// one folder apart, and the name of the folder would not.
+    pub(crate) fn free_name(&self, wanted: &str) -> String {
+        let is_free = |name: &String| !self.found.iter().any(|neighbor| neighbor.name == *name);
+        let numbered = (2_u32..).map(|number| format!("{wanted} {number}"));
+        std::iter::once(wanted.to_owned()).chain(numbered).find(is_free).unwrap_or_else(|| wanted.to_owned())
+    }
+
+    fn read(&mut self) {
+        let mut found = Vec::new();
+        for (dir, time) in &mut self.dirs {
+            // The time is read before the files, so that a change during the scan counts as later.
+            *time = modified(dir);
+            let files = scan(&*dir).unwrap_or_default();
+            found.extend(files.iter().filter_map(|file| neighbor(file, &self.folders)));
+        }
+        found.sort_by_key(|neighbor: &Neighbor| neighbor.port);
+        self.found = found;
+    }
+}
+
+fn neighbor(found: &Found, folders: &[PathBuf]) -> Option<Neighbor> {
+    let file = found.file.as_ref().ok()?;
+    let is_usable = check_transport(file).is_ok() && found.pid_alive != Some(false);
+    let overlaps = |folder: &String| {
+        let theirs = Path::new(folder).canonicalize().unwrap_or_else(|_| folder.into());
+        folders
+            .iter()
+            .any(|ours| theirs.is_absolute() && (ours.starts_with(&theirs) || theirs.starts_with(ours)))
+    };
+    let is_other = file.pid != Some(process::id());
+    let is_neighbor = is_usable && is_other && file.workspace_folders.iter().any(overlaps);
+    is_neighbor.then_some(Neighbor { name: file.ide_name.clone(), port: found.port?, pid: file.pid })
+}
+
+fn modified(dir: &Path) -> Option<SystemTime> {
+    dir.metadata().and_then(|metadata| metadata.modified()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ide_mcp::ide::LockFile;
+    use ide_mcp_lockfile::{LockDir, new_token};
+    use std::fs;
+    use std::process::{Child, Command};
+
+    struct Dir(PathBuf);
+
+    impl Dir {
+        fn new(name: &str) -> Self {
+            let root = std::env::temp_dir().join(format!("ide-mcp-neighbors-{name}-{}", process::id()));
+            let _ = fs::remove_dir_all(&root);
+            for folder in ["p/src", "q", "ide"] {
+                fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            Self(root.canonicalize().unwrap())
+        }
+
+        /// Writes the lock file of another process. The file stays.
+        fn lock(&self, port: u16, name: &str, folder: &str, pid: u32) {
+            let file = LockFile::new(pid, vec![self.path(folder)], name, new_token().unwrap());
+            fs::write(self.0.join(format!("ide/{port}.lock")), file.to_json()).unwrap();
+        }
+
+        fn path(&self, folder: &str) -> String {
+            let path = if folder.starts_with('/') { folder.into() } else { self.0.join(folder) };
+            path.to_str().unwrap().into()
+        }
+
+        fn neighbors(&self, folder: &str) -> Neighbors {
+            // Opens the directory, so that its mode is that of a directory of lock files.
+            LockDir::create(self.0.join("ide")).unwrap();
+            Neighbors::in_dirs(vec![self.0.join("ide")], &[self.0.join(folder)])
+        }
+    }
+
+    impl Drop for Dir {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn process() -> Child {
+        Command::new("sleep").arg("60").spawn().unwrap()
+    }
+
+    #[test]
+    fn neighbors_have_an_overlapping_folder() {
+        let dir = Dir::new("overlap");
+        let mut other = process();
+        let cases = [
+            ("the same folder", "p", other.id(), true),
+            ("a folder above", "/", other.id(), true),
+            ("a folder below", "p/src", other.id(), true),
+            ("another folder", "q", other.id(), false),
+            ("a folder with a longer name", "px", other.id(), false),
+            ("this editor", "p", process::id(), false),
+            ("a dead process", "p", u32::MAX, false),
+        ];
+        for (name, folder, pid, expected) in cases {
+            dir.lock(50_001, "other", folder, pid);
+            let neighbors = dir.neighbors("p");
+            assert_eq!(neighbors.found().len() == 1, expected, "{name}: {:?}", neighbors.found());
+        }
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+
+    #[test]
+    fn neighbors_come_and_go() {
+        let dir = Dir::new("change");
+        let mut neighbors = dir.neighbors("p");
+        assert!(!neighbors.look() && neighbors.found().is_empty());
+        let mut other = process();
+        dir.lock(50_001, "other", "p", other.id());
+        assert!(neighbors.look());
+        assert_eq!(neighbors.found().len(), 1);
+        assert!(!neighbors.look(), "nothing has changed");
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(neighbors.look(), "its file is still there");
+        assert!(neighbors.found().is_empty());
+    }
+
+    #[test]
+    fn free_names_have_numbers() {
+        let dir = Dir::new("names");
+        let mut other = process();
+        for (port, name, expected) in
+            [(50_001, "other", "ed"), (50_002, "ed", "ed 2"), (50_003, "ed 2", "ed 3")]
+        {
+            dir.lock(port, name, "p", other.id());
+            assert_eq!(dir.neighbors("p").free_name("ed"), expected);
+        }
+        assert_eq!(dir.neighbors("q").free_name("ed"), "ed");
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}

@@ -1,0 +1,43 @@
+//! The ways in which an agent attaches to this editor.
+
+use crate::editor::neighbors::Neighbor;
+
+/// The name and the port of this editor, and the other editors among which an agent has to choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Attach {
+    pub(crate) name: String,
+    pub(crate) port: u16,
+    pub(crate) neighbors: Vec<Neighbor>,
+}
+
+impl Attach {
+    pub(crate) fn is_alone(&self) -> bool {
+        self.neighbors.is_empty()
+    }
+
+    /// Returns the address for a line that can be cut at its end.
+    pub(crate) fn address(&self) -> String {
+        let among =
+            if self.is_alone() { String::new() } else { format!(" · one of {} editors here", self.count()) };
+        format!("port {} · {}{among}", self.port, self.name)
+    }
+
+    /// Returns the commands by which a person attaches an agent, each with its effect.
+    pub(crate) fn ways(&self) -> Vec<(String, String)> {
+        let own_name = !self.neighbors.iter().any(|neighbor| neighbor.name == self.name);
+        let alone = self.is_alone().then(|| ("claude --ide".to_owned(), "from these folders".to_owned()));
+        let by_name = own_name.then(|| ("/ide".to_owned(), format!("in claude, then {}", self.name)));
+        let by_port = (format!("CLAUDE_CODE_SSE_PORT={} claude", self.port), "from any folder".to_owned());
+        alone.into_iter().chain(by_name).chain([by_port]).collect()
+    }
+
+    /// Returns the reason for which the commands are needed, if an agent does not find this editor by itself.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let count = self.count();
+        (!self.is_alone()).then(|| format!("{count} editors here: claude --ide attaches to none of them."))
+    }
+
+    fn count(&self) -> usize {
+        self.neighbors.len().saturating_add(1)
+    }
+}
