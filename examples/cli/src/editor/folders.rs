@@ -56,7 +56,7 @@ impl Folders {
 
     /// Returns the first folder, in which commands start.
     pub(crate) fn first(&self) -> &Path {
-        self.given.first().map_or(Path::new("."), PathBuf::as_path)
+        self.given.first().map_or_else(|| Path::new("."), PathBuf::as_path)
     }
 
     /// Hides from agents the files that ignore files name.

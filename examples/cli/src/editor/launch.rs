@@ -72,10 +72,9 @@ impl Launch {
         Self { words, splits }
     }
 
-    /// Returns the line that starts the command in a shell.
-    pub(crate) fn line(&self) -> String {
-        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
-        words.join(" ")
+    /// Returns the words of the line that starts the command in a shell.
+    pub(crate) fn words(&self) -> Vec<String> {
+        self.words.iter().map(|word| quoted(word)).collect()
     }
 
     /// Starts the command in a split of tmux, in this directory. Returns false outside of tmux.
@@ -145,7 +144,11 @@ mod tests {
         for (name, command, config, inherited, expected) in cases {
             let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
             let launch = Launch::new(&command, 7, config.map(Path::new), &own(inherited));
-            assert_eq!(launch.line(), format!("env {}", expected.replace("HOSTS", hosts)), "{name}");
+            assert_eq!(
+                launch.words().join(" "),
+                format!("env {}", expected.replace("HOSTS", hosts)),
+                "{name}"
+            );
             assert_eq!(launch.split(Path::new("/")), Ok(false), "{name}: there is no tmux");
         }
     }

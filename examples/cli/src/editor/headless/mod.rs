@@ -74,7 +74,7 @@ impl Editor {
                 Ok(is_started) => (is_started, None),
                 Err(problem) => (false, Some(problem)),
             };
-            app.report().write(&Event::Launch { line: launch.line(), is_started, problem });
+            app.report().write(&Event::Launch { line: launch.words().join(" "), is_started, problem });
         }
         let (clock, unauthenticated) = (Clock::new(), Reported::default());
         Ok((Self { server, input, app, clock, unauthenticated, stopping: false, _tools: tools }, poll))

@@ -111,14 +111,14 @@ impl App {
     pub(crate) fn launch(&mut self, launch: Launch) {
         let cwd = self.folders.first().to_owned();
         self.with_disk(
-            move |_| (launch.split(&cwd), launch.line()),
-            |app, _, (split, line)| {
+            move |_| (launch.split(&cwd), launch.words()),
+            |app, _, (split, words)| {
                 match split {
-                    Ok(true) => return app.model.happened(format!("started in a split of tmux: {line}")),
+                    Ok(true) => return app.model.happened("tmux has started the command in a split".into()),
                     Ok(false) => {}
                     Err(problem) => app.model.report(Tone::Bad, problem),
                 }
-                app.model.launch_line = Some(line);
+                app.model.launch = words;
             },
         );
     }

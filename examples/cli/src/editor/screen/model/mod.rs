@@ -73,8 +73,8 @@ pub(crate) struct Model {
     pub(crate) unauthenticated: Unauthenticated,
     pub(crate) log: VecDeque<Happened>,
     pub(crate) written: WrittenFiles,
-    /// The line that starts the agent in another terminal, if the command line named one.
-    pub(crate) launch_line: Option<String>,
+    /// The words of the line that starts the agent in another terminal; empty if there is none.
+    pub(crate) launch: Vec<String>,
     pub(crate) message: Option<Message>,
     /// The latest event of an agent, until this time.
     pub(crate) activity: Option<(String, Time)>,
@@ -152,7 +152,7 @@ impl Model {
             unauthenticated: Unauthenticated::default(),
             log: VecDeque::new(),
             written: WrittenFiles::default(),
-            launch_line: None,
+            launch: Vec::new(),
             message: None,
             activity: None,
             confirm: None,

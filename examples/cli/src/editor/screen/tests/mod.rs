@@ -6,6 +6,7 @@ mod agents;
 mod disk;
 mod edits;
 mod findings;
+mod launch;
 mod looks;
 mod names;
 #[cfg(unix)]

@@ -4,6 +4,7 @@ use super::canvas::{Canvas, Ink, fitted};
 use super::text::rest;
 use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
 use crate::editor::screen::layout::Rect;
+use crate::editor::screen::model::columns::width;
 use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
 use ide_mcp::Time;
@@ -98,6 +99,11 @@ fn activity(model: &Model) -> Vec<Line> {
             format!("{refused} refused, {wrong_tokens} of them for a wrong token; {ended} ended unanswered");
         lines.push(Line::Entry("not let in".into(), counts));
     }
+    if !model.launch.is_empty() {
+        lines.extend([Line::Blank, Line::Heading("In another terminal, this line starts your command")]);
+        let rows = continued(&model.launch, usize::from(model.size.0).saturating_sub(3)).into_iter();
+        lines.extend(rows.map(|row| Line::Command(row, String::new())));
+    }
     if let Some(attach) = &model.attach {
         lines.extend([Line::Blank, Line::Heading("How an agent attaches to this editor")]);
         lines.extend(attach.ways().into_iter().map(|(command, effect)| Line::Command(command, effect)));
@@ -114,6 +120,27 @@ fn activity(model: &Model) -> Vec<Line> {
         Line::Entry(ago(model.now, entry.at), format!("{who}{}", entry.text))
     }));
     lines
+}
+
+/// Breaks a line of a shell between its words, so that a person can copy it in pieces. A word that is longer
+/// than a row is cut by the screen.
+fn continued(words: &[String], columns: usize) -> Vec<String> {
+    let room = columns.saturating_sub(2);
+    let mut rows: Vec<String> = Vec::new();
+    for word in words {
+        match rows.last_mut() {
+            Some(row) if width(row).saturating_add(width(word)) < room => {
+                row.push(' ');
+                row.push_str(word);
+            }
+            _ => rows.push(word.clone()),
+        }
+    }
+    let last = rows.len().saturating_sub(1);
+    for row in rows.iter_mut().take(last) {
+        row.push_str(" \\");
+    }
+    rows
 }
 
 /// Returns the files that agents wrote, one line each.
@@ -149,7 +176,11 @@ pub(crate) fn draw_nothing(model: &Model, area: Rect, canvas: &mut Canvas) {
         (String::new(), Ink::Dim),
         ("Enter opens what is marked on the left.".to_owned(), Ink::Dim),
     ];
-    if let Some(attach) = &model.attach {
+    if !model.launch.is_empty() {
+        lines.push(("In another terminal, this line starts your command:".to_owned(), Ink::Dim));
+        let rows = continued(&model.launch, usize::from(area.width).saturating_sub(2)).into_iter();
+        lines.extend(rows.map(|row| (row, Ink::Key)));
+    } else if let Some(attach) = &model.attach {
         lines.extend(attach.warning().map(|warning| (warning, Ink::Text)));
         lines.push((format!("An agent attaches to {} by", attach.name), Ink::Dim));
         lines.extend(
