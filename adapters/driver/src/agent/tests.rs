@@ -7,8 +7,9 @@ use ide_mcp::ide::ClientEvent;
 use ide_mcp::mcp::Outcome;
 use ide_mcp::ws::Closed;
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::{fs, io, process};
-use support::{DEAD, LockFile, PORT, addr, at, attach, connect, foreign, lose, refused};
+use support::{DEAD, LockFile, PORT, addr, at, attach, connect, foreign, lose, open, refused};
 
 #[test]
 fn first_attempt_is_not_repeated() {
@@ -156,6 +157,29 @@ fn refused_token_is_read_again() {
             assert!(matches!(session.next_event(), Some(AgentEvent::Back(_))), "{name}");
         }
     }
+}
+
+/// Connects three times to a server on another machine, whose owner no system reports.
+#[test]
+fn unknown_owner_is_reported_once() {
+    let [near, far] = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], PORT)));
+    let lock = LockFile::new();
+    let mut session = lock.session_with(Trust::OurUser);
+    let mut seen = Vec::new();
+    for now in [0, 100, 200] {
+        connect(&mut session, at(now));
+        assert!(session.on_connected(at(now), Ok(near), Ok(far)));
+        open(&mut session, at(now));
+        seen.extend(std::iter::from_fn(|| session.next_event()));
+        lose(&mut session, at(now));
+    }
+    let [AgentEvent::UnknownOwner { server, .. }, others @ ..] = &seen[..] else { unreachable!("{seen:?}") };
+    assert_eq!(*server, far);
+    let back = |event: &AgentEvent| matches!(event, AgentEvent::Back(_));
+    assert!(
+        matches!(others, [AgentEvent::Attached(_), rest @ ..] if rest.len() == 2 && rest.iter().all(back)),
+        "{others:?}"
+    );
 }
 
 #[test]

@@ -42,8 +42,11 @@ impl LockFile {
 
     /// Returns a session that trusts every server, so that it needs no socket.
     pub(super) fn session(&self) -> AgentSession {
-        let options = AgentOptions::new("agent", "1").lock_file(&self.0).trust(Trust::EveryUser);
-        AgentSession::find(options).unwrap()
+        self.session_with(Trust::EveryUser)
+    }
+
+    pub(super) fn session_with(&self, trust: Trust) -> AgentSession {
+        AgentSession::find(AgentOptions::new("agent", "1").lock_file(&self.0).trust(trust)).unwrap()
     }
 
     pub(super) fn attached(&self) -> AgentSession {
@@ -76,6 +79,11 @@ pub(super) fn connect(session: &mut AgentSession, now: Time) {
 pub(super) fn attach(session: &mut AgentSession, now: Time) -> Client {
     connect(session, now);
     assert!(session.on_connected(now, addr(1), addr(PORT)));
+    open(session, now)
+}
+
+/// Opens the session of a socket that has connected.
+pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let mut client: Client = session.machine(now).unwrap();
     let token = AuthToken::from_text("a".repeat(32)).unwrap();
     let config = ServerConfig::new(Implementation::new("E", "1"), Policy::new(PORT, token), ToolSet::new());
