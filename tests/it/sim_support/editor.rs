@@ -192,7 +192,7 @@ impl Editor {
                 format!("{conn:?} is ready: {:?}", book.consent)
             }),
             ServerEvent::Outcome { request, outcome } => self.outcome(time, request, &outcome, oracle),
-            ServerEvent::Closed(closed) => self.closed(conn, &closed, book, oracle),
+            ServerEvent::Closed(closed) => self.closed(time, conn, &closed, book, oracle),
             ServerEvent::PeerFault(violation) => oracle.hit(match violation {
                 PeerFault::LateResponse => "violation LateResponse",
                 PeerFault::UnknownResponse => "violation UnknownResponse",
@@ -204,8 +204,8 @@ impl Editor {
         }
     }
 
-    fn closed(&mut self, conn: ConnId, closed: &Closed, book: &mut Ledger, oracle: &mut Oracle) {
-        book.has_ended = true;
+    fn closed(&mut self, time: Time, conn: ConnId, closed: &Closed, book: &mut Ledger, oracle: &mut Oracle) {
+        (book.has_ended, book.moved_at) = (true, time);
         self.waiting_mentions.values_mut().for_each(|of| of.is_doubtful = true);
         let calls = self.open.keys().filter(|call| conn_of(**call) == conn).count();
         let requests = self.requests.keys().filter(|request| conn_asked(**request) == conn).count();

@@ -119,6 +119,8 @@ pub struct Ledger {
     pub status: Option<u16>,
     pub close_code: Option<u16>,
     pub has_ended: bool,
+    /// The time of the latest write, then that of the reported end, by the clock of the host.
+    pub moved_at: Time,
     pub digest: u64,
 }
 
@@ -311,6 +313,9 @@ impl Ledger {
 
     /// Records bytes that the host wrote, after these actions of the person.
     pub fn say(&mut self, now: Time, bytes: &[u8], past: &Past, oracle: &mut Oracle) {
+        if !bytes.is_empty() && !self.has_ended {
+            self.moved_at = now;
+        }
         for item in self.said.take(bytes) {
             // The digest takes whole items with their times, so that it does not depend on the
             // cuts.

@@ -228,7 +228,7 @@ impl World {
             return;
         }
         self.shut_down();
-        self.advance(Duration::from_millis(4_500));
+        self.wait_for_shutdown();
         self.host_asleep_until = None;
         self.advance(Duration::from_millis(10));
         self.replace_host();
@@ -236,6 +236,16 @@ impl World {
         self.advance(pause);
         self.is_listening = true;
         self.oracle.hit("editor starts again");
+    }
+
+    /// Waits until every connection has ended. A client that reads slowly can take longer than the usual 4 s;
+    /// the checks at every rest have the limits of each.
+    fn wait_for_shutdown(&mut self) {
+        self.advance(Duration::from_millis(4_500));
+        let slept = self.shut_down.is_some_and(|(_, slept)| slept);
+        while !slept && self.oracle.is_content() && self.subject.host.connections().next().is_some() {
+            self.advance(Duration::from_millis(500));
+        }
     }
 
     /// Puts a new host in the place of the one that was shut down.
@@ -353,7 +363,7 @@ impl World {
             self.settle();
         }
         self.shut_down();
-        self.advance(Duration::from_secs(5));
+        self.wait_for_shutdown();
         self.replace_host();
     }
 }

@@ -87,14 +87,27 @@ impl World {
         });
     }
 
+    /// Checks the limits of [`Host::shutdown`](ide::Host::shutdown). A connection ends within 2 s of the shutdown or
+    /// of the latest write up to its close frame, and then has 2 s for its last bytes, however many writes they
+    /// take. No event reports the end of a connection that was not let in, so it has both limits at once.
     fn check_shutdown(&mut self, time: Time) {
         let Some((since, slept)) = self.shut_down else { return };
-        let limits = ws::Limits::default();
-        let over = time > since.saturating_add(limits.close + limits.drain) && !slept;
-        let left = self.subject.host.connections().count();
-        self.oracle.claim(!over || left == 0, I::Shutdown, || {
-            format!("{left} connections are there {:?} after the shutdown", time.saturating_since(since))
-        });
+        let ws::Limits { close, drain, .. } = ws::Limits::default();
+        for (conn, _) in self.subject.host.connections().filter(|_| !slept) {
+            let Some(book) = self.books.get(&conn) else { continue };
+            let was_let_in = book.standing != Standing::Stranger && book.status == Some(101);
+            let limit = match book.has_ended {
+                true => book.moved_at.saturating_add(drain),
+                false if was_let_in => since.max(book.moved_at).saturating_add(close),
+                false => since.max(book.moved_at).saturating_add(close + drain),
+            };
+            self.oracle.claim(time <= limit, I::Shutdown, || {
+                format!(
+                    "{conn:?} is there {:?} after the shutdown, not ended by {limit:?}",
+                    time.saturating_since(since)
+                )
+            });
+        }
     }
 
     /// Replaces the host. Returns the number of bytes that the old host held.
