@@ -76,6 +76,11 @@ table! {
     }
 
     #[test]
+    fn agent_between_two_editors_names_both() {
+        agents
+    }
+
+    #[test]
     fn agent_finds_restarted_editor_twice() {
         agents
     }

@@ -2,16 +2,18 @@
 
 use crate::adapter::{Adapter, Agent, Editor};
 use crate::support::{TempDir, World, diagnostics, proposal};
-use ide_mcp::ide::{Backoff, ClientEvent, DiffOutcome, GaveUp, RequestError};
+use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
+use ide_mcp::ide::{Backoff, ClientEvent, DiffOutcome, GaveUp, LockFile, RequestError};
 use ide_mcp::rpc::NotSent;
 use ide_mcp::ws;
 use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, CallError, ConnectError, NotAdmitted};
-use ide_mcp_lockfile::{NoEditorReason, new_token};
-use std::fs;
+use ide_mcp_lockfile::{LockDir, NoEditorReason, new_token};
 use std::path::Path;
+use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
+use std::{any, env, fs};
 
 /// Returns the options of an agent that tries again soon, for at most `timeout`.
 fn options(lock_file: &Path, timeout: Duration) -> AgentOptions {
@@ -90,6 +92,43 @@ pub(crate) fn agent_that_is_not_admitted_names_the_remedy<A: Adapter>() {
     let error = world.serve(attach(options.lock_file(elsewhere.0.join("2.lock"))));
     let AgentError::NoEditor(none) = &error else { unreachable!("{error:?}") };
     assert!(matches!(none.reason(), NoEditorReason::NoFile { .. }), "{none:?}");
+}
+
+/// Checks the error of an agent for whose directory two editors fit. The search reads the environment, so the
+/// agent is this test again, in a process with an environment of its own.
+pub(crate) fn agent_between_two_editors_names_both<A: Adapter>() {
+    const AGENT: &str = "IDE_MCP_TEST_AGENT";
+    let own = any::type_name::<A>();
+    if let Some(adapter) = env::var_os(AGENT) {
+        if adapter == own {
+            let error = A::Agent::attach(AgentOptions::new("agent", "1").cwd(".")).err().unwrap();
+            let AgentError::NoEditor(none) = &error else { unreachable!("{error:?}") };
+            assert!(matches!(none.reason(), NoEditorReason::SeveralFit { .. }), "{none:?}");
+            println!("{error}");
+        }
+        return;
+    }
+    let dir = TempDir::new();
+    let mut worlds = [World::<A>::new(), World::<A>::new()];
+    for (world, name) in worlds.iter_mut().zip(["one editor", "another editor"]) {
+        let folders = vec![dir.0.to_str().unwrap().to_owned()];
+        let file = LockFile::new(std::process::id(), folders, name, world.token().clone());
+        world.editor.publish(&LockDir::create(dir.0.join("ide")).unwrap(), &file).unwrap();
+    }
+    let agent = Command::new(env::current_exe().unwrap())
+        .args(["agent_between_two_editors_names_both", "--nocapture"])
+        .current_dir(&dir.0)
+        .envs([(AGENT, own.as_ref()), ("HOME", dir.0.as_os_str()), ("CLAUDE_CONFIG_DIR", dir.0.as_os_str())])
+        .env_remove(PORT_VARIABLE)
+        .env_remove(AUTO_CONNECT_VARIABLE)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(agent.stdout).unwrap();
+    assert!(agent.status.success(), "{shown}");
+    let ports = worlds.each_ref().map(|world| world.addr().port().to_string());
+    for part in ["one editor", "another editor", &ports[0], &ports[1], "choose one by its port"] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
 }
 
 /// Stops the editor and starts it again on the same port: first with the same token, after a shutdown; then
