@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_what_follows() {
+    fn a_name_decides_what_follows() {
         const CASES: &[(&str, bool)] = &[
             (r#"{"a":{}}"#, true),
             ("{\"a\" \t:\r\n {}}", true),

@@ -29,7 +29,7 @@ impl Messages {
 }
 
 impl Outbox for Messages {
-    #[allow(clippy::panic, reason = "a harness of tests tells a failure this way")]
+    #[allow(clippy::panic, reason = "a harness of tests reports a failure this way")]
     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
         if self.closed {
             return Err(OutboxClosed::new());

@@ -210,7 +210,7 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
     }
 }
 
-#[allow(clippy::panic, reason = "a harness of tests tells a failure this way")]
+#[allow(clippy::panic, reason = "a harness of tests reports a failure this way")]
 pub(super) fn never_idle() -> ! {
     panic!("the machines are never idle")
 }

@@ -59,7 +59,7 @@ fn planted_faults_are_found_under_their_rule() {
 /// Returns the rule under which the simulation of a seed reports a fault.
 fn finds(seed: u64, bug: Bug) -> Option<Invariant> {
     let of = |cuts| run_with(seed, cuts, Some(bug));
-    if bug != Bug::TellsOfCuts {
+    if bug != Bug::ShowsCuts {
         return of(Cuts::Seeded).failure.map(|failure| failure.fault.invariant);
     }
     (of(Cuts::Into(20)).digest != of(Cuts::Into(usize::MAX)).digest).then_some(Invariant::Cuts)

@@ -64,7 +64,7 @@ pub use find::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, RefusedFile,
 pub use folders::workspace_folders;
 pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays};
-pub use owner::{Owner, can_tell_clients, check_server, client_owner, listening_process, server_owner};
+pub use owner::{Owner, can_report_clients, check_server, client_owner, listening_process, server_owner};
 pub use parents::{WeakParent, Weakness, weak_parents};
 pub use private::write_private;
 pub use process::pid_alive;

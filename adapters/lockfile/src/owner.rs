@@ -104,7 +104,7 @@ pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknow
 /// Returns true if this system can be expected to report the owners of the clients of this
 /// listener. The listener itself is the test: the table of sockets has to contain it, with our uid.
 #[must_use]
-pub fn can_tell_clients(listener: SocketAddr) -> bool {
+pub fn can_report_clients(listener: SocketAddr) -> bool {
     let row = Sockets::new().listener(canonical(listener));
     row.is_ok_and(|row| row.is_some_and(|row| sockets::us() == Some(row.uid)))
 }
@@ -186,7 +186,7 @@ mod tests {
             assert_eq!(check_server(local, peer).unwrap(), None, "{listen}");
             let (local, peer) = ends(&accepted);
             assert_eq!(client_owner(local, peer), Owner::Us, "{listen}: the client");
-            assert!(can_tell_clients(addr), "{listen}");
+            assert!(can_report_clients(addr), "{listen}");
         }
     }
 

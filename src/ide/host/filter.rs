@@ -101,14 +101,14 @@ impl Filter {
 
     /// Returns the part of the change that can be sent; `None` if nothing can be sent.
     pub(super) fn diagnostics(&self, mut changed: DiagnosticsChanged) -> Option<DiagnosticsChanged> {
-        let is_told = match &mut changed {
+        let is_visible = match &mut changed {
             DiagnosticsChanged::Stale { uris } => {
                 uris.retain(|uri| !self.hides(uri));
                 !uris.is_empty()
             }
             DiagnosticsChanged::Now(file) => !self.hides(&file.uri),
         };
-        is_told.then_some(changed)
+        is_visible.then_some(changed)
     }
 
     /// Returns true if the filter hides the file that this text names. The text can be a path or a URI,

@@ -232,7 +232,7 @@ impl Host {
     /// [`notify_all`](Host::notify_all) does.
     pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<AgentId> {
         let Some(changed) = self.config.filter.diagnostics(changed) else { return Vec::new() };
-        self.tell_all_that(|server| server.diagnostics_changed(&changed).map(|_| ()))
+        self.push_to_all(|server| server.diagnostics_changed(&changed).map(|_| ()))
     }
 
     /// Notifies every ready client that another file has the focus. The [`Filter`] applies as for
@@ -240,7 +240,7 @@ impl Host {
     /// [`notify_all`](Host::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<AgentId> {
         self.config.filter.selection(&mut selection, &self.server.content_limits);
-        self.tell_all_that(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
+        self.push_to_all(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
     }
 
     /// Sends a notification to every client that is ready. Returns the clients that the notification
@@ -255,7 +255,7 @@ impl Host {
         method: &str,
         params: Option<&P>,
     ) -> Result<Vec<AgentId>, NotSent> {
-        self.tell_all(|server| server.notify(method, params))
+        self.send_to_all(|server| server.notify(method, params))
     }
 
     /// Cancels a request of the editor and notifies the client. Returns false if the request has ended.
@@ -331,14 +331,14 @@ impl Host {
         attached.map(|(conn, server)| (conn.into(), server))
     }
 
-    /// Runs `tell` on every client that is ready, and returns the clients whose send buffer is full.
-    fn tell_all(
+    /// Runs `send` on every client that is ready, and returns the clients whose send buffer is full.
+    fn send_to_all(
         &mut self,
-        mut tell: impl FnMut(&mut Server) -> Result<(), NotSent>,
+        mut send: impl FnMut(&mut Server) -> Result<(), NotSent>,
     ) -> Result<Vec<AgentId>, NotSent> {
         let mut full = Vec::new();
         for agent in self.ready.clone() {
-            match self.with(agent, &mut tell).unwrap_or(Err(NotSent::Closed)) {
+            match self.with(agent, &mut send).unwrap_or(Err(NotSent::Closed)) {
                 // The end of this client was not polled yet.
                 Ok(()) | Err(NotSent::Closed | NotSent::NotReady) => {}
                 Err(NotSent::Full) => full.push(agent),
@@ -348,12 +348,12 @@ impl Host {
         Ok(full)
     }
 
-    /// Runs `tell` on every client that is ready, and returns the clients whose send buffer is full.
-    /// The message of `tell` can always be written as JSON, so there is no error.
-    fn tell_all_that(&mut self, tell: impl FnMut(&mut Server) -> Result<(), NotSent>) -> Vec<AgentId> {
-        let told = self.tell_all(tell);
-        debug_assert!(told.is_ok());
-        told.unwrap_or_default()
+    /// Runs `send` on every client that is ready, and returns the clients whose send buffer is full.
+    /// The message of `send` can always be written as JSON, so there is no error.
+    fn push_to_all(&mut self, send: impl FnMut(&mut Server) -> Result<(), NotSent>) -> Vec<AgentId> {
+        let full = self.send_to_all(send);
+        debug_assert!(full.is_ok());
+        full.unwrap_or_default()
     }
 
     /// Runs `act` on the connection of an agent; `None` if the connection is gone.

@@ -135,7 +135,7 @@ fn p05_uris_are_decoded_once() {
 }
 
 #[test]
-fn p06_forms_of_windows_are_told_apart_anywhere() {
+fn p06_forms_of_windows_differ_anywhere() {
     assert_classes(
         &["C:\\w\\p", "\\\\Server\\share\\p"],
         Windows,
@@ -288,7 +288,7 @@ fn path_of_another_family_is_never_within() {
 }
 
 #[test]
-fn forms_are_told_apart_by_their_roots() {
+fn forms_differ_by_their_roots() {
     // The columns: the path; true if it is absolute; true if it has the form of Windows; true if it
     // begins with a drive in the form of POSIX tools.
     for (path, absolute, windows, drive) in [

@@ -307,13 +307,13 @@ impl Server {
     /// notification such a client would go on with the old tools. A client that has not listed any
     /// tools needs no notification.
     fn announce_tools(&mut self) -> Result<(), NotSent> {
-        let told = self.mcp.tools_list_changed(&mut self.ws.sender());
-        let early = told == Err(NotSent::NotReady) && self.listed;
-        self.tools_changed_pending = told == Err(NotSent::Full) || early;
-        if told == Ok(true) {
+        let sent = self.mcp.tools_list_changed(&mut self.ws.sender());
+        let early = sent == Err(NotSent::NotReady) && self.listed;
+        self.tools_changed_pending = sent == Err(NotSent::Full) || early;
+        if sent == Ok(true) {
             self.pushes.on_list_changed(self.ws.now(), self.stream_pos());
         }
-        if told == Err(NotSent::Full) { Ok(()) } else { told.map(drop) }
+        if sent == Err(NotSent::Full) { Ok(()) } else { sent.map(drop) }
     }
 
     /// Sends the messages that wait for the session or for room in the send buffer: the changes of the

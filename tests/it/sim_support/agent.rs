@@ -117,7 +117,7 @@ impl Agent {
 
     /// Starts a process in the place of one that is gone.
     pub fn start(&mut self, now: Time) {
-        self.reconnect = Reconnect::new(Backoff::default(), self.clock.tell(now));
+        self.reconnect = Reconnect::new(Backoff::default(), self.clock.time_at(now));
         self.gave_up = None;
     }
 
@@ -133,7 +133,7 @@ impl Agent {
         self.sessions += 1;
         self.reconnect.on_attempt();
         let session = SessionId::new(self.sessions);
-        let time = self.clock.tell(now);
+        let time = self.clock.time_at(now);
         let config = plan.client(self.version, self.folders, self.shows_forms);
         let client = Client::new(config, Random::new(self.random.number()), session, time);
         self.client = Some(client.unwrap());
@@ -142,7 +142,7 @@ impl Agent {
 
     /// Records that no editor listens.
     pub fn found_nobody(&mut self, now: Time) {
-        let time = self.clock.tell(now);
+        let time = self.clock.time_at(now);
         self.reconnect.on_attempt();
         self.gave_up = self.reconnect.on_disconnected(time, &Closed::Abnormal).err();
     }
@@ -173,7 +173,7 @@ impl Agent {
 
     /// Runs one turn of its loop. Returns true if anything happened.
     pub fn turn(&mut self, now: Time, oracle: &mut Oracle) -> bool {
-        let (time, perhaps_earlier) = (self.clock.tell(now), self.clock.read(now));
+        let (time, perhaps_earlier) = (self.clock.time_at(now), self.clock.read(now));
         let Some(client) = &mut self.client else { return false };
         client.tick(time);
         client.tick(perhaps_earlier);
@@ -404,7 +404,7 @@ impl Agent {
 
     /// Does one of the many things that agents do.
     pub fn act(&mut self, now: Time, serial: u64, plan: &Plan, oracle: &mut Oracle) {
-        let time = self.clock.tell(now);
+        let time = self.clock.time_at(now);
         let Some(client) = &mut self.client else { return };
         client.tick(time);
         let mark = nonce(serial);

@@ -100,7 +100,7 @@ pub struct Ledger {
     edition: Option<u64>,
     /// The number of changes of the tools before the connection, and the number announced since.
     changes_before: usize,
-    changes_told: usize,
+    changes_announced: usize,
     own_ids: u64,
     own_given_up: BTreeSet<String>,
     /// The requests of the host that wait for the client, except pings, with their methods.

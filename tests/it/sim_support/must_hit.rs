@@ -122,7 +122,7 @@ const MUST_HIT: &[&str] = &[
     "refused: cancelled",
     "refused: closed",
     "refused: expired",
-    "selection told again",
+    "selection sent again",
     "sleep: agent",
     "sleep: editor",
     "sleep: laptop",

@@ -226,7 +226,7 @@ impl Clock {
     }
 
     /// Returns the time that the clock shows.
-    pub fn tell(&mut self, now: Time) -> Time {
+    pub fn time_at(&mut self, now: Time) -> Time {
         let shown = now.saturating_add(self.ahead);
         self.latest = self.latest.max(shown);
         shown
@@ -240,7 +240,7 @@ impl Clock {
             let back = Duration::from_millis(1 << self.random.below(22));
             return Time::new(shown.since_start().saturating_sub(back));
         }
-        self.tell(now)
+        self.time_at(now)
     }
 
     /// Returns the latest time that the clock has shown.

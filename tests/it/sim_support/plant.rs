@@ -33,7 +33,7 @@ bugs! {
     /// The editor panics at a rare notification.
     Panics => Total,
     /// The output depends on the cuts of the bytes.
-    TellsOfCuts => Cuts,
+    ShowsCuts => Cuts,
     /// Each end is reported twice.
     ClosedTwice => OneEnding,
     /// Some ends are not reported.
@@ -337,11 +337,11 @@ impl Subject {
             out.clear();
         }
         let mut heard = 0;
-        let tells_of_cuts = self.bug == Some(Bug::TellsOfCuts);
+        let shows_cuts = self.bug == Some(Bug::ShowsCuts);
         let most = if self.bug == Some(Bug::StopsReading) { self.mark } else { usize::MAX };
         let done = self.host.wire(conn).map(|inner| {
             let mut mangled =
-                mangled::Mangled { inner: Box::new(inner), out, heard: &mut heard, tells_of_cuts, most };
+                mangled::Mangled { inner: Box::new(inner), out, heard: &mut heard, shows_cuts, most };
             act(&mut mangled)
         });
         if self.bug == Some(Bug::Hoards) {

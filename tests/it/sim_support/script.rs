@@ -43,7 +43,7 @@ impl World {
 
     fn editor_lives(&mut self) {
         if self.host_asleep_until.is_none() && self.shut_down.is_none() {
-            let time = self.host_clock.tell(self.now);
+            let time = self.host_clock.time_at(self.now);
             let Self { editor, subject, oracle, plan, .. } = self;
             subject.tick(time);
             editor.live(time, plan, subject, oracle);
@@ -300,7 +300,7 @@ impl World {
         if self.random.one_in(4) && may_be_late {
             self.be_late();
         }
-        let time = self.host_clock.tell(self.now);
+        let time = self.host_clock.time_at(self.now);
         if self.shut_down.is_none() && self.random.one_in(2) {
             self.editor.select(time, &mut self.subject, &mut self.oracle);
         }

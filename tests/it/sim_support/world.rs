@@ -239,7 +239,7 @@ impl World {
     }
 
     fn join(&mut self, peer: Peer, standing: Standing) -> ConnId {
-        let time = self.host_clock.tell(self.now);
+        let time = self.host_clock.time_at(self.now);
         let conn = self.subject.connect(time);
         self.oracle.note(|| format!("{peer:?} connects as {conn:?}"));
         self.places = self.places.max(conn.index() + 1);
@@ -260,7 +260,7 @@ impl World {
     fn do_what_is_due(&mut self) -> bool {
         let mut any = false;
         if self.host_asleep_until.is_none() {
-            let time = self.host_clock.tell(self.now);
+            let time = self.host_clock.time_at(self.now);
             let Self { editor, subject, oracle, now, books, .. } = self;
             // The application answers after a turn of the loop.
             subject.tick(time);
@@ -285,7 +285,7 @@ impl World {
 
     /// Runs one turn of the loop of the host. Returns true if anything happened.
     pub fn turn_host(&mut self) -> bool {
-        let latest = self.host_clock.tell(self.now);
+        let latest = self.host_clock.time_at(self.now);
         self.subject.tick(latest);
         self.subject.tick(self.host_clock.read(self.now));
         let mut any = false;
@@ -347,7 +347,7 @@ impl World {
 
     /// Shuts the editor down in good order.
     pub fn shut_down(&mut self) {
-        let time = self.host_clock.tell(self.now);
+        let time = self.host_clock.time_at(self.now);
         self.oracle.note(|| "the editor shuts down".into());
         self.oracle.hit("editor shuts down");
         self.is_listening = false;

@@ -21,7 +21,7 @@ use crate::waiting::{FairPoll, Next, Readiness};
 use connections::Connections;
 use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFileEvent, ServerEvent};
 use ide_mcp::{Machine, Time};
-use ide_mcp_lockfile::can_tell_clients;
+use ide_mcp_lockfile::can_report_clients;
 use inbox::Inbox;
 use listener::{ACCEPTED_A_TURN, Listener};
 use lock::Lock;
@@ -70,7 +70,7 @@ impl<T: Transport> Server<T> {
         let listener = bind.listen(&policy.auth)?;
         let addr = listener.local_addr()?;
         policy.port = addr.port();
-        policy.auth = auth(policy.auth.clone(), is_resumed, || can_tell_clients(addr))?;
+        policy.auth = auth(policy.auth.clone(), is_resumed, || can_report_clients(addr))?;
         let token = policy.auth.token().cloned();
         Ok(Self {
             lock: None,

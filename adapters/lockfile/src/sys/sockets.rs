@@ -27,8 +27,8 @@ pub enum Unknown {
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unsupported => "this system does not tell the owner of a socket",
-            Self::Unreadable => "neither sock_diag nor /proc/net/tcp tells the owner of the socket",
+            Self::Unsupported => "this system does not report the owner of a socket",
+            Self::Unreadable => "neither sock_diag nor /proc/net/tcp reports the owner of the socket",
             Self::OtherMachine => "the other end is not on this machine",
             Self::NotFound => "the other end is in no table of sockets",
         })

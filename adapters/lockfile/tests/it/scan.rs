@@ -217,7 +217,7 @@ mod unix {
     }
 
     #[test]
-    fn the_mode_is_told_and_not_changed() {
+    fn the_mode_is_reported_and_not_changed() {
         let temp = TempDir::new();
         fs::write(temp.join("1.lock"), "{}").unwrap();
         set_mode(&temp.join("1.lock"), 0o644);

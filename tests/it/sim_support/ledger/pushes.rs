@@ -67,14 +67,18 @@ impl Ledger {
                 }
             }
             "notifications/tools/list_changed" => {
-                self.changes_told += 1;
+                self.changes_announced += 1;
                 let happened = past.changes.len() - self.changes_before;
-                oracle.claim(!self.list_changed && self.changes_told <= happened, I::ListChanged, || {
-                    format!(
-                        "announced {} times for {happened} changes, not listed: {}",
-                        self.changes_told, self.list_changed
-                    )
-                });
+                oracle.claim(
+                    !self.list_changed && self.changes_announced <= happened,
+                    I::ListChanged,
+                    || {
+                        format!(
+                            "announced {} times for {happened} changes, not listed: {}",
+                            self.changes_announced, self.list_changed
+                        )
+                    },
+                );
                 self.list_changed = true;
                 self.repeats = self.repeats.max(2);
                 self.is_selection_known = false;
@@ -107,7 +111,7 @@ impl Ledger {
         });
         if number == last {
             self.repeats = self.repeats.saturating_sub(1);
-            oracle.hit("selection told again");
+            oracle.hit("selection sent again");
         } else if let Some(at) = past.selected_at(last) {
             // The debounce of this selection started after that of the last one had ended, and so
             // after the last one was made. The time at which it entered the send buffer cannot be

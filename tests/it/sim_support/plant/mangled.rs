@@ -160,7 +160,7 @@ pub struct Mangled<'a> {
     pub inner: Box<dyn Wire + 'a>,
     pub out: &'a mut Vec<u8>,
     pub heard: &'a mut usize,
-    pub tells_of_cuts: bool,
+    pub shows_cuts: bool,
     /// The length of the output from which on it does not read.
     pub most: usize,
 }
@@ -172,7 +172,7 @@ impl Wire for Mangled<'_> {
 
     fn filled(&mut self, now: Time, n: usize) {
         *self.heard += n;
-        if self.tells_of_cuts && n == 20 {
+        if self.shows_cuts && n == 20 {
             self.out.extend([0x89, 0]);
         }
         self.inner.filled(now, n);

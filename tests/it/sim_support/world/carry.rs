@@ -68,7 +68,7 @@ impl World {
         }
         let conn = *conn;
         if let Some(book) = conn.and_then(|conn| self.books.get_mut(&conn)) {
-            book.hear(self.host_clock.tell(self.now), &heard, &mut self.oracle);
+            book.hear(self.host_clock.time_at(self.now), &heard, &mut self.oracle);
         }
         let heard_any = !heard.is_empty() || ended;
         if heard_any && awake {
