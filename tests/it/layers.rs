@@ -219,7 +219,7 @@ fn adapter_files(of_sources: bool) -> Vec<PathBuf> {
     let mut files = rust_files(&adapters);
     files.retain(|file| is_source(file) == of_sources);
     let shared = (!of_sources).then_some("tests");
-    for adapter in ["driver", "lockfile", "mio", "smol", "blocking"].into_iter().chain(shared) {
+    for adapter in ["driver", "lockfile", "mio", "smol", "blocking", "review"].into_iter().chain(shared) {
         let folder = adapters.join(adapter);
         assert!(files.iter().any(|file| file.starts_with(&folder)), "{adapter} was read");
     }

@@ -1,0 +1,87 @@
+//! The review of a proposed text, without a screen: a program proposes a new text for a file, and a
+//! person decides about it hunk by hunk.
+//!
+//! [`Review`] compares the *base*, which is the current text of the file, with the *target*, which is
+//! the proposed text or the text that the person has made of it. Each difference is a [`Hunk`] with a
+//! [`Verdict`]. The [`Outcome`] is the answer for the program: the proposal as it is, another text, or
+//! a rejection.
+//!
+//! ```
+//! use ide_mcp_review::{Outcome, Review, Verdict};
+//!
+//! let mut review = Review::new("one\ntwo\nthree\n", "1\ntwo\n3\n");
+//! assert_eq!(review.hunks().len(), 2);
+//! review.decide(0, Verdict::Accepted);
+//! review.decide(1, Verdict::Rejected);
+//! assert_eq!(review.outcome(), Ok(Outcome::AcceptedWith("1\ntwo\nthree\n".into())));
+//! ```
+//!
+//! # States
+//!
+//! ```text
+//!                 decide, decide_all, decide_rest, edit, discard_edit
+//!                        ┌──────┐
+//!            new         ▼      │      set_base(another text)
+//!          ──────▶    Reviewing ─┘ ──────────────────────────▶ Conflict ◀─┐ set_base
+//!                        ▲  ▲                                  │ │  │  └──┘ (a third text)
+//!                        │  └──────────────────────────────────┘ │  │
+//!                        │      set_base(the original text)      │  │ decide …, edit, discard_edit:
+//!                        │                                       │  │ stays in Conflict
+//!      set_base(the      │                              confirm  │
+//!      original text)    │                                       ▼
+//!                        └────────────────────────────────── Confirmed
+//!                                                                │  set_base(a third text)
+//!                                                                └───────────▶ Conflict
+//! ```
+//!
+//! [`Review::outcome`] has an answer in the states `Reviewing` and `Confirmed`, if no hunk is undecided.
+//!
+//! # Invariants
+//!
+//! - The hunks are the whole difference between the base and the target, in order. Two hunks never touch:
+//!   at least one line that both texts have is between them.
+//! - [`Review::apply`] with all hunks is the target, byte by byte, and with no hunk it is the base. So no
+//!   part of a text is lost or normalized: line ends, and a last line without a line end, are those of the
+//!   text from which the line comes.
+//! - A hunk that exists before and after a change of the base or the target keeps its verdict. A hunk is
+//!   the same if its lines are, and if it replaces the same lines. Every other hunk is undecided, so no
+//!   text is accepted that had no verdict.
+//! - A conflict exists exactly if the base is not the original one and the person has not confirmed it.
+//!
+//! # A base that changes
+//!
+//! The review does not merge. It compares the new base with the unchanged target. A change of the person
+//! then is one more hunk, which takes the change back; the person rejects this hunk to keep the change.
+//! A three-way merge, in contrast, would make a text that neither side has written, and would need markers
+//! for its own conflicts. The hunks stay what the person sees: all that an acceptance would do to the file.
+//!
+//! # Lines
+//!
+//! A line ends with `\n`, as for `diff` and `patch`. A `\r` is a part of its line: lines that differ in
+//! their ends only are different, and a lone `\r` ends no line. The empty text has no line.
+//!
+//! # Bounds
+//!
+//! The crate reads no clock, so equal texts have equal hunks on every machine, and the bounds are counts:
+//! [`MAX_COMPARED_LINES`], [`MAX_COMPARED_WORDS`] and [`MAX_BLOCK_LINES`]. Beyond them the hunks are larger
+//! or the ranges within lines wider, and all laws hold.
+
+mod compare;
+mod hunk;
+mod inner;
+mod lines;
+mod outcome;
+mod review;
+mod rows;
+mod unified;
+
+pub use compare::MAX_COMPARED_LINES;
+pub use hunk::{Hunk, Verdict};
+pub use inner::{MAX_BLOCK_LINES, MAX_COMPARED_WORDS};
+pub use outcome::{Outcome, Unfinished};
+pub use review::Review;
+pub use rows::{Line, LineKind, Row};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
