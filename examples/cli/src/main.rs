@@ -13,6 +13,7 @@ mod mcp_config;
 mod replay;
 mod support;
 mod tap;
+mod view;
 
 use lexopt::prelude::*;
 use lexopt::{Error, Parser};
@@ -28,7 +29,7 @@ usage: ide-mcp COMMAND [ARGUMENT…]
   editor      an editor that agents attach to, with a screen or without one
   agent       attach to a running editor as a coding agent does: list its tools, call them, propose a change
   doctor      find out why an agent does not attach to an editor, and what to do
-  tap         record the messages between agents and an editor
+  tap         show and record the messages between agents and an editor
   replay      feed a record of tap to the library, and print the first difference
   bridge      offer the tools of a running editor to any MCP client, over standard input and output
   mcp-config  write the file by which an agent gives the tools of a running editor to its model

@@ -1,10 +1,10 @@
 //! The agent's side: a [`Client`] for each connection, and the actions of its application.
 
 use crate::replay::engine::{Cause, Core};
-use crate::replay::message::{Kind, Message, read_member};
 use crate::replay::script::{Expected, Script};
-use crate::replay::units::{Piece, Unit};
+use crate::support::message::{Kind, Message, read_member};
 use crate::support::transcript::Header;
+use crate::support::units::{Piece, Unit};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use getrandom::rand_core::{TryCryptoRng, TryRng};
@@ -53,7 +53,7 @@ impl<'a> AgentCore<'a> {
         });
         let field = |name| head.and_then(|head| crate::replay::editor_config::field(head, name));
         let message = |method: &str| {
-            let messages = said().filter_map(Message::of);
+            let messages = said().filter_map(Expected::parsed);
             messages.into_iter().find(|message| message.method.as_deref() == Some(method))
         };
         let greeting = message("initialize");
@@ -69,7 +69,7 @@ impl<'a> AgentCore<'a> {
         // The declaration of this library, with which the client shows forms.
         let elicitation = read_member::<Box<RawValue>>(config.mcp.capabilities.as_deref(), "elicitation");
         config.mcp.elicitation = elicitation.is_some_and(|declared| declared.get() == "{}");
-        let answers = said().filter_map(Message::of);
+        let answers = said().filter_map(Expected::parsed);
         config.mcp.roots = answers.into_iter().find_map(|said| Root::read_list(said.result.as_deref()?));
         let connected = message("ide_connected");
         config.pid = connected.and_then(|said| read_member(said.params.as_deref(), "pid"));
@@ -144,7 +144,7 @@ impl Core for AgentCore<'_> {
 
     fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause> {
         let client = self.clients.get(&conn)?;
-        let can = match Message::of(said).as_ref().and_then(Message::kind) {
+        let can = match said.parsed().as_ref().and_then(Message::kind) {
             Some(Kind::Request { method, .. } | Kind::Notification { method }) => {
                 client.is_ready() && !["initialize", "notifications/initialized"].contains(&method)
             }
@@ -156,7 +156,7 @@ impl Core for AgentCore<'_> {
 
     fn cause(&mut self, _now: Time, conn: u32, said: &Expected) {
         let Some(client) = self.clients.get_mut(&conn) else { return };
-        let Some(message) = Message::of(said) else { return client.close() };
+        let Some(message) = said.parsed() else { return client.close() };
         let params = message.params.as_deref();
         match message.kind() {
             Some(Kind::Request { id, method }) => {

@@ -1,6 +1,6 @@
 //! The comparison of recorded units with those of the replay, and the place of a difference.
 
-use crate::replay::units::Unit;
+use crate::support::units::Unit;
 use ide_mcp::ide::display_safe;
 use ide_mcp::ws::frame::Opcode;
 use serde_json::Value;

@@ -2,9 +2,9 @@
 
 use crate::replay::editor_config::{EditorConfig, TOOLS_CHANGED};
 use crate::replay::engine::{Cause, Core};
-use crate::replay::message::{Kind, Message, read_member};
 use crate::replay::script::Expected;
-use crate::replay::units::{Piece, Unit};
+use crate::support::message::{Kind, Message, read_member};
+use crate::support::units::{Piece, Unit};
 use ide_mcp::ide::{
     AgentId, ConnId, Dialect, EditorNotification, Host, HostEvent, Mention, Selection, ServerEvent,
 };
@@ -181,7 +181,7 @@ impl Core for EditorCore {
         if is_going_away(&said.unit) {
             return (!self.is_shut).then_some(Cause::Itself);
         }
-        let message = Message::of(said)?;
+        let message = said.parsed()?;
         let can = match message.kind()? {
             Kind::Answer { id } => {
                 return self.open.contains_key(&(conn, id.into())).then_some(Cause::Question);
@@ -197,7 +197,7 @@ impl Core for EditorCore {
             self.is_shut = true;
             return self.host.shutdown(now);
         }
-        let (Some(message), Some(id)) = (Message::of(said), self.conns.get(&conn).copied()) else { return };
+        let (Some(message), Some(id)) = (said.parsed(), self.conns.get(&conn).copied()) else { return };
         match message.kind() {
             Some(Kind::Answer { id }) => {
                 let Some(call) = self.open.remove(&(conn, id.into())) else { return };

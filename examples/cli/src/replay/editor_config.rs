@@ -1,9 +1,9 @@
 //! The configuration of the editor, inferred from a transcript: its name, its tools, and its token.
 
-use crate::replay::message::{Kind, Message, member, read_member};
 use crate::replay::script::{Heard, Script};
-use crate::replay::units::Unit;
+use crate::support::message::{Kind, Message, member, read_member};
 use crate::support::transcript::Header;
+use crate::support::units::Unit;
 use ide_mcp::ide::{AuthToken, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet};
 use ide_mcp::mcp::{Context, Forward, Implementation, LogLevel, ToolSpec};
 use serde::Deserialize;

@@ -12,8 +12,8 @@
 
 use crate::replay::compare::{Place, compare, show};
 use crate::replay::script::{Doing, Expected, Script, Step};
-use crate::replay::units::{Piece, Unit, Units};
 use crate::support::transcript::Side;
+use crate::support::units::{Piece, Unit, Units};
 use ide_mcp::Time;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -14,10 +14,8 @@ mod editor;
 mod editor_config;
 mod engine;
 mod list;
-mod message;
 mod options;
 mod script;
-mod units;
 
 use crate::support::transcript::{Side, Transcript, read};
 use crate::support::{NOT_BEGUN, Program, complain, write_line};
@@ -53,7 +51,7 @@ fn run(options: Options) -> ExitCode {
         complain("replay", "the last line is not whole, and is left out: its writer was killed");
     }
     let side = match options.task {
-        Task::List => return exit_code(list::print(&transcript).is_ok()),
+        Task::List => return exit_code(list::print(&transcript, options.only).is_ok()),
         Task::Editor => Side::Editor,
         Task::Agent => Side::Agent,
     };

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::view::Filter;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,6 +42,7 @@ pub(crate) enum Task {
 pub(crate) struct Options {
     pub(crate) task: Task,
     pub(crate) tolerance: Duration,
+    pub(crate) only: Filter,
     pub(crate) file: PathBuf,
 }
 
@@ -48,6 +50,7 @@ impl Options {
     /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut task, mut tolerance, mut file) = (Task::Editor, Duration::from_secs(1), None);
+        let mut only = Filter::default();
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
@@ -59,13 +62,17 @@ impl Options {
                     })?;
                 }
                 Long("list") => task = Task::List,
+                Long("only") => only.add(&parser.value()?.string()?)?,
                 Long("tolerance") => tolerance = Duration::from_millis(parser.value()?.parse()?),
                 Value(path) if file.is_none() => file = Some(path.into()),
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }
         }
         let file = file.ok_or("FILE is missing, a transcript that tap wrote")?;
-        Ok(Some(Self { task, tolerance, file }))
+        if !only.is_empty() && task != Task::List {
+            return Err("--only goes with --list".into());
+        }
+        Ok(Some(Self { task, tolerance, only, file }))
     }
 }
 
@@ -80,6 +87,7 @@ mod tests {
             (&[], "FILE is missing"),
             (&["a", "b"], "unexpected argument \"b\""),
             (&["--side", "left", "a"], "--side takes editor or agent"),
+            (&["--only", "agent", "a"], "--only goes with --list"),
             (&["--tolerance", "x", "a"], "invalid digit"),
         ];
         for (words, expected) in cases {

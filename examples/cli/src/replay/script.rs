@@ -1,7 +1,8 @@
 //! A transcript from the view of one side: its input with times, and its expected output.
 
-use crate::replay::units::{Piece, Unit, Units, frame};
+use crate::support::message::Message;
 use crate::support::transcript::{Side, Transcript, What};
+use crate::support::units::{Piece, Unit, Units, frame};
 use ide_mcp::Time;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,13 @@ pub(crate) struct Expected {
     pub(crate) unit: Unit,
     /// The message that ends with this unit.
     pub(crate) message: Option<String>,
+}
+
+impl Expected {
+    /// Parses the message that ends with the unit, if it is a single one.
+    pub(crate) fn parsed(&self) -> Option<Message> {
+        serde_json::from_str(self.message.as_deref()?).ok()
+    }
 }
 
 /// All events of one side.

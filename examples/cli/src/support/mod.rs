@@ -1,11 +1,12 @@
 //! The code that the programs share: the search for the editor, the connection to it, messages as
-//! lines, the format of transcripts, output with or without a reader, progress, and parts of a
+//! lines, the format of transcripts and the messages in them, output with or without a reader, progress, and parts of a
 //! command line.
 
 mod complaints;
 pub(crate) mod find;
 mod lines;
 mod loopback;
+pub(crate) mod message;
 mod options;
 mod output;
 mod pipes;
@@ -14,6 +15,7 @@ mod progress;
 mod shell;
 mod signals;
 pub(crate) mod transcript;
+pub(crate) mod units;
 mod writer;
 
 pub(crate) use complaints::complain;

@@ -2,7 +2,7 @@
 //! that was read from a socket.
 //!
 //! ```text
-//! {"transcript":1,"started_ms":1700000000000,"editor":"ide-mcp editor","port":41111,"token":"****"}
+//! {"transcript":1,"started_ms":1700000000000,"editor":"ide-mcp editor","port":41111,"token":"****","folders":["/p"]}
 //! {"ns":0,"conn":1,"open":true}
 //! {"ns":31000,"conn":1,"from":"agent","raw":"GET / HTTP/1.1\r\n…"}
 //! {"ns":94000,"conn":1,"from":"editor","raw":"HTTP/1.1 101 Switching Protocols\r\n…"}
@@ -47,6 +47,9 @@ pub(crate) struct Header {
     pub(crate) port: u16,
     /// The stars that replace the token of the editor; `None` if it has none.
     pub(crate) token: Option<String>,
+    /// The folders that the editor has open.
+    #[serde(default)]
+    pub(crate) folders: Vec<String>,
 }
 
 /// Any line after the first.
@@ -140,6 +143,11 @@ pub(crate) fn write(line: &Line) -> String {
 /// Returns the first line.
 pub(crate) fn write_header(header: &Header) -> String {
     as_line(header)
+}
+
+/// Parses a line after the first, as [`write`] returns it; `None` if it is no such line.
+pub(crate) fn read_line(text: &str) -> Option<Line> {
+    serde_json::from_str::<Form>(text).ok()?.read(&mut 0).ok()
 }
 
 fn as_line(value: &impl Serialize) -> String {
@@ -297,6 +305,7 @@ mod tests {
             editor: format!("E \"\u{e9}\" {UNSAFE}"),
             port: 7,
             token: Some("**".into()),
+            folders: vec!["/p".into()],
         }
     }
 
@@ -331,6 +340,7 @@ mod tests {
         let line = Line { at: Time::ZERO, conn: 1, what, by_tap: true };
         let written = write(&line);
         assert_eq!(written, "{\"ns\":0,\"conn\":1,\"from\":\"tap\",\"to\":\"agent\",\"raw\":\"x\"}\n");
+        assert_eq!(read_line(&written).as_ref(), Some(&line));
         assert_eq!(read(&written).unwrap().lines, [(1, line)]);
     }
 

@@ -4,8 +4,9 @@
 //!  agent ──bytes──▶ head ──▶ record ──▶ editor   one thread per arrow, which records
 //!  agent ◀─────────────────── record ◀──bytes── editor   the bytes before it forwards them
 //! ```
-//! A thread of its own writes the transcript. If nobody reads the transcript, the tap still
-//! forwards the bytes: the lines wait in a queue, and the transcript ends at 16 MiB of them.
+//! The record goes to its sinks, the transcript and the live view, each with a thread of its own. If
+//! nobody reads a sink, the tap still forwards the bytes: the lines wait in a queue, and the sink
+//! ends at 16 MiB of them. The live view parses the lines of the transcript on its thread.
 //!
 //! The tap works on bytes and not on messages. `replay` feeds the core the same frames, masks,
 //! pings, fragments and read boundaries as in the recording, and a tap that does not parse them
@@ -15,6 +16,7 @@
 
 mod conversation;
 mod head;
+mod live;
 mod options;
 mod pipe;
 mod record;
@@ -22,6 +24,7 @@ mod redact;
 mod request_line;
 mod run;
 mod secrets;
+mod sink;
 
 use crate::support::{FAILED, NOT_BEGUN, Program};
 use lexopt::Parser;
@@ -32,7 +35,7 @@ use std::process::ExitCode;
 const PROGRAM: Program = Program::new("tap", "ide-mcp tap", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, |options| match Tap::start(&options) {
+    PROGRAM.main(parser, Options::parse, |options| match Tap::start(options) {
         Ok(tap) => ExitCode::from(if tap.run() { 0 } else { FAILED }),
         Err(problem) => PROGRAM.end(NOT_BEGUN, &problem.to_string()),
     })

@@ -1,46 +1,43 @@
 //! The command line.
 
 use crate::support::parse_port;
+use crate::view::Filter;
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::EditorSearch;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "\
-Connect coding agents to an editor, and record their messages.
+Show and record the messages between coding agents and an editor.
 
-usage: ide-mcp tap [--to PORT | --lock FILE | --cwd DIR] [--dead-process] [--trust-port] [--name NAME]
-                   [--out FILE [--force]] [--max-bytes N]
+usage: ide-mcp tap [--to PORT | --lock FILE | --cwd DIR] [OPTION…]
 
-  --to PORT     the editor with the lock file PORT.lock
-  --lock FILE   the editor of this lock file
-  --cwd DIR     the editor that has this directory open (default: the working directory)
-  --dead-process take the editor of --to or --lock although its process does not run here
-  --trust-port  send the token to the port of the editor even if another user owns the port, as in a container
-  --name NAME   the name of the tap in agents (default: the name of the editor and \"(tap)\")
-  --out FILE    write the transcript to this file (default: standard output); only you can read the file, and an
-                existing file is not changed
-  --force       overwrite FILE
-  --max-bytes N end the transcript before it has more than N bytes (default: 268435456, which is 256 MiB)
+the editor:
+  --to PORT       the editor with the lock file PORT.lock
+  --lock FILE     the editor of this lock file
+  --cwd DIR       the editor that has this directory open (default: the
+                  working directory)
+  --dead-process  take the editor although its process does not run here
+  --trust-port    send its token even if another user owns the port
+  --name NAME     its name in agents (default: with \"(tap)\" after the name)
+the record:
+  --out FILE      record to FILE, which only you can read (default: standard
+                  output; no record if that is a terminal)
+  --force         overwrite FILE
+  --max-bytes N   end the record before N bytes (default: 268435456, 256 MiB)
+the live view:
+  --live          show one line per message (default at a terminal)
+  --only WORD     show the messages of a method or tool (openDiff, tools/), a
+                  kind (request, answer, notification, ping, …), a side (agent,
+                  editor), or a connection (2); -WORD hides them; repeatable
 
-The tap publishes a lock file of its own, with its own token and port and the folders of the editor. Agents attach to it
-as to an editor: in the real client choose it with /ide, for others set CLAUDE_CODE_SSE_PORT to its port.
+examples:
+  ide-mcp tap --only -ping
+  ide-mcp tap --out session.jsonl --only agent --only request
+  ide-mcp replay session.jsonl
 
-The tap forwards every byte, and records it before it forwards it. It changes only the head of the request to attach:
-the port, the token, and the offer of compression, which it removes. The editor judges every request, and each side
-receives the end of the other as if there were no tap. In the transcript stars replace every token, and minus signs
-replace what an agent sends as a token and is none; everything else is complete, the contents of files too.
-`ide-mcp replay FILE` feeds the transcript to the core of this library.
-
-A transcript that has reached its maximum size ends with a complete line, and standard error reports it; the tap goes on
-to forward, without recording. The default has room for two of the largest messages that an editor accepts, and `replay`
-reads twice as much. If nobody reads the transcript, it ends in the same way when 16 MiB of it wait. Until then nothing
-of it is lost.
-
-The tap ends with SIGINT or SIGTERM: it removes the lock file, sends a close frame (1001) to both sides of each
-connection, and writes the rest of the transcript, for at most 2 seconds. A second signal ends it at once.
-
-exit status: 0; 1 if the transcript is incomplete, or the tap could not go on; 2 if it could not begin";
+exit status: 0; 1 if the record is incomplete; 2 if the tap could not begin
+more: docs/tap.md";
 
 /// The default of `--max-bytes`, which the help also contains.
 const MAX_BYTES: u64 = 256 << 20;
@@ -53,6 +50,42 @@ pub(crate) struct Options {
     pub(crate) out: Option<PathBuf>,
     pub(crate) force: bool,
     pub(crate) max_bytes: u64,
+    live: bool,
+    pub(crate) only: Filter,
+}
+
+/// The outputs of a tap.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Outputs {
+    pub(crate) record: Record,
+    pub(crate) has_view: bool,
+}
+
+/// The place of the transcript.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    File(PathBuf),
+    Stdout,
+    Nowhere,
+}
+
+impl Record {
+    /// Describes the place of the transcript, and the command that replays it.
+    pub(crate) fn whereabouts(&self) -> String {
+        match self {
+            Self::File(path) => {
+                let shown = path.display().to_string();
+                let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+                let word = match shown.chars().all(is_plain) && !shown.starts_with('-') {
+                    true => shown.clone(),
+                    false => format!("'{}'", shown.replace('\'', r"'\''")),
+                };
+                format!("the record is {shown}\n  ide-mcp replay --list {word}\n  ide-mcp replay {word}")
+            }
+            Self::Stdout => "the record went to standard output, for `ide-mcp replay FILE`".into(),
+            Self::Nowhere => "nothing was recorded; --out FILE records".into(),
+        }
+    }
 }
 
 impl Options {
@@ -65,6 +98,8 @@ impl Options {
             out: None,
             force: false,
             max_bytes: MAX_BYTES,
+            live: false,
+            only: Filter::default(),
         };
         while let Some(argument) = parser.next()? {
             match argument {
@@ -82,6 +117,8 @@ impl Options {
                 Long("dead-process") => options.editor.permits_dead_process = true,
                 Long("trust-port") => options.trust = Trust::EveryUser,
                 Long("force") => options.force = true,
+                Long("live") => options.live = true,
+                Long("only") => options.only.add(&parser.value()?.string()?)?,
                 Long("max-bytes") => {
                     let value = parser.value()?;
                     let bytes =
@@ -107,6 +144,23 @@ impl Options {
         }
         Ok(Some(options))
     }
+
+    /// Returns the outputs. A terminal gets the view in place of the transcript.
+    pub(crate) fn outputs(&self, is_terminal: bool) -> Result<Outputs, String> {
+        let has_view = self.live || is_terminal;
+        if !has_view && !self.only.is_empty() {
+            return Err(
+                "--only goes with the live view, which standard output has at a terminal or with --live"
+                    .into(),
+            );
+        }
+        let record = match &self.out {
+            Some(path) => Record::File(path.clone()),
+            None if has_view => Record::Nowhere,
+            None => Record::Stdout,
+        };
+        Ok(Outputs { record, has_view })
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +181,7 @@ mod tests {
             (&["--name", " "], "--name takes a name"),
             (&["--max-bytes", "0"], "--max-bytes takes a number"),
             (&["--max-bytes", "1G"], "--max-bytes takes a number"),
+            (&["--only", "-"], "--only takes a word"),
             (&["x"], "unexpected argument \"x\""),
         ];
         for (words, expected) in cases {
@@ -139,5 +194,32 @@ mod tests {
         let options = parse(&words).unwrap().unwrap();
         assert_eq!(options.max_bytes, 9);
         assert_eq!((options.editor.port, options.out, options.force), (Some(7), Some("f".into()), true));
+    }
+    #[test]
+    fn terminal_gets_view_in_place_of_transcript() {
+        let file = || Record::File("f".into());
+        let cases: &[(&[&str], bool, Record, bool)] = &[
+            (&[], false, Record::Stdout, false),
+            (&[], true, Record::Nowhere, true),
+            (&["--live"], false, Record::Nowhere, true),
+            (&["--out", "f"], false, file(), false),
+            (&["--out", "f"], true, file(), true),
+            (&["--out", "f", "--live", "--only", "-ping"], false, file(), true),
+        ];
+        for (words, is_terminal, record, has_view) in cases {
+            let outputs = parse(words).unwrap().unwrap().outputs(*is_terminal).unwrap();
+            assert_eq!((&outputs.record, outputs.has_view), (record, *has_view), "{words:?} {is_terminal}");
+        }
+        let only = parse(&["--only", "diff"]).unwrap().unwrap();
+        assert!(only.outputs(true).is_ok() && only.outputs(false).unwrap_err().contains("--live"));
+    }
+
+    #[test]
+    fn whereabouts_are_a_command() {
+        let cases = [("a/b.jsonl", "a/b.jsonl"), ("it's", r"'it'\''s'"), ("-f", "'-f'")];
+        for (path, word) in cases {
+            let text = Record::File(path.into()).whereabouts();
+            assert!(text.ends_with(&format!("  ide-mcp replay {word}")), "{text}");
+        }
     }
 }

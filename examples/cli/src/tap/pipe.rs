@@ -178,6 +178,7 @@ pub(crate) fn lock_in(pipe: &Mutex<Pipe>, at_most: Duration) -> Option<MutexGuar
 mod tests {
     use super::*;
     use crate::support::transcript::{Header, VERSION};
+    use crate::tap::sink::Sink;
     use std::env::temp_dir;
     use std::net::TcpListener;
     use std::sync::mpsc;
@@ -197,9 +198,16 @@ mod tests {
         to.set_write_timeout(None).unwrap();
 
         let path = temp_dir().join(format!("ide-mcp-farewell-{}.jsonl", process::id()));
-        let header =
-            Header { transcript: VERSION, started_ms: 0, editor: String::new(), port: 1, token: None };
-        let recorder = Arc::new(Recorder::begin(Some(&path), true, 10_000, &header).unwrap());
+        let header = Header {
+            transcript: VERSION,
+            started_ms: 0,
+            editor: String::new(),
+            port: 1,
+            token: None,
+            folders: vec![],
+        };
+        let sink = Sink::transcript(Some(&path), true, 10_000, &header).unwrap();
+        let recorder = Arc::new(Recorder::new(vec![sink]));
         recorder.hold(1);
         recorder.let_in(1);
         let mut pipe = Pipe::new(1, Side::Agent, to, Redactor::of_agent(&[], true), recorder);

@@ -4,13 +4,15 @@ use crate::support::transcript::{Header, VERSION};
 use crate::support::{complain, find, on_signal};
 use crate::tap::conversation::{Conversation, Handle};
 use crate::tap::head::Ends;
-use crate::tap::options::Options;
+use crate::tap::options::{Options, Outputs, Record};
 use crate::tap::record::Recorder;
+use crate::tap::sink::Sink;
 use ide_mcp::ide::{LockFile, LockFileEvent, display_safe};
 use ide_mcp::{Clock, Time};
 use ide_mcp_lockfile::{GuardMode, GuardThread, LockDir, new_token};
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::io::{self, IsTerminal as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -37,6 +39,7 @@ pub(crate) struct Tap {
     lock: GuardThread,
     ends: Arc<Ends>,
     recorder: Arc<Recorder>,
+    record: Record,
     events: Receiver<Event>,
     sender: SyncSender<Event>,
     open: BTreeMap<u32, Open>,
@@ -65,7 +68,8 @@ enum Event {
 
 impl Tap {
     /// Finds the editor, listens, and then publishes the lock file.
-    pub(crate) fn start(options: &Options) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn start(options: Options) -> Result<Self, Box<dyn Error>> {
+        let outputs = options.outputs(io::stdout().is_terminal())?;
         let editor = find::editor(&options.editor)?;
         let shown = display_safe(&editor.name).into_owned();
         let name = options.name.clone().unwrap_or_else(|| format!("{} (tap)", editor.name));
@@ -78,9 +82,9 @@ impl Tap {
             editor: editor.name.clone(),
             port: editor.port,
             token: editor.token.as_ref().map(|token| "*".repeat(token.as_bytes().len())),
+            folders: editor.folders.clone(),
         };
-        let recorder = Recorder::begin(options.out.as_deref(), options.force, options.max_bytes, &header)?;
-        let recorder = Arc::new(recorder);
+        let recorder = Arc::new(Recorder::new(sinks(&options, &outputs, &header)?));
 
         // A short queue: further connections wait at the listener.
         let (sender, events) = mpsc::sync_channel(4);
@@ -114,6 +118,7 @@ impl Tap {
             lock,
             ends,
             recorder,
+            record: outputs.record,
             events,
             sender,
             open: BTreeMap::new(),
@@ -208,9 +213,21 @@ impl Tap {
             }
         }
         let is_whole = self.recorder.end(DRAIN);
-        complain("tap", "ended");
+        complain("tap", &format!("ended; {}", self.record.whereabouts()));
         is_whole
     }
+}
+
+fn sinks(options: &Options, outputs: &Outputs, header: &Header) -> Result<Vec<Sink>, String> {
+    let transcript = |out| Sink::transcript(out, options.force, options.max_bytes, header);
+    let transcript = match &outputs.record {
+        Record::File(path) => Some(transcript(Some(path.as_path()))?),
+        Record::Stdout => Some(transcript(None)?),
+        Record::Nowhere => None,
+    };
+    let view = outputs.has_view.then(|| Sink::view(options.only.clone()));
+    // The transcript comes first: at the end it has all the time that it needs.
+    Ok(transcript.into_iter().chain(view).collect())
 }
 
 fn say_lock_file(event: &LockFileEvent) {

@@ -1,40 +1,13 @@
 //! Unusable terminals: one that nobody reads, one that disappears, and none at all.
 
+use crate::support::terminal::{at, terminal};
 use crate::support::{Place, ended};
-use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::json;
-use std::fs::{File, OpenOptions};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Opens a pseudoterminal. Returns the side of the person and the side of the program.
-fn terminal() -> (File, File) {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-    // The flag keeps the terminal from processes that other tests start at this moment. On macOS it
-    // can be set only after opening.
-    #[cfg(target_os = "linux")]
-    let flags = flags | OpenptFlags::CLOEXEC;
-    let person = openpt(flags).unwrap();
-    fcntl_setfd(&person, FdFlags::CLOEXEC).unwrap();
-    grantpt(&person).unwrap();
-    unlockpt(&person).unwrap();
-    let name = ptsname(&person, Vec::new()).unwrap();
-    let program = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    tcsetwinsize(&person, Winsize { ws_row: 60, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-    (person.into(), program)
-}
-
-/// Starts the editor at this terminal.
-fn at(terminal: &File, command: &mut Command) -> Child {
-    let side = || Stdio::from(terminal.try_clone().unwrap());
-    command.env("TERM", "xterm").env("COLORTERM", "truecolor");
-    command.stdin(side()).stdout(side()).stderr(Stdio::piped()).spawn().unwrap()
-}
 
 fn wait_for(what: &str, mut is_it: impl FnMut() -> bool) {
     let begin = Instant::now();

@@ -1,6 +1,7 @@
 //! The tap between agents and an editor, and the replay of its transcript.
 
 mod gone;
+mod live;
 mod programs;
 mod replays;
 mod unread;

@@ -1,6 +1,5 @@
-//! A JSON-RPC message, as far as a replay needs it.
+//! A JSON-RPC message, as far as a view or a replay of a transcript needs it.
 
-use crate::replay::script::Expected;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -21,6 +20,12 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
+/// An element of the content of a result.
+#[derive(Deserialize)]
+struct Content {
+    text: Option<String>,
+}
+
 /// The kind of a message.
 pub(crate) enum Kind<'a> {
     Request { id: &'a str, method: &'a str },
@@ -37,11 +42,6 @@ impl Message {
         }
     }
 
-    /// Parses the message of an expected unit, if it is a single one.
-    pub(crate) fn of(expected: &Expected) -> Option<Self> {
-        serde_json::from_str(expected.message.as_deref()?).ok()
-    }
-
     pub(crate) fn kind(&self) -> Option<Kind<'_>> {
         match (self.id.as_deref(), self.method.as_deref()) {
             (Some(id), Some(method)) => Some(Kind::Request { id: id.get(), method }),
@@ -49,6 +49,39 @@ impl Message {
             (Some(id), None) => Some(Kind::Answer { id: id.get() }),
             (None, None) => None,
         }
+    }
+
+    /// Returns the tool that the message calls, if any.
+    pub(crate) fn tool(&self) -> Option<String> {
+        let is_call = self.method.as_deref() == Some("tools/call");
+        is_call.then(|| read_member(self.params.as_deref(), "name"))?
+    }
+
+    /// Returns the arguments of a call of a tool, or the parameters of another message, as they are
+    /// written; an empty text if there are none.
+    pub(crate) fn arguments(&self) -> String {
+        let arguments = if self.tool().is_some() { self.param("arguments") } else { self.params.clone() };
+        arguments.map(|raw| raw.get().to_owned()).unwrap_or_default()
+    }
+
+    /// Returns the outcome in an answer: the error, the texts of the result of a tool, or another
+    /// result as it is written.
+    pub(crate) fn outcome(&self) -> String {
+        if let Some(Fault { code, message }) = &self.error {
+            return format!("{code} {message}");
+        }
+        let texts: Option<Vec<Content>> = read_member(self.result.as_deref(), "content");
+        match texts.filter(|texts| texts.iter().any(|content| content.text.is_some())) {
+            Some(texts) => {
+                texts.into_iter().filter_map(|content| content.text).collect::<Vec<_>>().join(" | ")
+            }
+            None => self.result.as_deref().map(|raw| raw.get().to_owned()).unwrap_or_default(),
+        }
+    }
+
+    /// Returns true for an answer with an error, or with a result that the tool marks as an error.
+    pub(crate) fn is_error(&self) -> bool {
+        self.error.is_some() || read_member(self.result.as_deref(), "isError") == Some(true)
     }
 
     /// Returns a member of the parameters.

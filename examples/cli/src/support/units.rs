@@ -85,6 +85,11 @@ impl Units {
         self.buf.len()
     }
 
+    /// Returns the number of bytes that are held for an incomplete unit or message.
+    pub(crate) fn held(&self) -> usize {
+        self.buf.len().saturating_add(self.message.len())
+    }
+
     /// Returns the length of the first unit in the buffer, and the unit, if it is complete.
     fn first(&mut self) -> Option<(usize, Unit)> {
         match self.stage {

@@ -1,0 +1,128 @@
+//! The words of `--only`, and the rows that they show.
+
+use crate::support::transcript::Side;
+use crate::view::row::{Kind, Row};
+use std::mem::discriminant;
+
+/// The rows to show: every column that a word names has to agree with one of its words, and no
+/// hidden word may agree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    shown: Vec<Word>,
+    hidden: Vec<Word>,
+}
+
+/// A word, by the column to which it belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Word {
+    From(Side),
+    Kind(Kind),
+    Conn(u32),
+    /// A part of the name of a method or of a tool, in lower case.
+    Name(String),
+}
+
+impl Filter {
+    /// Adds a word. A minus sign before it hides the rows that agree with it.
+    ///
+    /// # Errors
+    /// If the word is empty.
+    pub(crate) fn add(&mut self, word: &str) -> Result<(), String> {
+        let (list, word) = match word.strip_prefix('-') {
+            Some(word) => (&mut self.hidden, word),
+            None => (&mut self.shown, word),
+        };
+        if word.is_empty() {
+            return Err("--only takes a word, such as openDiff, request, agent or -ping".into());
+        }
+        list.push(Word::parse(word));
+        Ok(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shown.is_empty() && self.hidden.is_empty()
+    }
+
+    pub(crate) fn shows(&self, row: &Row) -> bool {
+        let is_column = |word: &Word, of: &Word| discriminant(word) == discriminant(of);
+        let agrees = |of: &Word| self.shown.iter().any(|word| is_column(word, of) && word.agrees(row));
+        self.shown.iter().all(agrees) && !self.hidden.iter().any(|word| word.agrees(row))
+    }
+}
+
+impl Word {
+    fn parse(word: &str) -> Self {
+        let word = word.to_lowercase();
+        let kind = || Kind::ALL.into_iter().find(|kind| kind.word() == word);
+        match word.as_str() {
+            "agent" => Self::From(Side::Agent),
+            "editor" => Self::From(Side::Editor),
+            _ => match (kind(), word.parse()) {
+                (Some(kind), _) => Self::Kind(kind),
+                (None, Ok(conn)) => Self::Conn(conn),
+                (None, Err(_)) => Self::Name(word),
+            },
+        }
+    }
+
+    fn agrees(&self, row: &Row) -> bool {
+        match self {
+            Self::From(side) => row.from == Some(*side),
+            Self::Kind(kind) => row.kind == *kind,
+            Self::Conn(conn) => row.conn == *conn,
+            Self::Name(part) => [Some(&row.method), row.tool.as_ref()]
+                .into_iter()
+                .flatten()
+                .any(|name| name.to_lowercase().contains(part)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::transcript::{Line, What};
+    use ide_mcp::Time;
+
+    #[test]
+    fn words_of_one_column_are_alternatives() {
+        let row = |conn, from, kind, method: &str, tool: Option<&str>| {
+            let line = Line { at: Time::ZERO, conn, what: What::Text(from, String::new()), by_tap: false };
+            Row::new(&line, kind).of(method, tool.map(Into::into))
+        };
+        let rows = [
+            row(1, Side::Agent, Kind::Request, "tools/call", Some("openDiff")),
+            row(1, Side::Editor, Kind::Answer, "tools/call", Some("openDiff")),
+            row(2, Side::Agent, Kind::Request, "tools/list", None),
+            row(2, Side::Editor, Kind::Notification, "selection_changed", None),
+            row(2, Side::Editor, Kind::Ping, "", None),
+        ];
+        let cases: &[(&[&str], &[usize])] = &[
+            (&[], &[0, 1, 2, 3, 4]),
+            (&["openDiff"], &[0, 1]),
+            (&["OPENDIFF"], &[0, 1]),
+            (&["diff", "selection"], &[0, 1, 3]),
+            (&["tools/"], &[0, 1, 2]),
+            (&["agent"], &[0, 2]),
+            (&["agent", "editor"], &[0, 1, 2, 3, 4]),
+            (&["agent", "diff"], &[0]),
+            (&["request", "ping"], &[0, 2, 4]),
+            (&["2"], &[2, 3, 4]),
+            (&["2", "editor", "-ping"], &[3]),
+            (&["-ping"], &[0, 1, 2, 3]),
+            (&["-diff", "-2"], &[]),
+            (&["diff", "-answer"], &[0]),
+            (&["nosuch"], &[]),
+        ];
+        for (words, expected) in cases {
+            let mut filter = Filter::default();
+            words.iter().for_each(|word| filter.add(word).unwrap());
+            assert_eq!(filter.is_empty(), words.is_empty());
+            let shown: Vec<usize> = (0..rows.len()).filter(|index| filter.shows(&rows[*index])).collect();
+            assert_eq!(shown, *expected, "{words:?}");
+        }
+        for word in ["", "-"] {
+            assert!(Filter::default().add(word).unwrap_err().contains("--only takes a word"));
+        }
+    }
+}

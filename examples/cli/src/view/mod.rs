@@ -1,0 +1,191 @@
+//! The messages of a transcript for a person, one row each, while they pass or afterwards.
+//!
+//! ```text
+//!  line of a transcript ──View: units, messages, the request of an answer──▶ rows ──Filter, Screen──▶ text
+//! ```
+
+mod filter;
+mod row;
+mod screen;
+
+pub(crate) use filter::Filter;
+pub(crate) use screen::Screen;
+
+use crate::support::message::{Kind as MessageKind, Message};
+use crate::support::transcript::{Line, Side, What};
+use crate::support::units::{Piece, Unit, Units};
+use ide_mcp::Time;
+use ide_mcp::ws::frame::Opcode;
+use row::{Kind, Row};
+use std::collections::BTreeMap;
+
+/// The maximum number of bytes of an incomplete message: the default limit of a message in the
+/// WebSocket layer. A side that sends a longer one is not shown any more.
+const MOST_HELD: usize = 64 << 20;
+
+/// The maximum number of requests of one side that wait for an answer, four times the default limit
+/// of the calls of a session. The answer to a request beyond them is shown without its request.
+const MOST_ASKED: usize = 1024;
+
+/// The state of all connections, from the first line of a transcript.
+#[derive(Debug)]
+pub(crate) struct View {
+    filter: Filter,
+    most_held: usize,
+    conns: BTreeMap<u32, Conn>,
+}
+
+/// One connection: the two sides, by the index of [`side`].
+#[derive(Debug)]
+struct Conn([Stream; 2]);
+
+/// The output of one side of a connection.
+#[derive(Debug)]
+struct Stream {
+    /// `None` after a message that was too long.
+    units: Option<Units>,
+    /// The open requests of this side, by the text of the id.
+    asked: BTreeMap<String, Asked>,
+    is_ended: bool,
+}
+
+#[derive(Debug)]
+struct Asked {
+    at: Time,
+    method: String,
+    tool: Option<String>,
+}
+
+impl View {
+    pub(crate) const fn new(filter: Filter) -> Self {
+        Self { filter, most_held: MOST_HELD, conns: BTreeMap::new() }
+    }
+
+    /// Returns the rows that this line completes and the filter shows, as text for this screen.
+    pub(crate) fn show(&mut self, line: &Line, screen: &Screen) -> Vec<String> {
+        let rows = self.rows(line).into_iter().filter(|row| self.filter.shows(row));
+        rows.map(|row| row.render(screen)).collect()
+    }
+
+    fn rows(&mut self, line: &Line) -> Vec<Row> {
+        let most = self.most_held;
+        let conn = self.conns.entry(line.conn).or_insert_with(Conn::new);
+        let row = |kind| Row::new(line, kind);
+        match &line.what {
+            What::Open => vec![row(Kind::Open)],
+            What::Text(from, text) => conn.messages(line, *from, text),
+            What::End(from, reason) => {
+                let [ended, other] = conn.sides(*from);
+                ended.is_ended = true;
+                let is_over = other.is_ended;
+                if is_over {
+                    self.conns.remove(&line.conn);
+                }
+                vec![row(Kind::End).text(reason)]
+            }
+            What::Bytes(from, bytes) => {
+                let [stream, _] = conn.sides(*from);
+                let Some(units) = &mut stream.units else { return Vec::new() };
+                let pieces = units.push(bytes);
+                let is_too_long = units.held() > most;
+                if is_too_long {
+                    stream.units = None;
+                }
+                let lost = is_too_long.then(|| {
+                    let most = most >> 20;
+                    let lost =
+                        format!("a message of more than {most} MiB: the {from} is not shown from here on");
+                    row(Kind::Bytes).text(&lost)
+                });
+                pieces.iter().flat_map(|piece| conn.piece(line, *from, piece)).chain(lost).collect()
+            }
+        }
+    }
+}
+
+impl Conn {
+    fn new() -> Self {
+        Self([Side::Agent, Side::Editor].map(|side| Stream {
+            units: Some(Units::new(side == Side::Agent)),
+            asked: BTreeMap::new(),
+            is_ended: false,
+        }))
+    }
+
+    /// Returns the stream of this side, and that of the other.
+    fn sides(&mut self, side: Side) -> [&mut Stream; 2] {
+        let [agent, editor] = &mut self.0;
+        if side == Side::Agent { [agent, editor] } else { [editor, agent] }
+    }
+
+    fn piece(&mut self, line: &Line, from: Side, piece: &Piece) -> Vec<Row> {
+        let row = |kind| Row::new(line, kind);
+        if let Some(message) = &piece.message {
+            return self.messages(line, from, message);
+        }
+        match &piece.unit {
+            Some(Unit::Head(head)) => {
+                let head = String::from_utf8_lossy(head.trim_ascii_end()).replace("\r\n", " | ");
+                vec![row(Kind::Handshake).text(&head)]
+            }
+            Some(Unit::Junk(bytes)) => vec![row(Kind::Bytes).text(&String::from_utf8_lossy(bytes))],
+            Some(Unit::Frame { opcode: Opcode::Close, payload, .. }) => {
+                vec![row(Kind::Close).text(&closing(payload))]
+            }
+            Some(Unit::Frame { opcode: Opcode::Ping, payload, .. }) => {
+                vec![row(Kind::Ping).text(&String::from_utf8_lossy(payload))]
+            }
+            Some(Unit::Frame { opcode: Opcode::Pong, payload, .. }) => {
+                vec![row(Kind::Pong).text(&String::from_utf8_lossy(payload))]
+            }
+            Some(Unit::Frame { .. }) | None => Vec::new(),
+        }
+    }
+
+    /// Returns a row for each message of a text.
+    fn messages(&mut self, line: &Line, from: Side, text: &str) -> Vec<Row> {
+        let messages = Message::read(text);
+        if messages.is_empty() {
+            return vec![Row::new(line, Kind::Bytes).text(text)];
+        }
+        messages.iter().map(|message| self.message(line, from, message, text)).collect()
+    }
+
+    fn message(&mut self, line: &Line, from: Side, message: &Message, text: &str) -> Row {
+        let [stream, other] = self.sides(from);
+        match message.kind() {
+            Some(MessageKind::Request { id, method }) => {
+                let row = Row::new(line, Kind::Request).of(method, message.tool()).id(id);
+                if stream.asked.len() < MOST_ASKED {
+                    let asked = Asked { at: line.at, method: method.to_owned(), tool: row.tool.clone() };
+                    stream.asked.insert(id.to_owned(), asked);
+                }
+                row.text(&message.arguments())
+            }
+            Some(MessageKind::Notification { method }) => {
+                Row::new(line, Kind::Notification).of(method, None).text(&message.arguments())
+            }
+            Some(MessageKind::Answer { id }) => {
+                let kind = if message.is_error() { Kind::Error } else { Kind::Answer };
+                let row = Row::new(line, kind).id(id).text(&message.outcome());
+                match other.asked.remove(id) {
+                    Some(asked) => row.of(&asked.method, asked.tool).since(asked.at),
+                    None => row,
+                }
+            }
+            None => Row::new(line, Kind::Bytes).text(text),
+        }
+    }
+}
+
+fn closing(payload: &[u8]) -> String {
+    match payload.split_first_chunk::<2>() {
+        Some((code, reason)) => {
+            format!("{} {}", u16::from_be_bytes(*code), String::from_utf8_lossy(reason)).trim_end().to_owned()
+        }
+        None => "no code".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

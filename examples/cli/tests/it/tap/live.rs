@@ -1,0 +1,124 @@
+//! The live view of the tap.
+
+use super::programs::{Tap, editor, replay};
+use crate::support::terminal::{at, terminal};
+use crate::support::{Place, ended};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use std::fs::File;
+use std::io::Read as _;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// Starts a tap at a terminal with 200 columns, and returns the person's side and the port of the tap.
+fn at_terminal(place: &Place, editor: &str, variables: &[(&str, &str)]) -> (Child, File, String) {
+    let (person, program) = terminal();
+    let mut command = place.command("tap", &["--to", editor, "--out", "t.jsonl"]);
+    let tap = at(&program, command.env_remove("NO_COLOR").envs(variables.iter().copied()));
+    let lock = place.published("the tap", Some(editor));
+    (tap, person, lock.file_stem().unwrap().to_str().unwrap().into())
+}
+
+fn interrupt(tap: &Child) {
+    let pid = Pid::from_raw(i32::try_from(tap.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+}
+
+/// Reads the terminal until it has shown this text.
+fn shown(person: &mut File, text: &str) -> String {
+    let (mut shown, mut buf) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&shown).contains(text) {
+        let read = person.read(&mut buf).unwrap();
+        shown.extend_from_slice(&buf[..read]);
+    }
+    String::from_utf8(shown).unwrap()
+}
+
+#[test]
+fn terminal_shows_messages_in_colors() {
+    let cases: [(&str, &[(&str, &str)], bool); 2] =
+        [("colors", &[], true), ("none", &[("NO_COLOR", "1")], false)];
+    for (name, variables, has_colors) in cases {
+        let place = Place::new("tap-colors");
+        let (_editor, port, token) = editor(&place, &[]);
+        let (tap, mut person, own) = at_terminal(&place, &port, variables);
+        let argument = json!({ "uri": format!("file:///{token}日本{}", "x".repeat(300)) }).to_string();
+        let mut agent = place.agent(&["--port", &own, "call", "getDiagnostics", &argument]);
+        let screen = shown(&mut person, "agent  → end ");
+        agent.end();
+        interrupt(&tap);
+        let (status, said) = ended(tap);
+        assert_eq!(status, Some(0), "{said}");
+        let row =
+            screen.lines().find(|row| row.contains("getDiagnostics #") && row.contains("{\"uri\"")).unwrap();
+        assert_eq!(row.starts_with("\u{1b}[36m "), has_colors, "{name}: {row:?}");
+        let row = row.trim_end().trim_start_matches("\u{1b}[36m").trim_end_matches("\u{1b}[m");
+        assert!(row.contains(&format!("{}日本xxx", "*".repeat(token.len()))), "{row}");
+        // Two characters take two columns each.
+        assert!(row.ends_with("xx…") && row.chars().count() == 198, "{} {row}", row.chars().count());
+        for part in ["the record is t.jsonl", "ide-mcp replay --list t.jsonl"] {
+            assert!(said.contains(part), "{said}");
+        }
+        assert_eq!(replay(&place, &["t.jsonl"]).0, Some(0));
+    }
+}
+
+#[test]
+fn unread_view_delays_no_message() {
+    let place = Place::new("tap-unseen");
+    let (_editor, port, _) = editor(&place, &[]);
+    let (tap, _person, own) = at_terminal(&place, &port, &[]);
+    let mut agent = place.agent(&["--port", &own, "calls"]);
+    // 200 rows of 200 columns are ten times the buffer of a terminal.
+    for _ in 0..100 {
+        agent.send_line(&format!(
+            "getDiagnostics {}",
+            json!({ "uri": format!("file:///{}", "x".repeat(1000)) })
+        ));
+        agent.event("outcome");
+    }
+    agent.hang_up();
+    agent.end();
+    interrupt(&tap);
+    let begin = Instant::now();
+    let (status, said) = ended(tap);
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+    assert!(
+        status == Some(0) && said.contains("the live view ends here: nobody reads it"),
+        "{status:?} {said}"
+    );
+    let (status, said) = replay(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{said}");
+}
+
+#[test]
+fn view_and_list_show_equal_rows() {
+    let place = Place::new("tap-rows");
+    let (_editor, port, _) = editor(&place, &["--on-diff", "accept"]);
+    let view = |arguments: &[&str]| {
+        let arguments = [&["--to", &port, "--live"], arguments].concat();
+        let mut tap = Tap::of(place.start("tap", &arguments), &place, &port);
+        let mut agent = tap.agent(&place, &["calls"]);
+        agent.propose("t", "new");
+        agent.event("outcome");
+        agent.hang_up();
+        agent.end();
+        tap.process.terminate();
+        let rows = tap.process.rest();
+        (rows, tap.process.end())
+    };
+    let (rows, (status, said)) = view(&["--out", "t.jsonl"]);
+    assert!(status == Some(0) && said.contains("the record is t.jsonl"), "{said}");
+    let (_, listed) = replay(&place, &["--list", "t.jsonl"]);
+    assert_eq!(rows, listed.lines().collect::<Vec<_>>());
+    assert!(
+        rows.iter().any(|row| row.contains("answer       openDiff #") && row.contains("FILE_SAVED | new"))
+    );
+
+    let (rows, (status, said)) = view(&["--only", "diff", "--only", "-request"]);
+    assert!(status == Some(0) && said.contains("nothing was recorded"), "{said}");
+    assert!(rows.len() == 1 && rows[0].contains("editor → answer       openDiff #"), "{rows:?}");
+    let (_, listed) = replay(&place, &["--list", "t.jsonl", "--only", "diff", "--only", "-request"]);
+    assert!(listed.lines().count() == 1 && listed.contains("FILE_SAVED"), "{listed}");
+    place.start("tap", &["--to", &port, "--only", "diff"]).fails(2, &["--live"]);
+}
