@@ -14,8 +14,8 @@ rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
 cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
 
 manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
-# The pages of `guide`, which are part of the documentation.
-pages='docs/(agent|conformance|embedding|errors|evidence|faq|lsp)\.md'
+# The pages of `guide`, which are part of the documentation, and those of `ide-mcp help`.
+pages='docs/(agent|conformance|embedding|errors|evidence|faq|lsp|headless|scripts|search|models)\.md'
 status=0
 for crate in "${crates[@]}"; do
     file=$(ls "$packed/$crate"-[0-9]*.crate)

@@ -13,82 +13,121 @@ mod mcp_config;
 mod replay;
 mod support;
 mod tap;
+#[cfg(test)]
+mod tests;
+mod topics;
 mod view;
 
 use lexopt::prelude::*;
 use lexopt::{Error, Parser};
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::process::ExitCode;
-use support::Program;
+use support::{Program, did_you_mean};
+use topics::{TOPICS, Topic};
 
 const USAGE: &str = "\
 Attach coding agents to editors, and examine how they attach.
 
 usage: ide-mcp COMMAND [ARGUMENT…]
 
-  editor      an editor that agents attach to, with a screen or without one
-  agent       attach to a running editor as a coding agent does: list its tools, call them, propose a change
-  doctor      find out why an agent does not attach to an editor, and what to do
-  tap         show and record the messages between agents and an editor
-  replay      feed a record of tap to the library, and print the first difference
-  bridge      offer the tools of a running editor to any MCP client, over standard input and output
-  mcp-config  write the file by which an agent gives the tools of a running editor to its model
+commands:
+  editor       an editor that agents attach to, with a screen or without one
+  agent        attach to a running editor as a coding agent does: list its
+               tools, call them, propose a change
+  doctor       find out why an agent does not attach to an editor
+  tap          show and record the messages between agents and an editor
+  replay       feed a record of tap to the library; print the first difference
+  bridge       offer the tools of a running editor to any MCP client
+  mcp-config   write the file by which an agent gives the tools of a running
+               editor to its model
+  help NAME    print the help of a command, or a page: headless, scripts,
+               search, models
 
-  help COMMAND, COMMAND --help   the arguments and the exit status of a command
-  -V, --version                  the version";
+  -h, --help     print this help
+  -V, --version  print the version
+
+examples:
+  ide-mcp editor
+  ide-mcp agent tools
+  ide-mcp doctor
+
+exit status: 0; 1 if a command fails; 2 if it cannot begin, or the command line
+is wrong
+`ide-mcp help COMMAND` has the options and the exit status of a command.";
 
 const PROGRAM: Program = Program::new("ide-mcp", "ide-mcp", USAGE);
 
-/// A command of the program: its name, and its `main`, which takes the arguments after the name.
-type Command = (&'static str, fn(Parser) -> ExitCode);
+/// A command of the program, whose `main` takes the arguments after the name.
+struct Command {
+    program: &'static Program,
+    main: fn(Parser) -> ExitCode,
+}
 
+/// The commands in the order of the help.
 const COMMANDS: &[Command] = &[
-    ("editor", editor::main),
-    ("agent", agent::main),
-    ("doctor", doctor::main),
-    ("tap", tap::main),
-    ("replay", replay::main),
-    ("bridge", bridge::main),
-    ("mcp-config", mcp_config::main),
+    Command { program: &editor::PROGRAM, main: editor::main },
+    Command { program: &agent::PROGRAM, main: agent::main },
+    Command { program: &doctor::PROGRAM, main: doctor::main },
+    Command { program: &tap::PROGRAM, main: tap::main },
+    Command { program: &replay::PROGRAM, main: replay::main },
+    Command { program: &bridge::PROGRAM, main: bridge::main },
+    Command { program: &mcp_config::PROGRAM, main: mcp_config::main },
 ];
 
 fn main() -> ExitCode {
     PROGRAM.main(Parser::from_env(), parse, |task| match task {
-        Task::Run((_, main), parser) => main(parser),
-        Task::Version => PROGRAM.done(support::write_line(concat!("ide-mcp ", env!("CARGO_PKG_VERSION")))),
+        Task::Run(command, parser) => (command.main)(parser),
+        Task::Print(text) => PROGRAM.print(text),
     })
 }
 
 enum Task {
     Run(&'static Command, Parser),
-    Version,
+    Print(&'static str),
 }
 
 /// Returns `None` if the user asked for help about the program.
 fn parse(mut parser: Parser) -> Result<Option<Task>, Error> {
-    let help = || Parser::from_args(["--help"]);
     match parser.next()? {
         Some(Short('h') | Long("help")) => Ok(None),
-        Some(Short('V') | Long("version")) => Ok(Some(Task::Version)),
+        Some(Short('V') | Long("version")) => {
+            Ok(Some(Task::Print(concat!("ide-mcp ", env!("CARGO_PKG_VERSION")))))
+        }
         Some(Value(name)) if name == "help" => match parser.next()? {
-            Some(Value(name)) => Ok(Some(Task::Run(command(&name)?, help()))),
+            Some(Value(name)) if name != "help" => Ok(Some(Task::Print(help(&name)?))),
+            None | Some(Value(_)) => Ok(None),
             Some(other) => Err(other.unexpected()),
-            None => Ok(None),
         },
-        Some(Value(name)) => Ok(Some(Task::Run(command(&name)?, Parser::from_args(parser.raw_args()?)))),
+        Some(Value(name)) => Ok(Some(Task::Run(command(&name, &[])?, Parser::from_args(parser.raw_args()?)))),
         Some(other) => Err(other.unexpected()),
         None => Err(format!("a command is missing: {}", names()).into()),
     }
 }
 
-fn command(name: &OsString) -> Result<&'static Command, Error> {
-    let found = COMMANDS.iter().find(|(known, _)| name == known);
-    found.ok_or_else(|| format!("there is no command {name:?}: {}", names()).into())
+/// Returns the page of a topic, or the help of a command.
+fn help(name: &OsStr) -> Result<&'static str, Error> {
+    let topic = TOPICS.iter().find(|topic| name == topic.name);
+    topic.map_or_else(|| Ok(command(name, TOPICS)?.program.help().0), |topic| Ok(topic.text))
+}
+
+/// Returns the command with this name. The error offers also the names of these pages.
+fn command(name: &OsStr, pages: &[Topic]) -> Result<&'static Command, Error> {
+    let found = COMMANDS.iter().find(|command| name == command.program.name());
+    found.ok_or_else(|| no_command(name, pages).into())
+}
+
+fn no_command(name: &OsStr, pages: &[Topic]) -> String {
+    let commands: Vec<&str> = PROGRAM.help().commands().collect();
+    let known = commands.into_iter().chain(pages.iter().map(|page| page.name));
+    match did_you_mean(&name.to_string_lossy(), known) {
+        none if none.is_empty() => format!("there is no command {name:?}: {}", names()),
+        near => format!("there is no command {name:?}{near}"),
+    }
 }
 
 /// Returns the names of the commands as a list in a sentence.
 fn names() -> String {
-    let mut names: Vec<&str> = COMMANDS.iter().map(|(name, _)| *name).collect();
+    let mut names: Vec<&str> = COMMANDS.iter().map(|command| command.program.name()).collect();
     let last = names.pop().unwrap_or_default();
     format!("{} or {last}", names.join(", "))
 }

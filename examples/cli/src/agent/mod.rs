@@ -25,7 +25,7 @@ use session::{Identity, NotAttached, Session};
 use std::path::Path;
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program::new("agent", "ide-mcp agent", options::USAGE);
+pub(crate) const PROGRAM: Program = Program::new("agent", "ide-mcp agent", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, run)

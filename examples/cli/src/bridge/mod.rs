@@ -17,7 +17,7 @@ use options::Options;
 use run::Bridge;
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program::new("bridge", "ide-mcp bridge", options::USAGE);
+pub(crate) const PROGRAM: Program = Program::new("bridge", "ide-mcp bridge", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, run)

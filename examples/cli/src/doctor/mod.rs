@@ -20,7 +20,7 @@ use std::env;
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program::new("doctor", "ide-mcp doctor", options::USAGE);
+pub(crate) const PROGRAM: Program = Program::new("doctor", "ide-mcp doctor", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, run)

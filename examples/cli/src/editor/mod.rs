@@ -25,7 +25,7 @@ use options::{Face, Options};
 use std::error::Error;
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program::new("editor", "ide-mcp editor", options::USAGE);
+pub(crate) const PROGRAM: Program = Program::new("editor", "ide-mcp editor", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, |options| match options.face() {

@@ -11,88 +11,43 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 pub(crate) const USAGE: &str = "\
-An editor that coding agents attach to.
+An editor that coding agents attach to, with a screen or without one.
 
-usage: ide-mcp editor [--headless] [--port N] [--token-of FILE | --no-token] [--name NAME] [--dialect D]
-                      [--on-diff HOW] [--no-ignore] [DIR | FILE[:LINE[:COLUMN]]]…
+usage: ide-mcp editor [OPTION…] [DIR | FILE[:LINE[:COLUMN]]]… [-- COMMAND…]
 
-At a terminal, the editor has a screen, and F1 shows its keys. If standard output is not a terminal, or with --headless,
-the editor writes events to standard output and reads commands from standard input, each as a line of JSON.
+At a terminal the editor has a screen, and F1 shows its keys. With --headless,
+or if standard output is no terminal, events and commands are lines of JSON.
+The editor reads files only in its folders: each DIR, the folder of each FILE,
+or the working directory. It starts COMMAND beside itself, such as claude: in a
+split of tmux, or by a line that you type in another terminal.
 
-  --headless      use no screen, even at a terminal
-  --port N        listen on this port of 127.0.0.1 (default: 0, any free port)
-  --token-of FILE accept the token of this lock file (default: a new token), but only from programs of your own user,
-                  because other users can know a token that outlived its editor; a token as an argument would be visible
-                  to other users
-  --no-token      accept every program that reaches the port, for clients that cannot send a token
-  --name NAME     the name of the editor for agents (default: ide-mcp editor, with a number if another editor of that
-                  name has the folders open)
-  --dialect D     the names, the message shapes and the rules for clients: vs-code (default), jetbrains, snake-case or
-                  obsidian
-  --on-diff HOW   how a proposed change is decided: ask (default) the person at the screen or the program that sends the
-                  commands, accept or reject it at once, or hold it open
-  --no-ignore     also show agents the files that .gitignore, .ignore and .claudeignore name (default: the editor hides
-                  them; ! in .claudeignore shows a file again). Files that usually contain secrets, such as .env, stay
-                  hidden.
-  DIR…            the open folders (default: the working directory); the editor reads no file outside of them
-  FILE…           the files to show at the start, with a screen; a missing file is a new one. The folder of a file is
-                  open too, unless a DIR contains the file.
+  --headless       use no screen, even at a terminal
+  --port N         listen on this port of 127.0.0.1 (default: any free port)
+  --resume         take the port and the token of the last run in these folders,
+                   so that agents attach again by themselves
+  --token-of FILE  accept the token of a lock file (default: a new token), and
+                   only from programs of your own user
+  --no-token       accept every program that reaches the port, for clients that
+                   cannot send a token
+  --name NAME      the name for agents (default: ide-mcp editor)
+  --dialect vs-code|jetbrains|snake-case|obsidian
+                   the names and message shapes (default: vs-code)
+  --on-diff ask|accept|reject|hold
+                   ask a person about a proposed change (default), accept it,
+                   reject it, or hold it open
+  --no-ignore      show agents also the files that .gitignore, .ignore and
+                   .claudeignore name, but no files that usually have secrets
+  --mcp-config     give COMMAND the tools of the editor, for its model
+  -h, --help       print this help
 
-With a screen, the editor ends at Ctrl+Q, SIGINT, SIGTERM, SIGHUP or SIGQUIT. Without one, it ends at SIGINT, SIGTERM,
-{\"cmd\":\"quit\"}, or the end of standard input; the last two wait up to 5 s for the commands before them. If no program
-sends commands, standard input has to stay open: sleep infinity | ide-mcp editor --headless. The editor also ends if its
-events are not read: if standard output is closed, or 16 MiB of events wait. At its end, the editor rejects open diffs.
+examples:
+  ide-mcp editor src/main.rs:12
+  ide-mcp editor -- claude
+  sleep infinity | ide-mcp editor --headless --on-diff accept
 
-The editor writes its lock file below CLAUDE_CONFIG_DIR, or ~/.claude, and removes the file at its end.
-
-commands, without a screen:
-  {\"cmd\":\"open\",\"path\":\"a.txt\"}
-  {\"cmd\":\"select\",\"path\":\"a.txt\",\"start\":[0,0],\"end\":[0,5]}     lines and UTF-16 columns, from 0
-  {\"cmd\":\"clear\"}                                               clear the selection
-  {\"cmd\":\"mention\",\"path\":\"a.txt\",\"lines\":[0,1],\"conn\":1}       lines and conn are optional
-  {\"cmd\":\"answer\",\"verdict\":\"accept\"}                           or reject; if only one diff is open
-  {\"cmd\":\"answer\",\"tab\":\"…\",\"verdict\":\"accept\",\"contents\":\"…\"}  contents: the proposal as you changed it
-  {\"cmd\":\"edits\"}                                               list the files that agents wrote, accepted diffs too
-  {\"cmd\":\"undo\",\"conn\":1,\"edit\":4}                           undo one of them, if the file has not changed since
-  {\"cmd\":\"tools\",\"offer\":[\"openDiff\",\"openFile\"]}               offer only these tools from now on (at the start all)
-  {\"cmd\":\"pause\"}                                               hide files, selections, and the texts of prompts and
-                                                                resources from agents; event: paused
-  {\"cmd\":\"resume\"}                                              end the pause; event: resumed
-  {\"cmd\":\"context\",\"prompts\":[…],\"resources\":[…]}            offer only these from now on (at the start none)
-  {\"cmd\":\"form\",\"form\":{…},\"conn\":1,\"within\":60000}         ask the person at the agent
-  {\"cmd\":\"quit\"}
-If two agents have the same tab, \"conn\" selects the agent that is answered.
-
-A prompt is {\"name\":\"review\",\"description\":\"…\",\"arguments\":[{\"name\":\"focus\",\"required\":true}],
-\"text\":\"Review {focus}\"}, and a resource {\"uri\":\"notes://today\",\"name\":\"today\",\"mimeType\":\"text/plain\",
-\"text\":\"…\"}. The editor answers a request with the text, in which {NAME} is replaced by the argument NAME. A form is
-{\"message\":\"…\",\"requestedSchema\":{…}}, as in elicitation/create of MCP. \"conn\" is optional if one agent is
-attached; \"within\" is in milliseconds (default: 10 minutes).
-
-events, without a screen, by their member \"event\", with their other members:
-  listening           port, lock
-  connected           conn, client, version: an agent has attached
-  model_connected     conn, client, version: a connection that gives the tools to a model
-  ide_connected       conn, pid
-  roots               conn, roots: the folders in which the agent works
-  call, request       conn, tool, arguments; conn, method, params: what the agent asks, with the answer of the editor
-  prompt, resource    conn, name, arguments; conn, uri: what the agent gets of your context
-  diff                conn, tab, path, contents; \"outside\":true if the path is in no open folder
-  diff_closed         conn, tab, reason
-  edit_expected       conn, edit, path: an agent is probably about to write the file
-  edit_ended          conn, edit, path, reason, confirmed (true if the file has changed)
-  edits, edit_undone  line, edits; conn, edit, path
-  form_answer         line (of the command), conn, action (accept, decline or cancel), content; or error in place of
-                      action; once for each form that was sent
-  closed              conn, reason: the end of the connection
-  hidden              path: the selection is in a file that agents do not receive
-  paused, resumed
-  lock_file           state (lost, restored, taken or failed), problem
-  unauthenticated     refused, wrong_tokens, ended: counts of connections that were never let in
-  error               line (of a command without effect), message
-  stopping            reason
-
-exit status: 0; 1 if it cannot go on, for example because its events are not read; 2 if it cannot begin";
+exit status: 0; 1 if the editor cannot go on, for example because its events
+are not read; 2 if it cannot begin, or the command line is wrong
+`ide-mcp help headless` has the commands and the events without a screen.";
 
 #[derive(Debug)]
 pub(crate) struct Options {

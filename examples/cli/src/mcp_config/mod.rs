@@ -15,35 +15,43 @@ use std::io;
 use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program::new("mcp-config", "ide-mcp mcp-config", options::USAGE);
+pub(crate) const PROGRAM: Program = Program::new("mcp-config", "ide-mcp mcp-config", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, run)
 }
 
 fn run(options: Options) -> ExitCode {
+    let json = options.json;
     let editor = match find::editor(&options.asked) {
         Ok(editor) => editor,
-        Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing),
+        Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing),
     };
-    match write(&options, editor) {
-        Ok(path) => {
-            let lines = format!(
-                "{}\nclaude --ide --mcp-config {}",
-                path.display(),
-                quoted(&path.display().to_string())
-            );
-            PROGRAM.done(
-                write_line(&lines).map_err(|error| format!("standard output cannot be written: {error}")),
-            )
-        }
-        Err(problem) => PROGRAM.end(FAILED, &problem),
+    let printed = write(&options, editor).and_then(|path| {
+        let lines = if json { written_json(&path) } else { written(&path) };
+        write_line(&lines).map_err(|error| format!("standard output cannot be written: {error}"))
+    });
+    match printed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => PROGRAM.end_with(json, FAILED, &problem),
     }
+}
+
+/// Returns the path of the file, and the line of a shell that starts the agent with the file.
+fn written(path: &Path) -> String {
+    format!("{}\nclaude --ide --mcp-config {}", path.display(), quoted(&path.display().to_string()))
+}
+
+/// Returns [`written`] as a line of JSON.
+fn written_json(path: &Path) -> String {
+    let path = path.display().to_string();
+    json!({"event": "written", "path": path, "command": ["claude", "--ide", "--mcp-config", path]})
+        .to_string()
 }
 
 /// Writes the file, and returns its absolute path.
 fn write(options: &Options, editor: FoundEditor) -> Result<PathBuf, String> {
-    let path = match &options.output {
+    let path = match &options.out {
         Some(path) if !options.force && path.symlink_metadata().is_ok() => {
             return Err(format!("{} exists; --force writes over it", path.display()));
         }

@@ -6,44 +6,45 @@ use lexopt::prelude::*;
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "\
-Give the tools of a running editor to the model of an agent: write the file for its option --mcp-config.
+Write the file by which an agent gives the tools of an editor to its model.
 
-usage: ide-mcp mcp-config [--lock FILE | --port N] [--cwd DIR] [--dead-process] [--bridge] [--name NAME]
-                          [--output FILE [--force]]
+usage: ide-mcp mcp-config [OPTION…]
+
+The command prints the path of the file, and the line that starts the agent with
+it. The file has the token of the editor: it does not belong into a repository.
 
   --lock FILE     the lock file of the editor
   --port N        the editor with the lock file N.lock
-  --cwd DIR       choose an editor that has this directory open (default: the working directory)
-  --dead-process  choose the editor of --lock or --port although its process does not run here
-  --bridge        write a configuration that starts `ide-mcp bridge`, for editors that are not built with ide-mcp, and
-                  for clients without --mcp-config that start servers over stdio
-  --name NAME     the name of the server, a part of the names of its tools: mcp__NAME__tool (default: editor)
-  --output FILE   the file to write (default: N.mcp.json beside the lock file N.lock)
+  --cwd DIR       an editor that has this directory open (default: the working
+                  directory)
+  --dead-process  choose the editor although its process does not run here
+  --bridge        let the agent start `ide-mcp bridge`, for editors that are not
+                  built with ide-mcp; the file has no token
+  --name NAME     the name of the server, which is part of the names of its
+                  tools: mcp__NAME__tool (default: editor)
+  --out FILE      the file to write (default: N.mcp.json beside N.lock)
   --force         write over an existing FILE
+  --json          print the path and the line as JSON
+  -h, --help      print this help
 
-Without --lock and --port the command finds the editor as `ide-mcp agent` does, with the same variables.
+examples:
+  ide-mcp mcp-config
+  claude --ide --mcp-config \"$(ide-mcp mcp-config | head -n 1)\"
+  ide-mcp mcp-config --bridge --out .mcp.json
 
-The agent receives the selection, mentions and diffs by --ide. Its model is given no tools of the editor but
-getDiagnostics and executeCode over that connection. With the file, the agent connects a second time, at the same port,
-and gives its model the tools that the editor offers to models: those of the protocol that change nothing, and those
-that the editor selects. With --bridge the model is given all tools of the editor.
-
-The command prints the path of the file, and the line that starts the agent. The file contains the token of the editor:
-its mode is 0600, and it does not belong into a repository. The token is of use until the editor ends; then write the
-file again. With --bridge the file contains no token, and stays of use while an editor has the directory open.
-
-exit status: 0; 1 if the file cannot be written, or if the editor is not built with ide-mcp; 2 if there is no editor, or
-the command line is wrong. Only on Linux does a lock file show that its editor is built with ide-mcp; on other systems
-the command writes the file, and a warning to standard error.";
+exit status: 0; 1 if the file cannot be written, or if the editor is not built
+with ide-mcp; 2 if there is no editor, or the command line is wrong
+`ide-mcp help models` and `ide-mcp help search` have the rest.";
 
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) asked: EditorSearch,
     pub(crate) bridge: bool,
     pub(crate) name: String,
-    pub(crate) output: Option<PathBuf>,
-    /// True if an existing file of `output` is replaced.
+    pub(crate) out: Option<PathBuf>,
+    /// True if an existing file of `out` is replaced.
     pub(crate) force: bool,
+    pub(crate) json: bool,
 }
 
 impl Options {
@@ -54,8 +55,9 @@ impl Options {
             asked: EditorSearch::default().ignore_auto_connect(),
             bridge: false,
             name: "editor".into(),
-            output: None,
+            out: None,
             force: false,
+            json: false,
         };
         let asked = &mut options.asked;
         while let Some(argument) = parser.next()? {
@@ -67,16 +69,17 @@ impl Options {
                 Long("dead-process") => asked.permits_dead_process = true,
                 Long("bridge") => options.bridge = true,
                 Long("name") => options.name = server_name(parser.value()?.string()?)?,
-                Long("output") => options.output = Some(parser.value()?.into()),
+                Long("out") => options.out = Some(parser.value()?.into()),
                 Long("force") => options.force = true,
+                Long("json") => options.json = true,
                 other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
             }
         }
         if options.asked.lock_file.is_some() && options.asked.port.is_some() {
             return Err("--lock and --port exclude each other".into());
         }
-        if options.force && options.output.is_none() {
-            return Err("--force goes with --output".into());
+        if options.force && options.out.is_none() {
+            return Err("--force goes with --out FILE, the file to write over".into());
         }
         Ok(Some(options))
     }
@@ -105,7 +108,7 @@ mod tests {
             (&["--name", "ide"], "for the connection of --ide"),
             (&["--name", ""], "--name takes letters"),
             (&["--name", "my editor"], "not \"my editor\""),
-            (&["--force"], "--force goes with --output"),
+            (&["--force"], "--force goes with --out FILE, the file to write over"),
             (&["x"], "unexpected argument \"x\""),
         ];
         for (words, expected) in cases {

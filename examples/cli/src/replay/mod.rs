@@ -36,7 +36,7 @@ const DIFFERENT: u8 = 1;
 /// The maximum size of a transcript, which is in memory as a whole, several times.
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
-const PROGRAM: Program = Program::new("replay", "ide-mcp replay", options::USAGE);
+pub(crate) const PROGRAM: Program = Program::new("replay", "ide-mcp replay", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, run)

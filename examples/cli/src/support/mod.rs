@@ -4,9 +4,11 @@
 
 mod complaints;
 pub(crate) mod find;
+mod help;
 mod lines;
 mod loopback;
 pub(crate) mod message;
+mod nearest;
 mod options;
 mod output;
 mod pipes;
@@ -19,7 +21,9 @@ pub(crate) mod units;
 mod writer;
 
 pub(crate) use complaints::complain;
+pub(crate) use help::Help;
 pub(crate) use loopback::{connect_checked, not_connected, report_unknown};
+pub(crate) use nearest::did_you_mean;
 pub(crate) use options::parse_port;
 pub(crate) use output::{json_line, write_line};
 pub(crate) use pipes::{Input, LINES, PipeWriter, read_lines};

@@ -1,6 +1,7 @@
 //! The common frame of the programs: command line, help, and exit status.
 
 use crate::support::complaints::{complain, settle};
+use crate::support::help::Help;
 use crate::support::options::usage_error;
 use crate::support::output::{say_json, write_line};
 use serde::Serialize;
@@ -19,14 +20,22 @@ pub(crate) struct Program {
     name: &'static str,
     /// The words with which a user starts the program.
     command: &'static str,
-    usage: &'static str,
+    help: Help,
 }
 
 impl Program {
     /// Creates a program that complains under this name, and prints `usage` for `--help`. `command`
     /// is what a user types to start it.
     pub(crate) const fn new(name: &'static str, command: &'static str, usage: &'static str) -> Self {
-        Self { name, command, usage }
+        Self { name, command, help: Help(usage) }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) const fn help(self) -> Help {
+        self.help
     }
 
     /// Parses the command line and runs the program; `parse` returns `None` for a request for help.
@@ -41,17 +50,22 @@ impl Program {
     ) -> ExitCode {
         let status = match parse(parser) {
             Ok(Some(options)) => run(options),
-            Ok(None) => match write_line(self.usage) {
-                // A reader can close the pipe before the end of the help, which is no error.
-                Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                    self.end(FAILED, &format!("standard output cannot be written: {error}"))
-                }
-                _ => ExitCode::SUCCESS,
-            },
-            Err(problem) => self.end(NOT_BEGUN, &usage_error(self.command, &problem.to_string())),
+            Ok(None) => self.print(self.help.0),
+            Err(problem) => self.end(NOT_BEGUN, &usage_error(self.command, self.help, &problem)),
         };
         settle();
         status
+    }
+
+    /// Prints a text for a person, such as the help, and returns the exit status.
+    pub(crate) fn print(self, text: &str) -> ExitCode {
+        match write_line(text) {
+            // A reader can close the pipe before the end of the text, which is no error.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                self.end(FAILED, &format!("standard output cannot be written: {error}"))
+            }
+            _ => ExitCode::SUCCESS,
+        }
     }
 
     /// Returns the exit status for a result, and complains about an error.

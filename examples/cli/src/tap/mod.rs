@@ -32,7 +32,7 @@ use options::Options;
 use run::Tap;
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program::new("tap", "ide-mcp tap", options::USAGE);
+pub(crate) const PROGRAM: Program = Program::new("tap", "ide-mcp tap", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, |options| match Tap::start(options) {

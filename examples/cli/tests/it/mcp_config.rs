@@ -123,20 +123,25 @@ fn file_is_written_where_asked() {
     let file = place.project().join("my config.json");
     let file = file.to_str().unwrap();
     let run = |arguments: &[&str]| -> Process { place.start("mcp-config", arguments) };
-    let first = ["--output", file, "--name", "first"];
+    let first = ["--out", file, "--name", "first"];
     let mut command = run(&first);
     assert_eq!(command.line(), file);
     assert_eq!(command.line(), format!("claude --ide --mcp-config '{file}'"), "one word of a shell");
     assert_eq!(command.end().0, Some(0));
     assert!(read(file)["mcpServers"]["first"].is_object());
     // The file of a person stays, unless the person asks otherwise.
-    run(&["--output", file]).fails(1, &["my config.json exists; --force writes over it"]);
+    run(&["--out", file]).fails(1, &["my config.json exists; --force writes over it"]);
     assert!(read(file)["mcpServers"]["first"].is_object());
-    let mut command = run(&["--output", file, "--force", "--port", &editor.port]);
+    let mut command = run(&["--out", file, "--force", "--port", &editor.port]);
     assert_eq!(command.end().0, Some(0));
     assert!(read(file)["mcpServers"]["editor"].is_object() && read(file)["mcpServers"]["first"].is_null());
+    let mut command = run(&["--out", file, "--force", "--json"]);
+    let expected =
+        json!({"event": "written", "path": file, "command": ["claude", "--ide", "--mcp-config", file]});
+    assert_eq!(serde_json::from_str::<Value>(&command.line()).unwrap(), expected);
+    assert_eq!((command.rest(), command.end().0), (vec![], Some(0)));
     let missing = place.project().join("missing/file");
-    run(&["--output", missing.to_str().unwrap()]).fails(1, &["missing"]);
+    run(&["--out", missing.to_str().unwrap()]).fails(1, &["missing"]);
     // The file beside the lock file is replaced the second time.
     for _ in 0..2 {
         written(&place, &[]);
@@ -148,6 +153,11 @@ fn bridge_serves_editor_of_others() {
     let place = Place::new("mcp-config-bridge");
     let mut empty = place.start("mcp-config", &[]);
     empty.fails(2, &["no editor found"]);
+    let mut empty = place.start("mcp-config", &["--json"]);
+    let error: Value = serde_json::from_str(&empty.line()).unwrap();
+    assert_eq!((&error["event"], &error["status"]), (&json!("error"), &json!(2)), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("no editor found"), "{error}");
+    assert_eq!(empty.end().0, Some(2));
     let port = place.closed_port();
     let lock = place.publish(port, &json!({"authToken": "a-secret-of-the-editor"}));
     if cfg!(target_os = "linux") {
