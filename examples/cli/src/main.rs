@@ -7,6 +7,7 @@
 
 mod agent;
 mod bridge;
+mod completions;
 mod doctor;
 mod editor;
 mod mcp_config;
@@ -40,6 +41,7 @@ commands:
   bridge       offer the tools of a running editor to any MCP client
   mcp-config   write the file by which an agent gives the tools of a running
                editor to its model
+  completions  print the completions of these commands for a shell
   help NAME    print the help of a command, or a page: headless, scripts,
                search, models
 
@@ -72,6 +74,7 @@ const COMMANDS: &[Command] = &[
     Command { program: &replay::PROGRAM, main: replay::main },
     Command { program: &bridge::PROGRAM, main: bridge::main },
     Command { program: &mcp_config::PROGRAM, main: mcp_config::main },
+    Command { program: &completions::PROGRAM, main: completions::main },
 ];
 
 fn main() -> ExitCode {

@@ -24,6 +24,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("replay", include_str!("replay/options.rs")),
     ("bridge", include_str!("bridge/options.rs")),
     ("mcp-config", include_str!("mcp_config/options.rs")),
+    ("completions", include_str!("completions/mod.rs")),
 ];
 
 #[test]

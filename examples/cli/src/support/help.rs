@@ -1,5 +1,5 @@
-//! The help of a command as data. The help is the only description of a command line: the advice
-//! in errors is read from its text, so the advice cannot contradict the help.
+//! The help of a command as data. The help is the only description of a command line: completions and
+//! the advice in errors are read from its text, so they cannot contradict it.
 //!
 //! ```text
 //! usage: ide-mcp some [OPTION…] a|b FILE
@@ -48,6 +48,19 @@ impl Help {
     pub(crate) fn commands(self) -> impl Iterator<Item = &'static str> {
         let lines = self.section("commands:").filter(|line| !line.starts_with("   "));
         lines.filter_map(|line| head(line).next())
+    }
+
+    /// Returns the values that are no values of an option: those in the usage and those of commands.
+    pub(crate) fn values(self) -> Vec<Value> {
+        let usage = self.section("usage:").flat_map(|line| {
+            let words = line.split_whitespace().map(|word| word.trim_matches(['[', ']', '…']));
+            let befores = std::iter::once("").chain(words.clone());
+            words.zip(befores).filter(|(_, before)| !before.starts_with('-')).map(|(word, _)| word)
+        });
+        let commands = self.section("commands:").flat_map(|line| head(line).skip(1));
+        let is_value =
+            |word: &&str| word.starts_with(|letter: char| letter.is_ascii_uppercase()) || word.contains('|');
+        usage.chain(commands).filter(|word| is_value(word)).map(Value::parse).collect()
     }
 
     /// Returns the lines of a section: from the line that begins with its name to the next empty line.
@@ -117,8 +130,12 @@ exit status: 0",
     }
 
     #[test]
-    fn commands_are_names_without_values() {
+    fn words_come_from_usage_and_commands() {
         assert_eq!(HELP.commands().collect::<Vec<_>>(), ["go", "read"]);
-        assert_eq!(Help("Do.\n\nusage: ide-mcp bare").commands().count(), 0);
+        let sides = Value::Choices(vec!["left", "right"]);
+        let expected = [Value::Other("OPTION"), Value::Folder, sides, Value::Other("NAME"), Value::File];
+        assert_eq!(HELP.values(), expected);
+        let bare = Help("Do.\n\nusage: ide-mcp bare");
+        assert_eq!((bare.commands().count(), bare.options().count(), bare.values().len()), (0, 0, 0));
     }
 }

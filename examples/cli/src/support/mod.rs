@@ -21,7 +21,7 @@ pub(crate) mod units;
 mod writer;
 
 pub(crate) use complaints::complain;
-pub(crate) use help::Help;
+pub(crate) use help::{Help, HelpOption, Value};
 pub(crate) use loopback::{connect_checked, not_connected, report_unknown};
 pub(crate) use nearest::did_you_mean;
 pub(crate) use options::parse_port;

@@ -17,6 +17,7 @@
 mod agent;
 mod attach;
 mod bridge;
+mod completions;
 mod context;
 mod doctor;
 mod edits;
