@@ -13,13 +13,13 @@ use std::{env, fs};
 pub(crate) const USAGE: &str = "\
 An editor that coding agents attach to, with a screen or without one.
 
-usage: ide-mcp editor [OPTION…] [DIR | FILE[:LINE[:COLUMN]]]… [-- COMMAND…]
+usage: ide-mcp editor [OPTION…] [DIR…] [FILE…] [-- COMMAND…]
 
 At a terminal the editor has a screen, and F1 shows its keys. With --headless,
 or if standard output is no terminal, events and commands are lines of JSON.
-The editor reads files only in its folders: each DIR, the folder of each FILE,
-or the working directory. It starts COMMAND beside itself, such as claude: in a
-split of tmux, or by a line that you type in another terminal.
+The editor reads files only in its folders: each DIR, the folder of each FILE
+(or FILE:LINE:COLUMN), or the working directory. It starts COMMAND, such as
+claude, in a split of tmux, or shows the line to type in another terminal.
 
   --headless       use no screen, even at a terminal
   --port N         listen on this port of 127.0.0.1 (default: any free port)

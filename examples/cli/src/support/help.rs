@@ -58,8 +58,6 @@ impl Help {
             words.zip(befores).filter(|(_, before)| !before.starts_with('-')).map(|(word, _)| word)
         });
         let commands = self.section("commands:").flat_map(|line| head(line).skip(1));
-        let is_value =
-            |word: &&str| word.starts_with(|letter: char| letter.is_ascii_uppercase()) || word.contains('|');
         usage.chain(commands).filter(|word| is_value(word)).map(Value::parse).collect()
     }
 
