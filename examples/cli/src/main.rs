@@ -1,22 +1,35 @@
 //! `ide-mcp`: an editor for coding agents, an agent that attaches to editors, and tools that
 //! examine both.
 //!
-//! Each command is a module with its own command line; [`support`] has the code that they share.
+//! Each command is a module with its own command line, and a feature of the package. [`support`] has the
+//! code that the commands share.
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "a command takes the events that concern it")]
 
+#[cfg(feature = "agent")]
 mod agent;
+#[cfg(feature = "bridge")]
 mod bridge;
 mod completions;
+#[cfg(feature = "doctor")]
 mod doctor;
+#[cfg(feature = "editor")]
 mod editor;
+#[cfg(feature = "mcp-config")]
 mod mcp_config;
+#[cfg(feature = "replay")]
 mod replay;
+#[cfg_attr(
+    not(all(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap")),
+    allow(dead_code, unused_imports, reason = "a command alone uses a part of the shared code")
+)]
 mod support;
+#[cfg(feature = "tap")]
 mod tap;
-#[cfg(test)]
+#[cfg(all(test, feature = "default"))]
 mod tests;
 mod topics;
+#[cfg(any(feature = "replay", feature = "tap"))]
 mod view;
 
 use lexopt::prelude::*;
@@ -67,12 +80,19 @@ struct Command {
 
 /// The commands in the order of the help.
 const COMMANDS: &[Command] = &[
+    #[cfg(feature = "editor")]
     Command { program: &editor::PROGRAM, main: editor::main },
+    #[cfg(feature = "agent")]
     Command { program: &agent::PROGRAM, main: agent::main },
+    #[cfg(feature = "doctor")]
     Command { program: &doctor::PROGRAM, main: doctor::main },
+    #[cfg(feature = "tap")]
     Command { program: &tap::PROGRAM, main: tap::main },
+    #[cfg(feature = "replay")]
     Command { program: &replay::PROGRAM, main: replay::main },
+    #[cfg(feature = "bridge")]
     Command { program: &bridge::PROGRAM, main: bridge::main },
+    #[cfg(feature = "mcp-config")]
     Command { program: &mcp_config::PROGRAM, main: mcp_config::main },
     Command { program: &completions::PROGRAM, main: completions::main },
 ];
@@ -121,6 +141,11 @@ fn command(name: &OsStr, pages: &[Topic]) -> Result<&'static Command, Error> {
 
 fn no_command(name: &OsStr, pages: &[Topic]) -> String {
     let commands: Vec<&str> = PROGRAM.help().commands().collect();
+    if let Some(name) = commands.iter().find(|known| name == **known) {
+        return format!(
+            "this program is built without {name}: `cargo install ide-mcp-cli` builds all commands"
+        );
+    }
     let known = commands.into_iter().chain(pages.iter().map(|page| page.name));
     match did_you_mean(&name.to_string_lossy(), known) {
         none if none.is_empty() => format!("there is no command {name:?}: {}", names()),

@@ -4,8 +4,9 @@
 
 use crate::support::Help;
 use crate::topics::TOPICS;
-use crate::{COMMANDS, PROGRAM, parse};
+use crate::{COMMANDS, PROGRAM, no_command, parse};
 use lexopt::Parser;
+use std::ffi::OsStr;
 
 /// The commands whose help does not follow the style so far.
 const OLD_STYLE: &[&str] = &["doctor", "tap", "replay"];
@@ -135,6 +136,8 @@ fn wrong_name_of_command_names_the_remedy() {
     for words in [["help", "help"], ["help", "headless"], ["help", "agent"]] {
         assert!(parse(Parser::from_args(words)).is_ok(), "{words:?}");
     }
+    let message = no_command(OsStr::new("tap"), &[]);
+    assert!(message.starts_with("this program is built without tap: `cargo install "), "{message}");
 }
 
 /// Returns the help of the program and of each command.

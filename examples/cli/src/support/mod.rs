@@ -1,12 +1,21 @@
-//! The code that the programs share: the search for the editor, the connection to it, messages as
-//! lines, the format of transcripts and the messages in them, output with or without a reader, progress, and parts of a
+//! The code that the commands share: the search for the editor, the connection to it, messages as lines, the
+//! format of transcripts and the messages in them, output with or without a reader, progress, and parts of a
 //! command line.
 
 mod complaints;
+#[cfg(any(
+    feature = "agent",
+    feature = "bridge",
+    feature = "doctor",
+    feature = "mcp-config",
+    feature = "tap"
+))]
 pub(crate) mod find;
 mod help;
 mod lines;
+#[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 mod loopback;
+#[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod message;
 mod nearest;
 mod options;
@@ -14,14 +23,19 @@ mod output;
 mod pipes;
 mod program;
 mod progress;
+#[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config"))]
 mod shell;
+#[cfg(any(feature = "bridge", feature = "editor", feature = "tap"))]
 mod signals;
+#[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod transcript;
+#[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod units;
 mod writer;
 
 pub(crate) use complaints::complain;
 pub(crate) use help::{Help, HelpOption, Value};
+#[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 pub(crate) use loopback::{connect_checked, not_connected, report_unknown};
 pub(crate) use nearest::did_you_mean;
 pub(crate) use options::parse_port;
@@ -29,6 +43,8 @@ pub(crate) use output::{json_line, write_line};
 pub(crate) use pipes::{Input, LINES, PipeWriter, read_lines};
 pub(crate) use program::{FAILED, NOT_BEGUN, Program};
 pub(crate) use progress::Progress;
+#[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config"))]
 pub(crate) use shell::quoted;
+#[cfg(any(feature = "bridge", feature = "editor", feature = "tap"))]
 pub(crate) use signals::on_signal;
 pub(crate) use writer::{MOST_WAITING, Writer};
