@@ -41,6 +41,10 @@ impl Timer {
 /// The longest wait of the timer: one that fits in every type of the systems.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
+// The module `sys` of each system with a timer shadows this glob import.
+#[allow(unused_imports, reason = "this system can have a timer")]
+use without_timer::*;
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod sys {
     use mio::unix::SourceFd;
@@ -118,33 +122,27 @@ mod sys {
     }
 }
 
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "android",
-    target_vendor = "apple",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd",
-    target_os = "dragonfly"
-)))]
-mod sys {
-    use mio::{Registry, Token};
-    use std::io;
-    use std::time::Duration;
+mod without_timer {
+    #[allow(dead_code, reason = "this system can have a timer")]
+    pub(super) mod sys {
+        use mio::{Registry, Token};
+        use std::io;
+        use std::time::Duration;
 
-    #[derive(Debug)]
-    pub(super) struct Source;
+        #[derive(Debug)]
+        pub(in super::super) struct Source;
 
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "other systems have a timer")]
-    impl Source {
-        pub(super) const fn new(_registry: &Registry, _token: Token) -> io::Result<Self> {
-            Ok(Self)
+        #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "the other modules have a timer")]
+        impl Source {
+            pub(in super::super) const fn new(_registry: &Registry, _token: Token) -> io::Result<Self> {
+                Ok(Self)
+            }
+
+            pub(in super::super) const fn set(&self, _wait: Duration) -> io::Result<()> {
+                Ok(())
+            }
+
+            pub(in super::super) const fn fired(&mut self) {}
         }
-
-        pub(super) const fn set(&self, _wait: Duration) -> io::Result<()> {
-            Ok(())
-        }
-
-        pub(super) const fn fired(&mut self) {}
     }
 }
