@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs a command of cargo (check, clippy) on the core alone in every set of features that makes a
 # difference: `ide` includes `mcp`, `testing` and `simd` include `std`. With `no-simd` in front,
-# only in the sets that guarantee the MSRV.
+# only in the sets that guarantee the MSRV. The unit tests always have `testing`, by the dependency
+# of the core on itself. They are checked without `ide` here, and with `ide` as part of the workspace.
 # Run: tests/platforms/features.sh [no-simd] COMMAND [-- ARGUMENTS…]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -18,4 +19,8 @@ for session in '' mcp ide; do
         echo "features: $session $system" >&2
         cargo "$command" --quiet --package ide-mcp --lib --no-default-features --features "$session,$system" "$@"
     done
+done
+for session in '' mcp; do
+    echo "features of the unit tests: $session testing" >&2
+    cargo "$command" --quiet --package ide-mcp --lib --profile test --no-default-features --features "$session,testing" "$@"
 done
