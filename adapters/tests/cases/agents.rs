@@ -8,12 +8,13 @@ use ide_mcp::rpc::NotSent;
 use ide_mcp::ws;
 use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, CallError, ConnectError, NotAdmitted};
 use ide_mcp_lockfile::{LockDir, NoEditorReason, new_token};
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
-use std::{any, env, fs};
+use std::{any, env, fs, io};
 
 /// Returns the options of an agent that tries again soon, for at most `timeout`.
 fn options(lock_file: &Path, timeout: Duration) -> AgentOptions {
@@ -104,7 +105,7 @@ pub(crate) fn agent_between_two_editors_names_both<A: Adapter>() {
             let error = A::Agent::attach(AgentOptions::new("agent", "1").cwd(".")).err().unwrap();
             let AgentError::NoEditor(none) = &error else { unreachable!("{error:?}") };
             assert!(matches!(none.reason(), NoEditorReason::SeveralFit { .. }), "{none:?}");
-            println!("{error}");
+            io::stdout().write_all(error.to_string().as_bytes()).unwrap();
         }
         return;
     }
@@ -116,7 +117,7 @@ pub(crate) fn agent_between_two_editors_names_both<A: Adapter>() {
         world.editor.publish(&LockDir::create(dir.0.join("ide")).unwrap(), &file).unwrap();
     }
     let agent = Command::new(env::current_exe().unwrap())
-        .args(["agent_between_two_editors_names_both", "--nocapture"])
+        .arg("agent_between_two_editors_names_both")
         .current_dir(&dir.0)
         .envs([(AGENT, own.as_ref()), ("HOME", dir.0.as_os_str()), ("CLAUDE_CONFIG_DIR", dir.0.as_os_str())])
         .env_remove(PORT_VARIABLE)
