@@ -80,6 +80,11 @@ impl Folders {
         }
     }
 
+    /// Returns the number of the rules by which files are hidden. Each change results in another number.
+    pub(crate) fn rules_version(&self) -> u64 {
+        self.ignored.as_ref().map_or(0, |ignored| ignored.version())
+    }
+
     pub(crate) fn given(&self) -> &[PathBuf] {
         &self.given
     }

@@ -7,6 +7,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -28,6 +29,8 @@ pub(crate) struct Ignored {
     /// root of its repository, or the folder itself.
     folders: Vec<Top>,
     rules: Mutex<BTreeMap<PathBuf, Rules>>,
+    /// The number of changes of the rules.
+    version: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -59,7 +62,11 @@ impl Ignored {
             let root = real.ancestors().find(|folder| folder.join(".git").exists());
             Top { given: given.clone(), real: real.clone(), top: root.unwrap_or(real).to_owned() }
         };
-        Self { folders: given.iter().zip(real).map(top).collect(), rules: Mutex::default() }
+        Self {
+            folders: given.iter().zip(real).map(top).collect(),
+            rules: Mutex::default(),
+            version: AtomicU64::new(0),
+        }
     }
 
     /// Reads the ignore files that concern these files, and those that were read before, if they have
@@ -86,6 +93,10 @@ impl Ignored {
                 }
             }
             let files = read.map(|read| read.unwrap_or_else(|_| everything(&folder)));
+            // A file that still cannot be read changes nothing.
+            if self.rules().get(&folder).is_none_or(|rules| rules.stamps != stamps) {
+                self.version.fetch_add(1, Ordering::Relaxed);
+            }
             let is_empty = files.iter().all(Option::is_none);
             let rules = Rules { stamps, files };
             let _ = if is_empty { self.rules().remove(&folder) } else { self.rules().insert(folder, rules) };
@@ -121,6 +132,11 @@ impl Ignored {
         let inner = below.any(|folder| is_ignored(&rules, folder, true));
         // The path can name a file or a folder.
         inner || [false, true].into_iter().any(|is_folder| is_ignored(&rules, &path, is_folder))
+    }
+
+    /// Returns the number of the current rules. Each change results in another number.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Relaxed)
     }
 
     /// Returns the path below the real path of its folder.

@@ -24,8 +24,8 @@ pub(crate) const SECTIONS: &[(&str, &[Context])] = &[
     ("While it is edited", &[Editing]),
     ("Any text", TEXTS),
     ("Wherever text is typed", TYPED),
-    ("While text is sought", &[Find]),
-    ("While a line or a name is asked for", &[Prompt]),
+    ("A search", &[Find]),
+    ("A question for a line or a name", &[Prompt]),
     ("A file", &[Text]),
     ("The files", &[Files]),
     ("Files and text", MAIN),
@@ -181,6 +181,8 @@ pub(crate) const BESIDES: &[(&str, &str)] = &[
     ("arrows, PgUp, PgDn", "move; with Ctrl by words"),
     ("Home, End", "to the ends of the line; with Ctrl of the text"),
     ("Shift with these", "select"),
+    ("‖", "marks a file that agents do not receive, or a pause"),
+    ("Enter", "a new line with the indentation of the line before"),
     ("mouse", "points, selects, scrolls; with Shift as elsewhere"),
 ];
 

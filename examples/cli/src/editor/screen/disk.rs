@@ -85,6 +85,8 @@ pub(crate) struct Seen {
     pub(crate) files: Vec<(PathBuf, Stamp)>,
     /// The unfolded folders.
     pub(crate) folders: BTreeMap<PathBuf, Option<SystemTime>>,
+    /// The [version](Folders::rules_version) of the rules by which files are hidden.
+    pub(crate) rules: u64,
 }
 
 /// The problems of a file as it is on disk.
@@ -120,30 +122,40 @@ pub(crate) struct Listing {
     /// The times at which the folders were last changed.
     pub(crate) times: BTreeMap<PathBuf, Option<SystemTime>>,
     pub(crate) entries: BTreeMap<PathBuf, Vec<Listed>>,
+    /// The [version](Folders::rules_version) of the rules before the listing.
+    pub(crate) rules: u64,
 }
 
 /// Looks for changed files and folders, and reads them.
 pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
-    folders.look_at_ignored(seen.files.iter().map(|(real, _)| real.as_path()));
+    let files = seen.files.iter().map(|(real, _)| real.clone());
+    let within: Vec<PathBuf> = files.chain(seen.folders.keys().map(|folder| entry_of(folder))).collect();
+    folders.look_at_ignored(within.iter().map(PathBuf::as_path));
     let files = seen.files.into_iter().filter_map(|(real, seen)| {
         let stamp = stamp(&real);
         (stamp != seen).then(|| Changed { text: read(&real), real, seen, stamp })
     });
     let files = files.collect();
     let is_same = seen.folders.iter().all(|(folder, time)| modified(folder) == *time);
-    let listing = (!is_same).then(|| list_all(folders, seen.folders.into_keys()));
+    let listing = (!is_same || folders.rules_version() != seen.rules)
+        .then(|| list_all(folders, seen.folders.into_keys()));
     Found { files, listing }
 }
 
 /// Lists folders.
 pub(crate) fn list_all(folders: &Folders, which: impl IntoIterator<Item = PathBuf>) -> Listing {
-    let (mut times, mut entries) = (BTreeMap::new(), BTreeMap::new());
+    let (mut times, mut entries, rules) = (BTreeMap::new(), BTreeMap::new(), folders.rules_version());
     for folder in which {
         // The time is read before the listing, so that a change during the listing counts as later.
         times.insert(folder.clone(), modified(&folder));
         entries.insert(folder.clone(), list(folders, &folder));
     }
-    Listing { times, entries }
+    Listing { times, entries, rules }
+}
+
+/// Returns a path in a folder, for which the ignore files of the folder count.
+fn entry_of(folder: &Path) -> PathBuf {
+    folder.join("entry")
 }
 
 fn modified(folder: &Path) -> Option<SystemTime> {
@@ -155,7 +167,9 @@ pub(crate) fn open(folders: &Folders, Inside { shown, real }: Inside) -> Result<
     // The stamp is taken before the read, so that a write during the read counts as later.
     let stamp = stamp(&real);
     let text = read(&real)?;
-    Ok(Document::new(unicode(&shown)?, real, folders.label(&shown), text, stamp))
+    let mut document = Document::new(unicode(&shown)?, real, folders.label(&shown), text, stamp);
+    document.is_hidden = folders.hides(&document.real);
+    Ok(document)
 }
 
 /// Reads a file of the open folders, or begins a new one if there is none.
@@ -167,7 +181,10 @@ pub(crate) fn open_or_new(folders: &Folders, place: Inside) -> Result<Document, 
     if !real.parent().is_some_and(Path::is_dir) {
         return Err(format!("{} is in no folder that exists", real.display()));
     }
-    Ok(Document::new(unicode(&shown)?, real, folders.label(&shown), String::new(), Stamp::default()))
+    let mut document =
+        Document::new(unicode(&shown)?, real, folders.label(&shown), String::new(), Stamp::default());
+    document.is_hidden = folders.hides(&document.real);
+    Ok(document)
 }
 
 /// Returns the stamp of a file.
@@ -228,7 +245,14 @@ fn has_other_names(old: &fs::Metadata) -> bool {
 
 /// Returns the contents of a folder: folders first, by name, without `.git`.
 fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
-    let note = |name: String| Listed { name, path: folder.join("\0"), is_folder: false, is_note: true };
+    let note = |name: String| Listed {
+        name,
+        path: folder.join("\0"),
+        is_folder: false,
+        is_note: true,
+        is_hidden: false,
+    };
+    folders.look_at_ignored([entry_of(folder).as_path()]);
     let inside = folder.to_str().ok_or_else(|| "no Unicode".to_owned()).and_then(|path| folders.find(path));
     let entries = inside.and_then(|place| fs::read_dir(&place.real).map_err(|error| error.to_string()));
     let entries = match entries {
@@ -242,10 +266,12 @@ fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
         .filter(|entry| entry.file_name() != ".git")
         .map(|entry| {
             let path = folder.join(entry.file_name());
-            let is_folder =
-                entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && path.is_dir()));
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir()) || (is_link && path.is_dir());
+            let hides_target = || path.canonicalize().is_ok_and(|real| folders.hides(&real));
+            let is_hidden = folders.hides(&path) || (is_link && hides_target());
             let name = entry.file_name().to_string_lossy().into_owned();
-            Listed { name, path, is_folder, is_note: false }
+            Listed { name, path, is_folder, is_note: false, is_hidden }
         })
         .collect();
     let is_cut = listed.len() > MOST_FILES;

@@ -50,6 +50,8 @@ pub(crate) struct App {
     check_at: Option<Time>,
     /// The times at which the unfolded folders were last changed.
     folder_times: BTreeMap<PathBuf, Option<SystemTime>>,
+    /// The rules by which files are marked as hidden in the list.
+    rules: u64,
     /// The problem of the lock file, which is printed once more at the end.
     pub(crate) lock_problem: Option<String>,
     /// True if the screen has to be drawn.
@@ -99,6 +101,7 @@ impl App {
             looks_again: false,
             check_at: None,
             folder_times: BTreeMap::new(),
+            rules: 0,
             lock_problem: None,
             stale: true,
             quitting: Quitting::No,

@@ -57,7 +57,7 @@ impl App {
         let files = self.model.documents.iter().map(|document| (document.real.clone(), document.stamp));
         let time = |folder: &Path| self.folder_times.get(folder).copied().flatten();
         let folders = self.model.tree.unfolded().map(|folder| (folder.to_owned(), time(folder)));
-        Seen { files: files.collect(), folders: folders.collect() }
+        Seen { files: files.collect(), folders: folders.collect(), rules: self.rules }
     }
 
     /// Takes over the changes on disk. A text that was also changed in the editor stays.
@@ -88,6 +88,11 @@ impl App {
                 Err(error) => self.model.report(Tone::Bad, error),
             }
         }
+        for document in &mut self.model.documents {
+            let is_hidden = self.folders.hides(&document.real);
+            self.stale |= is_hidden != document.is_hidden;
+            document.is_hidden = is_hidden;
+        }
         if let Some(listing) = found.listing {
             self.listed(listing);
         }
@@ -104,7 +109,8 @@ impl App {
 
     pub(super) fn listed(&mut self, listing: Listing) {
         self.stale = true;
-        let Listing { times, mut entries } = listing;
+        let Listing { times, mut entries, rules } = listing;
+        self.rules = rules;
         self.folder_times = times;
         self.model.tree.refresh(|folder| entries.remove(folder).unwrap_or_default());
         reveal(&mut self.model);

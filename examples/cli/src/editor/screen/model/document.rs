@@ -26,6 +26,8 @@ pub(crate) struct Document {
     /// True if the file has since changed on disk, and was not read again because its text has
     /// changed here too.
     pub(crate) conflict: bool,
+    /// True if agents do not receive the file.
+    pub(crate) is_hidden: bool,
 }
 
 /// The attributes of a file that show if it was written.
@@ -42,7 +44,18 @@ impl Document {
         let diagnostics = check(&real, &text);
         let buffer = Buffer::new(text);
         let checked = buffer.state();
-        Self { path, real, label, buffer, diagnostics, checked, stamp, saving: Vec::new(), conflict: false }
+        Self {
+            path,
+            real,
+            label,
+            buffer,
+            diagnostics,
+            checked,
+            stamp,
+            saving: Vec::new(),
+            conflict: false,
+            is_hidden: false,
+        }
     }
 
     /// Checks the text if it has changed. Returns true if its problems have changed.

@@ -22,6 +22,8 @@ pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) depth: usize,
     pub(crate) kind: RowKind,
+    /// True if agents do not receive the file, or the files of the folder.
+    pub(crate) is_hidden: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub(crate) struct Listed {
     pub(crate) path: PathBuf,
     pub(crate) is_folder: bool,
     pub(crate) is_note: bool,
+    /// True if agents do not receive the file, or the files of the folder.
+    pub(crate) is_hidden: bool,
 }
 
 impl Tree {
@@ -64,7 +68,13 @@ impl Tree {
             if named {
                 let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
                 let unfolded = self.unfolded.contains(root);
-                rows.push(Row { path: root.clone(), name, depth: 0, kind: RowKind::Folder { unfolded } });
+                rows.push(Row {
+                    path: root.clone(),
+                    name,
+                    depth: 0,
+                    kind: RowKind::Folder { unfolded },
+                    is_hidden: false,
+                });
             }
             if !named || self.unfolded.contains(root) {
                 self.fill(root, usize::from(named), &mut rows, &mut list);
@@ -86,14 +96,14 @@ impl Tree {
         if depth > 64 {
             return;
         }
-        for Listed { name, path, is_folder, is_note } in list(folder) {
+        for Listed { name, path, is_folder, is_note, is_hidden } in list(folder) {
             let unfolded = is_folder && self.unfolded.contains(&path);
             let kind = match (is_folder, is_note) {
                 (true, _) => RowKind::Folder { unfolded },
                 (false, true) => RowKind::Note,
                 (false, false) => RowKind::File,
             };
-            rows.push(Row { path: path.clone(), name, depth, kind });
+            rows.push(Row { path: path.clone(), name, depth, kind, is_hidden });
             if unfolded {
                 self.fill(&path, depth.saturating_add(1), rows, list);
             }
@@ -153,6 +163,7 @@ mod tests {
             path: folder.join(name),
             is_folder,
             is_note: false,
+            is_hidden: false,
         };
         match folder.to_str() {
             Some("/p" | "/q") => vec![entry("src", true), entry("a", false), entry("b", false)],

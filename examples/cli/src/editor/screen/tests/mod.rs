@@ -12,6 +12,7 @@ mod names;
 #[cfg(unix)]
 mod panic;
 mod person;
+mod privacy;
 mod search;
 
 use super::app::App;

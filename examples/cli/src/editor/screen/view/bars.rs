@@ -55,10 +55,12 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
                 (false, true, true) => " not saved ",
                 (false, true, false) => "",
             };
-            let room = usize::from(area.width).saturating_sub(width(state)).saturating_sub(1);
+            let state = format!("{}{state}", if document.is_hidden { " ‖ hidden" } else { "" });
+            let state = if state.is_empty() || state.ends_with(' ') { state } else { format!("{state} ") };
+            let room = usize::from(area.width).saturating_sub(width(&state)).saturating_sub(1);
             let ink = if model.focus == Focus::Text { Ink::Header } else { Ink::HeaderDim };
             let name = format!(" {}", fitted_end(&document.label, room));
-            split(canvas, area, &name, state, ink, Ink::HeaderMark);
+            split(canvas, area, &name, &state, ink, Ink::HeaderMark);
         }
     }
 }
@@ -126,6 +128,8 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
     } else {
         free.saturating_sub(width(&text)).saturating_sub(3).min(free / 2)
     };
+    // A pause is always visible.
+    let for_names = if model.is_paused { for_names.max(7) } else { for_names };
     let shown = if for_names < 6 { String::new() } else { fitted(&names, for_names) };
     let end = canvas.write(rest(area, end), &shown, Ink::Status);
     // The beginning of an address is its port.

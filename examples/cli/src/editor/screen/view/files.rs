@@ -1,9 +1,14 @@
 //! The view of the list of files.
 
 use super::canvas::{Canvas, Ink, fitted};
+use super::text::rest;
 use crate::editor::screen::layout::Rect;
+use crate::editor::screen::model::columns::width;
 use crate::editor::screen::model::tree::{Row, RowKind};
 use crate::editor::screen::model::{Focus, Model};
+
+/// The mark of a file that agents do not receive: the sign of a pause.
+const HIDDEN: &str = " ‖";
 
 pub(crate) fn draw(model: &Model, area: Rect, canvas: &mut Canvas) {
     canvas.fill(area, Ink::Text);
@@ -25,7 +30,11 @@ pub(crate) fn draw(model: &Model, area: Rect, canvas: &mut Canvas) {
             RowKind::File | RowKind::Note => " ",
         };
         let shown = format!(" {}{sign} {}", "  ".repeat(row.depth), row.name);
-        canvas.write(line, &fitted(&shown, line.width.into()), ink);
+        // The mark stays if a long name is cut.
+        let mark = if row.is_hidden { HIDDEN } else { "" };
+        let room = usize::from(line.width).saturating_sub(width(mark));
+        let end = canvas.write(line, &fitted(&shown, room), ink);
+        canvas.write(rest(line, end), mark, ink);
     }
     // The line between the panes.
     if area.x.saturating_add(area.width) < model.size.0 {

@@ -12,7 +12,8 @@ use crate::editor::screen::model::{Model, Tone};
 const ANSWER: usize = 10;
 
 pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, canvas: &mut Canvas) {
-    let label = format!(" {}: ", prompt.label());
+    let pause = if model.is_paused { " ‖" } else { "" };
+    let label = format!("{pause} {}: ", prompt.label());
     let (note, ink) = note(model, prompt);
     let room = usize::from(area.width).saturating_sub(width(&label)).saturating_sub(ANSWER);
     let note = fitted(&note, room);
