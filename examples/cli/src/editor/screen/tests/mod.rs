@@ -14,6 +14,7 @@ mod panic;
 mod person;
 mod privacy;
 mod search;
+mod sizes;
 
 use super::app::App;
 use super::keys::Decoder;

@@ -1,0 +1,115 @@
+//! Texts of every kind on screens of three sizes, wrapped and cut, with colors and without.
+
+use super::Desk;
+use crate::editor::screen::model::columns::glyphs;
+use crate::editor::screen::paint::paint;
+use crate::editor::screen::theme::{Colours, Theme};
+use crate::editor::screen::view::canvas::{Canvas, Ink, Symbol};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (40, 10)];
+const RIGHT: &str = "\x1b[C";
+const WRAP: &str = "\x15";
+
+fn texts() -> Vec<(&'static str, String)> {
+    vec![
+        ("long words", "several words in a row, ".repeat(9)),
+        ("a long word", format!("    {}\nshort\n", "0123456789".repeat(20))),
+        ("CJK", format!("{}\n{}", "\u{6f22}\u{5b57}".repeat(50), "a\u{6f22}".repeat(50))),
+        ("tabs", format!("{}end\n\t\tindented\n", "\tab".repeat(40))),
+        ("CRLF", format!("first\r\n{}\r\n\r\nlast\r\n", "words ".repeat(30))),
+        ("marks and controls", "e\u{301}\u{1b}[2J\u{200b} ".repeat(40)),
+    ]
+}
+
+/// Returns the first character at the cursor of the screen.
+fn at_cursor(canvas: &Canvas) -> char {
+    let (x, y) = canvas.cursor.unwrap_or_else(|| panic!("no cursor:\n{}", canvas.rows().join("\n")));
+    match &canvas.cell(x, y).unwrap().symbol {
+        Symbol::One(character) => *character,
+        Symbol::Marked(text) => text.chars().next().unwrap(),
+        Symbol::Behind => panic!("the cursor is within a character"),
+    }
+}
+
+#[test]
+fn cursor_is_on_its_character() {
+    for (name, text) in texts() {
+        for size in SIZES {
+            for wraps in [true, false] {
+                let mut desk = Desk::new(&[("a.txt", &text)]);
+                desk.app.resize(size);
+                desk.open("a.txt");
+                desk.keys(if wraps { "" } else { WRAP });
+                let mut steps = 0;
+                loop {
+                    let canvas = desk.canvas();
+                    let buffer = &desk.app.model.document().unwrap().buffer;
+                    let (line, cursor) = (buffer.text().line_of(buffer.cursor()), buffer.cursor());
+                    let range = buffer.text().range_of(line);
+                    let rest = buffer.text().get(cursor..range.end);
+                    let expected = glyphs(rest).next().map_or(' ', |glyph| glyph.shown);
+                    assert_eq!(at_cursor(&canvas), expected, "{name} {size:?} {wraps} {cursor}");
+                    if cursor == buffer.text().len() {
+                        break;
+                    }
+                    steps += 1;
+                    desk.keys(RIGHT);
+                }
+                assert!(steps > 100, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wrapped_text_is_shown_whole() {
+    for (name, text) in texts() {
+        for (width, _) in SIZES {
+            let mut desk = Desk::new(&[("a.txt", &text)]);
+            desk.app.resize((width, 100));
+            desk.open("a.txt");
+            // The text begins behind the list of files, if there is room for it, and the line numbers.
+            let from = if width < 60 { 6 } else { (width / 4).clamp(18, 30) + 7 };
+            let canvas = desk.canvas();
+            let cells = (1..98).flat_map(|y| (from..width).map(move |x| (x, y)));
+            let mut shown = String::new();
+            for (x, y) in cells {
+                match &canvas.cell(x, y).unwrap().symbol {
+                    Symbol::One(character) => shown.push(*character),
+                    Symbol::Marked(text) => shown.push_str(text),
+                    Symbol::Behind => {}
+                }
+            }
+            let dense =
+                |text: &str| text.chars().filter(|character| !character.is_whitespace()).collect::<String>();
+            let expected: String = text.lines().flat_map(glyphs).map(|glyph| glyph.shown).collect();
+            assert_eq!(dense(&shown), dense(&expected), "{name} {width}");
+        }
+    }
+}
+
+#[test]
+fn screens_need_no_colors() {
+    let mut desk = Desk::new(&[("a.txt", "one two\ntwo\n"), (".env", "x")]);
+    for size in SIZES {
+        desk.app.resize(size);
+        desk.open("a.txt");
+        desk.keys("\x06two");
+        let canvas = desk.canvas();
+        for (colours, sequence) in
+            [(Colours::True, "\x1b[38;2;"), (Colours::Indexed, "\x1b[38;5;"), (Colours::None, "")]
+        {
+            let mut out = Vec::new();
+            paint(None, &canvas, &Theme::new(colours), &mut out).unwrap();
+            let out = String::from_utf8(out).unwrap();
+            assert!(out.contains(sequence), "{size:?} {colours:?}");
+            assert_eq!(out.contains("\x1b[38;"), colours != Colours::None, "{size:?} {colours:?}");
+        }
+        desk.keys("\x1b");
+    }
+    let attributes = |ink| Theme::new(Colours::None).look(ink).attributes;
+    for ink in [Ink::Found, Ink::Selected, Ink::Row, Ink::StatusBad, Ink::HeaderMark] {
+        assert_ne!(attributes(ink), attributes(Ink::Text), "{ink:?}");
+    }
+    assert_ne!(attributes(Ink::Found), attributes(Ink::Selected));
+}
