@@ -62,6 +62,8 @@ impl App {
                     if app.in_front() == before {
                         app.model.active = Some(at);
                         app.model.focus = Focus::Text;
+                        let path = app.model.document().map(|document| PathBuf::from(&document.path));
+                        path.iter().for_each(|path| app.model.tree.point_at(path));
                     }
                     if let Some(label) = is_new {
                         app.model.say(Tone::Plain, format!("{label} is a new file: ^S writes it"));

@@ -11,8 +11,9 @@ use super::find::Needle;
 use super::text::Text;
 use history::{Edit, History, Join};
 pub(crate) use motion::Motion;
-use scroll::Place;
 pub(crate) use scroll::in_sight;
+use scroll::{Latest, Place};
+use std::cell::RefCell;
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
@@ -32,6 +33,7 @@ pub(crate) struct Buffer {
     left: usize,
     /// The columns in which lines are wrapped; `None` if they are not.
     wrap: Option<usize>,
+    latest: RefCell<Latest>,
     history: History,
     /// The text whose matches are highlighted.
     pub(crate) highlight: Option<Needle>,
@@ -68,6 +70,7 @@ impl Buffer {
             top: Place::default(),
             left: 0,
             wrap: None,
+            latest: RefCell::default(),
             history: History::default(),
             highlight: None,
             state: 0,

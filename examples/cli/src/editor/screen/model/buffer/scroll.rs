@@ -5,6 +5,17 @@ use crate::editor::screen::model::columns::{byte_at, column_of, width};
 use crate::editor::screen::model::wrap;
 use std::ops::Range;
 
+/// The number of bytes from which the rows of a line are kept: a key needs them about ten times.
+const LONG: usize = 4096;
+
+/// The rows of the long line that was wrapped last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Latest {
+    /// The state of the text, the line, and the columns.
+    key: Option<(u64, usize, usize)>,
+    rows: Vec<Range<usize>>,
+}
+
 /// A row: a line, or a part of a wrapped line. Lines and the rows of a line count from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
@@ -157,6 +168,19 @@ impl Buffer {
     fn rows_of(&self, line: usize) -> Vec<Range<usize>> {
         let range = self.text.range_of(line);
         let Some(columns) = self.wrap else { return vec![range] };
+        if range.len() < LONG {
+            return self.wrapped(line, columns);
+        }
+        let mut latest = self.latest.borrow_mut();
+        let key = (self.state, line, columns);
+        if latest.key != Some(key) {
+            *latest = Latest { key: Some(key), rows: self.wrapped(line, columns) };
+        }
+        latest.rows.clone()
+    }
+
+    fn wrapped(&self, line: usize, columns: usize) -> Vec<Range<usize>> {
+        let range = self.text.range_of(line);
         let moved =
             |row: Range<usize>| row.start.saturating_add(range.start)..row.end.saturating_add(range.start);
         wrap::rows(self.text.line(line), columns).into_iter().map(moved).collect()

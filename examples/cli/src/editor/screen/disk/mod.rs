@@ -1,24 +1,26 @@
 //! The disk access of the screen, on the thread of its worker: open files, folders, and the files
 //! that proposals change.
 
-use super::model::document::{Document, Stamp};
-use super::model::proposal::Old;
-use super::model::tree::Listed;
+mod list;
+mod write;
+
 use crate::editor::diagnostics::Asked;
 use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::read::read;
+use crate::editor::screen::model::document::{Document, Stamp};
+use crate::editor::screen::model::proposal::Old;
 use crate::editor::workspace::{on_disk, unicode};
 use ide_mcp::ide::Diagnostic;
+pub(crate) use list::{Listing, list_all};
+use list::{entry_of, modified};
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-/// The largest number of files in a list. Nobody finds a file among more.
-const MOST_FILES: usize = 2000;
+use write::write;
 
 /// The state of the disk thread.
 #[derive(Debug)]
@@ -116,16 +118,6 @@ pub(crate) struct Changed {
     pub(crate) text: Result<String, String>,
 }
 
-/// The contents of folders.
-#[derive(Debug)]
-pub(crate) struct Listing {
-    /// The times at which the folders were last changed.
-    pub(crate) times: BTreeMap<PathBuf, Option<SystemTime>>,
-    pub(crate) entries: BTreeMap<PathBuf, Vec<Listed>>,
-    /// The [version](Folders::rules_version) of the rules before the listing.
-    pub(crate) rules: u64,
-}
-
 /// Looks for changed files and folders, and reads them.
 pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
     let files = seen.files.iter().map(|(real, _)| real.clone());
@@ -140,26 +132,6 @@ pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
     let listing = (!is_same || folders.rules_version() != seen.rules)
         .then(|| list_all(folders, seen.folders.into_keys()));
     Found { files, listing }
-}
-
-/// Lists folders.
-pub(crate) fn list_all(folders: &Folders, which: impl IntoIterator<Item = PathBuf>) -> Listing {
-    let (mut times, mut entries, rules) = (BTreeMap::new(), BTreeMap::new(), folders.rules_version());
-    for folder in which {
-        // The time is read before the listing, so that a change during the listing counts as later.
-        times.insert(folder.clone(), modified(&folder));
-        entries.insert(folder.clone(), list(folders, &folder));
-    }
-    Listing { times, entries, rules }
-}
-
-/// Returns a path in a folder, for which the ignore files of the folder count.
-fn entry_of(folder: &Path) -> PathBuf {
-    folder.join("entry")
-}
-
-fn modified(folder: &Path) -> Option<SystemTime> {
-    folder.metadata().and_then(|metadata| metadata.modified()).ok()
 }
 
 /// Reads a file of the open folders.
@@ -201,88 +173,6 @@ pub(crate) fn reread(real: &Path) -> Result<(String, Stamp), String> {
     Ok((read(real)?, stamp))
 }
 
-/// Writes a file so that a complete one exists at all times, the old or the new. If that is not
-/// possible, it overwrites the file in place.
-fn write(real: &Path, text: &str) -> Result<Stamp, String> {
-    let says = |error: io::Error| format!("{} was not saved: {error}", real.display());
-    match replace(real, text) {
-        Ok(()) => {}
-        // The folder accepts no new file, or the file has other names that would keep the old text.
-        Err(None) => fs::write(real, text).map_err(says)?,
-        Err(Some(error)) => return Err(says(error)),
-    }
-    Ok(stamp(real))
-}
-
-/// Replaces a file by a new one. Returns `Err(None)` if the file has to be overwritten in place.
-fn replace(real: &Path, text: &str) -> Result<(), Option<io::Error>> {
-    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return Err(None) };
-    let old = fs::metadata(real).map_err(|error| (error.kind() != ErrorKind::NotFound).then_some(error))?;
-    if has_other_names(&old) || old.permissions().readonly() {
-        return Err(None);
-    }
-    let other = folder.join(format!(".{}.{}~", name.to_string_lossy(), std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&other).map_err(|_| None)?;
-    let written = fill(&mut file, text, &old).and_then(|()| fs::rename(&other, real));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&other);
-        Some(error)
-    })
-}
-
-fn fill(file: &mut File, text: &str, old: &fs::Metadata) -> io::Result<()> {
-    file.write_all(text.as_bytes())?;
-    file.set_permissions(old.permissions())?;
-    file.sync_all()
-}
-
-/// Returns true if the file has several names or another owner. A new file in its place would belong
-/// to this user, and the other names would keep the old file.
-fn has_other_names(old: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    old.nlink() > 1 || old.uid() != rustix::process::geteuid().as_raw()
-}
-
-/// Returns the contents of a folder: folders first, by name, without `.git`.
-fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
-    let note = |name: String| Listed {
-        name,
-        path: folder.join("\0"),
-        is_folder: false,
-        is_note: true,
-        is_hidden: false,
-    };
-    folders.look_at_ignored([entry_of(folder).as_path()]);
-    let inside = folder.to_str().ok_or_else(|| "no Unicode".to_owned()).and_then(|path| folders.find(path));
-    let entries = inside.and_then(|place| fs::read_dir(&place.real).map_err(|error| error.to_string()));
-    let entries = match entries {
-        Ok(entries) => entries,
-        Err(_) if !folder.is_dir() => return Vec::new(),
-        Err(error) => return vec![note(error)],
-    };
-    let mut listed: Vec<Listed> = entries
-        .filter_map(Result::ok)
-        .take(MOST_FILES.saturating_add(1))
-        .filter(|entry| entry.file_name() != ".git")
-        .map(|entry| {
-            let path = folder.join(entry.file_name());
-            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir()) || (is_link && path.is_dir());
-            let hides_target = || path.canonicalize().is_ok_and(|real| folders.hides(&real));
-            let is_hidden = folders.hides(&path) || (is_link && hides_target());
-            let name = entry.file_name().to_string_lossy().into_owned();
-            Listed { name, path, is_folder, is_note: false, is_hidden }
-        })
-        .collect();
-    let is_cut = listed.len() > MOST_FILES;
-    listed.truncate(MOST_FILES);
-    listed.sort_by(|a, b| (!a.is_folder, &a.name).cmp(&(!b.is_folder, &b.name)));
-    if is_cut {
-        listed.push(note(format!("more than {MOST_FILES}")));
-    }
-    listed
-}
-
 /// Returns the problems of this file in the open folders. Without a file, returns those of the files for
 /// which agents asked before.
 pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Problems>, String> {
@@ -316,6 +206,7 @@ pub(crate) fn old_text(folders: &Folders, path: &str) -> Old {
 
 #[cfg(test)]
 mod tests {
+    use super::list::list;
     use super::*;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
