@@ -82,7 +82,7 @@ pub(crate) enum State {
     },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Lock {
     pub(crate) path: String,
     /// The index of its directory.
@@ -112,11 +112,17 @@ impl Lock {
         matches!(self.probe, Some(Probe::Asked { with_token: Answer::Attached, .. }))
     }
 
+    /// Returns true if nothing that a probe depends on differs from an earlier look.
+    pub(crate) fn is_as(&self, before: &Self) -> bool {
+        let key = |lock: &Self| (lock.path.clone(), lock.file.clone(), lock.modified, lock.pid_alive);
+        key(self) == key(before)
+    }
+
     /// Converts the lock file for the matching of the client; `None` if it has no port.
     pub(crate) fn listed(&self) -> Option<Candidate<&'static str>> {
         Some(Candidate {
             port: self.port?,
-            file: self.file.as_ref().map(Clone::clone).map_err(|_| "see above"),
+            file: self.file.clone().map_err(|_| "see above"),
             pid_alive: self.pid_alive,
             modified: self.modified,
         })
@@ -124,7 +130,7 @@ impl Lock {
 }
 
 /// The reason why a lock file cannot be used.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     Misnamed,
     Link,
@@ -135,7 +141,7 @@ pub(crate) enum Trouble {
 }
 
 /// The result of connecting to a port.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
     /// Nobody listens.
     Refused,
@@ -156,8 +162,24 @@ pub(crate) enum Probe {
     },
 }
 
+impl Probe {
+    /// Returns true if no agent of the editor can suffer from another attempt, since the doctor did not
+    /// get in, or got no answer.
+    pub(crate) fn can_be_repeated(&self) -> bool {
+        match self {
+            Self::Refused
+            | Self::Unreachable(_)
+            | Self::Open
+            | Self::NotOurs { .. }
+            | Self::WithoutOwner
+            | Self::Asked { with_token: Answer::Full | Answer::Silent, .. } => true,
+            Self::Asked { .. } => false,
+        }
+    }
+}
+
 /// The result of an attempt to attach.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Attached,
     /// The editor refuses the token or the like.
@@ -173,7 +195,7 @@ pub(crate) enum Answer {
     Alien(String),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Removed {
     pub(crate) path: String,
     pub(crate) name: String,

@@ -2,22 +2,25 @@
 //! agent and its editor, and reports the faults.
 //!
 //! `gather` collects the `facts`, the pure `rules` turn them into findings, and `report` prints
-//! these. `ide-mcp doctor --help` explains the use and the exit status.
+//! these: once, or with `watch` whenever they change. `ide-mcp doctor --help` explains the use and the
+//! exit status.
 
+mod diagnosis;
 mod facts;
 mod gather;
 mod kinds;
 mod options;
 mod report;
 mod rules;
+mod secrets;
+mod watch;
 
-use crate::support::{NOT_BEGUN, Program, Progress, find, write_line};
-use gather::{gather, remove};
+use crate::support::{NOT_BEGUN, Program, Progress, find, has_colors, write_line};
+use diagnosis::Doctor;
+use gather::remove;
 use lexopt::Parser;
-use options::Options;
-use report::Report;
-use std::env;
-use std::io::{self, ErrorKind, IsTerminal as _};
+use options::{Format, Options};
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 pub(crate) const PROGRAM: Program = Program::new("doctor", "ide-mcp doctor", options::USAGE);
@@ -27,29 +30,35 @@ pub(crate) fn main(parser: Parser) -> ExitCode {
 }
 
 fn run(options: Options) -> ExitCode {
+    let json = options.format == Format::Json;
     let here = match find::working_dir(options.cwd.as_deref()) {
         Ok(here) => here,
-        Err(error) => return PROGRAM.end_with(options.json, NOT_BEGUN, &error.to_string()),
+        Err(error) => return PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
     };
     let removed = match options.remove_leftovers.then(remove).transpose() {
         Ok(removed) => removed.unwrap_or_default(),
-        Err(error) => return PROGRAM.end_with(options.json, NOT_BEGUN, &error.to_string()),
+        Err(error) => return PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
     };
-    let facts = gather(here, options.connects(), removed, &mut Progress::new("doctor"));
-    let findings = rules::judge(&facts);
-    let verdict = rules::verdict(&facts, &findings);
-    let report = Report { findings: &findings, verdict: &verdict, cwd: &facts.here.logical };
-    let lines = if options.json {
-        report::json(&report)
-    } else {
-        let coloured =
-            io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Ok(vec![report::text(&report, options.verbose, coloured)])
+    let doctor = Doctor { here, connects: options.connects(), removed };
+    let colored = has_colors();
+    if options.watch {
+        return match watch::watch(doctor, options.format, colored) {
+            Ok(status) => ExitCode::from(status),
+            Err(error) => PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
+        };
+    }
+    let diagnosis = doctor.look(&[], &mut Progress::new("doctor"));
+    let report = diagnosis.report();
+    let lines = match options.format {
+        Format::Json => report::json(&report),
+        Format::Text { verbose } => Ok(vec![report::text(&report, verbose, colored)]),
+        Format::Markdown => Ok(vec![report::markdown(&report, &diagnosis, &gather::surroundings())]),
     };
-    exit_code(
-        lines.and_then(|lines| lines.iter().try_for_each(|line| write_line(line))),
-        report.exit_status(),
-    )
+    exit_code(lines.and_then(|lines| write_lines(&lines)), report.exit_status())
+}
+
+fn write_lines(lines: &[String]) -> io::Result<()> {
+    lines.iter().try_for_each(|line| write_line(line))
 }
 
 /// Returns the exit status after printing. A reader can close the pipe before the end, which is no

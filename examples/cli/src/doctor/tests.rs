@@ -1,24 +1,24 @@
-//! The tests of the page that explains the findings, and of the sample in README.md.
+//! The tests of the page that explains the findings, of the help, and of the sample in README.md.
 
+use super::diagnosis::Diagnosis;
 use super::facts::{Answer, Directory, Facts, Lock, Probe, State, System, Variables};
-use super::{kinds, report, rules};
+use super::options::USAGE;
+use super::{kinds, report};
 use ide_mcp::ide::locate::{Environment, Extras, Source, locate};
 use ide_mcp::ide::{AuthToken, LockFile};
 use ide_mcp_lockfile::WorkingDir;
 use std::fmt::Write as _;
 use std::path::Path;
 
+/// The first line of the table. People write the page before the table.
+const TABLE: &str = "| id | status | what it means | what to do |\n";
+
 #[test]
 fn findings_page_matches_the_table() {
-    let mut page = String::from(
-        "# The findings of `ide-mcp doctor`\n\nWritten by a test from the table in `examples/cli/src/doctor/kinds/table.rs`; it fails where this page says \
-         something else. An id never\nchanges its meaning. A problem keeps an agent from attaching or lets in who should \
-         not be, a warning does harm in some\ncircumstances; either makes the exit status 1. What is marked with * makes it \
-         2: something could not be looked at.\n`ide-mcp doctor --help` has the options and the lines of `--json`.\n\n\
-         A command is for a POSIX shell, in the terminal in which the agent runs, since some commands set variables. A \
-         test follows\neach advice that a program can follow, and requires that it mends the fault.\n\n| id | status | \
-         what it means | what to do |\n| --- | --- | --- | --- |\n",
-    );
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/doctor.md");
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    let (prose, _) = there.split_once(TABLE).unwrap();
+    let mut page = format!("{prose}{TABLE}| --- | --- | --- | --- |\n");
     let named = |text: &str| {
         let names = ["path", "port", "cwd"].into_iter();
         names.fold(text.to_owned(), |text, name| text.replace(&format!("{{{name}}}"), &name.to_uppercase()))
@@ -28,7 +28,6 @@ fn findings_page_matches_the_table() {
         let command = if command.is_empty() { String::new() } else { format!(" `{}`", named(command)) };
         let _ = writeln!(page, "| `{id}` | {}{star} | {means} | {}{command} |", status.word(), named(advice));
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/doctor.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).unwrap();
     }
@@ -36,10 +35,18 @@ fn findings_page_matches_the_table() {
     assert!(there == page, "docs/doctor.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-cli doctor");
 }
 
+#[test]
+fn usage_fits_on_a_screen() {
+    let lines: Vec<&str> = USAGE.lines().collect();
+    assert!(lines.len() <= 40, "{} lines", lines.len());
+    let long: Vec<&&str> = lines.iter().filter(|line| line.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:?}");
+}
+
 /// README.md has the report about an editor that refuses its own token, without another fault.
 #[test]
 fn readme_sample_matches_the_report() {
-    let printed = printed(&refused());
+    let printed = printed(refused());
     let readme =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
     assert!(
@@ -48,11 +55,8 @@ fn readme_sample_matches_the_report() {
     );
 }
 
-fn printed(facts: &Facts) -> String {
-    let findings = rules::judge(facts);
-    let verdict = rules::verdict(facts, &findings);
-    let report = report::Report { findings: &findings, verdict: &verdict, cwd: &facts.here.logical };
-    report::text(&report, false, false)
+fn printed(facts: Facts) -> String {
+    report::text(&Diagnosis::of(facts).report(), false, false)
 }
 
 /// Returns facts with one editor that has the directory open and another token than its lock file.

@@ -2,6 +2,8 @@
 //! format of transcripts and the messages in them, output with or without a reader, progress, and parts of a
 //! command line.
 
+#[cfg(any(feature = "doctor", feature = "editor", feature = "replay", feature = "tap"))]
+mod colors;
 mod complaints;
 #[cfg(any(
     feature = "agent",
@@ -25,14 +27,20 @@ mod program;
 mod progress;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config"))]
 mod shell;
-#[cfg(any(feature = "bridge", feature = "editor", feature = "tap"))]
+#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 mod signals;
 #[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod transcript;
 #[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod units;
+#[cfg(any(feature = "doctor", feature = "tap"))]
+mod wall_clock;
 mod writer;
 
+#[cfg(any(feature = "doctor", feature = "replay", feature = "tap"))]
+pub(crate) use colors::has_colors;
+#[cfg(feature = "editor")]
+pub(crate) use colors::refuses_colors;
 pub(crate) use complaints::complain;
 pub(crate) use help::{Help, HelpOption, Value};
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
@@ -45,6 +53,8 @@ pub(crate) use program::{FAILED, NOT_BEGUN, Program};
 pub(crate) use progress::Progress;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config"))]
 pub(crate) use shell::quoted;
-#[cfg(any(feature = "bridge", feature = "editor", feature = "tap"))]
+#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 pub(crate) use signals::on_signal;
+#[cfg(any(feature = "doctor", feature = "tap"))]
+pub(crate) use wall_clock::unix_ms;
 pub(crate) use writer::{MOST_WAITING, Writer};

@@ -1,7 +1,7 @@
 //! The tap itself: its listener, its end, and its lock file.
 
 use crate::support::transcript::{Header, VERSION};
-use crate::support::{complain, find, on_signal};
+use crate::support::{complain, find, on_signal, unix_ms};
 use crate::tap::conversation::{Conversation, Handle};
 use crate::tap::head::Ends;
 use crate::tap::options::{Options, Outputs, Record};
@@ -16,7 +16,7 @@ use std::io::{self, IsTerminal as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use std::{process, thread};
 
 /// The maximum number of connections: more than any editor accepts. Each takes two threads.
@@ -254,10 +254,4 @@ fn accept(listener: &TcpListener, events: &SyncSender<Event>) {
             Err(_) => thread::sleep(Duration::from_millis(100)),
         }
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "a transcript says when it was made")]
-fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

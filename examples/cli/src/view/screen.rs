@@ -1,9 +1,10 @@
 //! The screen of the rows: its width, and its colors.
 
+use crate::support::has_colors;
 use crate::support::transcript::Side;
 use crossterm::terminal;
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
-use std::{borrow::Cow, env};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Standard output as the place of the rows.
@@ -15,16 +16,13 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Returns the screen of standard output, with its present width. A terminal has colors unless
-    /// `NO_COLOR` is set or `TERM` is `dumb`.
+    /// Returns the screen of standard output, with its present width.
     pub(crate) fn of_stdout() -> Self {
         if !io::stdout().is_terminal() {
             return Self { columns: None, has_colors: false };
         }
-        let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         let columns = terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-        Self { columns: Some(columns), has_colors: !is_set("NO_COLOR") && !is_dumb }
+        Self { columns: Some(columns), has_colors: has_colors() }
     }
 
     /// Returns the text, or its beginning and an ellipsis if it is wider than the screen.

@@ -5,8 +5,9 @@ mod directories;
 mod leftovers;
 mod probe;
 mod probes;
+mod surroundings;
 
-use crate::doctor::facts::{Facts, Removed, Variables};
+use crate::doctor::facts::{Facts, Lock, Removed, Variables};
 use crate::doctor::rules::NAMES;
 use crate::support::Progress;
 use ide_mcp_driver::Trust;
@@ -15,13 +16,15 @@ use ide_mcp_lockfile::system;
 use std::env;
 
 pub(crate) use leftovers::remove;
+pub(crate) use surroundings::{Surroundings, surroundings};
 
-/// Collects the current facts. With `connects` it probes the editors, for at most some seconds, and
-/// sends nothing to a port that is not trusted.
+/// Collects the current facts. With `connects` it probes the editors that are not as they were `before`,
+/// for at most some seconds, and sends nothing to a port that is not trusted.
 pub(crate) fn gather(
     here: WorkingDir,
     connects: Option<Trust>,
     removed: Vec<Removed>,
+    before: &[Lock],
     progress: &mut Progress,
 ) -> Facts {
     let (directories, mut locks) = match directories::candidates() {
@@ -33,6 +36,7 @@ pub(crate) fn gather(
     };
     let variables = variables();
     if let Some(trust) = connects {
+        probes::take_over(before, &mut locks);
         probes::ask(variables.client().host(), trust, &mut locks, progress);
     }
     Facts { variables, here, system: system(), directories, locks, removed }

@@ -18,7 +18,7 @@ pub(crate) fn json(report: &Report<'_>) -> io::Result<Vec<String>> {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+pub(super) struct Line<'a> {
     event: &'static str,
     id: &'static str,
     status: Status,
@@ -35,7 +35,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(finding: &'a Finding) -> Self {
+    pub(super) fn of(finding: &'a Finding) -> Self {
         let Finding { kind, says, path, port, advice, command } = finding;
         let (id, status, means, path) = (kind.id, kind.status, kind.means, path.as_deref());
         Self { event: "finding", id, status, says, means, advice, command, path, port: *port }
@@ -43,7 +43,7 @@ impl<'a> Line<'a> {
 }
 
 #[derive(Serialize)]
-struct Last<'a> {
+pub(super) struct Last<'a> {
     event: &'static str,
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ struct Last<'a> {
 }
 
 impl<'a> Last<'a> {
-    fn of(report: &Report<'a>) -> Self {
+    pub(super) fn of(report: &Report<'a>) -> Self {
         let (verdict, port, name) = match report.verdict {
             Verdict::Attaches { port, name } => ("attaches", Some(*port), Some(name.as_str())),
             Verdict::NotAsked { port, name } => ("not_asked", Some(*port), Some(name.as_str())),

@@ -1,9 +1,14 @@
-//! The report of the findings: for a person, or as lines of JSON.
+//! The report of the findings: for a person, as lines of JSON, or as Markdown; and the changes between
+//! two reports.
 
+mod changes;
 mod json;
+mod markdown;
 mod text;
 
+pub(crate) use changes::{Change, json_of, text_of};
 pub(crate) use json::json;
+pub(crate) use markdown::markdown;
 pub(crate) use text::text;
 
 use crate::doctor::kinds::Status;

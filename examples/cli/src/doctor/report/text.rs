@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 const WIDTH: usize = 100;
 const INDENT: &str = "    ";
 
-/// Returns the report. `verbose` adds the findings without a fault; `coloured` is for a terminal
+/// Returns the report. `verbose` adds the findings without a fault; `colored` is for a terminal
 /// that shows colors.
-pub(crate) fn text(report: &Report<'_>, verbose: bool, coloured: bool) -> String {
-    let paint = Paint { coloured };
+pub(crate) fn text(report: &Report<'_>, verbose: bool, colored: bool) -> String {
+    let paint = Paint { colored };
     let mut lines = vec![paint.bold(&display_safe(&headline(report)))];
     for finding in report.findings.iter().filter(|finding| finding.kind.status != Status::Ok) {
         lines.push(String::new());
@@ -31,7 +31,7 @@ pub(crate) fn text(report: &Report<'_>, verbose: bool, coloured: bool) -> String
     lines.join("\n")
 }
 
-fn headline(report: &Report<'_>) -> String {
+pub(super) fn headline(report: &Report<'_>) -> String {
     let cwd = report.cwd;
     let verdict = match report.verdict {
         Verdict::Attaches { port, name } => format!("attaches to {}", named(name, *port)),
@@ -63,12 +63,12 @@ fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-fn head(finding: &Finding, paint: Paint) -> Vec<String> {
+pub(super) fn head(finding: &Finding, paint: Paint) -> Vec<String> {
     let text = format!("{} [{}]", display_safe(&finding.says), finding.kind.id);
     wrapped(finding.kind.status, paint, &text)
 }
 
-fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
+pub(super) fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
     let mut lines = head(finding, paint);
     lines.extend(wrapped_words(finding.kind.means, INDENT, INDENT));
     if !finding.advice.is_empty() {
@@ -126,27 +126,27 @@ fn wrapped_words(text: &str, first: &str, others: &str) -> Vec<String> {
 }
 
 #[derive(Clone, Copy)]
-struct Paint {
-    coloured: bool,
+pub(super) struct Paint {
+    pub(super) colored: bool,
 }
 
 impl Paint {
     fn status(self, status: Status) -> String {
-        let colour = match status {
+        let color = match status {
             Status::Problem => "1;31",
             Status::Warning => "1;33",
             Status::Note => "1;36",
             Status::Ok => "1;32",
         };
-        self.with(colour, status.word())
+        self.with(color, status.word())
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(super) fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
     fn with(self, codes: &str, text: &str) -> String {
-        if self.coloured { format!("\u{1b}[{codes}m{text}\u{1b}[0m") } else { text.into() }
+        if self.colored { format!("\u{1b}[{codes}m{text}\u{1b}[0m") } else { text.into() }
     }
 }
 
@@ -186,11 +186,11 @@ ok: 2× directory-not-used, lock-sound (--verbose says more)";
             verbose.ends_with("\nok: a [directory-not-used]\nok: b [directory-not-used]\nok: c [lock-sound]"),
             "{verbose}"
         );
-        let coloured = text(&report, false, true);
-        assert!(coloured.contains("\u{1b}[1;31mproblem\u{1b}[0m: \"E\""), "{coloured}");
+        let colored = text(&report, false, true);
+        assert!(colored.contains("\u{1b}[1;31mproblem\u{1b}[0m: \"E\""), "{colored}");
         let plain =
-            coloured.split("\u{1b}[").map(|piece| piece.split_once('m').map_or(piece, |(_, rest)| rest));
-        assert_eq!(plain.skip(1).collect::<String>(), expected, "colours change nothing else");
+            colored.split("\u{1b}[").map(|piece| piece.split_once('m').map_or(piece, |(_, rest)| rest));
+        assert_eq!(plain.skip(1).collect::<String>(), expected, "colors change nothing else");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The rules about the answers of the ports of the lock files.
 
-use super::{Finding, editor};
+use super::{Finding, editor, shown_value};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::Transport;
-use ide_mcp::ide::client_env::LOOPBACK;
+use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK};
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for lock in facts.locks.iter().filter(|lock| lock.used) {
@@ -27,7 +27,7 @@ fn unasked(lock: &Lock) -> Vec<(&'static Kind, String)> {
 fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, String)> {
     let who = match host {
         LOOPBACK => editor(lock),
-        host => format!("{} of {host:?}", editor(lock)),
+        host => format!("{} of {}", editor(lock), shown_value(HOST_VARIABLE, host)),
     };
     match probe {
         // The rules about each lock file have already reported the dead process.

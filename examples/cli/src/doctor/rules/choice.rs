@@ -37,6 +37,19 @@ pub(crate) enum Verdict {
     Unknown,
 }
 
+impl Verdict {
+    /// Returns the name of the editor, which its lock file has.
+    pub(crate) fn name_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Attaches { name, .. }
+            | Self::NotAsked { name, .. }
+            | Self::Fails { name, .. }
+            | Self::Refrains { name, .. } => Some(name),
+            Self::HasToChoose(_) | Self::FindsNothing | Self::Unknown => None,
+        }
+    }
+}
+
 /// Returns the verdict for these facts; a finding about a proxy is an obstacle.
 pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let by_proxy = findings.iter().any(|finding| finding.kind == &kinds::PROXY_TAKES_LOOPBACK);

@@ -12,7 +12,7 @@ mod tests;
 mod variables;
 
 pub(crate) use choice::{Verdict, verdict};
-pub(crate) use variables::NAMES;
+pub(crate) use variables::{NAMES, shown_value};
 
 use crate::doctor::facts::{Facts, Lock};
 use crate::doctor::kinds::Kind;
@@ -22,7 +22,7 @@ const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
     &[choice::look, variables::look, directories::look, locks::look, answers::look, duplicates::look];
 
 /// A finding, good or bad.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) kind: &'static Kind,
     /// The details, as a sentence without its period. Texts of a peer in it are quoted.

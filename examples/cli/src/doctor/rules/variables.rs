@@ -3,6 +3,7 @@
 use super::Finding;
 use crate::doctor::facts::{Facts, Lock, System, Variables};
 use crate::doctor::kinds;
+use crate::doctor::secrets::SHORTEST;
 use ide_mcp::ide::LockFile;
 use ide_mcp::ide::client_env::{
     AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, LOOPBACK, OPENCODE_PORT_VARIABLE,
@@ -44,19 +45,17 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     } else if let Some(dir) = variables.get(CONFIG_DIR) {
         let is_published = facts.locks.iter().any(|lock| lock.used && lock.is_of_living_editor());
         let kind = if is_published { &kinds::CONFIG_DIR_SOUND } else { &kinds::CONFIG_DIR_SET };
-        findings.push(Finding::new(kind, format!("{CONFIG_DIR} is {dir:?}")));
+        findings.push(Finding::new(kind, is(CONFIG_DIR, dir)));
     }
     findings.extend(port(facts));
     findings.extend(integration(variables));
     let client = variables.client();
     if let Some(value) = client.auto_connect.as_ref().filter(|_| !client.auto_connects()) {
-        findings
-            .push(Finding::new(&kinds::AUTO_CONNECT_OFF, format!("{AUTO_CONNECT_VARIABLE} is {value:?}")));
+        findings.push(Finding::new(&kinds::AUTO_CONNECT_OFF, is(AUTO_CONNECT_VARIABLE, value)));
     }
     findings.extend(host(client.host()));
     if let Some(value) = client.skip_check.as_ref().filter(|_| client.skips_folder_check()) {
-        findings
-            .push(Finding::new(&kinds::FOLDER_CHECK_SKIPPED, format!("{SKIP_CHECK_VARIABLE} is {value:?}")));
+        findings.push(Finding::new(&kinds::FOLDER_CHECK_SKIPPED, is(SKIP_CHECK_VARIABLE, value)));
     }
     findings.extend(opencode(facts));
     findings.extend(proxy(variables));
@@ -65,10 +64,14 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
+fn is(name: &str, value: &str) -> String {
+    format!("{name} is {}", shown_value(name, value))
+}
+
 fn port(facts: &Facts) -> Option<Finding> {
     let value = facts.variables.get(PORT_VARIABLE)?;
     let Some(port) = facts.variables.client().port() else {
-        return Some(Finding::new(&kinds::PORT_VARIABLE_INVALID, format!("{PORT_VARIABLE} is {value:?}")));
+        return Some(Finding::new(&kinds::PORT_VARIABLE_INVALID, is(PORT_VARIABLE, value)));
     };
     let mut published = facts.locks.iter().filter(|lock| lock.used && lock.port == Some(port));
     let (kind, says) = match published.find(|lock| lock.is_of_living_editor()) {
@@ -81,6 +84,18 @@ fn port(facts: &Facts) -> Option<Finding> {
     Some(Finding::new(kind, says).port(port))
 }
 
+/// Returns the value of a variable as far as it can be shown. A path or a host is shown. Any other value
+/// is a word or a number, or it can be a secret in the wrong place.
+pub(crate) fn shown_value(name: &str, value: &str) -> String {
+    let is_shown = match name {
+        CONFIG_DIR => true,
+        HOST_VARIABLE => !value.contains('@'),
+        name if PROXIES.contains(&name) || NO_PROXIES.contains(&name) => return "set".into(),
+        _ => value.len() < SHORTEST,
+    };
+    if is_shown { format!("{value:?}") } else { format!("{} characters long", value.chars().count()) }
+}
+
 /// Returns a finding about the host of the editor, if it is not 127.0.0.1 or localhost.
 fn host(host: &str) -> Option<Finding> {
     if host == LOOPBACK || host.eq_ignore_ascii_case("localhost") {
@@ -88,7 +103,7 @@ fn host(host: &str) -> Option<Finding> {
     }
     let is_here = host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
     let kind = if is_here { &kinds::HOST_OVERRIDE_LOOPBACK } else { &kinds::HOST_OVERRIDE };
-    Some(Finding::new(kind, format!("{HOST_VARIABLE} is {host:?}")))
+    Some(Finding::new(kind, is(HOST_VARIABLE, host)))
 }
 
 /// Returns a finding if a variable names a port for opencode, which sends no token there. An editor
@@ -105,13 +120,13 @@ fn opencode(facts: &Facts) -> Option<Finding> {
         lock.used && lock.port == Some(port) && lock.file.as_ref().is_ok_and(|file| file.auth_token.is_none())
     };
     (!facts.locks.iter().any(asks_for_no_token))
-        .then(|| Finding::new(&kinds::OPENCODE_WITHOUT_TOKEN, format!("{name} is {value:?}")))
+        .then(|| Finding::new(&kinds::OPENCODE_WITHOUT_TOKEN, is(name, &value)))
 }
 
 fn integration(variables: &Variables) -> Option<Finding> {
     let value = variables.get(INTEGRATION)?;
     if !matches!(value.to_ascii_lowercase().as_str(), "true" | "t" | "1" | "yes" | "on") {
-        return Some(Finding::new(&kinds::INTEGRATION_OFF, format!("{INTEGRATION} is {value:?}")));
+        return Some(Finding::new(&kinds::INTEGRATION_OFF, is(INTEGRATION, value)));
     }
     variables.get(PORT_VARIABLE).is_none().then(|| {
         let says = format!("{INTEGRATION} is set, and {PORT_VARIABLE} is not");

@@ -1,6 +1,7 @@
 //! The look of the roles of cells: calm colors on a dark ground, the same on every terminal.
 
 use super::view::canvas::Ink;
+use crate::support::refuses_colors;
 use crossterm::style::{Attribute, Color};
 
 /// The number of colors of a terminal.
@@ -59,8 +60,7 @@ impl Theme {
 
     /// Creates the theme that the environment variables ask for.
     pub(crate) fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
-        // <https://no-color.org>: every value counts except the empty one.
-        if variable("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+        if refuses_colors(&variable) {
             return Self::new(Colours::None);
         }
         let says_true = variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");

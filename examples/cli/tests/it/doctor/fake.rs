@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use tungstenite::Message;
 use tungstenite::handshake::server::{ErrorResponse, Request, Response};
@@ -37,11 +39,22 @@ pub(crate) fn fake(behaves: Behaves) -> u16 {
 
 /// Listens on this address as long as the tests run, and returns the port.
 pub(crate) fn fake_on(address: &str, behaves: Behaves) -> u16 {
+    listen(address, behaves, Arc::default())
+}
+
+/// Listens on 127.0.0.1, and returns the port and the number of connections.
+pub(crate) fn counted(behaves: Behaves) -> (u16, Arc<AtomicUsize>) {
+    let count = Arc::default();
+    (listen("127.0.0.1", behaves, Arc::clone(&count)), count)
+}
+
+fn listen(address: &str, behaves: Behaves, count: Arc<AtomicUsize>) -> u16 {
     let listener = TcpListener::bind((address, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         let mut held = Vec::new();
         for stream in listener.incoming() {
+            count.fetch_add(1, Ordering::Relaxed);
             match (stream.unwrap(), behaves) {
                 (stream, Behaves::NotAtAll) => held.push(stream),
                 (mut stream, Behaves::Says(text)) => {

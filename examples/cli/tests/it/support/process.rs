@@ -290,6 +290,17 @@ impl Process {
         }
     }
 
+    /// Returns the lines up to one for which `is_last` is true.
+    pub fn until_line(&mut self, is_last: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            lines.push(self.line());
+            if lines.last().is_some_and(|line| is_last(line)) {
+                return lines;
+            }
+        }
+    }
+
     /// Returns all remaining lines, to the end of standard output.
     pub fn rest(&mut self) -> Vec<String> {
         self.lines.iter().collect()
@@ -329,8 +340,19 @@ impl Process {
 
     #[cfg(unix)]
     pub fn terminate(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    /// Does what Ctrl+C does at a terminal.
+    #[cfg(unix)]
+    pub fn interrupt(&self) {
+        self.signal(rustix::process::Signal::INT);
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, signal: rustix::process::Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
     }
 
     /// Writes a line to standard input, and ignores the error if the process no longer reads.

@@ -1,0 +1,58 @@
+//! One look of the doctor: the facts, and the findings without secrets.
+
+use super::facts::{Facts, Lock, Removed};
+use super::gather::gather;
+use super::report::Report;
+use super::rules::{self, Finding, Verdict};
+use super::secrets::Secrets;
+use crate::support::Progress;
+use ide_mcp_driver::Trust;
+use ide_mcp_lockfile::WorkingDir;
+
+/// The settings of all looks.
+#[derive(Debug)]
+pub(crate) struct Doctor {
+    pub(crate) here: WorkingDir,
+    /// The ports that the doctor connects to, if any.
+    pub(crate) connects: Option<Trust>,
+    pub(crate) removed: Vec<Removed>,
+}
+
+impl Doctor {
+    /// Looks at everything now. The doctor takes over the answers of those editors in `before` that have
+    /// not changed, and does not connect to them.
+    pub(crate) fn look(&self, before: &[Lock], progress: &mut Progress) -> Diagnosis {
+        let removed = self.removed.clone();
+        Diagnosis::of(gather(self.here.clone(), self.connects, removed, before, progress))
+    }
+}
+
+/// The result of a look.
+#[derive(Debug)]
+pub(crate) struct Diagnosis {
+    pub(crate) facts: Facts,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) verdict: Verdict,
+    pub(crate) secrets: Secrets,
+    /// The directory as the person sees it.
+    cwd: String,
+}
+
+impl Diagnosis {
+    /// Judges the facts, and removes all secrets from the result.
+    pub(crate) fn of(facts: Facts) -> Self {
+        let secrets = Secrets::of(&facts);
+        let mut findings = rules::judge(&facts);
+        let mut verdict = rules::verdict(&facts, &findings);
+        findings.iter_mut().for_each(|finding| secrets.clean(finding));
+        if let Some(name) = verdict.name_mut() {
+            *name = secrets.hide(name);
+        }
+        let cwd = secrets.hide(&facts.here.logical);
+        Self { facts, findings, verdict, secrets, cwd }
+    }
+
+    pub(crate) fn report(&self) -> Report<'_> {
+        Report { findings: &self.findings, verdict: &self.verdict, cwd: &self.cwd }
+    }
+}

@@ -1,0 +1,134 @@
+//! The programs and the system around the doctor, for a report.
+
+use ide_mcp::ide::display_safe;
+use ide_mcp::ide::locate::HOME_VARIABLE;
+use std::env;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// The timeout of the client: it starts a JavaScript runtime, which takes long on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The maximum length of a version in bytes.
+const MAX_VERSION: u64 = 64;
+
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    /// The version of `claude`, or the reason why it is unknown.
+    pub(crate) client: String,
+    pub(crate) system: String,
+    /// The home directory, under which the report shortens paths.
+    pub(crate) homes: Vec<String>,
+}
+
+/// Collects them. This runs `claude --version`, which only prints a line.
+pub(crate) fn surroundings() -> Surroundings {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let client =
+        client(&path).map_or_else(|| "not found on PATH".into(), |program| version(&program, PATIENCE));
+    let kernel = rustix::system::uname();
+    let (name, release) = (kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy());
+    let system = format!("{name} {release}, {}", env::consts::ARCH);
+    Surroundings { client, system, homes: homes() }
+}
+
+/// Returns the first `claude` of a search path. A relative directory is skipped: the doctor runs in a
+/// project, whose programs it does not trust.
+fn client(path: &OsStr) -> Option<PathBuf> {
+    let dirs = env::split_paths(path).filter(|dir| dir.is_absolute());
+    dirs.map(|dir| dir.join("claude")).find(|program| program.is_file())
+}
+
+/// Returns the first line that a program prints for `--version`. The program is killed if it has not
+/// ended in time.
+fn version(program: &Path, patience: Duration) -> String {
+    let child = Command::new(program)
+        .arg("--version")
+        .current_dir("/")
+        .env("DISABLE_AUTOUPDATER", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => return format!("cannot be started: {error}"),
+    };
+    let (sender, printed) = mpsc::channel();
+    if let Some(out) = child.stdout.take() {
+        // The thread can outlive the program if a child of the program keeps the pipe open.
+        thread::spawn(move || {
+            let mut text = Vec::new();
+            let _ = out.take(MAX_VERSION).read_to_end(&mut text);
+            sender.send(text)
+        });
+    }
+    let text = printed.recv_timeout(patience);
+    // The program has ended, or is too late; both calls then fail without harm.
+    let _ = child.kill();
+    let _ = child.wait();
+    let text = text.map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
+    match text.lines().next().map(str::trim) {
+        Some(line) if !line.is_empty() => display_safe(line).into_owned(),
+        _ => "prints no version".into(),
+    }
+}
+
+/// Returns the home directory with its symbolic links and without them.
+fn homes() -> Vec<String> {
+    let Some(home) = env::var_os(HOME_VARIABLE).map(PathBuf::from) else { return Vec::new() };
+    let forms = [home.canonicalize().unwrap_or_default(), home];
+    // The root, or an empty path, is a part of every path.
+    forms.iter().filter(|home| home.parent().is_some()).map(|home| home.display().to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ide_mcp::Clock;
+
+    #[cfg(unix)]
+    #[test]
+    fn version_is_short_and_in_time() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let program = env::temp_dir().join(format!("ide-mcp-version-{}", std::process::id()));
+        let cases = [
+            ("a version", "echo '2.1.330 (Claude Code)'; echo more", "2.1.330 (Claude Code)"),
+            ("nothing", "exit 1", "prints no version"),
+            ("the arguments", "echo $*", "--version"),
+            ("control characters", r"printf '1\033[2J'", "1\u{fffd}[2J"),
+            ("a program that does not end", "echo 1; exec sleep 60", "prints no version"),
+            (
+                "too much",
+                "yes 1234567 | tr -d '\\n'",
+                "1234567123456712345671234567123456712345671234567123456712345671",
+            ),
+        ];
+        for (name, script, expected) in cases {
+            std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+            let clock = Clock::new();
+            assert_eq!(version(&program, Duration::from_secs(1)), expected, "{name}");
+            assert!(clock.now().since_start() < Duration::from_secs(20), "{name}");
+        }
+        std::fs::remove_file(program).unwrap();
+    }
+
+    #[test]
+    fn only_absolute_directories_are_searched() {
+        let dir = env::temp_dir().join(format!("ide-mcp-surroundings-{}", std::process::id()));
+        std::fs::create_dir_all(dir.join("claude")).unwrap();
+        let path = |dirs: &[&Path]| env::join_paths(dirs).unwrap();
+        assert_eq!(client(&path(&[&dir])), None, "a directory is no program");
+        std::fs::create_dir_all(dir.join("b")).unwrap();
+        std::fs::write(dir.join("b/claude"), "").unwrap();
+        assert_eq!(client(&path(&[&dir, &dir.join("b")])), Some(dir.join("b/claude")));
+        // The tests run in the folder of the package.
+        assert_eq!(client(&path(&[Path::new("."), Path::new("")])), None);
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}

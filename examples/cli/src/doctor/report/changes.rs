@@ -1,0 +1,126 @@
+//! The changes between two reports, for a person or as lines of JSON.
+
+use super::Report;
+use super::json::{Last, Line};
+use super::text::{Paint, head, headline, shown};
+use crate::doctor::kinds::Status;
+use crate::doctor::rules::Finding;
+use crate::support::json_line;
+use ide_mcp::ide::display_safe;
+use serde::Serialize;
+use std::io;
+
+/// The change of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Change {
+    Came,
+    Went,
+}
+
+/// Returns the lines for a person: the verdict, and the changes. `time` is in milliseconds of the Unix
+/// epoch.
+pub(crate) fn text_of(
+    changes: &[(Change, &Finding)],
+    report: &Report<'_>,
+    time: u64,
+    colored: bool,
+) -> Vec<String> {
+    let paint = Paint { colored };
+    let mut lines =
+        vec![String::new(), paint.bold(&format!("{} {}", utc(time), display_safe(&headline(report))))];
+    for (change, finding) in changes {
+        let (mark, text) = match change {
+            Change::Came if finding.kind.status == Status::Ok => ('+', head(finding, paint)),
+            Change::Came => ('+', shown(finding, paint)),
+            Change::Went => ('-', head(finding, paint)),
+        };
+        let mut text = text.into_iter();
+        lines.extend(text.next().map(|first| format!("{mark} {first}")));
+        lines.extend(text);
+    }
+    lines
+}
+
+/// Returns the lines of JSON: the changes, and the verdict.
+pub(crate) fn json_of(
+    changes: &[(Change, &Finding)],
+    report: &Report<'_>,
+    time: u64,
+) -> io::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for (change, finding) in changes {
+        lines.push(json_line(&At { time, change: Some(*change), line: Line::of(finding) })?);
+    }
+    lines.push(json_line(&At { time, change: None, line: Last::of(report) })?);
+    Ok(lines)
+}
+
+#[derive(Serialize)]
+struct At<T> {
+    #[serde(flatten)]
+    line: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<Change>,
+    /// Milliseconds of the Unix epoch.
+    time: u64,
+}
+
+/// Returns the time of the day. Std has no time zones, so the time is that of UTC.
+fn utc(time: u64) -> String {
+    let seconds = time.wrapping_div(1000);
+    let part = |unit: u64, modulus: u64| seconds.wrapping_div(unit).wrapping_rem(modulus);
+    format!("{:02}:{:02}:{:02}Z", part(3600, 24), part(60, 60), part(1, 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::kinds;
+    use crate::doctor::rules::Verdict;
+
+    #[test]
+    fn changes_have_a_time_and_a_mark() {
+        let finding = |kind: &'static kinds::Kind, says: &str| Finding {
+            kind,
+            says: says.into(),
+            path: None,
+            port: None,
+            advice: kind.advice.into(),
+            command: kind.command.into(),
+        };
+        let went = finding(&kinds::PORT_VARIABLE_INVALID, "a");
+        let came = [finding(&kinds::NO_LOCK_FILES, "b"), finding(&kinds::LOCK_SOUND, "c")];
+        let changes = [(Change::Went, &went), (Change::Came, &came[0]), (Change::Came, &came[1])];
+        let verdict = Verdict::FindsNothing;
+        let report = Report { findings: &came, verdict: &verdict, cwd: "/w" };
+        // 2001-09-09T01:46:40Z
+        let time = 1_000_000_000_000;
+        let expected = [
+            "",
+            "01:46:40Z An agent started in /w finds no editor: 1 problem.",
+            "- warning: a [port-variable-invalid]",
+            "+ problem: b [no-lock-files]",
+            "    No editor has published itself.",
+            "    → Start the editor, with its extension for the agent and with the same HOME and",
+            "      CLAUDE_CONFIG_DIR.",
+            "+ ok: c [lock-sound]",
+        ];
+        assert_eq!(text_of(&changes, &report, time, false), expected);
+        let lines = json_of(&changes, &report, time).unwrap();
+        let members = |line: &String| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            (line["event"].clone(), line["change"].clone(), line["time"].clone())
+        };
+        let all: Vec<_> = lines.iter().map(members).collect();
+        let at = || serde_json::json!(time);
+        let row = |event: &str, change: Option<&str>| (event.into(), change.into(), at());
+        let expected = [
+            row("finding", Some("went")),
+            row("finding", Some("came")),
+            row("finding", Some("came")),
+            row("verdict", None),
+        ];
+        assert_eq!(all, expected);
+    }
+}

@@ -1,0 +1,100 @@
+//! The doctor that looks again and again, and prints the changes.
+//!
+//! A look comes every second, and waits for no notification of the system: the end of a process, a port
+//! that closes and the mode of a directory far above change no file that could be watched. A look reads
+//! the directories of lock files. It connects only to editors whose lock file or process is new or has
+//! changed, since an editor that accepts one agent may drop its agent for the doctor. An editor that did
+//! not let the doctor in, or did not answer, has no agent to lose by another attempt. The doctor asks
+//! it again every ten seconds.
+
+use super::diagnosis::{Diagnosis, Doctor};
+use super::kinds::Status;
+use super::options::Format;
+use super::report::{self, Change};
+use super::rules::Finding;
+use super::write_lines;
+use crate::support::{NOT_BEGUN, Progress, on_signal, unix_ms};
+use ide_mcp::Clock;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+
+/// The pause between two looks: short for a person who has just mended something, and long beside the
+/// milliseconds of a look.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The time after which an editor that did not answer is asked again.
+const RETRY: Duration = Duration::from_secs(10);
+
+enum News {
+    Look(Arc<Diagnosis>),
+    /// A signal asks the program to end.
+    End,
+}
+
+/// Prints the report, and each change of it, until a signal or the end of the reader. Returns the exit
+/// status of the last report.
+///
+/// # Errors
+/// Every error of the system during the setup, and of standard output.
+pub(crate) fn watch(doctor: Doctor, format: Format, colored: bool) -> io::Result<u8> {
+    let (sender, news) = mpsc::channel();
+    let ending = sender.clone();
+    on_signal(move || ending.send(News::End).is_ok())?;
+    // A look can wait for editors, and a signal ends the program at once.
+    thread::spawn(move || look_again(&doctor, &sender));
+    let (mut last, mut status): (Option<Arc<Diagnosis>>, u8) = (None, NOT_BEGUN);
+    while let Ok(News::Look(now)) = news.recv() {
+        let report = now.report();
+        status = report.exit_status();
+        let lines = match (&last, format) {
+            (None, Format::Text { verbose }) => vec![report::text(&report, verbose, colored)],
+            (None, _) => report::json(&report)?,
+            (Some(last), _) => {
+                let mut changes = changes(&last.findings, &now.findings);
+                if format == (Format::Text { verbose: false }) {
+                    changes.retain(|(_, finding)| finding.kind.status != Status::Ok);
+                }
+                match format {
+                    _ if changes.is_empty() && last.verdict == now.verdict => Vec::new(),
+                    Format::Text { .. } => report::text_of(&changes, &report, unix_ms(), colored),
+                    _ => report::json_of(&changes, &report, unix_ms())?,
+                }
+            }
+        };
+        match write_lines(&lines) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
+            printed => printed?,
+        }
+        last = Some(now);
+    }
+    Ok(status)
+}
+
+/// Looks until nobody receives the results.
+fn look_again(doctor: &Doctor, sender: &Sender<News>) {
+    let mut progress = Progress::new("doctor");
+    let (mut before, clock) = (Vec::new(), Clock::new());
+    let mut asked_at = None;
+    loop {
+        let diagnosis = Arc::new(doctor.look(&before, &mut progress));
+        if sender.send(News::Look(Arc::clone(&diagnosis))).is_err() {
+            return;
+        }
+        thread::sleep(PAUSE);
+        before.clone_from(&diagnosis.facts.locks);
+        let now = clock.now();
+        if now.saturating_since(*asked_at.get_or_insert(now)) >= RETRY {
+            asked_at = None;
+            before.retain(|lock| lock.probe.as_ref().is_some_and(|probe| !probe.can_be_repeated()));
+        }
+    }
+}
+
+/// Returns the findings that went, then those that came.
+fn changes<'a>(before: &'a [Finding], now: &'a [Finding]) -> Vec<(Change, &'a Finding)> {
+    let went = before.iter().filter(|finding| !now.contains(finding)).map(|finding| (Change::Went, finding));
+    let came = now.iter().filter(|finding| !before.contains(finding)).map(|finding| (Change::Came, finding));
+    went.chain(came).collect()
+}
