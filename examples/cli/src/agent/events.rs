@@ -119,6 +119,7 @@ pub(crate) enum Of {
     Tool(String),
     Prompt(String),
     Resource(String),
+    Method(String),
 }
 
 #[derive(Debug, Serialize)]

@@ -20,7 +20,7 @@ use ide_mcp::ide::paths::{LocalPath, Platform};
 use ide_mcp::mcp::Root;
 use lexopt::Parser;
 use options::{Command, Options};
-use script::Script;
+use script::{Folder, Script};
 use session::{Identity, NotAttached, Session};
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,7 +43,8 @@ fn run(options: Options) -> ExitCode {
         Prepared::Proposal(_) | Prepared::Command(Command::Call(_) | Command::Watch) => Forms::at_terminal(),
         Prepared::Command(_) => Forms::Refused,
     };
-    let identity = Identity { root: root(options.asked.cwd.as_deref()), forms };
+    let identity =
+        Identity { root: folder(options.asked.cwd.as_deref()).map(|folder| Root::new(folder.uri)), forms };
     let mut session = match Session::attach(options.asked, options.trust, identity, options.reconnect) {
         Ok(session) => session,
         Err(NotAttached::Nobody(reason)) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),
@@ -66,10 +67,10 @@ fn run(options: Options) -> ExitCode {
 }
 
 /// Returns the directory of the agent as the real client names it: without symbolic links.
-fn root(cwd: Option<&Path>) -> Option<Root> {
-    let here = find::working_dir(cwd).ok()?;
-    let path = LocalPath::parse(&here.canonical, Platform::native()).ok()?;
-    Some(Root::new(path.to_uri()))
+fn folder(cwd: Option<&Path>) -> Option<Folder> {
+    let path = find::working_dir(cwd).ok()?.canonical;
+    let uri = LocalPath::parse(&path, Platform::native()).ok()?.to_uri();
+    Some(Folder { path, uri })
 }
 
 /// A command with its input files read and checked before the agent connects.
@@ -99,7 +100,8 @@ impl Prepared {
                 }
             }
             Command::Script(path) => {
-                Self::Script(Script::read(&path).map_err(|problem| (NOT_BEGUN, problem))?)
+                let folder = folder(cwd);
+                Self::Script(Script::read(&path, folder.as_ref()).map_err(|problem| (NOT_BEGUN, problem))?)
             }
             command => Self::Command(command),
         }))

@@ -5,6 +5,8 @@
 #[cfg(any(feature = "doctor", feature = "editor", feature = "replay", feature = "tap"))]
 mod colors;
 mod complaints;
+#[cfg(any(feature = "agent", feature = "replay"))]
+pub(crate) mod difference;
 #[cfg(any(
     feature = "agent",
     feature = "bridge",

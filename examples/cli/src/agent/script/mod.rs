@@ -1,4 +1,4 @@
-//! A script: the calls and notifications to send, and the events to expect.
+//! A script: the calls, requests and notifications to send, and the events to expect.
 //!
 //! ```text
 //!  file ──parse: every line, before the agent connects──▶ steps ──play──▶ as expected | line, expected, came
@@ -7,8 +7,6 @@
 //! ```
 
 mod parse;
-mod pattern;
 mod play;
 
-pub(crate) use parse::{Script, Step, Verb};
-pub(crate) use pattern::matches;
+pub(crate) use parse::{Folder, Script, Step, Verb};

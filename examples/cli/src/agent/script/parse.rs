@@ -11,6 +11,10 @@ use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
+/// The names of the folder of the agent in a script.
+pub(crate) const FOLDER: &str = "${folder}";
+pub(crate) const FOLDER_URI: &str = "${folder_uri}";
+
 /// The default time to wait for an expected event.
 const WITHIN: Duration = Duration::from_secs(10);
 
@@ -34,6 +38,10 @@ pub(crate) enum Verb {
         tool: String,
         request: OtherTool,
     },
+    Request {
+        method: String,
+        params: Option<Box<RawValue>>,
+    },
     Notify {
         method: String,
         params: Option<Box<RawValue>>,
@@ -52,7 +60,7 @@ pub(crate) enum Verb {
 
 impl Script {
     /// Reads a script from a file; `-` is standard input, up to its end.
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+    pub(crate) fn read(path: &Path, folder: Option<&Folder>) -> Result<Self, String> {
         let (name, text) = if path.as_os_str() == "-" {
             let mut text = String::new();
             let read = io::stdin().lock().read_to_string(&mut text);
@@ -61,16 +69,18 @@ impl Script {
             (path.display().to_string(), fs::read_to_string(path))
         };
         let text = text.map_err(|error| format!("{name}: {error}"))?;
-        Self::parse(name, &text)
+        Self::parse(name, &text, folder)
     }
 
-    fn parse(name: String, text: &str) -> Result<Self, String> {
+    fn parse(name: String, text: &str, folder: Option<&Folder>) -> Result<Self, String> {
         let lines = (1..).zip(text.lines().map(str::trim));
         let steps = lines
             .filter(|(_, text)| !text.is_empty() && !text.starts_with('#'))
-            .map(|(line, text)| match verb(text) {
-                Ok(verb) => Ok(Step { line, verb }),
-                Err(problem) => Err(format!("{name}:{line}: {problem}")),
+            .map(|(line, text)| {
+                match verb(&folder.map_or_else(|| text.into(), |folder| folder.put_into(text))) {
+                    Ok(verb) => Ok(Step { line, verb }),
+                    Err(problem) => Err(format!("{name}:{line}: {problem}")),
+                }
             })
             .collect::<Result<Vec<Step>, String>>()?;
         if steps.is_empty() {
@@ -81,12 +91,31 @@ impl Script {
     }
 }
 
+/// The directory of the agent, in the form of the real client: without symbolic links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Folder {
+    pub(crate) path: String,
+    pub(crate) uri: String,
+}
+
+impl Folder {
+    /// Replaces the two names of the folder in a line of JSON.
+    fn put_into(&self, line: &str) -> String {
+        let escaped = |text: &str| {
+            let quoted = Value::from(text).to_string();
+            quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+        };
+        line.replace(FOLDER, &escaped(&self.path)).replace(FOLDER_URI, &escaped(&self.uri))
+    }
+}
+
 /// The members of all verbs. A member of another verb in the same line is an error.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
     call: Option<String>,
     arguments: Option<Box<RawValue>>,
+    request: Option<String>,
     notify: Option<String>,
     params: Option<Box<RawValue>>,
     expect: Option<Value>,
@@ -99,33 +128,34 @@ struct Line {
 
 fn verb(text: &str) -> Result<Verb, String> {
     let line: Line = serde_json::from_str(text).map_err(|error| format!("this is no step: {error}"))?;
-    let Line { call, arguments, notify, params, expect, within, sleep, answer, unchecked } = line;
+    let Line { call, arguments, request: asked, notify, params, expect, within, sleep, answer, unchecked } =
+        line;
     let parts = [arguments.is_some(), params.is_some(), within.is_some(), unchecked];
-    match (call, notify, expect, sleep, answer, parts) {
-        (Some(tool), None, None, None, None, [_, false, false, false]) => {
+    match (call, asked, notify, expect, sleep, answer, parts) {
+        (Some(tool), None, None, None, None, None, [_, false, false, false]) => {
             let request = request(&tool, arguments.as_deref().map_or("{}", RawValue::get))?;
             Ok(Verb::Call { tool, request })
         }
-        (None, Some(method), None, None, None, [false, _, false, false]) => match &params {
-            Some(params) if !params.get().starts_with('{') => Err("the params must be a JSON object".into()),
-            _ => Ok(Verb::Notify { method, params }),
-        },
-        (None, None, Some(event), None, None, [false, false, _, false]) => {
+        (None, Some(method), None, None, None, None, [false, _, false, false]) => {
+            Ok(Verb::Request { method, params: object(params, "params")? })
+        }
+        (None, None, Some(method), None, None, None, [false, _, false, false]) => {
+            Ok(Verb::Notify { method, params: object(params, "params")? })
+        }
+        (None, None, None, Some(event), None, None, [false, false, _, false]) => {
             if !event.is_object() {
                 return Err("what is expected must be a JSON object, such as {\"event\":\"outcome\"}".into());
             }
             Ok(Verb::Expect { event, within: within.map_or(WITHIN, Duration::from_millis) })
         }
-        (None, None, None, Some(pause), None, [false, false, false, false]) => {
+        (None, None, None, None, Some(pause), None, [false, false, false, false]) => {
             Ok(Verb::Sleep(Duration::from_millis(pause)))
         }
-        (None, None, None, None, Some(result), [false, false, false, true]) => {
-            if !result.get().starts_with('{') {
-                return Err("the answer must be a JSON object".into());
+        (None, None, None, None, None, Some(result), [false, false, false, unchecked]) => {
+            if unchecked {
+                let result = object(Some(result), "answer")?.ok_or("the answer is missing")?;
+                return Ok(Verb::Answer { result, checked: None });
             }
-            Ok(Verb::Answer { result, checked: None })
-        }
-        (None, None, None, None, Some(result), [false, false, false, false]) => {
             let checked = FormAnswer::read(&result).ok_or(
                 "this is no answer to a form, such as {\"action\":\"accept\",\"content\":{…}}, with decline or cancel \
                  for accept",
@@ -133,10 +163,18 @@ fn verb(text: &str) -> Result<Verb, String> {
             Ok(Verb::Answer { result, checked: Some(checked) })
         }
         _ => Err(
-            "a step has one verb: call with arguments, notify with params, expect with within, answer with \
-                  unchecked, or sleep"
+            "a step has one verb: call with arguments, request or notify with params, expect with within, \
+                  answer with unchecked, or sleep"
                 .into(),
         ),
+    }
+}
+
+/// Checks that a member is a JSON object, if it is there.
+fn object(value: Option<Box<RawValue>>, name: &str) -> Result<Option<Box<RawValue>>, String> {
+    match value {
+        Some(value) if !value.get().starts_with('{') => Err(format!("the {name} must be a JSON object")),
+        value => Ok(value),
     }
 }
 
@@ -160,6 +198,8 @@ mod tests {
             ("{\"call\":\"t\",\"params\":{}}", "s:1: a step has one verb"),
             ("{\"call\":\"t\",\"arguments\":[]}", "s:1: the arguments must be a JSON object"),
             ("{\"call\":\"openDiff\"}", "s:1: these are no arguments of openDiff"),
+            ("{\"request\":\"m\",\"params\":[]}", "s:1: the params must be a JSON object"),
+            ("{\"request\":\"m\",\"notify\":\"m\"}", "s:1: a step has one verb"),
             ("{\"notify\":\"m\",\"params\":[]}", "s:1: the params must be a JSON object"),
             ("{\"sleep\":1,\"answer\":{}}", "s:1: a step has one verb"),
             ("{\"sleep\":1,\"unchecked\":true}", "s:1: a step has one verb"),
@@ -168,7 +208,7 @@ mod tests {
             ("{\"expect\":\"e\"}", "s:1: what is expected must be a JSON object"),
         ];
         for (text, expected) in cases {
-            let problem = Script::parse("s".into(), text).unwrap_err();
+            let problem = Script::parse("s".into(), text, None).unwrap_err();
             assert!(problem.starts_with(expected), "{text}: {problem}");
         }
     }
@@ -176,8 +216,8 @@ mod tests {
     #[test]
     fn every_verb_is_parsed_with_its_line() {
         let text = "# first\n\n{\"call\":\"t\"}\r\n {\"notify\":\"m\"}\n{\"expect\":{},\"within\":5}\n{\"expect\":{}}\n{\"sleep\":7}\n\
-            {\"answer\":{\"action\":\"decline\"}}\n{\"answer\":{},\"unchecked\":true}";
-        let script = Script::parse("s".into(), text).unwrap();
+            {\"answer\":{\"action\":\"decline\"}}\n{\"answer\":{},\"unchecked\":true}\n{\"request\":\"r\",\"params\":{}}";
+        let script = Script::parse("s".into(), text, None).unwrap();
         let steps: Vec<(usize, String)> = script
             .steps
             .iter()
@@ -186,6 +226,7 @@ mod tests {
                     *line,
                     match verb {
                         Verb::Call { tool, .. } => format!("call {tool}"),
+                        Verb::Request { method, params } => format!("request {method} {}", params.is_some()),
                         Verb::Notify { method, params } => format!("notify {method} {}", params.is_some()),
                         Verb::Expect { event, within } => format!("expect {event} {within:?}"),
                         Verb::Answer { checked, .. } => format!("answer {checked:?}"),
@@ -202,8 +243,20 @@ mod tests {
             "sleep 7ms",
             "answer Some(Declined)",
             "answer None",
+            "request r true",
         ];
         let expected: Vec<(usize, String)> = (3..).zip(expected.map(String::from)).collect();
         assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn names_of_folder_are_replaced() {
+        let folder = Folder { path: "/a \"b\"".into(), uri: "file:///a%20%22b%22".into() };
+        let text = r#"{"expect":{"path":"${folder}/x","uri":"${folder_uri}/x","other":"${any}"}}"#;
+        let script = Script::parse("s".into(), text, Some(&folder)).unwrap();
+        let Verb::Expect { event, .. } = &script.steps[0].verb else { panic!("{script:?}") };
+        let expected =
+            serde_json::json!({"path": "/a \"b\"/x", "uri": "file:///a%20%22b%22/x", "other": "${any}"});
+        assert_eq!(*event, expected);
     }
 }

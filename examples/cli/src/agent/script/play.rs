@@ -1,13 +1,14 @@
 //! The player of a script in a session.
 
-use super::{Script, Step, Verb, matches};
+use super::{Script, Step, Verb};
 use crate::agent::commands::{Verdict, print, print_json};
 use crate::agent::events::{Asked, End, Link, Of, Pushed, Said};
 use crate::agent::session::{Failure, Heard, Session, Waiting};
+use crate::support::difference::{Extent, difference};
 use crate::support::json_line;
 use ide_mcp::Clock;
 use ide_mcp::ide::ClientEvent;
-use ide_mcp::mcp::{Form, FormAnswer};
+use ide_mcp::mcp::{Form, FormAnswer, Timeout};
 use ide_mcp::rpc::{CallId, RequestId};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -57,8 +58,8 @@ struct Done<'a> {
 /// The state of a script in play.
 struct Stage<'a> {
     session: &'a mut Session,
-    /// The calls without an outcome: their line and tool.
-    open: BTreeMap<RequestId, (usize, String)>,
+    /// The requests without an outcome: their line and name.
+    open: BTreeMap<RequestId, (usize, Of)>,
     /// The events that no step has taken so far.
     came: VecDeque<Value>,
     /// The open forms, the oldest first.
@@ -74,7 +75,16 @@ impl Stage<'_> {
             Verb::Call { tool, request } => {
                 self.is_attached()?;
                 let asked = self.session.call(request).map_err(|error| format!("call {tool}: {error}"))?;
-                self.open.insert(asked, (*line, tool.clone()));
+                self.open.insert(asked, (*line, Of::Tool(tool.clone())));
+                Ok(None)
+            }
+            Verb::Request { method, params } => {
+                self.is_attached()?;
+                let client = self.session.client();
+                let asked =
+                    client.and_then(|client| client.request(method, params.as_deref(), Timeout::Default));
+                let asked = asked.map_err(|error| format!("request {method}: {error}"))?;
+                self.open.insert(asked, (*line, Of::Method(method.clone())));
                 Ok(None)
             }
             Verb::Notify { method, params } => {
@@ -119,10 +129,22 @@ impl Stage<'_> {
     fn expect(&mut self, expected: &Value, within: Duration) -> Result<Value, Failure> {
         let shown = shown(expected);
         self.listen(within, &format!("expecting {shown}"), |came| {
-            came.iter().any(|came| matches(expected, came))
+            came.iter().any(|came| matches(expected, came) || is_other_outcome(expected, came))
         })?;
         if let Some(index) = self.came.iter().position(|came| matches(expected, came)) {
             return Ok(self.came.remove(index).unwrap_or_default());
+        }
+        if let Some(came) = self.came.iter().find(|came| is_other_outcome(expected, came)) {
+            let place = difference(expected, came, Extent::Part);
+            let place = place.ok_or("the outcome is another one")?;
+            let name = ["tool", "method"].into_iter().find_map(|member| came.get(member)?.as_str());
+            return Err(format!(
+                "{} differs\n  where     {}\n  expected  {}\n  came      {}",
+                name.map_or_else(|| "the outcome".into(), |name| format!("the outcome of {name}")),
+                place.path,
+                place.recorded,
+                place.now
+            ));
         }
         let came = match self.came.len() {
             0 => "; nothing came".into(),
@@ -174,8 +196,8 @@ impl Stage<'_> {
         let line = match (Link::of(&heard, self.session), heard) {
             (Some(link), _) => json_line(&link),
             (None, Heard::Event(ClientEvent::Outcome { request, outcome })) => {
-                let Some((line, tool)) = self.open.remove(&request) else { return Ok(()) };
-                json_line(&Said::outcome(Some(line), Of::Tool(tool), End::of(outcome)))
+                let Some((line, of)) = self.open.remove(&request) else { return Ok(()) };
+                json_line(&Said::outcome(Some(line), of, End::of(outcome)))
             }
             (None, Heard::Event(ClientEvent::Form { call, form })) => {
                 let line = json_line(&Asked::Form(&form));
@@ -199,6 +221,17 @@ impl Stage<'_> {
         self.came.push_back(event.map_err(|error| format!("an event is no JSON: {error}"))?);
         Ok(())
     }
+}
+
+fn matches(expected: &Value, came: &Value) -> bool {
+    difference(expected, came, Extent::Part).is_none()
+}
+
+/// Returns true if `came` is the outcome of the line for which another outcome is expected. A line
+/// has one outcome, so there is nothing to wait for.
+fn is_other_outcome(expected: &Value, came: &Value) -> bool {
+    let outcome_of = |event: &Value| (event["event"] == "outcome").then(|| event["line"].as_u64())?;
+    outcome_of(expected).is_some() && outcome_of(expected) == outcome_of(came) && !matches(expected, came)
 }
 
 fn shown(value: &Value) -> String {
