@@ -1,33 +1,113 @@
-//! The comparison of recorded units with those of the replay, and the place of a difference.
+//! The comparison of recorded units with those of the replay, by their bytes or by their meaning.
+//!
+//! By meaning, JSON is compared as values, ids that the replayed side chooses are free, and a
+//! handshake is compared by the fields that RFC 6455 or the editor reads.
 
+use crate::replay::ids::Ids;
+use crate::replay::script::Expected;
+use crate::support::difference::{Extent, Place, difference, quote};
+use crate::support::message::Kind;
 use crate::support::units::Unit;
-use ide_mcp::ide::display_safe;
 use ide_mcp::ws::frame::Opcode;
 use serde_json::Value;
 
-/// The first place at which two units differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// A path such as `$.result.tools[2].name`, or another description of the place.
-    pub(crate) path: String,
-    pub(crate) recorded: String,
-    pub(crate) now: String,
+/// The parts of the output that have to be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Meaning,
+    Bytes,
 }
 
-/// Returns the first difference; `None` if there is none.
-pub(crate) fn compare(recorded: &Unit, now: &Unit) -> Option<Place> {
-    if recorded == now {
+/// Returns the first difference; `None` if there is none. `ids` are those of the connection.
+pub(crate) fn compare(recorded: &Expected, now: &Expected, by: Comparison, ids: &Ids) -> Option<Place> {
+    if recorded.unit == now.unit {
         return None;
     }
-    let whole = || Place { path: "what is said".into(), recorded: show(recorded), now: show(now) };
-    Some(match (recorded, now) {
-        (Unit::Head(recorded), Unit::Head(now)) => in_heads(recorded, now),
+    let whole =
+        || Place { path: "what is said".into(), recorded: show(&recorded.unit), now: show(&now.unit) };
+    match (by, &recorded.unit, &now.unit) {
+        (Comparison::Bytes, Unit::Head(recorded), Unit::Head(now)) => Some(in_lines(recorded, now)),
+        (Comparison::Meaning, Unit::Head(recorded), Unit::Head(now)) => in_fields(recorded, now),
         (
+            _,
+            Unit::Frame { opcode: Opcode::Close, payload: recorded, .. },
+            Unit::Frame { opcode: Opcode::Close, payload: now, .. },
+        ) if by == Comparison::Meaning && recorded.first_chunk::<2>() == now.first_chunk::<2>() => None,
+        (
+            Comparison::Bytes,
             Unit::Frame { fin, opcode, payload: recorded },
             Unit::Frame { fin: now_fin, opcode: now_opcode, payload: now },
-        ) if (fin, opcode) == (now_fin, now_opcode) && !opcode.is_control() => in_texts(recorded, now),
-        _ => whole(),
-    })
+        ) if (fin, opcode) == (now_fin, now_opcode) && !opcode.is_control() => {
+            Some(in_values(recorded, now).unwrap_or_else(|| in_bytes(recorded, now)))
+        }
+        (Comparison::Meaning, Unit::Frame { payload: a, .. }, Unit::Frame { payload: b, .. })
+            if corresponds(recorded, now) =>
+        {
+            match (serde_json::from_slice(a), serde_json::from_slice(b)) {
+                (Ok(a), Ok(mut b)) => {
+                    ids.adopt(&a, &mut b);
+                    difference(&a, &b, Extent::Whole)
+                }
+                _ => Some(whole()),
+            }
+        }
+        _ => Some(whole()),
+    }
+}
+
+/// Returns true if the units are the same message in two runs: the answer to one request, or
+/// requests or notifications of one method.
+pub(crate) fn corresponds(recorded: &Expected, now: &Expected) -> bool {
+    match (class(recorded), class(now)) {
+        (Class::Barrier, Class::Barrier) => recorded.message.is_some() == now.message.is_some(),
+        (a, b) => a == b,
+    }
+}
+
+/// Returns true if the protocol gives the two units no order: answers come in any order, and so do
+/// requests and notifications of different methods. Notifications of MCP itself, such as progress,
+/// keep their order with answers and requests.
+pub(crate) fn are_independent(a: &Expected, b: &Expected) -> bool {
+    let of_session = |method: &str| method.starts_with("notifications/");
+    match (class(a), class(b)) {
+        (Class::Barrier, _) | (_, Class::Barrier) => false,
+        (Class::Notification(a), Class::Notification(b)) => a != b,
+        (Class::Request(a), Class::Request(b)) => a != b,
+        (Class::Notification(method), Class::Answer(_) | Class::Request(_))
+        | (Class::Answer(_) | Class::Request(_), Class::Notification(method)) => !of_session(&method),
+        (a, b) => a != b,
+    }
+}
+
+/// The place of a unit in the order of messages.
+#[derive(Debug, PartialEq, Eq)]
+enum Class {
+    /// A head, a close frame, the handshake of the session, or bytes that are no message: everything
+    /// keeps its order with it.
+    Barrier,
+    Request(String),
+    Notification(String),
+    Answer(Value),
+    Ping,
+    Pong,
+}
+
+fn class(unit: &Expected) -> Class {
+    match &unit.unit {
+        Unit::Frame { opcode: Opcode::Ping, .. } => return Class::Ping,
+        Unit::Frame { opcode: Opcode::Pong, .. } => return Class::Pong,
+        _ => {}
+    }
+    match unit.parsed().as_ref().and_then(|message| message.kind()) {
+        Some(
+            Kind::Request { method: "initialize", .. }
+            | Kind::Notification { method: "notifications/initialized" },
+        )
+        | None => Class::Barrier,
+        Some(Kind::Request { method, .. }) => Class::Request(method.into()),
+        Some(Kind::Notification { method }) => Class::Notification(method.into()),
+        Some(Kind::Answer { id }) => Class::Answer(serde_json::from_str(id).unwrap_or_default()),
+    }
 }
 
 /// Describes a unit for a person.
@@ -52,17 +132,7 @@ pub(crate) fn show(unit: &Unit) -> String {
     }
 }
 
-/// The maximum number of characters that are shown of a text.
-const SHOWN: usize = 300;
-
-fn quote(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes.trim_ascii_end()).replace("\r\n", " | ");
-    let short: String = text.chars().take(SHOWN).collect();
-    let more = if short.len() < text.len() { " …" } else { "" };
-    format!("{}{more}", display_safe(&short))
-}
-
-fn in_heads(recorded: &[u8], now: &[u8]) -> Place {
+fn in_lines(recorded: &[u8], now: &[u8]) -> Place {
     let lines = |head: &[u8]| -> Vec<String> {
         head.split(|byte| *byte == b'\n').map(|line| quote(line.trim_ascii_end())).collect()
     };
@@ -73,100 +143,53 @@ fn in_heads(recorded: &[u8], now: &[u8]) -> Place {
     Place { path: format!("line {number} of the head"), recorded: line(&recorded), now: line(&now) }
 }
 
-fn in_texts(recorded: &[u8], now: &[u8]) -> Place {
-    let (a, b) = (serde_json::from_slice::<Value>(recorded), serde_json::from_slice::<Value>(now));
-    if let (Ok(a), Ok(b)) = (a, b) {
-        if let Some(place) = in_values("$", Some(&a), Some(&b)) {
-            return place;
-        }
+/// The fields of a handshake with a meaning. The values of the first two are not case-sensitive.
+const FIELDS: [&str; 9] = [
+    "upgrade",
+    "connection",
+    "host",
+    "sec-websocket-version",
+    "sec-websocket-key",
+    "sec-websocket-accept",
+    "sec-websocket-protocol",
+    "sec-websocket-extensions",
+    "x-claude-code-ide-authorization",
+];
+
+fn in_fields(recorded: &[u8], now: &[u8]) -> Option<Place> {
+    // The reason phrase after the status code is for a person.
+    let line = |head: &[u8]| {
+        let first = head.split(|byte| *byte == b'\r').next().map(quote).unwrap_or_default();
+        let is_answer = first.starts_with("HTTP/");
+        first.split(' ').take(if is_answer { 2 } else { 3 }).collect::<Vec<_>>().join(" ")
+    };
+    let [a, b] = [line(recorded), line(now)];
+    if a != b {
+        return Some(Place { path: "the first line of the head".into(), recorded: a, now: b });
     }
-    // The text is the same value in another spelling, or no JSON.
+    FIELDS.iter().enumerate().find_map(|(index, name)| {
+        let value = |head| {
+            let value = crate::replay::editor_config::field(head, name);
+            value.map(|value| if index < 2 { value.to_ascii_lowercase() } else { value })
+        };
+        let [a, b] = [value(recorded), value(now)];
+        let shown =
+            |value: Option<String>| value.map_or_else(|| "nothing".into(), |value| quote(value.as_bytes()));
+        (a != b).then(|| Place { path: format!("{name} in the head"), recorded: shown(a), now: shown(b) })
+    })
+}
+
+fn in_values(recorded: &[u8], now: &[u8]) -> Option<Place> {
+    let (Ok(a), Ok(b)) = (serde_json::from_slice(recorded), serde_json::from_slice(now)) else { return None };
+    difference(&a, &b, Extent::Whole)
+}
+
+/// Returns the first difference of two texts that are the same value in two spellings, or no JSON.
+fn in_bytes(recorded: &[u8], now: &[u8]) -> Place {
     let same = recorded.iter().zip(now).take_while(|(a, b)| a == b).count();
     let around = |text: &[u8]| quote(text.get(same.saturating_sub(20)..).unwrap_or_default());
     Place { path: format!("byte {same} of the text"), recorded: around(recorded), now: around(now) }
 }
 
-/// Returns the first difference of two values, in the order of names and of elements.
-fn in_values(path: &str, recorded: Option<&Value>, now: Option<&Value>) -> Option<Place> {
-    match (recorded, now) {
-        (Some(Value::Object(a)), Some(Value::Object(b))) => {
-            let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
-            names.into_iter().find_map(|name| {
-                let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                let path = if plain { format!("{path}.{name}") } else { format!("{path}[{name:?}]") };
-                in_values(&path, a.get(name), b.get(name))
-            })
-        }
-        (Some(Value::Array(a)), Some(Value::Array(b))) => (0..a.len().max(b.len()))
-            .find_map(|index| in_values(&format!("{path}[{index}]"), a.get(index), b.get(index))),
-        (a, b) if a == b => None,
-        (a, b) => {
-            let show = |value: Option<&Value>| {
-                value.map_or_else(|| "nothing".into(), |value| quote(value.to_string().as_bytes()))
-            };
-            Some(Place { path: path.into(), recorded: show(a), now: show(b) })
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(text: &str) -> Unit {
-        Unit::Frame { fin: true, opcode: Opcode::Text, payload: text.into() }
-    }
-
-    #[test]
-    fn the_first_difference_has_a_place() {
-        let close =
-            |payload: &[u8]| Unit::Frame { fin: true, opcode: Opcode::Close, payload: payload.into() };
-        let head = |text: &str| Unit::Head(text.into());
-        let cases: &[(&str, Unit, Unit, Option<(&str, &str, &str)>)] = &[
-            ("the same", text("x"), text("x"), None),
-            (
-                "a member",
-                text(r#"{"a":[1,{"b":2}]}"#),
-                text(r#"{"a":[1,{"b":3}]}"#),
-                Some(("$.a[1].b", "2", "3")),
-            ),
-            ("a missing one", text(r#"{"a":1}"#), text("{}"), Some(("$.a", "1", "nothing"))),
-            ("one too many", text("[]"), text("[null]"), Some(("$[0]", "nothing", "null"))),
-            ("an odd name", text(r#"{"a b":1}"#), text(r#"{"a b":2}"#), Some((r#"$["a b"]"#, "1", "2"))),
-            ("another kind", text(r#"{"a":{}}"#), text(r#"{"a":[]}"#), Some(("$.a", "{}", "[]"))),
-            ("spelled otherwise", text("[1]"), text("[ 1]"), Some(("byte 1 of the text", "[1]", "[ 1]"))),
-            ("no JSON", text("abc"), text("abd"), Some(("byte 2 of the text", "abc", "abd"))),
-            (
-                "a close code",
-                close(b"\x03\xe8"),
-                close(b"\x03\xe9bye"),
-                Some(("what is said", "a close frame with 1000 ", "a close frame with 1001 bye")),
-            ),
-            (
-                "another frame",
-                text("x"),
-                close(b""),
-                Some(("what is said", "the message x", "a close frame without a code")),
-            ),
-            (
-                "a head",
-                head("A\r\nB: 1\r\n"),
-                head("A\r\nB: 2\r\n"),
-                Some(("line 2 of the head", "B: 1", "B: 2")),
-            ),
-            ("a shorter head", head("A\r\nB"), head("A"), Some(("line 2 of the head", "B", "nothing"))),
-        ];
-        for (name, recorded, now, expected) in cases {
-            let place = compare(recorded, now);
-            let place = place.as_ref().map(|place| (&*place.path, &*place.recorded, &*place.now));
-            assert_eq!(place, *expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn long_or_unsafe_text_is_shown_safely() {
-        let place = compare(&text(&"x".repeat(1000)), &text("\u{1b}[2J")).unwrap();
-        assert!(place.recorded.chars().count() < 310 && place.recorded.ends_with('…'), "{}", place.recorded);
-        assert!(!place.now.contains('\u{1b}'), "{}", place.now);
-    }
-}
+mod tests;

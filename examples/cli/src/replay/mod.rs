@@ -13,8 +13,11 @@ mod compare;
 mod editor;
 mod editor_config;
 mod engine;
+mod ids;
 mod list;
 mod options;
+mod run;
+mod said;
 mod script;
 
 use crate::support::transcript::{Side, Transcript, read};
@@ -55,7 +58,7 @@ fn run(options: Options) -> ExitCode {
         Task::Editor => Side::Editor,
         Task::Agent => Side::Agent,
     };
-    let (script, header) = (Script::new(&transcript, side), transcript.header.as_ref());
+    let (script, header) = (Script::new(&transcript, side, options.comparison), transcript.header.as_ref());
     if script.messages_only && side == Side::Agent {
         return PROGRAM.end(
             NOT_BEGUN,

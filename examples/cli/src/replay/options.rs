@@ -1,35 +1,34 @@
 //! The command line.
 
+use crate::replay::compare::Comparison;
 use crate::view::Filter;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) const USAGE: &str = "\
-Feed a transcript of `ide-mcp tap` to the core with its recorded clock, and print the first difference.
+Compare a record of `ide-mcp tap` with this library, or show it.
 
-usage: ide-mcp replay [--side editor|agent] [--tolerance MS] FILE
-       ide-mcp replay --list FILE
+usage: ide-mcp replay [--side editor|agent] [--bytes] [--tolerance MS] FILE
+       ide-mcp replay --list [--only WORD]… FILE
 
-  --side editor    feed the messages of the agent to a host, and compare the output of the host with the messages of the
-                   editor (default)
-  --side agent     the opposite: feed the messages of the editor to a client
-  --tolerance MS   the allowed difference of the times (default 1000): they change a little on the way to the tap and
-                   back
-  --list           print the transcript, one message per line, and compare nothing
+the comparison:
+  --side editor   feed the messages of the agent to a host, and compare its
+                  output with the messages of the editor (default)
+  --side agent    feed the messages of the editor to a client
+  --bytes         compare bytes (default: values of JSON, with any ids, and
+                  independent messages in any order)
+  --tolerance MS  the allowed difference of the times (default: 1000)
+the contents:
+  --list          print one line per message, as the live view of tap does
+  --only WORD     print only these lines, as for tap
 
-The machine has to repeat everything that it does by itself: handshake, initialize, lists, pings, deadlines, refusals,
-the end. The replay repeats the actions of its application as recorded: answers of tools, selections, requests; their
-output has to be the same. The replay infers the configuration of the machine from its messages. So a transcript of an
-editor or agent that uses this library has no difference; a transcript of another one shows where this library would
-behave differently.
+examples:
+  ide-mcp replay session.jsonl
+  ide-mcp replay --list --only openDiff session.jsonl
 
-Lines with \"not compared\" name the parts that could not be compared: a connection on which one side sends nothing, the
-rest of a transcript that stops in the middle, an end that is not in the transcript.
-
-The replay also reads recordings of messages, such as those in tests/fixtures; it compares only their messages.
-
-exit status: 0 without a difference; 1 with one; 2 if the file cannot be read, or the command line is wrong";
+exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong
+more: docs/tap.md";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
@@ -41,6 +40,7 @@ pub(crate) enum Task {
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) task: Task,
+    pub(crate) comparison: Comparison,
     pub(crate) tolerance: Duration,
     pub(crate) only: Filter,
     pub(crate) file: PathBuf,
@@ -51,6 +51,7 @@ impl Options {
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut task, mut tolerance, mut file) = (Task::Editor, Duration::from_secs(1), None);
         let mut only = Filter::default();
+        let mut comparison = Comparison::Meaning;
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
@@ -61,6 +62,7 @@ impl Options {
                         _ => Err("--side takes editor or agent"),
                     })?;
                 }
+                Long("bytes") => comparison = Comparison::Bytes,
                 Long("list") => task = Task::List,
                 Long("only") => only.add(&parser.value()?.string()?)?,
                 Long("tolerance") => tolerance = Duration::from_millis(parser.value()?.parse()?),
@@ -72,7 +74,7 @@ impl Options {
         if !only.is_empty() && task != Task::List {
             return Err("--only goes with --list".into());
         }
-        Ok(Some(Self { task, tolerance, only, file }))
+        Ok(Some(Self { task, comparison, tolerance, only, file }))
     }
 }
 
@@ -95,6 +97,8 @@ mod tests {
             assert!(message.contains(expected), "{words:?}: {message}");
         }
         assert!(parse(&["-h"]).unwrap().is_none());
+        let is_short = |line: &str| line.chars().count() <= 80;
+        assert!(USAGE.lines().count() <= 40 && USAGE.lines().all(is_short), "the help");
         let options = parse(&["--side", "agent", "--tolerance", "5", "f"]).unwrap().unwrap();
         assert_eq!((options.task, options.tolerance), (Task::Agent, Duration::from_millis(5)));
     }

@@ -1,9 +1,11 @@
 //! A transcript from the view of one side: its input with times, and its expected output.
 
+use crate::replay::compare::Comparison;
 use crate::support::message::Message;
 use crate::support::transcript::{Side, Transcript, What};
 use crate::support::units::{Piece, Unit, Units, frame};
 use ide_mcp::Time;
+use ide_mcp::ws::frame::Opcode;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,6 +54,7 @@ impl Expected {
 pub(crate) struct Script {
     /// The side that is replayed.
     pub(crate) side: Side,
+    pub(crate) comparison: Comparison,
     pub(crate) steps: Vec<Step>,
     /// The expected units by connection.
     pub(crate) expected: BTreeMap<u32, Vec<Expected>>,
@@ -73,9 +76,10 @@ pub(crate) enum Heard {
 
 impl Script {
     /// Creates the script of this side.
-    pub(crate) fn new(transcript: &Transcript, side: Side) -> Self {
+    pub(crate) fn new(transcript: &Transcript, side: Side, comparison: Comparison) -> Self {
         let mut script = Self {
             side,
+            comparison,
             steps: Vec::new(),
             expected: BTreeMap::new(),
             heard: BTreeMap::new(),
@@ -201,9 +205,27 @@ impl Script {
     }
 
     fn expect(&mut self, line: usize, at: Time, conn: u32, unit: Unit, message: Option<String>) {
+        let Some(unit) = self.comparable(unit, message.as_deref()) else { return };
         let expected = self.expected.entry(conn).or_default();
         self.steps.push(Step { at, conn, what: Doing::Expect(expected.len()) });
         expected.push(Expected { line, at, unit, message });
+    }
+
+    /// Returns a unit as it is compared: by meaning a message without its fragments.
+    fn comparable(&self, unit: Unit, message: Option<&str>) -> Option<Unit> {
+        match (&unit, message) {
+            (Unit::Frame { opcode, .. }, Some(message))
+                if self.comparison == Comparison::Meaning && !opcode.is_control() =>
+            {
+                Some(Unit::Frame { fin: true, opcode: Opcode::Text, payload: message.into() })
+            }
+            (Unit::Frame { opcode, fin: false, .. }, None)
+                if self.comparison == Comparison::Meaning && !opcode.is_control() =>
+            {
+                None
+            }
+            _ => Some(unit),
+        }
     }
 
     /// Returns the messages of the side, on all connections.

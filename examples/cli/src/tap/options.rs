@@ -189,6 +189,8 @@ mod tests {
             assert!(message.contains(expected), "{words:?}: {message}");
         }
         assert!(parse(&["--help"]).unwrap().is_none());
+        let is_short = |line: &str| line.chars().count() <= 80;
+        assert!(USAGE.lines().count() <= 40 && USAGE.lines().all(is_short), "the help");
         assert_eq!(parse(&[]).unwrap().unwrap().max_bytes, 268_435_456, "as the help says");
         let words = ["--to", "7", "--out", "f", "--force", "--name", "N", "--max-bytes", "9"];
         let options = parse(&words).unwrap().unwrap();

@@ -2,6 +2,7 @@
 
 mod gone;
 mod live;
+mod meaning;
 mod programs;
 mod replays;
 mod unread;
