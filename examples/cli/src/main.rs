@@ -50,7 +50,8 @@ commands:
                tools, call them, propose a change
   doctor       find out why an agent does not attach to an editor
   tap          show and record the messages between agents and an editor
-  replay       feed a record of tap to the library; print the first difference
+  replay       feed a record of tap to the library; print the first difference;
+               make a test of the record
   bridge       offer the tools of a running editor to any MCP client
   mcp-config   write the file by which an agent gives the tools of a running
                editor to its model

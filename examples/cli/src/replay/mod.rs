@@ -9,6 +9,7 @@
 //! `ide-mcp replay --help` explains the use and the exit status.
 
 mod agent;
+mod agent_script;
 mod compare;
 mod editor;
 mod editor_config;
@@ -16,6 +17,7 @@ mod engine;
 mod ids;
 mod list;
 mod options;
+mod portable;
 mod run;
 mod said;
 mod script;
@@ -23,6 +25,7 @@ mod script;
 use crate::support::transcript::{Side, Transcript, read};
 use crate::support::{NOT_BEGUN, Program, complain, write_line};
 use agent::AgentCore;
+use agent_script::AgentScript;
 use editor::EditorCore;
 use editor_config::EditorConfig;
 use engine::{Difference, Outcome, play, seconds};
@@ -55,6 +58,7 @@ fn run(options: Options) -> ExitCode {
     }
     let side = match options.task {
         Task::List => return exit_code(list::print(&transcript, options.only).is_ok()),
+        Task::Script => return print_script(&transcript, &options),
         Task::Editor => Side::Editor,
         Task::Agent => Side::Agent,
     };
@@ -81,6 +85,18 @@ fn run(options: Options) -> ExitCode {
     }
     let is_printed = write_line(&text).is_ok();
     if outcome.difference.is_some() { ExitCode::from(DIFFERENT) } else { exit_code(is_printed) }
+}
+
+fn print_script(transcript: &Transcript, options: &Options) -> ExitCode {
+    let script = match AgentScript::new(transcript, options.conn, options.folder.as_deref()) {
+        Ok(script) => script,
+        Err(problem) => return PROGRAM.end(NOT_BEGUN, &problem),
+    };
+    if script.conns > 1 && options.conn.is_none() {
+        let AgentScript { conn, conns, .. } = script;
+        complain("replay", &format!("this is connection {conn} of {conns}; --conn N chooses another"));
+    }
+    exit_code(write_line(&script.text).is_ok())
 }
 
 fn load(path: &Path) -> Result<Transcript, String> {

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) const USAGE: &str = "\
-Compare a record of `ide-mcp tap` with this library, or show it.
+Compare a record of `ide-mcp tap` with this library, show it, or make it a test.
 
 usage: ide-mcp replay [--side editor|agent] [--bytes] [--tolerance MS] FILE
        ide-mcp replay --list [--only WORD]… FILE
+       ide-mcp replay --script [--conn N] [--folder DIR] FILE
 
 the comparison:
   --side editor   feed the messages of the agent to a host, and compare its
@@ -22,10 +23,17 @@ the comparison:
 the contents:
   --list          print one line per message, as the live view of tap does
   --only WORD     print only these lines, as for tap
+the test:
+  --script        print the agent's side as a script for `ide-mcp agent
+                  --script`, with the answers of the editor as expectations
+  --conn N        the connection (default: that with the most requests)
+  --folder DIR    the folder of the session (default: that of the editor)
 
 examples:
   ide-mcp replay session.jsonl
   ide-mcp replay --list --only openDiff session.jsonl
+  ide-mcp replay --script session.jsonl > session.script
+  ide-mcp agent --script session.script
 
 exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong
 more: docs/tap.md";
@@ -35,6 +43,8 @@ pub(crate) enum Task {
     Editor,
     Agent,
     List,
+    /// A script of the agent's side.
+    Script,
 }
 
 #[derive(Debug)]
@@ -43,6 +53,10 @@ pub(crate) struct Options {
     pub(crate) comparison: Comparison,
     pub(crate) tolerance: Duration,
     pub(crate) only: Filter,
+    /// The connection of the script.
+    pub(crate) conn: Option<u32>,
+    /// The folder of the session, for the script.
+    pub(crate) folder: Option<String>,
     pub(crate) file: PathBuf,
 }
 
@@ -50,7 +64,7 @@ impl Options {
     /// Parses the command line; `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut task, mut tolerance, mut file) = (Task::Editor, Duration::from_secs(1), None);
-        let mut only = Filter::default();
+        let (mut only, mut conn, mut folder) = (Filter::default(), None, None);
         let mut comparison = Comparison::Meaning;
         while let Some(argument) = parser.next()? {
             match argument {
@@ -64,6 +78,9 @@ impl Options {
                 }
                 Long("bytes") => comparison = Comparison::Bytes,
                 Long("list") => task = Task::List,
+                Long("script") => task = Task::Script,
+                Long("conn") => conn = Some(parser.value()?.parse()?),
+                Long("folder") => folder = Some(parser.value()?.string()?),
                 Long("only") => only.add(&parser.value()?.string()?)?,
                 Long("tolerance") => tolerance = Duration::from_millis(parser.value()?.parse()?),
                 Value(path) if file.is_none() => file = Some(path.into()),
@@ -74,7 +91,10 @@ impl Options {
         if !only.is_empty() && task != Task::List {
             return Err("--only goes with --list".into());
         }
-        Ok(Some(Self { task, comparison, tolerance, only, file }))
+        if (conn.is_some() || folder.is_some()) && task != Task::Script {
+            return Err("--conn and --folder go with --script".into());
+        }
+        Ok(Some(Self { task, comparison, tolerance, only, conn, folder, file }))
     }
 }
 
@@ -89,6 +109,8 @@ mod tests {
             (&[], "FILE is missing"),
             (&["a", "b"], "unexpected argument \"b\""),
             (&["--side", "left", "a"], "--side takes editor or agent"),
+            (&["--conn", "2", "a"], "--conn and --folder go with --script"),
+            (&["--script", "--conn", "x", "a"], "invalid digit"),
             (&["--only", "agent", "a"], "--only goes with --list"),
             (&["--tolerance", "x", "a"], "invalid digit"),
         ];

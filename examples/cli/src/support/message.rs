@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// One message, or one element of a batch.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Message {
     pub(crate) id: Option<Box<RawValue>>,
     pub(crate) method: Option<String>,
@@ -13,7 +13,7 @@ pub(crate) struct Message {
     pub(crate) error: Option<Fault>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) code: i64,
     #[serde(default)]

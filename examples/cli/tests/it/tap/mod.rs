@@ -5,6 +5,7 @@ mod live;
 mod meaning;
 mod programs;
 mod replays;
+mod scripts;
 mod unread;
 
 use crate::support::Place;

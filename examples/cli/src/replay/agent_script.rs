@@ -1,0 +1,288 @@
+//! A recorded session as a script of the agent's side, for `ide-mcp agent --script`.
+
+use crate::replay::portable::Portable;
+use crate::support::difference::ANY;
+use crate::support::json_line;
+use crate::support::message::{Kind, Message, read_member};
+use crate::support::transcript::{Side, Transcript, What};
+use crate::support::units::Units;
+use ide_mcp::Time;
+use ide_mcp::ide::display_safe;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The messages that the agent of a script sends by itself.
+const BY_ITSELF: [&str; 3] = ["initialize", "notifications/initialized", "ide_connected"];
+
+/// The requests of an editor that the agent of a script answers by itself.
+const ANSWERED_BY_ITSELF: [&str; 2] = ["roots/list", "ping"];
+
+/// The time within which an answer is expected by default, and which a script adds to a longer time
+/// in the record.
+const WITHIN: Duration = Duration::from_secs(10);
+
+/// A script, and the connection whose messages it has.
+#[derive(Debug)]
+pub(crate) struct AgentScript {
+    pub(crate) text: String,
+    pub(crate) conn: u32,
+    /// The number of connections in the transcript.
+    pub(crate) conns: usize,
+}
+
+impl AgentScript {
+    /// Writes the script of this connection, or of that with the most requests. `folder` is the
+    /// folder of the session, if the transcript does not name the folder.
+    ///
+    /// # Errors
+    /// If the agent makes no request on the connection.
+    pub(crate) fn new(
+        transcript: &Transcript,
+        conn: Option<u32>,
+        folder: Option<&str>,
+    ) -> Result<Self, String> {
+        let conns = messages(transcript);
+        let requests = |said: &[Sent]| said.iter().filter(|one| one.is_request()).count();
+        // The first of several with as many.
+        let most = || conns.iter().rev().max_by_key(|(_, said)| requests(said)).map(|(conn, _)| *conn);
+        let conn = conn.or_else(most).unwrap_or_default();
+        let said = conns.get(&conn).filter(|said| requests(said) > 0).ok_or_else(|| {
+            format!("connection {conn} of the transcript has no request of an agent that a script could make")
+        })?;
+        let declared = || said.iter().find_map(Sent::declared_root);
+        let named = || transcript.header.as_ref().and_then(|header| header.folders.first().cloned());
+        let folder = folder.map(str::to_owned).or_else(named).or_else(declared);
+        let mut writer = Lines::new(Portable::new(folder.as_deref()));
+        writer.head(transcript);
+        said.iter().for_each(|said| writer.write(said));
+        Ok(Self { text: writer.finish(), conn, conns: conns.len() })
+    }
+}
+
+/// A message, and its sender.
+#[derive(Debug)]
+struct Sent {
+    at: Time,
+    from: Side,
+    message: Message,
+}
+
+impl Sent {
+    /// Returns true for a request that a script makes.
+    fn is_request(&self) -> bool {
+        let method = self.message.method.as_deref();
+        let is_own = method.is_some_and(|method| BY_ITSELF.contains(&method));
+        self.from == Side::Agent && matches!(self.message.kind(), Some(Kind::Request { .. })) && !is_own
+    }
+
+    /// Returns the first folder in an answer of the agent to `roots/list`.
+    fn declared_root(&self) -> Option<String> {
+        let root = ide_mcp::mcp::Root::read_list(self.message.result.as_deref()?)?.into_iter().next()?;
+        (self.from == Side::Agent).then_some(root.uri)
+    }
+}
+
+/// Returns the messages of each connection, in their order.
+fn messages(transcript: &Transcript) -> BTreeMap<u32, Vec<Sent>> {
+    let mut streams: BTreeMap<(u32, Side), Units> = BTreeMap::new();
+    let mut conns: BTreeMap<u32, Vec<Sent>> = BTreeMap::new();
+    for (_, line) in transcript.lines.iter().filter(|(_, line)| !line.by_tap) {
+        let (from, texts) = match &line.what {
+            What::Text(from, text) => (*from, vec![text.clone()]),
+            What::Bytes(from, bytes) => {
+                let new = || Units::new(*from == Side::Agent);
+                let pieces = streams.entry((line.conn, *from)).or_insert_with(new).push(bytes);
+                (*from, pieces.into_iter().filter_map(|piece| piece.message).collect())
+            }
+            What::Open | What::End(..) => continue,
+        };
+        let messages = texts.iter().flat_map(|text| Message::read(text));
+        let said = messages.map(|message| Sent { at: line.at, from, message });
+        conns.entry(line.conn).or_default().extend(said);
+    }
+    conns
+}
+
+/// A line of a script, in the order in which a person reads its members.
+#[derive(Default, Serialize)]
+struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notify: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expect: Option<Event>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unchecked: Option<bool>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event {
+    Outcome { line: usize, outcome: Value },
+    Form { message: Value },
+}
+
+/// The script so far.
+struct Lines {
+    lines: Vec<String>,
+    portable: Portable,
+    /// The requests without an answer, by id: their line, time and name.
+    asked: BTreeMap<String, Asked>,
+    /// The ids of the forms that the script expects and answers.
+    forms: Vec<String>,
+}
+
+struct Asked {
+    line: usize,
+    at: Time,
+    name: String,
+    method: String,
+}
+
+impl Lines {
+    const fn new(portable: Portable) -> Self {
+        Self { lines: Vec::new(), portable, asked: BTreeMap::new(), forms: Vec::new() }
+    }
+
+    fn head(&mut self, transcript: &Transcript) {
+        let editor = transcript.header.as_ref().map(|header| header.editor.as_str()).unwrap_or_default();
+        if !editor.is_empty() {
+            self.comment(&format!("recorded with {editor}"));
+        }
+        self.comment("made by `ide-mcp replay --script`; in the folder that your editor has open, run");
+        self.comment("  ide-mcp agent --script THIS_FILE");
+    }
+
+    fn write(&mut self, said: &Sent) {
+        let message = &said.message;
+        match (said.from, message.kind()) {
+            (_, Some(Kind::Request { method, .. } | Kind::Notification { method }))
+                if BY_ITSELF.contains(&method) => {}
+            (Side::Agent, Some(Kind::Request { id, method })) => self.request(said.at, message, id, method),
+            (Side::Agent, Some(Kind::Notification { method: "notifications/cancelled" })) => {
+                let id = message.param("requestId");
+                let asked = id.and_then(|id| self.asked.remove(id.get()));
+                let line = asked.map_or_else(String::new, |asked| format!(" of line {}", asked.line));
+                self.comment(&format!("the agent cancelled the request{line}"));
+            }
+            (Side::Agent, Some(Kind::Notification { method })) => {
+                let params = self.sent(&message.arguments());
+                self.step(&Line { notify: Some(method), params, ..Line::default() });
+            }
+            (Side::Agent, Some(Kind::Answer { id })) => {
+                let result = message.result.as_deref().and_then(|raw| value(raw.get()));
+                if let (Some(place), Some(result)) = (self.forms.iter().position(|form| form == id), result) {
+                    self.forms.remove(place);
+                    let answer = Some(self.portable.sent(&result));
+                    self.step(&Line { answer, unchecked: Some(true), ..Line::default() });
+                }
+            }
+            (Side::Editor, Some(Kind::Answer { id })) => self.outcome(said.at, message, id),
+            (Side::Editor, Some(Kind::Request { id, method: "elicitation/create" }))
+                if !self.asked.is_empty() =>
+            {
+                let message: Option<Value> = read_member(message.params.as_deref(), "message");
+                let message = message.map(|message| self.portable.expected(&message)).unwrap_or_default();
+                self.step(&Line { expect: Some(Event::Form { message }), ..Line::default() });
+                self.forms.push(id.to_owned());
+            }
+            (Side::Editor, Some(Kind::Request { method, .. })) if ANSWERED_BY_ITSELF.contains(&method) => {}
+            (Side::Editor, Some(Kind::Request { method, .. } | Kind::Notification { method })) => {
+                self.comment(&format!("the editor sent {method}, which no request causes"));
+            }
+            (_, None) => {}
+        }
+    }
+
+    fn request(&mut self, at: Time, message: &Message, id: &str, method: &str) {
+        let (tool, sent) = (message.tool(), self.sent(&message.arguments()));
+        self.step(&match &tool {
+            Some(tool) => Line { call: Some(tool), arguments: sent, ..Line::default() },
+            None => Line { request: Some(method), params: sent, ..Line::default() },
+        });
+        let name = tool.unwrap_or_else(|| method.to_owned());
+        let asked = Asked { line: self.lines.len(), at, name, method: method.to_owned() };
+        self.asked.insert(id.to_owned(), asked);
+    }
+
+    fn outcome(&mut self, at: Time, message: &Message, id: &str) {
+        let Some(Asked { line, at: asked, name, method }) = self.asked.remove(id) else { return };
+        let outcome = match (&message.error, message.result.as_deref().and_then(|raw| value(raw.get()))) {
+            (Some(fault), _) => {
+                json!({ "error": { "code": fault.code, "message": self.portable.expected(&fault.message.as_str().into()) } })
+            }
+            (None, Some(result)) => json!({ "result": self.portable.expected(&essence(&method, result)) }),
+            (None, None) => return self.comment(&format!("the answer to {name} is no answer")),
+        };
+        let took = at.saturating_since(asked);
+        let within = u64::try_from(took.saturating_add(WITHIN).as_millis()).unwrap_or(u64::MAX);
+        let within = (took > WITHIN / 2).then_some(within);
+        let expect = Some(Event::Outcome { line, outcome });
+        self.step(&Line { expect, within, ..Line::default() });
+    }
+
+    /// Returns the JSON that is sent, if there is any.
+    fn sent(&self, text: &str) -> Option<Value> {
+        Some(self.portable.sent(&value(text)?))
+    }
+
+    fn step(&mut self, step: &Line<'_>) {
+        // Texts and numbers can always be written to memory.
+        self.lines.push(json_line(step).unwrap_or_default());
+    }
+
+    fn comment(&mut self, text: &str) {
+        let line = format!("# {}", display_safe(text));
+        // An editor sends many pushes of one kind.
+        if self.lines.last() != Some(&line) {
+            self.lines.push(line);
+        }
+    }
+
+    fn finish(mut self) -> String {
+        for Asked { line, name, .. } in std::mem::take(&mut self.asked).into_values() {
+            self.comment(&format!("{name} of line {line} has no answer in the record"));
+        }
+        self.lines.join("\n")
+    }
+}
+
+fn value(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
+}
+
+/// Returns the part of a result that is the behavior of an editor: of a list, the names or URIs, since
+/// descriptions and schemas change with every version.
+fn essence(method: &str, result: Value) -> Value {
+    let keys: [(&str, &str, &str); 4] = [
+        ("tools/list", "tools", "name"),
+        ("prompts/list", "prompts", "name"),
+        ("resources/list", "resources", "uri"),
+        ("resources/templates/list", "resourceTemplates", "uriTemplate"),
+    ];
+    let Some((_, list, key)) = keys.into_iter().find(|(of, ..)| *of == method) else { return result };
+    let entries = result.get(list).and_then(Value::as_array).into_iter().flatten();
+    let named = |entry: &Value| {
+        Value::Object(Map::from_iter([(
+            key.to_owned(),
+            entry.get(key).cloned().unwrap_or_else(|| ANY.into()),
+        )]))
+    };
+    json!({ list: entries.map(named).collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! The parts of a recorded message that differ from run to run: the folder, other paths, and the
+//! numbers of processes, ports and times.
+
+use crate::agent::{FOLDER, FOLDER_URI};
+use crate::support::difference::ANY;
+use ide_mcp::ide::paths::{LocalPath, Platform};
+use serde_json::Value;
+
+/// The members whose values differ from run to run.
+const VARIABLE: [&str; 8] =
+    ["pid", "port", "sessionId", "session_id", "timestamp", "time", "mtime", "duration"];
+
+/// The least number that is a time in milliseconds of the Unix epoch: the year 2001.
+const EPOCH_MS: f64 = 1e12;
+
+/// A filter for the values of one session.
+#[derive(Debug)]
+pub(crate) struct Portable {
+    /// The texts of the folder, and their names in a script: the URI first, which contains the path.
+    folder: Vec<(String, &'static str)>,
+}
+
+impl Portable {
+    /// Creates a filter for a session in this folder, a path or a URI.
+    pub(crate) fn new(folder: Option<&str>) -> Self {
+        let Some(folder) = folder else { return Self { folder: Vec::new() } };
+        let parsed = LocalPath::parse(folder, Platform::native()).ok();
+        let uri = parsed.as_ref().map(LocalPath::to_uri);
+        let path = parsed.as_ref().and_then(LocalPath::to_str).unwrap_or(folder).to_owned();
+        let trimmed = |text: String| text.trim_end_matches('/').to_owned();
+        let names = [(uri.map(trimmed), FOLDER_URI), (Some(trimmed(path)), FOLDER)];
+        let texts = names.into_iter().filter_map(|(text, name)| Some((text?, name)));
+        Self { folder: texts.filter(|(text, _)| !text.is_empty()).collect() }
+    }
+
+    /// Returns a value to send: relative to the folder.
+    pub(crate) fn sent(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.relative(text).into(),
+            Value::Array(all) => all.iter().map(|value| self.sent(value)).collect(),
+            Value::Object(all) => all.iter().map(|(name, value)| (name.clone(), self.sent(value))).collect(),
+            other => other.clone(),
+        }
+    }
+
+    /// Returns a value to expect: relative to the folder, with [`ANY`] for other variable parts. The
+    /// JSON in a text is expected as JSON.
+    pub(crate) fn expected(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => match contained(text) {
+                Some(value) => self.expected(&value),
+                None => {
+                    let text = self.relative(text);
+                    if is_absolute(&text) { ANY.into() } else { text.into() }
+                }
+            },
+            Value::Number(number) if number.as_f64().is_some_and(|number| number >= EPOCH_MS) => ANY.into(),
+            Value::Array(all) => all.iter().map(|value| self.expected(value)).collect(),
+            Value::Object(all) => {
+                let member = |(name, value): (&String, &Value)| {
+                    let is_variable =
+                        VARIABLE.contains(&name.as_str()) && !value.is_object() && !value.is_array();
+                    (name.clone(), if is_variable { ANY.into() } else { self.expected(value) })
+                };
+                all.iter().map(member).collect()
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// Replaces the folder in a text by its names.
+    fn relative(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (folder, name) in &self.folder {
+            let mut done = String::new();
+            let mut rest = text.as_str();
+            while let Some((before, behind)) = rest.split_once(folder.as_str()) {
+                // `/a/project2` is not in `/a/project`.
+                let is_whole = !behind.starts_with(|c: char| c.is_alphanumeric() || "_-.%".contains(c));
+                done.push_str(before);
+                done.push_str(if is_whole { name } else { folder });
+                rest = behind;
+            }
+            done.push_str(rest);
+            text = done;
+        }
+        text
+    }
+}
+
+fn contained(text: &str) -> Option<Value> {
+    text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(text).ok())?
+}
+
+/// Returns true for a text that is an absolute path or a `file:` URI, on any system.
+fn is_absolute(text: &str) -> bool {
+    let is_drive = matches!(text.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+    let is_path = text.strip_prefix('/').is_some_and(|rest| rest.contains('/')) && !text.contains('\n');
+    is_drive || is_path || text.starts_with("file:/") || text.starts_with(r"\\")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn variable_parts_leave_expected_values() {
+        let portable = Portable::new(Some("/home/me/my project/"));
+        let cases = [
+            ("a path", json!("/home/me/my project/a.txt"), json!("${folder}/a.txt")),
+            ("the folder", json!("/home/me/my project"), json!("${folder}")),
+            ("a URI", json!("file:///home/me/my%20project/a.txt"), json!("${folder_uri}/a.txt")),
+            ("in a text", json!("Opened /home/me/my project/a."), json!("Opened ${folder}/a.")),
+            ("another folder", json!("see /home/me/my project2/a"), json!("see /home/me/my project2/a")),
+            ("another path", json!("/tmp/x"), json!("${any}")),
+            ("another URI", json!("file:///tmp"), json!("${any}")),
+            ("a path of Windows", json!(r"c:\x"), json!("${any}")),
+            ("a command", json!("/compact"), json!("/compact")),
+            (
+                "numbers",
+                json!([1, 999_999_999_999_u64, 1_700_000_000_000_u64]),
+                json!([1, 999_999_999_999_u64, "${any}"]),
+            ),
+            (
+                "members",
+                json!({"pid": 7, "port": "8", "line": 9, "time": {"a": 1}}),
+                json!({"pid": "${any}", "port": "${any}", "line": 9, "time": {"a": 1}}),
+            ),
+            (
+                "JSON in a text",
+                json!("{\"path\":\"/home/me/my project/a\",\"pid\":1}"),
+                json!({"path": "${folder}/a", "pid": "${any}"}),
+            ),
+        ];
+        for (name, value, expected) in cases {
+            assert_eq!(portable.expected(&value), expected, "{name}");
+        }
+        let sent = json!({"uri": "file:///home/me/my%20project/a", "other": "/tmp/x", "pid": 1, "text": "{\"a\":1}"});
+        let expected = json!({"uri": "${folder_uri}/a", "other": "/tmp/x", "pid": 1, "text": "{\"a\":1}"});
+        assert_eq!(portable.sent(&sent), expected);
+        assert_eq!(Portable::new(None).expected(&json!("/a/b")), json!("${any}"));
+        assert_eq!(Portable::new(Some("file:///p/q")).sent(&json!("/p/q/r")), json!("${folder}/r"));
+        assert_eq!(Portable::new(Some("/")).sent(&json!("/p")), json!("/p"), "every path is in it");
+    }
+}
