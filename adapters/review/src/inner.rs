@@ -41,12 +41,16 @@ pub(crate) fn inner_ranges(old: &[&str], new: &[&str], budget: &mut Budget) -> (
         if old == new {
             continue;
         }
-        // Lines with too little in common are not compared by words, and a line without a word of its own
-        // has at least the place of the words of the other line.
         let (before, after) = common(old, new);
         for (ranges, line) in [(ranges.0, old), (ranges.1, new)] {
+            // A line can be one word, and a word is not the smallest difference.
+            let end = line.len().saturating_sub(after);
+            ranges.iter_mut().for_each(|range| *range = range.start.max(before)..range.end.min(end));
+            ranges.retain(|range| range.start < range.end);
+            // Lines with too little in common are not compared by words, and a line without a word of its
+            // own has at least the place of the words of the other line.
             if ranges.is_empty() {
-                ranges.push(before..line.len().saturating_sub(after));
+                ranges.push(before..end);
             }
         }
     }
@@ -113,10 +117,11 @@ mod tests {
     #[test]
     fn differing_words_are_found() {
         let cases: &[(&str, &str, &str, &[&str], &[&str])] = &[
-            ("a word", "let x = 1;\n", "let x = 2;\n", &["1;"], &["2;"]),
+            ("a word", "let x = 1;\n", "let x = 2;\n", &["1"], &["2"]),
             ("two words", "a big dog ran far\n", "a red dog ran off\n", &["big", "far"], &["red", "off"]),
             ("an added word", "the dog ran\n", "the big dog ran\n", &[""], &["big "]),
             ("nothing in common", "abc", "xyz", &["abc"], &["xyz"]),
+            ("an edge of a word", "(a, b) c1 d2\n", "(x, b) c1 d3\n", &["a,", "d2"], &["x,", "d3"]),
             ("a letter of a line with one word", "abcdef", "abXdef", &["c"], &["X"]),
             ("a line end", "a", "a\n", &[], &[]),
             ("a repeated letter", "aa", "aaa", &[""], &["a"]),

@@ -175,14 +175,27 @@ impl Review {
     /// # Errors
     /// Returns [`Unfinished`] if there is a conflict or an undecided hunk.
     pub fn outcome(&self) -> Result<Outcome, Unfinished> {
+        self.outcome_with(Verdict::Undecided)
+    }
+
+    /// Returns the [`outcome`](Self::outcome) as if each undecided hunk had the verdict `rest`: for a key that
+    /// accepts all that was not rejected.
+    ///
+    /// # Errors
+    /// Returns [`Unfinished`] if there is a conflict, or if a hunk is undecided and `rest` is too.
+    pub fn outcome_with(&self, rest: Verdict) -> Result<Outcome, Unfinished> {
         if self.is_conflict() {
             return Err(Unfinished::Conflict);
         }
         match self.count(Verdict::Undecided) {
-            0 => {}
-            count => return Err(Unfinished::Undecided(count)),
+            count @ 1.. if rest == Verdict::Undecided => return Err(Unfinished::Undecided(count)),
+            _ => {}
         }
-        let text = self.preview();
+        let text = self.apply(|_, hunk| match hunk.verdict {
+            Verdict::Undecided => rest == Verdict::Accepted,
+            Verdict::Accepted => true,
+            Verdict::Rejected => false,
+        });
         Ok(if text == self.proposal {
             Outcome::Accepted
         } else if text == self.base.as_str() {

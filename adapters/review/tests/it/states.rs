@@ -45,6 +45,10 @@ fn verdicts_determine_the_outcome() {
 fn verdicts_of_all_and_rest_differ() {
     let mut review = Review::new(BASE, PROPOSAL);
     review.decide(1, Verdict::Rejected);
+    let first_alone = Ok(Outcome::AcceptedWith("one\n2\n3\n4\n5\n".into()));
+    assert_eq!(review.outcome_with(Verdict::Accepted), first_alone);
+    assert_eq!(review.outcome_with(Verdict::Rejected), Ok(Outcome::Rejected));
+    assert_eq!(review.outcome_with(Verdict::Undecided), Err(Unfinished::Undecided(1)));
     review.decide_rest(Verdict::Accepted);
     assert_eq!(verdicts(&review), [Verdict::Accepted, Verdict::Rejected]);
     review.decide_all(Verdict::Accepted);
