@@ -129,7 +129,7 @@ impl App {
         };
         let (call, outcome) = proposal.decided(verdict, None);
         if host.answer(call, &outcome).is_ok() {
-            self.model.decided(&label, verdict, false);
+            self.model.decided(&label, verdict, "");
         }
     }
 
@@ -137,20 +137,13 @@ impl App {
     fn read_old_text(&mut self, proposal: Proposal, label: String) {
         let (who, call, seen) = (self.model.agent(proposal.agent), proposal.call.id(), self.seen());
         let read = move |disk: &mut Disk| {
-            let old_path = &proposal.diff.old_file_path;
-            let (old, place) = (disk::old_text(&disk.folders, old_path), disk.folders.find(old_path));
-            (disk::look(&disk.folders, seen), Proposed::new(proposal, who, label, old), place)
+            let found = disk::look(&disk.folders, seen);
+            let old = disk::old(&disk.folders, &proposal.diff.old_file_path);
+            (found, Proposed::new(proposal, who, label, old))
         };
-        self.disk.run(Some(call), read, |app, _, _, (found, mut proposed, place)| {
+        self.disk.run(Some(call), read, |app, _, _, (found, proposed)| {
             app.stale = true;
             app.found(found);
-            let is_open = |real: &Path| {
-                app.model.documents.iter().any(|open| open.real == real && open.buffer.is_dirty())
-            };
-            if place.is_ok_and(|place| is_open(&place.real)) {
-                let notice = "the file has changes here that are not saved: they are not in it";
-                proposed.notices.push(notice.into());
-            }
             app.model.propose(proposed);
         });
     }

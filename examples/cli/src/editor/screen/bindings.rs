@@ -68,7 +68,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         &[char('a'), f(9)],
         Action::Accept,
         "accept",
-        "accept the proposal; the agent writes the file",
+        "accept all but the rejected changes; the agent writes",
     ),
     bind(&[Proposal], &[char('r'), f(10)], Action::Reject, "reject", "reject the proposal"),
     bind(&[Proposal], &[char('e')], Action::EditProposal, "edit", "edit the proposal before accepting it"),
@@ -81,6 +81,21 @@ pub(crate) const BINDINGS: &[Binding] = &[
     ),
     bind(&[Proposal], &[char('n')], Action::NextChange, "next", "to the next change of the proposal"),
     bind(&[Proposal], &[char('p')], Action::PreviousChange, "prev", "to the change before"),
+    bind(
+        &[Proposal],
+        &[char('y')],
+        Action::AcceptChange,
+        "this one",
+        "accept this change, and go to the next",
+    ),
+    bind(
+        &[Proposal],
+        &[char('x')],
+        Action::RejectChange,
+        "not this",
+        "reject this change, and go to the next",
+    ),
+    bind(&[Proposal], &[char('u')], Action::UndecideChange, "", "leave this change without a verdict"),
     bind(&[Proposal], &[plain(Code::Tab)], Action::NextProposal, "other", "to the next proposal that waits"),
     bind(&[Proposal], &[plain(Code::Esc), f(3)], Action::Later, "later", "leave the proposal open and go on"),
     bind(
@@ -179,7 +194,7 @@ pub(crate) const MOTIONS: &[(Code, bool, Motion)] = &[
 /// The entries of the page of help that are not in the tables.
 pub(crate) const BESIDES: &[(&str, &str)] = &[
     ("arrows, PgUp, PgDn", "move; with Ctrl by words"),
-    ("Home, End", "to the ends of the line; with Ctrl of the text"),
+    ("Home, End", "to the ends of the line or diff; with Ctrl of the text"),
     ("Shift with these", "select"),
     ("‖", "marks a file that agents do not receive, or a pause"),
     ("Enter", "a new line with the indentation of the line before"),

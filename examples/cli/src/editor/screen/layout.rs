@@ -80,7 +80,8 @@ pub(crate) fn shown(model: &Model) -> Shown {
     let layout = layout(model);
     let area = if model.focus == Focus::Files { layout.files } else { layout.main };
     let rows = area.or(layout.main).or(layout.files).map_or(0, Rect::rows);
-    let notices = model.proposed().filter(|open| open.editing.is_none()).map_or(0, |open| open.notices.len());
+    let notices =
+        model.proposed().filter(|open| open.editing.is_none()).map_or(0, |open| open.notices().count());
     let rows = if model.page.is_none() { rows.saturating_sub(notices) } else { rows };
     Shown { rows, wide: model.wide && model.size.0 >= SIDE_BY_SIDE }
 }

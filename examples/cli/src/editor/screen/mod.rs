@@ -21,6 +21,7 @@ mod paint;
 mod signals;
 pub(crate) mod terminal;
 pub(crate) mod theme;
+mod verdict;
 pub(crate) mod view;
 
 #[cfg(test)]

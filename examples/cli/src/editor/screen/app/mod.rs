@@ -6,7 +6,6 @@ mod files;
 mod mouse;
 mod watch;
 
-use crate::editor::diffs::Verdict;
 use crate::editor::edits::Expected;
 use crate::editor::folders::Folders;
 use crate::editor::launch::Launch;
@@ -18,7 +17,7 @@ use crate::editor::screen::model::act::Request;
 use crate::editor::screen::model::document::Document;
 use crate::editor::screen::model::tree::Tree;
 use crate::editor::screen::model::{Model, Tone};
-use crate::editor::screen::view::{fit, reveal};
+use crate::editor::screen::view::{fit, fit_proposal, reveal};
 use crate::editor::screen::{bindings, view::canvas::Canvas};
 use crate::editor::worker::Worker;
 use ide_mcp::Time;
@@ -151,6 +150,7 @@ impl App {
     /// Draws the current state.
     pub(crate) fn draw(&mut self) -> Canvas {
         self.stale = false;
+        self.compare();
         fit(&mut self.model);
         super::view::draw(&self.model)
     }
@@ -159,6 +159,7 @@ impl App {
     pub(crate) fn input(&mut self, host: &mut Host, now: Time, input: &Input) -> Flow {
         self.model.now = now;
         self.stale = true;
+        self.compare();
         let request = match input {
             Input::Key(key) => {
                 let action = bindings::action(self.model.context(), *key);
@@ -177,6 +178,15 @@ impl App {
             reveal(&mut self.model);
         }
         flow
+    }
+
+    /// Compares the shown proposal with the current text, and fits it to the screen. The others are compared
+    /// when they are shown, because a comparison can take longer than a key.
+    fn compare(&mut self) {
+        if self.model.proposed().is_some() {
+            self.model.compare(self.model.front);
+            fit_proposal(&mut self.model);
+        }
     }
 
     /// Sends the selection to the agents if it has changed, and schedules the check of changed texts.
@@ -288,7 +298,7 @@ impl App {
         Flow::GoOn
     }
 
-    fn show_problem(&mut self, done: Result<(), String>) {
+    pub(crate) fn show_problem(&mut self, done: Result<(), String>) {
         if let Err(problem) = done {
             self.model.report(Tone::Bad, problem);
         }
@@ -304,16 +314,5 @@ impl App {
             app.stale = true;
             then(app, host, outcome);
         });
-    }
-
-    fn decide(&mut self, host: &mut Host, verdict: Verdict) -> Result<(), String> {
-        let Some(call) = self.model.proposed().map(|open| open.proposal.call.id()) else { return Ok(()) };
-        let Some(taken) = self.model.take_proposal(call) else { return Ok(()) };
-        let (label, edited) = (taken.label.clone(), taken.is_edited());
-        let (call, outcome) = taken.decided(verdict);
-        host.answer(call, &outcome)
-            .map_err(|gone| format!("the verdict about {label} came too late: {gone}"))?;
-        self.model.decided(&label, verdict, edited && verdict == Verdict::Accept);
-        Ok(())
     }
 }

@@ -55,6 +55,9 @@ impl App {
     /// Returns the state to which the disk is compared.
     pub(crate) fn seen(&self) -> Seen {
         let files = self.model.documents.iter().map(|document| (document.real.clone(), document.stamp));
+        let is_open = |real: &Path| self.model.documents.iter().any(|document| document.real == real);
+        let proposed = self.model.proposals.iter().filter_map(|open| open.file.place.clone());
+        let files = files.chain(proposed.filter(|(real, _)| !is_open(real)));
         let time = |folder: &Path| self.folder_times.get(folder).copied().flatten();
         let folders = self.model.tree.unfolded().map(|folder| (folder.to_owned(), time(folder)));
         Seen { files: files.collect(), folders: folders.collect(), rules: self.rules }
@@ -63,6 +66,7 @@ impl App {
     /// Takes over the changes on disk. A text that was also changed in the editor stays.
     pub(crate) fn found(&mut self, found: Found) {
         for changed in found.files {
+            self.model.proposals.iter_mut().for_each(|open| open.file.found(&changed));
             let document = self.model.documents.iter_mut().find(|document| document.real == changed.real);
             // A file that was closed, read or written in the meantime is handled at the next look.
             let Some(document) = document.filter(|document| document.stamp == changed.seen) else { continue };
@@ -74,7 +78,7 @@ impl App {
                 continue;
             }
             match changed.text {
-                Ok(text) if !document.buffer.is_dirty() || document.buffer.text().as_str() == text => {
+                Ok(text) if document.can_take(&text) => {
                     document.reload(text, changed.stamp);
                     reveal(&mut self.model);
                     let what =

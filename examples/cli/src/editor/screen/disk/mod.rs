@@ -10,7 +10,7 @@ use crate::editor::folders::{Folders, Inside};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::read::read;
 use crate::editor::screen::model::document::{Document, Stamp};
-use crate::editor::screen::model::proposal::Old;
+use crate::editor::screen::model::proposal::{Old, OldText};
 use crate::editor::workspace::{on_disk, unicode};
 use ide_mcp::ide::Diagnostic;
 pub(crate) use list::{Listing, list_all};
@@ -193,15 +193,17 @@ pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Probl
     Ok(known.collect())
 }
 
-/// Returns the text that a proposal changes. A file outside of the folders is not read.
-pub(crate) fn old_text(folders: &Folders, path: &str) -> Old {
+/// Returns the file that a proposal changes. A file outside of the folders is not read.
+pub(crate) fn old(folders: &Folders, path: &str) -> Old {
     let Ok(Inside { real, .. }) = folders.find(path) else {
-        return Old::Hidden("it lies outside of the open folders".into());
+        return Old { place: None, text: OldText::Hidden("it lies outside of the open folders".into()) };
     };
-    if fs::symlink_metadata(&real).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-        return Old::Nothing;
-    }
-    read(&real).map_or_else(Old::Hidden, Old::Text)
+    // The stamp is taken before the read, so that a write during the read counts as later.
+    let stamp = stamp(&real);
+    let is_missing = fs::symlink_metadata(&real).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    let text =
+        if is_missing { OldText::Nothing } else { read(&real).map_or_else(OldText::Hidden, OldText::Text) };
+    Old { place: Some((real, stamp)), text }
 }
 
 #[cfg(test)]
@@ -247,10 +249,11 @@ mod tests {
         assert_eq!(fs::read_to_string(root.join("other")).unwrap(), "both\n");
         assert!(write(&root.join("p/src"), "x").unwrap_err().contains("was not saved"));
 
-        assert_eq!(old_text(&folders, "a.txt"), Old::Text("both\n".into()));
-        assert_eq!(old_text(&folders, "new/b.txt"), Old::Nothing);
-        assert!(matches!(old_text(&folders, "../secret"), Old::Hidden(reason) if reason.contains("outside")));
-        assert!(matches!(old_text(&folders, "src"), Old::Hidden(reason) if reason.contains("no file")));
+        let old_text = |path| old(&folders, path).text;
+        assert_eq!(old_text("a.txt"), OldText::Text("both\n".into()));
+        assert_eq!(old_text("new/b.txt"), OldText::Nothing);
+        assert!(matches!(old_text("../secret"), OldText::Hidden(reason) if reason.contains("outside")));
+        assert!(matches!(old_text("src"), OldText::Hidden(reason) if reason.contains("no file")));
         fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -3,9 +3,10 @@
 
 use super::buffer::Motion;
 use super::prompt::{Kind, Prompt};
-use super::{Focus, Model, Page, PageKind, Tone};
+use super::{Confirm, Focus, Model, Page, PageKind, Tone};
 use crate::editor::diffs::Verdict;
 use ide_mcp::rpc::CallId;
+use ide_mcp_review as review;
 use std::path::PathBuf;
 
 /// A context in which keys have a meaning.
@@ -73,6 +74,9 @@ pub(crate) enum Action {
     SideBySide,
     NextChange,
     PreviousChange,
+    AcceptChange,
+    RejectChange,
+    UndecideChange,
     Help,
     Activity,
     /// Lists the files that agents wrote.
@@ -96,6 +100,9 @@ impl Action {
             self,
             Self::Accept
                 | Self::Reject
+                | Self::AcceptChange
+                | Self::RejectChange
+                | Self::UndecideChange
                 | Self::Type(_)
                 | Self::NewLine
                 | Self::Backspace
@@ -123,6 +130,7 @@ pub(crate) enum Request {
     Reload,
     /// Mentions this file, or the shown file.
     Mention(Option<PathBuf>),
+    /// Accepts the shown proposal without the rejected changes, or rejects all of it.
     Decide(Verdict),
     UndoEdit(CallId),
     Redraw,
@@ -227,13 +235,16 @@ impl Model {
             }
             Action::NextProposal => self.say(Tone::Plain, "no other change is proposed"),
             Action::Later => self.leave_proposals(),
-            Action::Accept => return self.decide(Verdict::Accept),
-            Action::Reject => return self.decide(Verdict::Reject),
+            Action::Accept => return self.accept(),
+            Action::Reject => return self.reject(confirmed),
             Action::EditProposal => self.proposed_mut()?.edit(),
             Action::StopEditing => self.proposed_mut()?.stop_editing(),
-            Action::SideBySide => self.switch(shown),
-            Action::NextChange => self.proposed_mut()?.next_change(true, shown.wide, shown.rows),
-            Action::PreviousChange => self.proposed_mut()?.next_change(false, shown.wide, shown.rows),
+            Action::SideBySide => self.switch(),
+            Action::NextChange => self.proposed_mut()?.next_hunk(true, shown.rows),
+            Action::PreviousChange => self.proposed_mut()?.next_hunk(false, shown.rows),
+            Action::AcceptChange => self.decide_change(review::Verdict::Accepted, shown),
+            Action::RejectChange => self.decide_change(review::Verdict::Rejected, shown),
+            Action::UndecideChange => self.decide_change(review::Verdict::Undecided, shown),
             Action::Help => self.page = Some(Page { kind: PageKind::Help, top: 0 }),
             Action::Activity => self.page = Some(Page { kind: PageKind::Activity, top: 0 }),
             Action::Edits => self.page = Some(Page { kind: PageKind::Edits, top: 0 }),
@@ -253,21 +264,43 @@ impl Model {
         None
     }
 
-    fn decide(&mut self, verdict: Verdict) -> Option<Request> {
-        self.proposed()?;
-        // The typed keys went into this proposal, so they do not hold back the next proposal.
-        self.typed = None;
-        Some(Request::Decide(verdict))
+    fn accept(&mut self) -> Option<Request> {
+        match self.proposed_mut()?.accepted() {
+            Ok(_) => {
+                // The typed keys went into this proposal, so they do not hold back the next proposal.
+                self.typed = None;
+                Some(Request::Decide(Verdict::Accept))
+            }
+            Err(question) => {
+                self.say(Tone::Bad, question);
+                None
+            }
+        }
     }
 
-    fn switch(&mut self, shown: Shown) {
+    fn reject(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
+        let (accepted, _, all) = self.proposed()?.counts();
+        if accepted > 0 && confirmed != Some(Confirm::Reject) {
+            self.confirm = Some(Confirm::Reject);
+            self.say(Tone::Bad, format!("{accepted} of {all} changes are accepted: r again rejects all"));
+            return None;
+        }
+        self.typed = None;
+        Some(Request::Decide(Verdict::Reject))
+    }
+
+    fn decide_change(&mut self, verdict: review::Verdict, shown: Shown) {
+        let is_decided = self.proposed_mut().is_some_and(|open| open.decide(verdict, shown.rows));
+        if !is_decided {
+            self.say(Tone::Plain, "no change is here");
+        }
+    }
+
+    fn switch(&mut self) {
         self.wide = !self.wide;
         if self.wide && self.size.0 < crate::editor::screen::layout::SIDE_BY_SIDE {
             self.wide = false;
-            return self.say(Tone::Plain, "side by side needs 100 columns");
-        }
-        if let Some(open) = self.proposed_mut() {
-            open.switch(!shown.wide);
+            self.say(Tone::Plain, "side by side needs 100 columns");
         }
     }
 }

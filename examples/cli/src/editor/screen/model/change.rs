@@ -1,19 +1,13 @@
 //! The rows of a proposed change, for a unified and for a side-by-side diff.
 
-use similar::{ChangeTag, DiffOp, InlineChangeOptions, TextDiff};
+use ide_mcp_review::{self as review, Review};
 use std::ops::Range;
-use std::time::Duration;
+use unicode_width::UnicodeWidthChar as _;
+
+pub(crate) use review::LineKind as Kind;
 
 /// The number of lines around a change that are shown with it.
 const CONTEXT: usize = 3;
-/// The time limit of the search for the shortest diff. After it, a longer diff is accepted, because
-/// the loop waits.
-const PATIENCE: Duration = Duration::from_millis(200);
-/// The limits of the comparison by words, so that an agent cannot keep the loop busy: the bytes in
-/// all changes, the lines of a block, and its bytes per line, old and new together.
-const BY_WORD: usize = 128 * 1024;
-const LARGEST_BLOCK: usize = 50;
-const LONGEST_LINE: usize = 1000;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
@@ -21,8 +15,6 @@ pub(crate) struct Changes {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) added: usize,
     pub(crate) removed: usize,
-    /// The number of bytes that can still be compared by words.
-    by_word: usize,
 }
 
 /// A row of a unified diff.
@@ -36,22 +28,19 @@ pub(crate) enum Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) kind: Kind,
+    /// The index of the hunk of the line.
+    pub(crate) hunk: Option<usize>,
     /// The numbers of the line in the old text and in the new text, from 1.
     pub(crate) old: Option<usize>,
     pub(crate) new: Option<usize>,
     /// The text of the line without its end.
     pub(crate) text: String,
     /// The bytes that differ from the line on the other side.
-    pub(crate) strong: Vec<Range<usize>>,
+    pub(crate) changed: Vec<Range<usize>>,
+    /// True if the changed bytes are emphasized: they are not most of the line.
+    pub(crate) is_strong: bool,
     /// True if it is the last line and has no line end.
     pub(crate) unended: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Same,
-    Removed,
-    Added,
 }
 
 /// A row of a side-by-side diff: the rows of the unified diff that stand there.
@@ -62,34 +51,32 @@ pub(crate) struct Pair {
 }
 
 impl Changes {
-    pub(crate) fn between(old: &str, new: &str) -> Self {
-        let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+    pub(crate) fn of(review: &Review) -> Self {
         // If both texts have the same kind of line ends, the line ends need not be visible.
+        let (old, new) = (review.base(), review.target());
         let hide_returns = has_returns(old) == has_returns(new) || old.is_empty();
-        let mut changes = Self { by_word: BY_WORD, ..Self::default() };
-        let mut seen = 0_usize;
-        for group in diff.grouped_ops(CONTEXT) {
-            let begins = group.first().map_or(seen, |op| op.old_range().start);
-            changes.hide(begins.saturating_sub(seen));
-            seen = group.last().map_or(seen, |op| op.old_range().end);
-            for op in &group {
-                changes.add(&diff, op, hide_returns);
-            }
-        }
-        if !changes.rows.is_empty() {
-            changes.hide(diff.old_len().saturating_sub(seen));
-        }
-        changes.pairs = pairs(&changes.rows);
-        changes
+        let row = |row: review::Row| match row {
+            review::Row::Hidden(count) => Row::Hidden(count),
+            review::Row::Line(of_review) => Row::Line(line(review, of_review, hide_returns)),
+        };
+        let rows: Vec<Row> = review.rows(CONTEXT).into_iter().map(row).collect();
+        let added = review.hunks().iter().map(|hunk| hunk.target.len()).sum();
+        let removed = review.hunks().iter().map(|hunk| hunk.base.len()).sum();
+        Self { pairs: pairs(&rows), rows, added, removed }
     }
 
-    /// Returns the rows at which changes begin.
-    pub(crate) fn begins(&self) -> impl Iterator<Item = usize> + '_ {
-        let is_change = |row: Option<&Row>| matches!(row, Some(Row::Line(line)) if line.kind != Kind::Same);
-        (0..self.rows.len()).filter(move |at| {
-            is_change(self.rows.get(*at))
-                && !at.checked_sub(1).is_some_and(|before| is_change(self.rows.get(before)))
-        })
+    /// Returns the hunk of a row.
+    pub(crate) fn hunk_of(&self, row: usize) -> Option<usize> {
+        match self.rows.get(row)? {
+            Row::Line(line) => line.hunk,
+            Row::Hidden(_) => None,
+        }
+    }
+
+    /// Returns the first row of a hunk, or the number of rows if there is no such hunk.
+    pub(crate) fn begin(&self, hunk: usize) -> usize {
+        let is_there = |row: &usize| self.hunk_of(*row) == Some(hunk);
+        (0..self.rows.len()).find(is_there).unwrap_or(self.rows.len())
     }
 
     /// Returns the pair that contains a row.
@@ -101,85 +88,47 @@ impl Changes {
     pub(crate) fn row_of(&self, pair: usize) -> usize {
         self.pairs.get(pair).and_then(|pair| pair.old.or(pair.new)).unwrap_or_default()
     }
+}
 
-    fn hide(&mut self, lines: usize) {
-        if lines > 0 {
-            self.rows.push(Row::Hidden(lines));
-        }
+fn line(review: &Review, line: review::Line, hide_returns: bool) -> Line {
+    let one = |number: usize| number..number.saturating_add(1);
+    let whole = match (line.base, line.target) {
+        (Some(number), _) => review.base_lines(one(number)),
+        (None, number) => number.map_or("", |number| review.target_lines(one(number))),
+    };
+    let text = whole.strip_suffix('\n').unwrap_or(whole);
+    let text = if hide_returns { text.strip_suffix('\r').unwrap_or(text) } else { text };
+    let changed: Vec<Range<usize>> = line.changed.iter().map(|range| at_glyphs(text, range)).collect();
+    // If most of a line would be emphasized, nothing is.
+    let letters = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count();
+    let of_changed = changed.iter().map(|range| letters(text.get(range.clone()).unwrap_or_default()));
+    let (of_changed, all) = (of_changed.sum::<usize>(), letters(text));
+    let is_strong = of_changed.saturating_mul(3) <= all.saturating_mul(2) && of_changed != all;
+    let number = |number: Option<usize>| number.map(|number| number.saturating_add(1));
+    Line {
+        kind: line.kind,
+        hunk: line.hunk,
+        old: number(line.base),
+        new: number(line.target),
+        text: text.to_owned(),
+        changed,
+        is_strong,
+        unended: !whole.ends_with('\n'),
     }
+}
 
-    fn add(&mut self, diff: &TextDiff<'_, '_, str>, op: &DiffOp, hide_returns: bool) {
-        let old: usize = op.old_range().map(|at| diff.old_slice(at).map_or(0, str::len)).sum();
-        let new: usize = op.new_range().map(|at| diff.new_slice(at).map_or(0, str::len)).sum();
-        let (lines, bytes) = (op.new_range().len(), old.saturating_add(new));
-        // The comparison is line by line; a block that has more or fewer lines than before was
-        // written anew.
-        let by_word = matches!(op, DiffOp::Replace { .. })
-            && op.old_range().len() == lines
-            && lines <= LARGEST_BLOCK
-            && bytes <= lines.saturating_mul(LONGEST_LINE).min(self.by_word);
-        if by_word {
-            self.by_word = self.by_word.saturating_sub(bytes);
-            let mut options = InlineChangeOptions::new();
-            for change in diff.iter_inline_changes_with_options(op, *options.semantic_cleanup(true)) {
-                let (mut text, mut strong) = (String::new(), Vec::new());
-                for (is_strong, piece) in change.values() {
-                    let from = text.len();
-                    text.push_str(piece);
-                    if *is_strong {
-                        strong.push(from..text.len());
-                    }
-                }
-                let numbers = (change.old_index(), change.new_index());
-                self.push(change.tag(), numbers, &text, strong, change.missing_newline(), hide_returns);
-            }
-        } else {
-            for change in diff.iter_changes(op) {
-                let numbers = (change.old_index(), change.new_index());
-                self.push(
-                    change.tag(),
-                    numbers,
-                    change.value(),
-                    Vec::new(),
-                    change.missing_newline(),
-                    hide_returns,
-                );
-            }
-        }
+/// Returns a range in a text without its line end, which begins no later than the character that its first
+/// combining character belongs to.
+fn at_glyphs(text: &str, range: &Range<usize>) -> Range<usize> {
+    let end = range.end.min(text.len());
+    let mut start = range.start.min(end);
+    let is_mark =
+        |at: usize| text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.width() == Some(0));
+    while start > 0 && is_mark(start) {
+        start =
+            text.get(..start).and_then(|before| before.char_indices().next_back()).map_or(0, |(at, _)| at);
     }
-
-    fn push(
-        &mut self,
-        tag: ChangeTag,
-        (old, new): (Option<usize>, Option<usize>),
-        text: &str,
-        mut strong: Vec<Range<usize>>,
-        unended: bool,
-        hide_returns: bool,
-    ) {
-        let line = text.strip_suffix('\n').unwrap_or(text);
-        let line = if hide_returns { line.strip_suffix('\r').unwrap_or(line) } else { line };
-        let kind = match tag {
-            ChangeTag::Equal => Kind::Same,
-            ChangeTag::Delete => Kind::Removed,
-            ChangeTag::Insert => Kind::Added,
-        };
-        match kind {
-            Kind::Same => {}
-            Kind::Removed => self.removed = self.removed.saturating_add(1),
-            Kind::Added => self.added = self.added.saturating_add(1),
-        }
-        // If most of a line would be emphasized, nothing is.
-        let letters = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count();
-        let strong_ones: usize =
-            strong.iter().map(|range| letters(text.get(range.clone()).unwrap_or_default())).sum();
-        if strong_ones.saturating_mul(3) > letters(text).saturating_mul(2) || strong_ones == letters(text) {
-            strong.clear();
-        }
-        let number = |index: Option<usize>| index.map(|index| index.saturating_add(1));
-        let (old, new) = (number(old), number(new));
-        self.rows.push(Row::Line(Line { kind, old, new, text: line.to_owned(), strong, unended }));
-    }
+    start..end
 }
 
 fn has_returns(text: &str) -> bool {
@@ -226,14 +175,14 @@ mod tests {
                     Kind::Removed => '-',
                     Kind::Added => '+',
                 };
-                let strong: Vec<&str> =
-                    line.strong.iter().map(|range| line.text.get(range.clone()).unwrap()).collect();
+                let strong = line.changed.iter().filter(|range| line.is_strong && !range.is_empty());
+                let strong: Vec<&str> = strong.map(|range| line.text.get(range.clone()).unwrap()).collect();
                 let end = if line.unended { "\\" } else { "" };
                 let strong = if strong.is_empty() { String::new() } else { format!(" {strong:?}") };
                 format!("{sign}{}{end}{strong}", line.text)
             }
         };
-        Changes::between(old, new).rows.iter().map(shown).collect()
+        Changes::of(&Review::new(old, new)).rows.iter().map(shown).collect()
     }
 
     #[test]
@@ -247,16 +196,16 @@ mod tests {
             ("the same", "a\n", "a\n", &[]),
             ("nothing to something", "", "a\nb\n", &["+a", "+b"]),
             ("something to nothing", "a\n", "", &["-a"]),
-            ("a word", "let x = 1;\n", "let x = 2;\n", &["-let x = 1; [\"1;\"]", "+let x = 2; [\"2;\"]"]),
+            ("a word", "let x = 1;\n", "let x = 2;\n", &["-let x = 1; [\"1\"]", "+let x = 2; [\"2\"]"]),
             ("all of a line", "abc\n", "xyz\n", &["-abc", "+xyz"]),
             ("the end of the last line", "a", "a\n", &["-a\\", "+a"]),
-            ("line ends", "a\r\nb\r\n", "a\nb\n", &["-a\r", "-b\r", "+a", "+b"]),
+            ("line ends", "a\r\nb\r\n", "a\nb\n", &["-a\r [\"\\r\"]", "-b\r [\"\\r\"]", "+a", "+b"]),
             ("line ends that stay", "a\r\nb\r\n", "a\r\nc\r\n", &[" a", "-b", "+c"]),
             (
                 "what is far is hidden",
                 &many(&[]),
                 &many(&[10]),
-                &["… 6", " 7", " 8", " 9", "-10", "+10!", " 11", " 12", " 13", "… 7"],
+                &["… 6", " 7", " 8", " 9", "-10", "+10! [\"!\"]", " 11", " 12", " 13", "… 7"],
             ),
         ];
         for (name, old, new, expected) in cases {
@@ -272,7 +221,7 @@ mod tests {
                 (0..u.int_in_range(0..=12)?).map(|_| u.choose(&lines).copied()).collect()
             };
             let (old, new) = (text()?, text()?);
-            let changes = Changes::between(&old, &new);
+            let changes = Changes::of(&Review::new(old.as_str(), new.as_str()));
             let count = |which: fn(&Line) -> Option<usize>| -> usize {
                 let of = |row: &Row| match row {
                     Row::Hidden(lines) => *lines,
@@ -281,16 +230,9 @@ mod tests {
                 changes.rows.iter().map(of).sum()
             };
             if !changes.rows.is_empty() {
-                assert_eq!(
-                    count(|line| line.old),
-                    TextDiff::from_lines(&old, &old).old_len(),
-                    "{old:?} {new:?}"
-                );
-                assert_eq!(
-                    count(|line| line.new),
-                    TextDiff::from_lines(&new, &new).old_len(),
-                    "{old:?} {new:?}"
-                );
+                let lines = |text: &str| text.split_inclusive('\n').count();
+                assert_eq!(count(|line| line.old), lines(&old), "{old:?} {new:?}");
+                assert_eq!(count(|line| line.new), lines(&new), "{old:?} {new:?}");
             } else {
                 assert_eq!(old, new);
             }
@@ -305,27 +247,22 @@ mod tests {
 
     #[test]
     fn removed_lines_stand_beside_added_lines() {
-        let changes = Changes::between("a\nb\nc\n", "x\nb\ny\nz\n");
+        let changes = Changes::of(&Review::new("a\nb\nc\n", "x\nb\ny\nz\n"));
         let pairs: Vec<_> = changes.pairs.iter().map(|pair| (pair.old, pair.new)).collect();
         assert_eq!(pairs, [(Some(0), Some(1)), (Some(2), Some(2)), (Some(3), Some(4)), (None, Some(5))]);
         assert_eq!((changes.added, changes.removed), (3, 2));
-        assert_eq!(changes.begins().collect::<Vec<_>>(), [0, 3]);
+        assert_eq!((changes.begin(0), changes.begin(1), changes.hunk_of(4)), (0, 3, Some(1)));
         assert_eq!((changes.pair_of(4), changes.row_of(3)), (2, 5));
     }
 
     #[test]
-    fn word_comparison_of_large_texts_is_limited() {
-        let old = "a b c d\n".repeat(20_000);
-        let new: String = (0..40_000).map(|n| format!("{n}\n")).collect();
-        assert_eq!(Changes::between(&old, &new).added, 40_000);
-        let long = "x ".repeat(100_000);
-        assert_eq!(Changes::between(&format!("{long}1"), &format!("{long}2")).rows.len(), 2);
-        // Many lines that could be compared by words.
-        let pieces = |word: &str| -> String {
-            (0..20_000).map(|n| format!("{n}\n{}{word}\n", "x ".repeat(50))).collect()
-        };
-        let changes = Changes::between(&pieces("a"), &pieces("b"));
-        let strong = |row: &&Row| matches!(row, Row::Line(line) if !line.strong.is_empty());
-        assert!((100..3000).contains(&changes.rows.iter().filter(strong).count()));
+    fn emphasis_begins_at_a_whole_character() {
+        let changes = Changes::of(&Review::new("a same same e\u{301}\n", "a same same e\u{300}\n"));
+        let text = "a same same e\u{301}";
+        let of_mark = text.len() - "\u{301}".len()..text.len();
+        assert_eq!(at_glyphs(text, &of_mark), of_mark.start - 1..text.len());
+        assert_eq!(at_glyphs(text, &(0..99)), 0..text.len(), "a line end that is not shown");
+        assert_eq!(at_glyphs("\u{301}", &(0..2)), 0..2);
+        assert_eq!(changes.rows.len(), 2);
     }
 }

@@ -28,6 +28,9 @@ pub(crate) struct Document {
     pub(crate) conflict: bool,
     /// True if agents do not receive the file.
     pub(crate) is_hidden: bool,
+    /// The [state](Buffer::state) of the text against which the person has accepted a proposal, and the
+    /// accepted text. Once the agent has written it, it replaces the text here, saved or not.
+    pub(crate) accepted: Option<(u64, String)>,
 }
 
 /// The attributes of a file that show if it was written.
@@ -54,6 +57,7 @@ impl Document {
             stamp,
             saving: Vec::new(),
             conflict: false,
+            accepted: None,
             is_hidden: false,
         }
     }
@@ -74,6 +78,16 @@ impl Document {
         self.checked == self.buffer.state()
     }
 
+    /// Returns true if a text on disk can replace the text here without a loss that the person has not
+    /// accepted.
+    pub(crate) fn can_take(&self, text: &str) -> bool {
+        let is_accepted =
+            |(state, accepted): &(u64, String)| *state == self.buffer.state() && accepted == text;
+        !self.buffer.is_dirty()
+            || self.buffer.text().as_str() == text
+            || self.accepted.as_ref().is_some_and(is_accepted)
+    }
+
     /// Takes over the text that was read again.
     pub(crate) fn reload(&mut self, text: String, stamp: Stamp) {
         if self.buffer.text().as_str() == text {
@@ -81,7 +95,7 @@ impl Document {
         } else {
             self.buffer.reload(text);
         }
-        (self.stamp, self.conflict) = (stamp, false);
+        (self.stamp, self.conflict, self.accepted) = (stamp, false, None);
     }
 
     /// Gives the file another name. Its problems can be others there.

@@ -58,7 +58,7 @@ impl Model {
         } else if let Some(text) = self.text() {
             text.scroll(rows);
         } else if let Some(open) = self.proposed_mut() {
-            open.scroll(rows, shown.wide, shown.rows);
+            open.scroll(rows, shown.rows);
         } else {
             self.tree.step(rows);
         }
@@ -79,11 +79,13 @@ impl Model {
             Motion::LineEnd | Motion::End => far,
             Motion::Left | Motion::Right | Motion::WordLeft | Motion::WordRight => 0,
         };
-        if let (Motion::Left | Motion::Right, Some(open)) = (motion, self.proposed_mut()) {
-            let by = if motion == Motion::Left { -8 } else { 8 };
-            open.left = open.left.saturating_add_signed(by);
+        let is_at_an_end =
+            matches!(motion, Motion::LineStart | Motion::Start | Motion::LineEnd | Motion::End);
+        let has_page = self.page.is_some();
+        match self.proposed_mut().filter(|_| is_at_an_end && !has_page) {
+            Some(open) => open.go_to_end(rows > 0, shown.rows),
+            None => self.scroll(rows, shown),
         }
-        self.scroll(rows, shown);
     }
 
     pub(super) fn edit(&mut self, action: Action) {

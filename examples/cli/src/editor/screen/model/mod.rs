@@ -13,6 +13,7 @@ pub(crate) mod find;
 pub(crate) mod messages;
 pub(crate) mod prompt;
 pub(crate) mod proposal;
+pub(crate) mod strips;
 pub(crate) mod text;
 pub(crate) mod tree;
 pub(crate) mod wrap;
@@ -127,6 +128,7 @@ pub(crate) enum Confirm {
     Quit,
     Close,
     Reload,
+    Reject,
     Save,
     SaveAs,
 }
@@ -180,6 +182,14 @@ impl Model {
 
     pub(crate) fn proposed_mut(&mut self) -> Option<&mut Proposed> {
         self.proposals.get_mut(self.front).filter(|_| self.focus == Focus::Proposal)
+    }
+
+    /// Compares a proposal with the current text of its file.
+    pub(crate) fn compare(&mut self, at: usize) {
+        let Some(open) = self.proposals.get_mut(at) else { return };
+        let document = self.documents.iter().find(|document| open.is_of(&document.real));
+        let buffer = document.map(|document| &document.buffer);
+        open.set_current(buffer.map(|buffer| (buffer.text().as_str(), buffer.is_dirty())));
     }
 
     /// Returns true if keys that decide or type count again.
@@ -264,14 +274,13 @@ impl Model {
         self.focus = if self.active.is_some() { self.behind } else { Focus::Files };
     }
 
-    /// Reports the verdict about a proposal.
-    pub(crate) fn decided(&mut self, label: &str, verdict: Verdict, edited: bool) {
-        let edited = if edited { ", as you changed it" } else { "" };
+    /// Reports the verdict about a proposal. `part` is empty if it is about the proposal as it came.
+    pub(crate) fn decided(&mut self, label: &str, verdict: Verdict, part: &str) {
         let (tone, rest) = match verdict {
             Verdict::Accept => (Tone::Good, "; the agent writes it"),
             Verdict::Reject => (Tone::Plain, ""),
         };
-        self.report(tone, format!("{} {label}{edited}{rest}", verdict.done()));
+        self.report(tone, format!("{} {label}{part}{rest}", verdict.done()));
     }
 
     /// Returns the labels of the documents for which `holds` returns true.

@@ -2,8 +2,13 @@
 
 use super::buffer::Buffer;
 use super::change::Changes;
+use super::document::Stamp;
+use super::strips::{Form, Strip, strips};
 use crate::editor::diffs::{Proposal, Verdict};
+use crate::editor::screen::disk::Changed;
 use ide_mcp::ide::{Call, DiffOutcome, OpenDiff};
+use ide_mcp_review::{self as review, Outcome, Review};
+use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub(crate) struct Proposed {
@@ -12,24 +17,35 @@ pub(crate) struct Proposed {
     pub(crate) who: String,
     /// The path below its folder, or the whole path, safe to display.
     pub(crate) label: String,
-    /// Notes about the proposal for the person.
-    pub(crate) notices: Vec<String>,
-    /// The current text of the file; empty if there is none, or if it is not shown.
-    old: String,
-    /// The proposed text as the person has changed it; `None` if it is unchanged.
-    edited: Option<String>,
+    /// Notes about the proposal for the person that do not change.
+    notes: Vec<String>,
+    pub(crate) file: Old,
+    review: Review,
+    /// True if the old text is that of an open file with changes that are not saved.
+    is_unsaved: bool,
     /// The text during an edit.
     pub(crate) editing: Option<Buffer>,
     pub(crate) changes: Changes,
-    /// The first row, or pair of rows, that is shown.
+    /// The rows of the screen, and their form.
+    pub(crate) strips: Vec<Strip>,
+    pub(crate) form: Option<Form>,
+    /// The index of the hunk that keys act on.
+    pub(crate) hunk: usize,
+    /// The first row of the screen that is shown.
     pub(crate) top: usize,
-    /// The first column that is shown.
-    pub(crate) left: usize,
 }
 
-/// The current text of the file that a proposal changes.
+/// The file that a proposal changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Old {
+pub(crate) struct Old {
+    /// The file without symbolic links, and its stamp; `None` if it is not read.
+    pub(crate) place: Option<(PathBuf, Stamp)>,
+    pub(crate) text: OldText,
+}
+
+/// The text on disk of the file that a proposal changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OldText {
     Text(String),
     /// There is no file yet.
     Nothing,
@@ -38,89 +54,231 @@ pub(crate) enum Old {
 }
 
 impl Proposed {
-    pub(crate) fn new(proposal: Proposal, who: String, label: String, old: Old) -> Self {
-        let mut notices = Vec::new();
-        let old = match old {
-            Old::Text(text) => text,
-            Old::Nothing => {
-                notices.push("a new file".into());
-                String::new()
-            }
-            Old::Hidden(reason) => {
-                notices.push(format!("{reason}; all of the proposal is shown as new"));
-                String::new()
-            }
-        };
+    pub(crate) fn new(proposal: Proposal, who: String, label: String, file: Old) -> Self {
+        let mut notes = Vec::new();
+        match &file.text {
+            OldText::Text(_) => {}
+            OldText::Nothing => notes.push("a new file".into()),
+            OldText::Hidden(reason) => notes.push(format!("{reason}; all of the proposal is shown as new")),
+        }
         let (old_path, new_path) = (&proposal.diff.old_file_path, &proposal.diff.new_file_path);
         if old_path != new_path {
-            notices.push(format!("it was {old_path} so far"));
+            notes.push(format!("it was {old_path} so far"));
         }
-        let changes = Changes::between(&old, &proposal.diff.new_file_contents);
-        Self { proposal, who, label, notices, old, edited: None, editing: None, changes, top: 0, left: 0 }
+        let review = Review::new(file.text.as_str(), proposal.diff.new_file_contents.as_str());
+        let changes = Changes::of(&review);
+        Self {
+            proposal,
+            who,
+            label,
+            notes,
+            file,
+            review,
+            is_unsaved: false,
+            editing: None,
+            changes,
+            strips: Vec::new(),
+            form: None,
+            hunk: 0,
+            top: 0,
+        }
     }
 
-    /// Returns the text that would be accepted.
-    pub(crate) fn contents(&self) -> &str {
-        self.edited.as_deref().unwrap_or(&self.proposal.diff.new_file_contents)
+    pub(crate) fn is_edited(&self) -> bool {
+        self.review.is_edited()
     }
 
-    pub(crate) const fn is_edited(&self) -> bool {
-        self.edited.is_some()
+    /// Returns true if this is the file of the proposal.
+    pub(crate) fn is_of(&self, real: &Path) -> bool {
+        self.file.place.as_ref().is_some_and(|(path, _)| path == real)
     }
 
-    /// Starts an edit of the text, with the cursor at the first change.
+    /// Compares the proposal with the current text of the file: the text in the editor, with true if it is
+    /// not saved, or else the text on disk.
+    pub(crate) fn set_current(&mut self, in_editor: Option<(&str, bool)>) {
+        let (text, is_unsaved) = in_editor.unwrap_or_else(|| (self.file.text.as_str(), false));
+        self.is_unsaved = is_unsaved;
+        if self.review.base() != text {
+            self.review.set_base(text);
+            self.compared();
+        }
+    }
+
+    /// Returns the notes about the proposal, and the warnings about the file as it is now.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = &str> {
+        let warning = match (self.is_unsaved, self.review.has_other_base()) {
+            (true, _) => Some("the file has changes here that are not saved; they are in the old text"),
+            (false, true) => Some("the file has changed since the proposal came; this is its text now"),
+            (false, false) => None,
+        };
+        self.notes.iter().map(String::as_str).chain(warning)
+    }
+
+    /// Returns the verdict about a hunk.
+    pub(crate) fn verdict(&self, hunk: Option<usize>) -> review::Verdict {
+        let hunk = hunk.and_then(|hunk| self.review.hunks().get(hunk));
+        hunk.map_or(review::Verdict::Undecided, |hunk| hunk.verdict)
+    }
+
+    /// Returns the numbers of accepted, of rejected and of all hunks.
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        let count = |verdict| self.review.count(verdict);
+        let all = self.review.hunks().len();
+        (count(review::Verdict::Accepted), count(review::Verdict::Rejected), all)
+    }
+
+    /// Sets the verdict about the current hunk, and goes to the next hunk without a verdict. Returns false if
+    /// there is no hunk.
+    pub(crate) fn decide(&mut self, verdict: review::Verdict, page: usize) -> bool {
+        let is_decided = self.review.decide(self.hunk, verdict);
+        let undecided = |hunk: &usize| self.verdict(Some(*hunk)) == review::Verdict::Undecided;
+        let next = (self.hunk..self.review.hunks().len()).find(undecided);
+        let next = next.filter(|_| verdict != review::Verdict::Undecided);
+        self.show_hunk(next.unwrap_or(self.hunk), page);
+        is_decided
+    }
+
+    /// Returns the outcome that accepts the hunks that were not rejected. If the file has changed, the first
+    /// call returns the question to the person, and the second call is the answer.
+    pub(crate) fn accepted(&mut self) -> Result<Outcome, &'static str> {
+        let outcome = self.review.outcome_with(review::Verdict::Accepted);
+        outcome.map_err(|_| {
+            self.review.confirm();
+            "the file has changed since the proposal came: look at it, a again accepts"
+        })
+    }
+
+    /// Starts an edit of the text that would be accepted, with the cursor at the current hunk.
     pub(crate) fn edit(&mut self) {
-        let mut buffer = Buffer::new(self.contents().to_owned());
-        let line = self.changes.rows.iter().skip(self.changes.begins().next().unwrap_or_default());
-        let number = line.filter_map(|row| match row {
-            super::change::Row::Line(line) => line.new,
-            super::change::Row::Hidden(_) => None,
-        });
-        buffer.point(number.take(1).next().unwrap_or(1).saturating_sub(1), 0, false);
+        let mut buffer = Buffer::new(self.review.preview());
+        let before = self.review.hunks().iter().take(self.hunk);
+        let shift = |line: usize, hunk: &review::Hunk| match hunk.verdict {
+            review::Verdict::Rejected => line,
+            _ => line.saturating_add(hunk.target.len()).saturating_sub(hunk.base.len()),
+        };
+        let line = self.review.hunks().get(self.hunk).map_or(0, |hunk| hunk.base.start);
+        buffer.point(before.fold(line, shift), 0, false);
         self.editing = Some(buffer);
     }
 
     /// Ends the edit, and computes the changes again.
     pub(crate) fn stop_editing(&mut self) {
         let Some(buffer) = self.editing.take() else { return };
-        let text = buffer.text().as_str();
-        self.edited = (text != self.proposal.diff.new_file_contents).then(|| text.to_owned());
-        self.changes = Changes::between(&self.old, self.contents());
-        self.top = 0;
+        self.review.edit(buffer.text().as_str());
+        self.compared();
     }
 
-    /// Returns the call and its answer for a verdict.
-    pub(crate) fn decided(self, verdict: Verdict) -> (Call<OpenDiff>, DiffOutcome) {
-        self.proposal.decided(verdict, self.edited)
-    }
-
-    /// Scrolls. `wide` is true if the diff is shown side by side.
-    pub(crate) fn scroll(&mut self, rows: isize, wide: bool, page: usize) {
-        let last = self.length(wide).saturating_sub(page);
-        self.top = self.top.saturating_add_signed(rows).min(last);
-    }
-
-    /// Goes to the next change, or to the previous one.
-    pub(crate) fn next_change(&mut self, forward: bool, wide: bool, page: usize) {
-        let place = |row: usize| if wide { self.changes.pair_of(row) } else { row };
-        // One line above the change is shown too, for orientation.
-        let begins: Vec<usize> = self.changes.begins().map(|row| place(row).saturating_sub(1)).collect();
-        let next = if forward {
-            begins.iter().find(|begin| **begin > self.top)
-        } else {
-            begins.iter().rev().find(|begin| **begin < self.top)
-        };
-        if let Some(next) = next {
-            self.top = (*next).min(self.length(wide).saturating_sub(page));
+    /// Returns the words for the accepted part of the proposal; empty for the proposal as it came.
+    pub(crate) fn part(&self) -> String {
+        match self.counts() {
+            _ if self.is_edited() => ", as you changed it".into(),
+            (_, 0, _) => String::new(),
+            (_, rejected, all) => format!(", {} of {all} changes", all.saturating_sub(rejected)),
         }
     }
 
-    /// Switches between the views; the other one begins at the same place.
-    pub(crate) fn switch(&mut self, to_wide: bool) {
-        self.top = if to_wide { self.changes.pair_of(self.top) } else { self.changes.row_of(self.top) };
+    /// Returns the call and its answer.
+    pub(crate) fn decided(self, outcome: Outcome) -> (Call<OpenDiff>, DiffOutcome) {
+        match outcome {
+            Outcome::Accepted => self.proposal.decided(Verdict::Accept, None),
+            Outcome::AcceptedWith(text) => self.proposal.decided(Verdict::Accept, Some(text)),
+            Outcome::Rejected => self.proposal.decided(Verdict::Reject, None),
+        }
     }
 
-    fn length(&self, wide: bool) -> usize {
-        if wide { self.changes.pairs.len() } else { self.changes.rows.len() }
+    /// Makes the rows of the screen, if its form or the changes are new. What was at the top stays there.
+    pub(crate) fn fit(&mut self, form: Form, page: usize) {
+        if self.form != Some(form) {
+            let is_first = self.form.is_none();
+            let row = self.strips.get(self.top).map(|strip| self.row_of(strip));
+            self.form = Some(form);
+            self.strips = strips(&self.changes, form);
+            match row {
+                _ if is_first => self.show_hunk(self.hunk, page),
+                Some(row) => self.top = self.strip_of(row),
+                None => {}
+            }
+        }
+        self.top = self.top.min(self.last(page));
+    }
+
+    /// Scrolls. The current hunk is one that is visible, if any is.
+    pub(crate) fn scroll(&mut self, rows: isize, page: usize) {
+        self.top = self.top.saturating_add_signed(rows).min(self.last(page));
+        let shown = self.strips.iter().skip(self.top).take(page);
+        let mut hunks = shown.filter_map(|strip| self.changes.hunk_of(self.row_of(strip)));
+        if let Some(first) = hunks.next() {
+            self.hunk = self.hunk.clamp(first, hunks.next_back().unwrap_or(first));
+        }
+    }
+
+    /// Goes to the next hunk, or to the previous one.
+    pub(crate) fn next_hunk(&mut self, forward: bool, page: usize) {
+        let next = if forward { self.hunk.saturating_add(1) } else { self.hunk.saturating_sub(1) };
+        self.show_hunk(next, page);
+    }
+
+    /// Goes to the beginning and the first hunk, or to the end and the last one.
+    pub(crate) fn go_to_end(&mut self, forward: bool, page: usize) {
+        self.show_hunk(if forward { usize::MAX } else { 0 }, page);
+        self.top = if forward { self.last(page) } else { 0 };
+    }
+
+    fn show_hunk(&mut self, hunk: usize, page: usize) {
+        self.hunk = hunk.min(self.review.hunks().len().saturating_sub(1));
+        // One row above the hunk is shown too, for orientation.
+        let begin = self.strip_of(self.changes.begin(self.hunk)).saturating_sub(1);
+        self.top = begin.min(self.last(page));
+    }
+
+    /// Takes over a new comparison of the texts.
+    fn compared(&mut self) {
+        self.changes = Changes::of(&self.review);
+        self.form = None;
+        self.hunk = self.hunk.min(self.review.hunks().len().saturating_sub(1));
+    }
+
+    /// Returns the first row of the diff on a row of the screen.
+    fn row_of(&self, strip: &Strip) -> usize {
+        if self.is_wide() { self.changes.row_of(strip.at) } else { strip.at }
+    }
+
+    /// Returns the first row of the screen with a row of the diff.
+    fn strip_of(&self, row: usize) -> usize {
+        let at = if self.is_wide() { self.changes.pair_of(row) } else { row };
+        self.strips.partition_point(|strip| strip.at < at)
+    }
+
+    fn is_wide(&self) -> bool {
+        self.form.is_some_and(|form| form.wide)
+    }
+
+    fn last(&self, page: usize) -> usize {
+        self.strips.len().saturating_sub(page)
+    }
+}
+
+impl Old {
+    /// Takes over a change on disk.
+    pub(crate) fn found(&mut self, changed: &Changed) {
+        let Some((real, stamp)) = &mut self.place else { return };
+        if *real == changed.real && *stamp == changed.seen {
+            *stamp = changed.stamp;
+            self.text = match &changed.text {
+                _ if !changed.stamp.exists => OldText::Nothing,
+                Ok(text) => OldText::Text(text.clone()),
+                Err(reason) => OldText::Hidden(reason.clone()),
+            };
+        }
+    }
+}
+
+impl OldText {
+    /// Returns the text, which is empty if there is none, or if it is not shown.
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Nothing | Self::Hidden(_) => "",
+        }
     }
 }

@@ -185,13 +185,13 @@ fn proposal_has_notices_for_the_person() {
     desk.wait(3000);
     desk.call(agent, &diff(&desk, "a.txt", "new\n"));
     desk.shows("the file has changes here that are not saved");
-    desk.shows("- one");
+    desk.shows("- xone");
     desk.keys("\t");
     desk.call(agent, &OpenDiff::new("/etc/hostname", "x\n", "t"));
     desk.keys("\t");
     desk.shows("it lies outside of the open folders; all of the proposal is shown as new");
     desk.shows("proposes /etc/hostname  +1 −0");
-    let mut moved = OpenDiff::new(desk.path("b.txt"), OLD, "t2");
+    let mut moved = OpenDiff::new(desk.path("b.txt"), format!("x{OLD}"), "t2");
     moved.old_file_path = desk.path("a.txt");
     desk.call(agent, &moved);
     desk.keys("\t");

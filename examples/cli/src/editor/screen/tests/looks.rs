@@ -117,7 +117,7 @@ fn proposal_is_shown_in_both_views() {
             "   4   }                                         │   5   }",
             "",
             " ● claude-code 2.1 · openDiff src/main.rs",
-            " a accept  r reject  e edit  v view  n next  p prev  Esc later  ^Q quit                     F1 help",
+            " a accept  r reject  e edit  v view  n next  p prev  y this one  x not this  Esc later      F1 help",
         ],
     );
     desk.app.resize((40, 10));

@@ -13,6 +13,7 @@ mod names;
 mod panic;
 mod person;
 mod privacy;
+mod review;
 mod search;
 mod sizes;
 

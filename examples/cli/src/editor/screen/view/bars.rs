@@ -75,11 +75,15 @@ fn proposal(model: &Model, area: Rect, canvas: &mut Canvas) {
     let next: Vec<&str> = next.map(|open| open.label.as_str()).collect();
     let long = format!("then {} · {right}", next.join(", "));
     let changed = format!("  +{} −{}", open.changes.added, open.changes.removed);
-    let edited = if open.is_edited() { "  edited" } else { "" };
+    let decided = match open.counts() {
+        (0, 0, _) => String::new(),
+        (accepted, rejected, all) => format!("  ✓ {accepted} ✗ {rejected} of {all}"),
+    };
+    let edited = format!("{decided}{}", if open.is_edited() { "  edited" } else { "" });
     let verb = if open.editing.is_some() { "editing the proposal for" } else { "proposes" };
     let who =
         if open.editing.is_some() { format!(" ✻ {verb} ") } else { format!(" ✻ {} {verb} ", open.who) };
-    let used = width(&who).saturating_add(width(&changed)).saturating_add(width(edited));
+    let used = width(&who).saturating_add(width(&changed)).saturating_add(width(&edited));
     let room = usize::from(area.width);
     if count > 1 && used.saturating_add(width(&open.label)).saturating_add(width(&long)) < room {
         right = long;
@@ -87,13 +91,13 @@ fn proposal(model: &Model, area: Rect, canvas: &mut Canvas) {
     // If room is short, the name of the file has priority.
     let who =
         if used.saturating_add(width(&right)).saturating_add(12) > room { " ✻ ".to_owned() } else { who };
-    let used = width(&who).saturating_add(width(&changed)).saturating_add(width(edited));
+    let used = width(&who).saturating_add(width(&changed)).saturating_add(width(&edited));
     let free = room.saturating_sub(used).saturating_sub(width(&right));
     let end = canvas.write(area, &who, Ink::HeaderDim);
     canvas.write(Rect { width: area.width.min(2), ..area }, " ✻", Ink::HeaderMark);
     let end = canvas.write(rest(area, end), &fitted_end(&open.label, free), Ink::Header);
     let end = canvas.write(rest(area, end), &changed, Ink::HeaderDim);
-    canvas.write(rest(area, end), edited, Ink::HeaderMark);
+    canvas.write(rest(area, end), &edited, Ink::HeaderMark);
     right_aligned(canvas, area, &right, Ink::HeaderDim);
 }
 
@@ -251,10 +255,12 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
     };
     let mut end = area.x.saturating_add(1);
     let count = model.proposals.len();
+    let changes_shown = model.proposed().map_or(0, |open| open.counts().2);
     for (key, action, does) in short(model.context()) {
         let is_of_use = match action {
             Action::ShowProposal => count > 0,
             Action::NextProposal => count > 1,
+            Action::AcceptChange | Action::RejectChange => changes_shown > 1,
             // This key has a fixed place.
             Action::Help => false,
             _ => true,

@@ -9,7 +9,7 @@ mod prompt;
 mod proposal;
 mod text;
 
-use super::layout::layout;
+use super::layout::{layout, shown};
 use super::model::{Focus, Model, PageKind};
 use canvas::Canvas;
 
@@ -23,9 +23,7 @@ pub(crate) fn draw(model: &Model) -> Canvas {
     if let Some(area) = layout.main {
         match (model.page, model.proposed(), model.document()) {
             (Some(page), _, _) => pages::draw(model, page, area, &mut canvas),
-            (None, Some(open), _) => {
-                proposal::draw(open, super::layout::shown(model).wide, area, &mut canvas)
-            }
+            (None, Some(open), _) => proposal::draw(open, shown(model).wide, area, &mut canvas),
             (None, None, Some(document)) => {
                 let has_focus = model.focus == Focus::Text;
                 let problem = |line: usize| document.problem_in(line).is_some();
@@ -57,6 +55,7 @@ pub(crate) fn reveal(model: &mut Model) {
         let columns = text::columns(buffer, main);
         buffer.reveal(main.rows(), columns);
     }
+    fit_proposal(model);
     if let (Some(page), Some(main)) = (model.page, layout.main) {
         let last = pages::length(model, page.kind).saturating_sub(main.rows());
         let top = match (page.kind, model.written.cursor()) {
@@ -66,6 +65,15 @@ pub(crate) fn reveal(model: &mut Model) {
             (PageKind::Help | PageKind::Activity, _) => page.top,
         };
         model.page = Some(super::model::Page { top: top.min(last), ..page });
+    }
+}
+
+/// Fits the shown proposal to the screen.
+pub(crate) fn fit_proposal(model: &mut Model) {
+    let (shown, main) = (shown(model), layout(model).main);
+    if let (None, Some(main), Some(open)) = (model.page, main, model.proposed_mut()) {
+        let form = proposal::form(open, shown.wide, main.width);
+        open.fit(form, shown.rows);
     }
 }
 

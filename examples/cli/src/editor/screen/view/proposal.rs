@@ -4,7 +4,13 @@ use super::canvas::{Canvas, Ink, fitted};
 use super::text;
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::change::{Kind, Line, Row};
+use crate::editor::screen::model::columns::width;
 use crate::editor::screen::model::proposal::Proposed;
+use crate::editor::screen::model::strips::{Form, Piece, Strip};
+use ide_mcp_review::Verdict;
+
+/// The columns of the sign of a line and the space behind it.
+const SIGN: u16 = 2;
 
 pub(crate) fn draw(open: &Proposed, wide: bool, area: Rect, canvas: &mut Canvas) {
     canvas.fill(area, Ink::Text);
@@ -12,7 +18,7 @@ pub(crate) fn draw(open: &Proposed, wide: bool, area: Rect, canvas: &mut Canvas)
         return text::draw(buffer, |_| false, true, area, canvas);
     }
     let mut area = area;
-    for notice in &open.notices {
+    for notice in open.notices() {
         if area.height > 1 {
             let line = Rect { height: 1, ..area };
             canvas.fill(line, Ink::Notice);
@@ -25,79 +31,117 @@ pub(crate) fn draw(open: &Proposed, wide: bool, area: Rect, canvas: &mut Canvas)
         return;
     }
     let digits = digits(open);
-    if wide {
-        side_by_side(open, digits, area, canvas);
-    } else {
-        unified(open, digits, area, canvas);
-    }
-}
-
-fn unified(open: &Proposed, digits: usize, area: Rect, canvas: &mut Canvas) {
-    let rows = open.changes.rows.iter().skip(open.top);
-    for (y, row) in (area.y..area.y.saturating_add(area.height)).zip(rows) {
+    let strips = open.strips.iter().skip(open.top);
+    for (y, strip) in (area.y..area.y.saturating_add(area.height)).zip(strips) {
         let line = Rect { y, height: 1, ..area };
-        match row {
-            Row::Hidden(count) => hidden(*count, line, canvas),
-            Row::Line(change) => {
-                let number =
-                    |number: Option<usize>| number.map_or_else(String::new, |number| number.to_string());
-                let numbers = format!(" {:>digits$} {:>digits$} ", number(change.old), number(change.new));
-                one(change, &numbers, open.left, line, canvas);
-            }
+        if wide {
+            side_by_side(open, strip, digits, line, canvas);
+        } else {
+            unified(open, strip, digits, line, canvas);
         }
     }
 }
 
-fn side_by_side(open: &Proposed, digits: usize, area: Rect, canvas: &mut Canvas) {
-    let half = area.width.saturating_sub(1) / 2;
-    let line_of = |row: Option<usize>| match row.and_then(|row| open.changes.rows.get(row)) {
-        Some(Row::Line(line)) => Some(line),
-        _ => None,
+/// Returns the form of a diff on a screen of this width.
+pub(crate) fn form(open: &Proposed, wide: bool, width: u16) -> Form {
+    let digits = u16::try_from(digits(open)).unwrap_or(u16::MAX);
+    let text = |width: u16, numbers: u16| {
+        let before = numbers.saturating_mul(digits.saturating_add(1)).saturating_add(1).saturating_add(SIGN);
+        usize::from(width.saturating_sub(before))
     };
-    let pairs = open.changes.pairs.iter().skip(open.top);
-    for (y, pair) in (area.y..area.y.saturating_add(area.height)).zip(pairs) {
-        let line = Rect { y, height: 1, ..area };
-        if let Some(Row::Hidden(count)) = pair.old.and_then(|row| open.changes.rows.get(row)) {
-            hidden(*count, line, canvas);
-            continue;
+    let (left, right) = halves(width);
+    // Both sides are broken at equal columns, so that equal parts are side by side.
+    let columns = if wide { text(left.min(right), 1) } else { text(width, 2) };
+    Form { wide, columns }
+}
+
+/// Returns the widths of the sides, which have a line between them.
+const fn halves(width: u16) -> (u16, u16) {
+    let left = width.saturating_sub(1) / 2;
+    (left, width.saturating_sub(left).saturating_sub(1))
+}
+
+fn unified(open: &Proposed, strip: &Strip, digits: usize, line: Rect, canvas: &mut Canvas) {
+    match (open.changes.rows.get(strip.at), strip.pieces[0]) {
+        (Some(Row::Hidden(count)), _) => hidden(*count, line, canvas),
+        (Some(Row::Line(change)), Some(piece)) => {
+            let number = |number: Option<usize>| number.map_or_else(String::new, |number| number.to_string());
+            let numbers = format!(" {:>digits$} {:>digits$} ", number(change.old), number(change.new));
+            one(open, change, piece, &numbers, line, canvas);
+            mark(open, change.hunk, piece, line, canvas);
         }
-        let right = half.saturating_add(1);
-        let sides = [
-            (line_of(pair.old), Rect { width: half, ..line }, false),
-            (
-                line_of(pair.new),
-                Rect { x: area.x.saturating_add(right), width: area.width.saturating_sub(right), ..line },
-                true,
-            ),
-        ];
-        for (change, side, is_new) in sides {
-            let Some(change) = change else {
-                canvas.fill(side, Ink::Gap);
-                continue;
-            };
-            let number = if is_new { change.new } else { change.old };
-            one(change, &format!(" {:>digits$} ", number.unwrap_or_default()), open.left, side, canvas);
-        }
-        canvas.write(Rect { x: area.x.saturating_add(half), width: 1, ..line }, "│", Ink::Rule);
+        _ => {}
     }
 }
 
-/// Draws a line of a diff, with these numbers before it.
-fn one(change: &Line, numbers: &str, left: usize, line: Rect, canvas: &mut Canvas) {
-    let (sign, ink, strong, number) = match change.kind {
-        Kind::Same => ("  ", Ink::Text, Ink::Text, Ink::Number),
-        Kind::Removed => ("- ", Ink::Removed, Ink::RemovedStrong, Ink::RemovedNumber),
-        Kind::Added => ("+ ", Ink::Added, Ink::AddedStrong, Ink::AddedNumber),
+fn side_by_side(open: &Proposed, strip: &Strip, digits: usize, line: Rect, canvas: &mut Canvas) {
+    let Some(pair) = open.changes.pairs.get(strip.at) else { return };
+    let row = |row: Option<usize>| row.and_then(|row| open.changes.rows.get(row));
+    if let Some(Row::Hidden(count)) = row(pair.old) {
+        return hidden(*count, line, canvas);
+    }
+    let (left, right) = halves(line.width);
+    let middle = line.x.saturating_add(left);
+    let sides = [
+        (row(pair.old), strip.pieces[0], Rect { width: left, ..line }),
+        (row(pair.new), strip.pieces[1], Rect { x: middle.saturating_add(1), width: right, ..line }),
+    ];
+    for (is_new, (row, piece, side)) in [false, true].into_iter().zip(sides) {
+        let (Some(Row::Line(change)), Some(piece)) = (row, piece) else {
+            canvas.fill(side, Ink::Gap);
+            continue;
+        };
+        let number = if is_new { change.new } else { change.old };
+        one(open, change, piece, &format!(" {:>digits$} ", number.unwrap_or_default()), side, canvas);
+        mark(open, change.hunk, piece, side, canvas);
+    }
+    canvas.write(Rect { x: middle, width: 1, ..line }, "│", Ink::Rule);
+}
+
+/// Draws a piece of a line of a diff, with these numbers before its first piece.
+fn one(open: &Proposed, change: &Line, piece: Piece, numbers: &str, line: Rect, canvas: &mut Canvas) {
+    let (sign, ink, strong, number) = match (open.verdict(change.hunk), change.kind) {
+        (_, Kind::Same) => ("  ", Ink::Text, Ink::Text, Ink::Number),
+        (Verdict::Rejected, Kind::Removed) => ("- ", Ink::Dim, Ink::Dim, Ink::Number),
+        (Verdict::Rejected, Kind::Added) => ("+ ", Ink::Dim, Ink::Dim, Ink::Number),
+        (_, Kind::Removed) => ("- ", Ink::Removed, Ink::RemovedStrong, Ink::RemovedNumber),
+        (_, Kind::Added) => ("+ ", Ink::Added, Ink::AddedStrong, Ink::AddedNumber),
     };
     canvas.fill(line, ink);
-    let behind = canvas.write(line, numbers, number);
+    let is_first = piece == Piece::From(0);
+    let blank = " ".repeat(numbers.chars().count());
+    let behind = canvas.write(line, if is_first { numbers } else { &blank }, number);
     let behind = canvas.write(text::rest(line, behind), sign, ink);
     let body = text::rest(line, behind);
-    let is_strong = |byte: usize| change.strong.iter().any(|range| range.contains(&byte));
-    let ink_of = |byte: usize| if is_strong(byte) { strong } else { ink };
-    let end = canvas.write_cut(body, left, &change.text, ink_of, number);
-    if change.unended {
+    let columns = open.form.map_or(usize::MAX, |form| form.columns);
+    let body = Rect { width: body.width.min(u16::try_from(columns).unwrap_or(u16::MAX)), ..body };
+    let left = match piece {
+        Piece::From(column) => column,
+        Piece::Folded(count) => {
+            canvas.write(body, &format!("⋯ {count} rows of the line"), number);
+            return;
+        }
+    };
+    let is_changed = |byte: usize| change.changed.iter().any(|range| range.contains(&byte));
+    let ink_of = |byte: usize| if change.is_strong && is_changed(byte) { strong } else { ink };
+    let end = canvas.write_from(body, left, &change.text, ink_of);
+    let is_last = || width(&change.text) <= left.saturating_add(body.width.into());
+    if change.unended && is_last() {
         canvas.write(text::rest(line, end.saturating_add(1)), "(no line end)", number);
+    }
+}
+
+/// Marks the verdict about a hunk, and the hunk that keys act on.
+fn mark(open: &Proposed, hunk: Option<usize>, piece: Piece, line: Rect, canvas: &mut Canvas) {
+    let is_first = piece == Piece::From(0);
+    let sign = match open.verdict(hunk) {
+        Verdict::Accepted if is_first => "✓",
+        Verdict::Rejected if is_first => "✗",
+        _ => " ",
+    };
+    if hunk.is_some() {
+        let ink = if hunk == Some(open.hunk) { Ink::Row } else { Ink::Number };
+        canvas.write(Rect { width: line.width.min(1), ..line }, sign, ink);
     }
 }
 

@@ -1,0 +1,63 @@
+//! The verdict of the person about a proposal, and its way to the agent.
+
+use super::app::App;
+use super::disk;
+use crate::editor::diffs::Verdict;
+use ide_mcp::ide::{DiffOutcome, Host};
+use ide_mcp::rpc::CallId;
+use ide_mcp_review::Outcome;
+
+impl App {
+    /// Rejects the shown proposal at once, and accepts it after a look at its file.
+    pub(crate) fn decide(&mut self, host: &mut Host, verdict: Verdict) -> Result<(), String> {
+        let Some(open) = self.model.proposed() else { return Ok(()) };
+        let call = open.proposal.call.id();
+        if verdict == Verdict::Reject {
+            return self.answer(host, call, Outcome::Rejected);
+        }
+        let mut seen = self.seen();
+        seen.files.retain(|(real, _)| open.is_of(real));
+        seen.folders.clear();
+        let look = move |disk: &mut disk::Disk| disk::look(&disk.folders, seen);
+        self.disk.run(Some(call), look, move |app, host, _, found| {
+            app.stale = true;
+            app.found(found);
+            app.accept(host, call);
+        });
+        Ok(())
+    }
+
+    /// Accepts a proposal if the text of its file is the one that the person has seen.
+    fn accept(&mut self, host: &mut Host, call: CallId) {
+        let mut proposals = self.model.proposals.iter();
+        let Some(at) = proposals.position(|open| open.proposal.call.id() == call) else { return };
+        self.model.compare(at);
+        // The person can have begun an edit in the meantime.
+        let open = self.model.proposals.get_mut(at).filter(|open| open.editing.is_none());
+        let Some(open) = open else { return };
+        let done = match open.accepted() {
+            Ok(outcome) => self.answer(host, call, outcome),
+            Err(question) => Err(question.into()),
+        };
+        self.show_problem(done);
+    }
+
+    fn answer(&mut self, host: &mut Host, call: CallId, outcome: Outcome) -> Result<(), String> {
+        let Some(taken) = self.model.take_proposal(call) else { return Ok(()) };
+        let (label, part) = (taken.label.clone(), taken.part());
+        let document = self.model.documents.iter_mut().find(|document| taken.is_of(&document.real));
+        let (call, outcome) = taken.decided(outcome);
+        host.answer(call, &outcome)
+            .map_err(|gone| format!("the verdict about {label} came too late: {gone}"))?;
+        match outcome {
+            DiffOutcome::Accepted { contents } => {
+                if let Some(document) = document {
+                    document.accepted = Some((document.buffer.state(), contents));
+                }
+                self.model.decided(&label, Verdict::Accept, &part);
+            }
+            _ => self.model.decided(&label, Verdict::Reject, ""),
+        }
+        Ok(())
+    }
+}
