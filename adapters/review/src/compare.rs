@@ -76,6 +76,19 @@ mod tests {
     }
 
     #[test]
+    fn touching_operations_are_one_hunk() {
+        let ops = [
+            DiffOp::Equal { old_index: 0, new_index: 0, len: 1 },
+            DiffOp::Delete { old_index: 1, old_len: 2, new_index: 1 },
+            DiffOp::Insert { old_index: 3, new_index: 1, new_len: 1 },
+            DiffOp::Equal { old_index: 3, new_index: 2, len: 1 },
+            DiffOp::Delete { old_index: 4, old_len: 1, new_index: 3 },
+        ];
+        let places = joined(&ops, 10).into_iter().map(|hunk| (hunk.base, hunk.target)).collect::<Vec<_>>();
+        assert_eq!(places, [(11..13, 11..12), (14..15, 13..13)]);
+    }
+
+    #[test]
     fn too_many_lines_are_one_hunk() {
         // The first and the last line differ, and half of the others are equal.
         let text = |mark: &str, lines: usize| -> String {

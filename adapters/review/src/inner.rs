@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The largest number of bytes in one call of [`Review::rows`](crate::Review::rows) that are compared by
 /// words, of both texts together. At optimization level 1, so many bytes of random words take 0.2 s, so an
 /// editor is not blocked. Beyond the bound, a line has one range, from its first to its last difference.
-pub const MAX_COMPARED_WORDS: usize = 64 * 1024;
+pub const MAX_COMPARED_BYTES: usize = 64 * 1024;
 
 /// The largest number of lines of a hunk that are compared by words. A larger block was written anew, and its
 /// words are found in lines that have nothing to do with them.
@@ -18,7 +18,7 @@ pub(crate) struct Budget(usize);
 
 impl Default for Budget {
     fn default() -> Self {
-        Self(MAX_COMPARED_WORDS)
+        Self(MAX_COMPARED_BYTES)
     }
 }
 
@@ -64,20 +64,16 @@ fn by_words(old: &[&str], new: &[&str], (of_old, of_new): (&mut Ranges, &mut Ran
     let mut options = InlineChangeOptions::new();
     options.semantic_cleanup(true);
     for change in diff.iter_inline_changes_with_options(&all, options) {
-        let (side, lines, number) = match change.tag() {
-            ChangeTag::Insert => (&mut *of_new, new, change.new_index()),
-            ChangeTag::Delete | ChangeTag::Equal => (&mut *of_old, old, change.old_index()),
+        let (side, number) = match change.tag() {
+            ChangeTag::Insert => (&mut *of_new, change.new_index()),
+            ChangeTag::Delete | ChangeTag::Equal => (&mut *of_old, change.old_index()),
         };
-        let line = number.and_then(|number| side.get_mut(number).zip(lines.get(number)));
-        let Some((ranges, line)) = line else { continue };
+        let Some(ranges) = number.and_then(|number| side.get_mut(number)) else { continue };
         let mut at = 0_usize;
         for (is_changed, piece) in change.values() {
-            let end = at.saturating_add(piece.len()).min(content(line).len());
-            if *is_changed && at < end {
-                match ranges.last_mut() {
-                    Some(last) if last.end == at => last.end = end,
-                    _ => ranges.push(at..end),
-                }
+            let end = at.saturating_add(piece.len());
+            if *is_changed {
+                ranges.push(at..end);
             }
             at = end;
         }
@@ -161,6 +157,6 @@ mod tests {
         assert_eq!(count(&old, &new, bytes), (2, 0), "as many lines and bytes as are compared");
         assert_eq!(count(&old, &new, bytes - 1), (1, bytes - 1), "a byte more");
         let (old, new) = (block("a", MAX_BLOCK_LINES + 1), block("b", MAX_BLOCK_LINES + 1));
-        assert_eq!(count(&old, &new, MAX_COMPARED_WORDS), (1, MAX_COMPARED_WORDS), "a line more");
+        assert_eq!(count(&old, &new, MAX_COMPARED_BYTES), (1, MAX_COMPARED_BYTES), "a line more");
     }
 }

@@ -19,20 +19,17 @@
 //! # States
 //!
 //! ```text
-//!                 decide, decide_all, decide_rest, edit, discard_edit
-//!                        ┌──────┐
-//!            new         ▼      │      set_base(another text)
-//!          ──────▶    Reviewing ─┘ ──────────────────────────▶ Conflict ◀─┐ set_base
-//!                        ▲  ▲                                  │ │  │  └──┘ (a third text)
-//!                        │  └──────────────────────────────────┘ │  │
-//!                        │      set_base(the original text)      │  │ decide …, edit, discard_edit:
-//!                        │                                       │  │ stays in Conflict
-//!      set_base(the      │                              confirm  │
-//!      original text)    │                                       ▼
-//!                        └────────────────────────────────── Confirmed
-//!                                                                │  set_base(a third text)
-//!                                                                └───────────▶ Conflict
+//!   new          set_base(another text)                 confirm
+//!  ────▶ Reviewing ───────────────────────▶ Conflict ───────────────▶ Confirmed
+//!         ▲    ▲    set_base(the original)   │    ▲   set_base(a third)  │   │
+//!         │    └─────────────────────────────┘    └──────────────────────┘   │
+//!         └──────────────────────────────────────────────────────────────────┘
+//!                              set_base(the original)
 //! ```
+//!
+//! Verdicts and edits are possible in each state, and lead to no other state. A text equal to the current
+//! base has no effect. [`Review::is_conflict`] returns true in `Conflict`, and
+//! [`Review::has_other_base`] in `Conflict` and in `Confirmed`.
 //!
 //! [`Review::outcome`] has an answer in the states `Reviewing` and `Confirmed`, if no hunk is undecided.
 //!
@@ -63,7 +60,7 @@
 //! # Bounds
 //!
 //! The crate reads no clock, so equal texts have equal hunks on every machine, and the bounds are counts:
-//! [`MAX_COMPARED_LINES`], [`MAX_COMPARED_WORDS`] and [`MAX_BLOCK_LINES`]. Beyond them the hunks are larger
+//! [`MAX_COMPARED_LINES`], [`MAX_COMPARED_BYTES`] and [`MAX_BLOCK_LINES`]. Beyond them the hunks are larger
 //! or the ranges within lines wider, and all laws hold.
 
 mod compare;
@@ -77,7 +74,7 @@ mod unified;
 
 pub use compare::MAX_COMPARED_LINES;
 pub use hunk::{Hunk, Verdict};
-pub use inner::{MAX_BLOCK_LINES, MAX_COMPARED_WORDS};
+pub use inner::{MAX_BLOCK_LINES, MAX_COMPARED_BYTES};
 pub use outcome::{Outcome, Unfinished};
 pub use review::Review;
 pub use rows::{Line, LineKind, Row};

@@ -166,7 +166,7 @@ impl Review {
     /// Ends a conflict: the person has seen the hunks against the current base. Without a conflict, it has no
     /// effect.
     pub fn confirm(&mut self) {
-        self.is_confirmed = self.has_other_base();
+        self.is_confirmed = true;
     }
 
     /// Returns the answer for the program that proposed the text. A rejection of the whole proposal needs no

@@ -72,6 +72,7 @@ mod tests {
                 "a\nc",
                 "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n",
             ),
+            ("a gap of twice the context", "1\n2\n3\n4\n", "2\n3\n", "@@ -1,4 +1,2 @@\n-1\n 2\n 3\n-4\n"),
             (
                 "two groups",
                 "1\n2\n3\n4\n5\n6\n",

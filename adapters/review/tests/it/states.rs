@@ -44,6 +44,7 @@ fn verdicts_determine_the_outcome() {
 #[test]
 fn verdicts_of_all_and_rest_differ() {
     let mut review = Review::new(BASE, PROPOSAL);
+    assert_eq!(review.preview(), PROPOSAL, "undecided hunks are part of the preview");
     review.decide(1, Verdict::Rejected);
     let first_alone = Ok(Outcome::AcceptedWith("one\n2\n3\n4\n5\n".into()));
     assert_eq!(review.outcome_with(Verdict::Accepted), first_alone);
