@@ -27,9 +27,10 @@ pub struct Line {
     pub target: Option<usize>,
     /// The index of the hunk of a removed or added line.
     pub hunk: Option<usize>,
-    /// The bytes that differ from the line on the other side, without the line ends, in order and without an overlap; they begin and
-    /// end at characters. An empty range is a place at which the other line has more. There are no ranges in
-    /// hunks that have more or fewer lines than before, because their lines have no counterparts.
+    /// The bytes that differ from the line on the other side, without the line ends, in order and without an
+    /// overlap; they begin and end at characters. An empty range is a place at which the other line has more.
+    /// There are no ranges in hunks that have more or fewer lines than before, because their lines have no
+    /// counterparts.
     pub changed: Vec<Range<usize>>,
 }
 
