@@ -3,7 +3,7 @@
 use crate::replay::portable::Portable;
 use crate::support::difference::ANY;
 use crate::support::json_line;
-use crate::support::message::{Kind, Message, read_member};
+use crate::support::message::{Fault, Kind, Message, read_member};
 use crate::support::transcript::{Side, Transcript, What};
 use crate::support::units::Units;
 use ide_mcp::Time;
@@ -221,8 +221,12 @@ impl Lines {
     fn outcome(&mut self, at: Time, message: &Message, id: &str) {
         let Some(Asked { line, at: asked, name, method }) = self.asked.remove(id) else { return };
         let outcome = match (&message.error, message.result.as_deref().and_then(|raw| value(raw.get()))) {
+            (Some(fault), _) if Fault::has_free_text(fault.code) => {
+                json!({ "error": { "code": fault.code } })
+            }
             (Some(fault), _) => {
-                json!({ "error": { "code": fault.code, "message": self.portable.expected(&fault.message.as_str().into()) } })
+                let message = self.portable.expected(&fault.message.as_str().into());
+                json!({ "error": { "code": fault.code, "message": message } })
             }
             (None, Some(result)) => json!({ "result": self.portable.expected(&essence(&method, result)) }),
             (None, None) => return self.comment(&format!("the answer to {name} is no answer")),

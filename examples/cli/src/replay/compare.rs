@@ -6,7 +6,7 @@
 use crate::replay::ids::Ids;
 use crate::replay::script::Expected;
 use crate::support::difference::{Extent, Place, difference, quote};
-use crate::support::message::Kind;
+use crate::support::message::{Fault, Kind};
 use crate::support::units::Unit;
 use ide_mcp::ws::frame::Opcode;
 use serde_json::Value;
@@ -46,12 +46,24 @@ pub(crate) fn compare(recorded: &Expected, now: &Expected, by: Comparison, ids: 
             match (serde_json::from_slice(a), serde_json::from_slice(b)) {
                 (Ok(a), Ok(mut b)) => {
                     ids.adopt(&a, &mut b);
+                    adopt_text(&a, &mut b);
                     difference(&a, &b, Extent::Whole)
                 }
                 _ => Some(whole()),
             }
         }
         _ => Some(whole()),
+    }
+}
+
+/// Gives an error of the replay the recorded text, if the code alone has a meaning.
+fn adopt_text(recorded: &Value, now: &mut Value) {
+    let code = |message: &Value| message.pointer("/error/code").and_then(Value::as_i64);
+    let is_free = code(recorded).is_some_and(Fault::has_free_text) && code(recorded) == code(now);
+    if let (true, Some(recorded), Some(now)) =
+        (is_free, recorded.pointer("/error/message"), now.pointer_mut("/error/message"))
+    {
+        *now = recorded.clone();
     }
 }
 

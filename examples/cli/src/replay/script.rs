@@ -4,8 +4,8 @@ use crate::replay::compare::Comparison;
 use crate::support::message::Message;
 use crate::support::transcript::{Side, Transcript, What};
 use crate::support::units::{Piece, Unit, Units, frame};
-use ide_mcp::Time;
 use ide_mcp::ws::frame::Opcode;
+use ide_mcp::{Machine as _, Time, Wire as _, ws};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -141,7 +141,9 @@ impl Script {
                 if from != side {
                     script.hear(at, conn, piece);
                 } else if let Some(unit) = piece.unit {
+                    let acceptance = script.acceptance(&unit);
                     script.expect(*number, at, conn, unit, piece.message);
+                    acceptance.into_iter().for_each(|piece| script.hear(at, conn, piece));
                 }
             }
             latest.insert((conn, from), (script.steps.len(), *number, at));
@@ -175,6 +177,21 @@ impl Script {
             script.steps.splice(step..step, expect);
         }
         script
+    }
+
+    /// Returns the answer to the request of an agent, which a recording of messages does not have.
+    fn acceptance(&self, unit: &Unit) -> Option<Piece> {
+        let Unit::Head(request) = unit else { return None };
+        if !self.messages_only || self.side != Side::Agent {
+            return None;
+        }
+        let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+        server.feed(Time::ZERO, request);
+        while server.poll_event().is_some() {}
+        // A client that offers the sub-protocol needs it in the answer.
+        server.accept(Some("mcp")).or_else(|_| server.accept(None)).ok()?;
+        let bytes = server.outgoing().to_vec();
+        Some(Piece { unit: Some(Unit::Head(bytes.clone())), bytes, message: None })
     }
 
     /// Adds the parts that are missing on a connection to `uncompared`.

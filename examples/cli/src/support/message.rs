@@ -20,6 +20,14 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
+impl Fault {
+    /// Returns true for a code whose meaning JSON-RPC defines alone, so that the text with it is free:
+    /// no JSON, no request, and no such method.
+    pub(crate) const fn has_free_text(code: i64) -> bool {
+        matches!(code, -32700 | -32600 | -32601)
+    }
+}
+
 /// An element of the content of a result.
 #[derive(Deserialize)]
 struct Content {

@@ -63,11 +63,27 @@ fn bytes_differ_in_spelling_too() {
 #[test]
 fn meaning_differs_by_values() {
     let ask = |id: u64, method: &str| text(&format!(r#"{{"id":{id},"method":"{method}"}}"#));
+    let error = |code: i64, message: &str| {
+        text(&format!(r#"{{"id":1,"error":{{"code":{code},"message":"{message}"}}}}"#))
+    };
     let answer = |result: &str| text(&format!(r#"{{"id":1,"result":{result}}}"#));
     let cases = [
         ("spelled otherwise", answer("[1]"), text(r#"{"result": [1.0], "id": 1}"#), None),
         ("a value", answer(r#"{"a":[1]}"#), answer(r#"{"a":[2]}"#), Some(("result.a[0]", "1", "2"))),
         ("the id of an own request", ask(9001, "ping"), ask(1, "ping"), None),
+        ("the text of no such method", error(-32601, "a"), error(-32601, "b"), None),
+        (
+            "the text of another error",
+            error(-32602, "a"),
+            error(-32602, "b"),
+            Some(("error.message", "\"a\"", "\"b\"")),
+        ),
+        (
+            "the code of an error",
+            error(-32601, "a"),
+            error(-32602, "a"),
+            Some(("error.code", "-32601", "-32602")),
+        ),
         (
             "another answer",
             text(r#"{"id":1,"result":1}"#),

@@ -38,6 +38,41 @@ fn recorded_editors_differ_in_ids_alone() {
 }
 
 #[test]
+fn recorded_clients_differ_in_names_alone() {
+    let place = Place::new("tap-clients");
+    for name in [EQUAL[0], EQUAL[1], "claude-code-2.1.330.jsonl"] {
+        let text = fs::read_to_string(fixture(name)).unwrap();
+        let (status, said) = replay(&place, &["--side", "agent", fixture(name).to_str().unwrap()]);
+        assert!(status == Some(1) && said.contains("first difference: line 2,"), "{name}: {said}");
+        assert!(
+            said.contains("params.clientInfo.") || said.contains("params.protocolVersion"),
+            "{name}: {said}"
+        );
+        let equal: String = text.lines().map(|line| as_our_client(line) + "\n").collect();
+        place.write("equal.jsonl", &equal);
+        let (status, said) = replay(&place, &["--side", "agent", "equal.jsonl"]);
+        assert_eq!(status, Some(0), "{name}: {said}");
+    }
+}
+
+/// Removes the names of a client that the client of this library does not send from a line of a
+/// recording, and writes the version of the protocol that it sends.
+fn as_our_client(line: &str) -> String {
+    let mut line: Value = serde_json::from_str(line).unwrap();
+    let Some(mut message) = line["text"].as_str().map(|text| serde_json::from_str::<Value>(text).unwrap())
+    else {
+        return line.to_string();
+    };
+    if message["method"] == "initialize" {
+        message["params"]["protocolVersion"] = json!("2025-11-25");
+        let info = message["params"]["clientInfo"].as_object_mut().unwrap();
+        info.retain(|name, _| name == "name" || name == "version");
+        line["text"] = message.to_string().into();
+    }
+    line.to_string()
+}
+
+#[test]
 fn independent_answers_come_in_any_order() {
     let place = Place::new("tap-order");
     let replay_of = |lines: &[Value]| {
