@@ -60,3 +60,46 @@ impl Said {
         Some(answer.unwrap_or_else(|| Piece { bytes, ..piece.clone() }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::units::frame;
+
+    #[test]
+    fn units_come_in_any_order() {
+        let mut said = Said::new(false);
+        for (place, next) in [(1, 0), (3, 0), (0, 2), (2, 4)] {
+            said.late.insert(place);
+            said.mark(place);
+            assert!(said.has(place) && said.late.is_empty(), "{place}");
+            assert_eq!(said.next, next, "after {place}");
+        }
+        assert!(!said.has(4) && said.early.is_empty());
+    }
+
+    #[test]
+    fn cut_answer_gets_new_id() {
+        let text = r#"{"id":9001,"result":1}"#;
+        for size in [5, 1000] {
+            let mut said = Said::new(false);
+            let mut peer = Units::new(true);
+            peer.push(b"GET / HTTP/1.1\r\n\r\n");
+            let bytes = frame(text, true);
+            let pieces: Vec<Piece> = bytes.chunks(size).flat_map(|chunk| peer.push(chunk)).collect();
+            let fed = |said: &mut Said| -> Vec<u8> {
+                pieces
+                    .iter()
+                    .filter_map(|piece| said.translate(piece, true))
+                    .flat_map(|piece| piece.bytes)
+                    .collect()
+            };
+            assert_eq!(fed(&mut said), bytes, "no id differs, pieces of {size}");
+            said.ids.learn(r#"{"id":9001,"method":"m"}"#, r#"{"id":1,"method":"m"}"#);
+            said.ids.learn(r#"{"id":9002,"method":"m"}"#, r#"{"id":2,"method":"m"}"#);
+            assert_eq!(fed(&mut said), frame(r#"{"id":1,"result":1}"#, true), "pieces of {size}");
+            assert_eq!(fed(&mut said), bytes, "answered already, pieces of {size}");
+            assert!(said.held.is_empty());
+        }
+    }
+}
