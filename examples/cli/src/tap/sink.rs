@@ -128,7 +128,7 @@ impl Sink {
             Kind::Transcript { .. } => {
                 format!("the transcript ends here: {error}; what is said goes on, unwritten")
             }
-            Kind::View => format!("the live view ends here: {error}; what is said goes on, unseen"),
+            Kind::View => format!("the live view ends here: {error}; the messages still pass"),
         };
         complain("tap", &text);
     }

@@ -68,6 +68,8 @@ impl Word {
     fn agrees(&self, row: &Row) -> bool {
         match self {
             Self::From(side) => row.from == Some(*side),
+            // An error is an answer too.
+            Self::Kind(Kind::Answer) => matches!(row.kind, Kind::Answer | Kind::Error),
             Self::Kind(kind) => row.kind == *kind,
             Self::Conn(conn) => row.conn == *conn,
             Self::Name(part) => [Some(&row.method), row.tool.as_ref()]
@@ -96,21 +98,25 @@ mod tests {
             row(2, Side::Agent, Kind::Request, "tools/list", None),
             row(2, Side::Editor, Kind::Notification, "selection_changed", None),
             row(2, Side::Editor, Kind::Ping, "", None),
+            row(3, Side::Agent, Kind::Error, "roots/list", None),
         ];
         let cases: &[(&[&str], &[usize])] = &[
-            (&[], &[0, 1, 2, 3, 4]),
+            (&[], &[0, 1, 2, 3, 4, 5]),
+            (&["answer"], &[1, 5]),
+            (&["error"], &[5]),
+            (&["-answer"], &[0, 2, 3, 4]),
             (&["openDiff"], &[0, 1]),
             (&["OPENDIFF"], &[0, 1]),
             (&["diff", "selection"], &[0, 1, 3]),
             (&["tools/"], &[0, 1, 2]),
-            (&["agent"], &[0, 2]),
-            (&["agent", "editor"], &[0, 1, 2, 3, 4]),
+            (&["agent"], &[0, 2, 5]),
+            (&["agent", "editor"], &[0, 1, 2, 3, 4, 5]),
             (&["agent", "diff"], &[0]),
             (&["request", "ping"], &[0, 2, 4]),
             (&["2"], &[2, 3, 4]),
             (&["2", "editor", "-ping"], &[3]),
-            (&["-ping"], &[0, 1, 2, 3]),
-            (&["-diff", "-2"], &[]),
+            (&["-ping"], &[0, 1, 2, 3, 5]),
+            (&["-diff", "-2"], &[5]),
             (&["diff", "-answer"], &[0]),
             (&["nosuch"], &[]),
         ];
