@@ -2,7 +2,7 @@
 
 use super::programs::{Tap, editor, replay};
 use crate::support::terminal::{at, terminal};
-use crate::support::{Place, ended};
+use crate::support::{Place, Process, ended};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::fs::File;
@@ -89,6 +89,24 @@ fn unread_view_delays_no_message() {
     );
     let (status, said) = replay(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
+}
+
+#[test]
+fn lost_reader_ends_the_view_alone() {
+    let place = Place::new("tap-reader");
+    let (_editor, port, _) = editor(&place, &[]);
+    let mut command = place.command("tap", &["--to", &port, "--live", "--out", "t.jsonl"]);
+    let (process, out) = Process::spawn_unread("tap", &mut command);
+    let mut tap = Tap::of(process, &place, &port);
+    drop(out);
+    for _ in 0..2 {
+        tap.agent(&place, &["call", "getOpenEditors"]).end();
+    }
+    tap.process.terminate();
+    let said = tap.process.fails(0, &["the live view ends here: ", "the record is t.jsonl"]);
+    assert_eq!(said.matches("the live view ends here").count(), 1, "{said}");
+    let (status, said) = replay(&place, &["t.jsonl"]);
+    assert!(status == Some(0) && said.contains("on 2 connections"), "{said}");
 }
 
 #[test]
