@@ -260,16 +260,22 @@ pub(crate) struct Waiting {
     progress: Progress,
     what: String,
     since: Clock,
+    /// The seconds of the last message.
+    shown: u64,
 }
 
 impl Waiting {
     pub(crate) fn new(what: String) -> Self {
-        Self { progress: Progress::new("agent"), what, since: Clock::new() }
+        Self { progress: Progress::new("agent"), what, since: Clock::new(), shown: 0 }
     }
 
+    /// Shows the duration at most once in each second, and nothing in the first one.
     pub(crate) fn show(&mut self) {
         let seconds = self.since.now().saturating_since(Time::ZERO).as_secs();
-        self.progress.show(&format!("{} … {seconds} s", self.what));
+        if seconds > self.shown {
+            self.shown = seconds;
+            self.progress.show(&format!("{} … {seconds} s", self.what));
+        }
     }
 }
 

@@ -1,9 +1,11 @@
-//! Unusable terminals: one that nobody reads, one that disappears, and none at all.
+//! Progress at a terminal, and unusable terminals: one that nobody reads, one that disappears, and none at all.
 
 use crate::support::terminal::{at, terminal};
 use crate::support::{Place, ended};
 use serde_json::json;
+use std::io::{Read as _, Write as _};
 use std::process::Stdio;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +17,39 @@ fn wait_for(what: &str, mut is_it: impl FnMut() -> bool) {
         assert!(begin.elapsed() < PATIENCE, "{what} does not come");
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn waiting_calls_show_progress() {
+    let place = Place::new("waiting");
+    let _editor = place.editor(&["--on-diff", "hold"]);
+    let file = place.write("a.txt", "old\n");
+    let (mut person, program) = terminal();
+    let mut agent = {
+        let mut command = place.command("agent", &["calls"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(program).spawn().unwrap()
+    };
+    let diff = json!({"old_file_path": file, "new_file_contents": "new\n"});
+    let mut calls = agent.stdin.take().unwrap();
+    writeln!(calls, "openDiff {diff}").unwrap();
+    // The terminal ends with the agent.
+    let (sender, texts) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = [0; 1024];
+        while let Ok(read @ 1..) = person.read(&mut bytes) {
+            sender.send(String::from_utf8_lossy(&bytes[..read]).into_owned()).unwrap_or_default();
+        }
+    });
+    let mut shown = String::new();
+    for seconds in 1..=2 {
+        let expected = format!("agent: waiting for the results of \"ide-mcp editor\" … {seconds} s");
+        while !shown.contains(&expected) {
+            shown += &texts.recv_timeout(PATIENCE).unwrap();
+        }
+    }
+    assert!(!shown.contains("… 0 s") && shown.matches("… 1 s").count() == 1, "once in a second: {shown}");
+    agent.kill().unwrap();
+    agent.wait().unwrap();
 }
 
 #[test]

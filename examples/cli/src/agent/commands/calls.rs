@@ -4,7 +4,7 @@
 use super::{Verdict, print_json};
 use crate::agent::events::{End, Link, Of, Said};
 use crate::agent::request::request;
-use crate::agent::session::{Failure, Heard, Session};
+use crate::agent::session::{Failure, Heard, Session, Waiting};
 use ide_mcp::ide::ClientEvent;
 use ide_mcp::rpc::{NotSent, RequestId};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
         (1..).zip(io::stdin().lock().lines()).try_for_each(|numbered| sender.send(numbered))
     });
     let mut open = BTreeMap::new();
-    let (mut more, mut verdict) = (true, Verdict::Good);
+    let (mut more, mut verdict, mut waiting) = (true, Verdict::Good, None);
     while more || !open.is_empty() {
         // The lines stay in the queue while the connection is lost.
         let line = if session.is_ready() { lines.try_recv() } else { Err(TryRecvError::Empty) };
@@ -38,8 +38,15 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
             },
             Err(end) => {
                 more = more && end != TryRecvError::Disconnected;
-                let Some(heard) = session.next_within(SLICE)? else { continue };
+                let Some(heard) = session.next_within(SLICE)? else {
+                    if !open.is_empty() {
+                        let what = || format!("waiting for the results of {}", session.name());
+                        waiting.get_or_insert_with(|| Waiting::new(what())).show();
+                    }
+                    continue;
+                };
                 if let Some(link) = Link::of(&heard, session) {
+                    waiting = None;
                     if !print_json(&link)? {
                         break;
                     }
@@ -55,6 +62,8 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
         if !said.is_good() {
             verdict = Verdict::Bad;
         }
+        // Removes the progress before the output.
+        waiting = None;
         if !print_json(&said)? {
             break;
         }
