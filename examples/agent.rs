@@ -1,6 +1,6 @@
 //! An agent that finds its editor, lists the editor's tools, and asks for problems.
 //!
-//! `cargo run -- editor` in one terminal, `cargo run --example agent` in another, in the same folder.
+//! `ide-mcp editor` in one terminal, `cargo run --example agent` in another, in the same folder.
 
 #![allow(clippy::print_stdout, reason = "it shows what it does")]
 

@@ -1,6 +1,6 @@
 //! The smallest editor that an agent can attach to: it accepts every proposal, and knows no problems.
 //!
-//! `cargo run --example minimal_server`, then `cargo run -- agent tools` in the same folder. Enter ends it.
+//! `cargo run --example minimal_server`, then `ide-mcp agent tools` in the same folder. Enter ends it.
 //! Ctrl-C would leave its lock file behind; `blocking_loop` shows how to handle signals.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]

@@ -1,7 +1,7 @@
 //! A terminal program that waits in `crossterm::event::read`, so it cannot wait for sockets: the server has
 //! a thread of its own. The pattern is that of every loop that cannot be interrupted by a socket.
 //!
-//! `cargo run --example thread_handle`, then `cargo run -- agent diff FILE PROPOSAL`; the keys `a` and `r`
+//! `cargo run --example thread_handle`, then `ide-mcp agent diff FILE PROPOSAL`; the keys `a` and `r`
 //! accept and reject the proposal, `q` ends the program.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
