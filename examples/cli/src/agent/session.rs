@@ -43,7 +43,7 @@ impl From<AgentError> for NotAttached {
         let is_silent = matches!(&error, AgentError::NotConnected { error: ConnectError::Io(_), .. });
         match &error {
             AgentError::NoEditor(none) => Self::Nobody(find::with_options(none)),
-            _ if is_silent => Self::Nobody(format!("{error}; `ide-mcp doctor` says more")),
+            _ if is_silent => Self::Nobody(format!("{error}; `ide-mcp doctor` finds the reason")),
             _ => Self::Failed(failure(&error)),
         }
     }
@@ -53,7 +53,7 @@ impl From<AgentError> for NotAttached {
 fn failure(error: &AgentError) -> Failure {
     if let AgentError::NotConnected { error: error @ ConnectError::NotTrusted(_), .. } = error {
         let reason = not_connected(error);
-        return format!("the agent does not attach: {reason}; `ide-mcp doctor` says more");
+        return format!("the agent does not attach: {reason}; `ide-mcp doctor` finds the reason");
     }
     error.to_string()
 }
@@ -170,7 +170,9 @@ impl Session {
         match outcome {
             Outcome::Result(result) => Ok(result),
             Outcome::Error(error) => Err(safe(&error)),
-            Outcome::TimedOut => Err("the editor did not answer in time".into()),
+            Outcome::TimedOut => {
+                Err("the editor did not answer in time; `ide-mcp doctor` finds the reason".into())
+            }
             Outcome::Closed => Err(OVER.into()),
             _ => Err("the answer of the editor cannot be read".into()),
         }

@@ -237,7 +237,7 @@ impl Attachment {
     fn lost(&mut self, now: Time, closed: &Closed) {
         if let Err(reason) = self.reconnect.on_disconnected(now, closed) {
             // A later attempt can succeed: a new lock file can have another token.
-            self.rest = Some(format!("{reason}; it is tried again when something is asked"));
+            self.rest = Some(format!("{reason}; the next message of the client tries again"));
             self.rests = true;
         }
     }

@@ -278,12 +278,12 @@ impl Routes {
     pub(crate) fn end_absence(&mut self) {
         if let Some((count, first)) = self.unheard.take() {
             let what = match count {
-                1 => format!("{first}, which was said while it was away"),
+                1 => format!("{first}, which was sent while it was away"),
                 _ => {
-                    format!("{count} notifications, which were said while it was away; the first was {first}")
+                    format!("{count} notifications, which were sent while it was away; the first was {first}")
                 }
             };
-            complain("bridge", &format!("the editor did not hear {what}"));
+            complain("bridge", &format!("the editor did not receive {what}"));
         }
     }
 

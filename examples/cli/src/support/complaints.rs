@@ -128,7 +128,7 @@ impl Waiting {
             return Some(line);
         }
         let unsaid = std::mem::take(&mut self.unsaid);
-        (unsaid > 0).then(|| format!("{}: … and {unsaid} more things were not said\n", self.program))
+        (unsaid > 0).then(|| format!("{}: … and {unsaid} more messages were left out\n", self.program))
     }
 
     fn is_empty(&self) -> bool {
@@ -190,7 +190,7 @@ mod tests {
         };
         // 64 lines of 1 KiB have room, and the thread possibly holds one more.
         assert!(said == 64 || said == 65, "{said}");
-        assert_eq!(unsaid, format!("p: … and {} more things were not said\n", 100 - said));
+        assert_eq!(unsaid, format!("p: … and {} more messages were left out\n", 100 - said));
         complaints.say("p", "again");
         permit.send(()).unwrap();
         assert_eq!(lines.recv().unwrap(), "p: again\n");

@@ -31,12 +31,12 @@ pub(crate) fn with_options(none: &NoEditor) -> String {
     } else if matches!(reason, SeveralFit { .. } | AutoConnectOff { .. }) {
         text.push_str("\n  choose an editor with --port PORT");
     } else if matches!(reason, NoneFits { .. }) && !none.refused().is_empty() {
-        text.push_str("\n  say --cwd DIR for an editor that has another directory open");
+        text.push_str("\n  use --cwd DIR for an editor that has another directory open");
     } else if matches!(reason, DeadProcess { .. }) {
-        text.push_str("\n  say --dead-process to permit it");
+        text.push_str("\n  --dead-process permits it");
     }
     if matches!(reason, NoneFits { .. } | NoFileForPort { .. } | DeadProcess { .. }) {
-        text.push_str("\n  `ide-mcp doctor` says more, and what to do");
+        text.push_str("\n  `ide-mcp doctor` finds the reason and the remedy");
     }
     text
 }

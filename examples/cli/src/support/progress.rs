@@ -1,10 +1,11 @@
 //! Progress on standard error, for a person at a terminal.
 
 use ide_mcp::ide::display_safe;
+use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// A progress line, which the next one overwrites. Nothing is written if standard error is no
-/// terminal. Dropping it removes the line.
+/// terminal, or one that cannot overwrite a line. Dropping it removes the line.
 #[derive(Debug)]
 pub(crate) struct Progress {
     program: &'static str,
@@ -15,7 +16,8 @@ pub(crate) struct Progress {
 impl Progress {
     /// Creates a progress line that is empty at first.
     pub(crate) fn new(program: &'static str) -> Self {
-        Self { program, is_shown: io::stderr().is_terminal(), is_dirty: false }
+        let is_shown = io::stderr().is_terminal() && env::var_os("TERM").is_none_or(|name| name != "dumb");
+        Self { program, is_shown, is_dirty: false }
     }
 
     /// Shows this text in place of the last one.

@@ -60,13 +60,13 @@ fn agent_lists_tools_of_found_editor() {
 #[test]
 fn no_editor_error_names_the_directory() {
     let place = Place::new("nothing");
-    let doctor = "`ide-mcp doctor` says more";
+    let doctor = "`ide-mcp doctor` finds the reason";
     let said = place.agent(&["tools"]).fails(2, &["no editor found", ".claude/ide", doctor]);
     assert!(!said.contains("--cwd"), "{said}");
 
     let editor = place.editor(&[]);
     let lock = format!("{}.lock", editor.port);
-    let parts = [&lock, "none of its folders", "say --cwd DIR", doctor];
+    let parts = [&lock, "none of its folders", "use --cwd DIR", doctor];
     place.agent(&["--cwd", "/", "tools"]).fails(2, &parts);
     place.agent(&["--port", "1", "tools"]).fails(2, &["1.lock"]);
 }

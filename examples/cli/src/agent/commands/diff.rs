@@ -25,7 +25,8 @@ impl Proposal {
     pub(crate) fn prepare(path: &Path, new: &Path) -> Result<Option<Self>, Failure> {
         let says = |path: &Path, error: &dyn std::error::Error| format!("{}: {error}", path.display());
         let bytes = fs::read(new).map_err(|error| says(new, &error))?;
-        let contents = String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8", new.display()))?;
+        let contents = String::from_utf8(bytes)
+            .map_err(|_| format!("{} is not UTF-8; a proposal is text", new.display()))?;
         let absolute = std::path::absolute(path).map_err(|error| says(path, &error))?;
         match fs::metadata(&absolute) {
             Ok(metadata) if metadata.is_dir() => {

@@ -127,7 +127,7 @@ fn bridge_reconnects_to_returning_editor() {
     ask(&mut bridge, &json!(4), "tools/list", &json!({}));
     assert_eq!(bridge.json()["result"]["tools"].as_array().unwrap().len(), 16);
     bridge.terminate();
-    bridge.fails(0, &["is lost", "the editor is back", "the editor did not hear x/unheard"]);
+    bridge.fails(0, &["is lost", "the editor is back", "the editor did not receive x/unheard"]);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn lost_notifications_are_reported_once() {
         bridge.send_line(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
     }
     bridge.hang_up();
-    let said = bridge.fails(0, &["did not hear 500 notifications", "the first was x/unheard-0"]);
+    let said = bridge.fails(0, &["did not receive 500 notifications", "the first was x/unheard-0"]);
     assert_eq!(said.matches("unheard-").count(), 1, "{said}");
 }
 
