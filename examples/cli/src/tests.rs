@@ -118,8 +118,8 @@ fn equal_options_have_equal_values() {
 #[test]
 fn wrong_name_of_command_names_the_remedy() {
     let rows: &[(&str, &[&str], &str)] = &[
-        ("a misspelled command", &["edtor"], "there is no command \"edtor\" (did you mean editor?)"),
-        ("help for it", &["help", "edtor"], "there is no command \"edtor\" (did you mean editor?)"),
+        ("a misspelled command", &["edtor"], r#"there is no command "edtor" (did you mean editor?)"#),
+        ("help for it", &["help", "edtor"], r#"there is no command "edtor" (did you mean editor?)"#),
         (
             "a misspelled page",
             &["help", "headles"],

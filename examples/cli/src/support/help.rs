@@ -54,8 +54,8 @@ impl Help {
     pub(crate) fn values(self) -> Vec<Value> {
         let usage = self.section("usage:").flat_map(|line| {
             let words = line.split_whitespace().map(|word| word.trim_matches(['[', ']', '…']));
-            let befores = std::iter::once("").chain(words.clone());
-            words.zip(befores).filter(|(_, before)| !before.starts_with('-')).map(|(word, _)| word)
+            let previous = std::iter::once("").chain(words.clone());
+            words.zip(previous).filter(|(_, before)| !before.starts_with('-')).map(|(word, _)| word)
         });
         let commands = self.section("commands:").flat_map(|line| head(line).skip(1));
         usage.chain(commands).filter(|word| is_value(word)).map(Value::parse).collect()

@@ -17,7 +17,7 @@ fn wrong_command_line_is_status_2() {
     let cases: &[(&str, &[&str], &str)] = &[
         ("editor", &["--prot", "1"], "there is no option --prot (did you mean --port?)"),
         ("editor", &["--port"], "--port needs a value: N"),
-        ("tap", &["--otu", "x"], "there is no option --otu (did you mean --out?)"),
+        ("tap", &["--loc", "x"], "there is no option --loc (did you mean --lock?)"),
         ("editor", &["--port", "http"], "--port takes a number from 0 to 65535, not \"http\""),
         ("editor", &["--port", "65536"], "--port takes a number from 0 to 65535, not \"65536\""),
         ("editor", &["--name", ""], "--name takes a name"),
@@ -79,7 +79,7 @@ fn the_program_names_its_commands() {
     let cases: &[(&str, &[&str], &str)] = &[
         ("another command", &["dance"], "there is no command \"dance\": "),
         ("help for another command", &["help", "dance"], "there is no command \"dance\": "),
-        ("a misspelled command", &["edtor"], "there is no command \"edtor\" (did you mean editor?)"),
+        ("a misspelled command", &["edtor"], r#"there is no command "edtor" (did you mean editor?)"#),
         ("another option", &["--verbose"], "there is no option --verbose; "),
         ("help with an option", &["help", "-v"], "there is no option -v; "),
     ];
