@@ -29,18 +29,22 @@ pub(crate) const PROGRAM: Program = Program::new("editor", "ide-mcp editor", opt
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
     PROGRAM.main(parser, Options::parse, |options| match options.face() {
-        Ok(Face::Screen) => finish(screen::Editor::start(&options), |(editor, poll)| editor.run(poll)),
-        Ok(Face::Headless) => finish(headless::Editor::start(&options), |(editor, poll)| editor.run(poll)),
+        Ok(Face::Screen) => finish(false, screen::Editor::start(&options), |(editor, poll)| editor.run(poll)),
+        Ok(Face::Headless) => {
+            finish(true, headless::Editor::start(&options), |(editor, poll)| editor.run(poll))
+        }
         Err(problem) => PROGRAM.end(NOT_BEGUN, &problem),
     })
 }
 
+/// Runs an editor that has started. With `json`, a failed start is also an event.
 fn finish<T>(
+    json: bool,
     started: Result<T, Box<dyn Error>>,
     run: impl FnOnce(T) -> Result<(), Box<dyn Error>>,
 ) -> ExitCode {
     match started {
         Ok(started) => PROGRAM.done(run(started)),
-        Err(problem) => PROGRAM.end(NOT_BEGUN, &problem.to_string()),
+        Err(problem) => PROGRAM.end_with(json, NOT_BEGUN, &problem.to_string()),
     }
 }

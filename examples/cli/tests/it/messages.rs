@@ -1,7 +1,7 @@
 //! The messages and exit statuses of the programs for a wrong command line and a missing editor.
 
 use crate::support::{Place, Process, dead, rewrite};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpListener;
 
@@ -111,8 +111,12 @@ fn failed_start_of_editor_is_status_2() {
         (&["file"], "file is no folder; without a screen"),
     ];
     for (arguments, expected) in cases {
-        let (status, said) = place.start("editor", arguments).end();
+        let mut editor = place.start("editor", arguments);
+        let event: Value = serde_json::from_str(&editor.line()).unwrap();
+        assert_eq!((&event["event"], &event["status"]), (&json!("error"), &json!(2)), "{arguments:?}");
+        let (status, said) = editor.end();
         assert!(status == Some(2) && said.contains(expected), "{arguments:?}: {status:?} {said}");
+        assert!(event["message"].as_str().unwrap().contains(expected), "{arguments:?}: {event}");
     }
     assert!(!place.lock_dir().exists());
 }
