@@ -20,7 +20,7 @@ fn editors_of_one_folder_have_two_names() {
         format!("nobody attached · port {} · ide-mcp editor 2 · one of 2 editors here", port(&lock));
     assert!(screen.contains(&address), "{screen}");
     assert!(screen.contains("2 editors here: claude --ide attaches to none of them."), "{screen}");
-    assert!(screen.contains(&format!("CLAUDE_CODE_SSE_PORT={} claude", port(&lock))), "{screen}");
+    assert!(screen.contains(&format!("CLAUDE_CODE_SSE_PORT={} claude --ide", port(&lock))), "{screen}");
     desk.tmux.keys(&["F4"]);
     desk.tmux.wait(&format!("port {}", port(&first_lock)));
     desk.tmux.keys(&["F4"]);

@@ -22,12 +22,14 @@ impl Attach {
         format!("port {} · {}{among}", self.port, self.name)
     }
 
-    /// Returns the commands by which a person attaches an agent, each with its effect.
+    /// Returns the commands by which a person attaches an agent, each with its effect. The real client attaches by each
+    /// of them (docs/evidence.md, "Discovery").
     pub(crate) fn ways(&self) -> Vec<(String, String)> {
         let own_name = !self.neighbors.iter().any(|neighbor| neighbor.name == self.name);
         let alone = self.is_alone().then(|| ("claude --ide".to_owned(), "from these folders".to_owned()));
-        let by_name = own_name.then(|| ("/ide".to_owned(), format!("in claude, then {}", self.name)));
-        let by_port = (format!("CLAUDE_CODE_SSE_PORT={} claude", self.port), "from any folder".to_owned());
+        let by_name = own_name.then(|| ("/ide".to_owned(), format!("in claude; choose {}", self.name)));
+        let by_port =
+            (format!("CLAUDE_CODE_SSE_PORT={} claude --ide", self.port), "from any folder".to_owned());
         alone.into_iter().chain(by_name).chain([by_port]).collect()
     }
 

@@ -4,6 +4,7 @@ use super::act::Request;
 use super::buffer::{Buffer, Spot};
 use super::find::Needle;
 use super::{Confirm, Model, Tone};
+use std::path::Path;
 
 /// The longest text, in bytes, in which the matches are counted: each key counts them anew.
 const COUNTED: usize = 1024 * 1024;
@@ -69,8 +70,9 @@ impl Model {
     }
 
     pub(super) fn ask_save_as(&mut self) {
-        if let Some(label) = self.document().map(|document| document.label.clone()) {
-            self.ask(Kind::SaveAs, label);
+        let typed = |path: &str| self.tree.typed(Path::new(path)).display().to_string();
+        if let Some(path) = self.document().map(|document| typed(&document.path)) {
+            self.ask(Kind::SaveAs, path);
         }
     }
 

@@ -54,6 +54,11 @@ impl Tree {
         Self { roots, unfolded, ..Self::default() }
     }
 
+    /// Returns a path as a person types it: below the first folder, at which relative paths start, or whole.
+    pub(crate) fn typed<'a>(&self, path: &'a Path) -> &'a Path {
+        self.roots.first().and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path)
+    }
+
     /// Returns the folders whose contents are shown.
     pub(crate) fn unfolded(&self) -> impl Iterator<Item = &Path> {
         self.unfolded.iter().map(PathBuf::as_path)
@@ -210,6 +215,8 @@ mod tests {
         let mut tree = Tree::new(vec!["/p".into(), "/q".into()]);
         tree.refresh(listed);
         assert_eq!(shown(&tree), ">p| src| a| b|q| src| a| b");
+        assert_eq!(tree.typed(Path::new("/p/src/x")), Path::new("src/x"));
+        assert_eq!(tree.typed(Path::new("/q/a")), Path::new("/q/a"), "relative paths start at the first");
         assert!(tree.fold());
         tree.refresh(listed);
         assert_eq!(shown(&tree), ">p|q| src| a| b");
