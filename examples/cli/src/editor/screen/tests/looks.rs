@@ -159,14 +159,22 @@ fn proposal_is_shown_in_both_views() {
 
 #[test]
 fn every_screen_size_can_be_drawn() {
-    for shown in ["nothing", "text", "proposal", "wide", "editing", "help", "activity"] {
+    for shown in
+        ["nothing", "text", "cut", "find", "line", "name", "proposal", "wide", "editing", "help", "activity"]
+    {
         let mut desk = desk();
         match shown {
             "nothing" => {}
-            "text" => {
+            "text" | "cut" | "find" | "line" | "name" => {
                 desk.open("src");
                 desk.open("src/main.rs");
-                desk.keys("\x1b[B\x1b[B\x1b[F\x01");
+                desk.keys(match shown {
+                    "cut" => "\x15\x1b[B\x1b[F",
+                    "find" => "\x06a",
+                    "line" => "\x0712",
+                    "name" => "\x0ea name that is longer than many screens are wide",
+                    _ => "\x1b[B\x1b[B\x1b[F\x01",
+                });
             }
             "help" => desk.keys("\x1bOP"),
             "activity" => desk.keys("\x1bOS"),

@@ -113,3 +113,70 @@ fn screens_need_no_colors() {
     }
     assert_ne!(attributes(Ink::Found), attributes(Ink::Selected));
 }
+
+#[test]
+fn any_keys_leave_a_valid_screen() {
+    // All keys with an effect but those that end the editor or write a file.
+    let keys = [
+        "a",
+        " ",
+        "\t",
+        "\u{6f22}",
+        "\r",
+        "\x7f",
+        "\x1b",
+        "\x1b[A",
+        "\x1b[B",
+        "\x1b[C",
+        "\x1b[D",
+        "\x1b[H",
+        "\x1b[F",
+        "\x1b[5~",
+        "\x1b[6~",
+        "\x1b[3~",
+        "\x1b[1;2B",
+        "\x1b[1;5C",
+        "\x1bOP",
+        "\x1bOQ",
+        "\x1bOS",
+        "\x1b[15~",
+        "\0",
+        "\x01",
+        "\x02",
+        "\x03",
+        "\x06",
+        "\x07",
+        "\x0e",
+        "\x15",
+        "\x16",
+        "\x18",
+        "\x19",
+        "\x1a",
+        "\x1b[200~two\nlines\x1b[201~",
+        "\x1b[<0;30;3M",
+        "\x1b[<32;35;6M",
+        "\x1b[<65;30;3M",
+        "\x1b[<64;30;3M",
+    ];
+    let text: String = texts().into_iter().map(|(_, text)| text + "\n").collect();
+    arbtest::arbtest(|u| {
+        let mut desk = Desk::new(&[("a.txt", &text), ("b.txt", "")]);
+        desk.open("a.txt");
+        while !u.is_empty() {
+            if u.ratio(1, 10)? {
+                desk.app.resize(*u.choose(&[(80, 24), (120, 35), (40, 10), (7, 4), (1, 1)])?);
+            }
+            desk.keys(u.choose(&keys)?);
+            let canvas = desk.canvas();
+            if let Some((x, y)) = canvas.cursor {
+                assert!(x < canvas.size().0 && y < canvas.size().1);
+            }
+            if let Some(document) = desk.app.model.document() {
+                let (text, selection) = (document.buffer.text().as_str(), document.buffer.selection());
+                assert!(text.get(selection).is_some());
+            }
+        }
+        Ok(())
+    })
+    .budget_ms(1_000);
+}
