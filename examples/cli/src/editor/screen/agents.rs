@@ -309,6 +309,7 @@ impl App {
         };
         match (open.buffer.is_dirty(), open.conflict) {
             (false, _) => saved(host, Ok("nothing was left to save")),
+            _ if open.is_renamed => saved(host, Err("it is being saved under another name".into())),
             (true, true) => {
                 saved(host, Err("it was changed on disk as well: the person has to decide".into()));
             }

@@ -123,9 +123,15 @@ impl App {
     pub(super) fn save_as(&mut self, name: String, overwrite: bool) {
         let open: Vec<PathBuf> = self.model.documents.iter().map(|document| document.real.clone()).collect();
         let Some(document) = self.model.document_mut() else { return };
+        // Its name changes only when all earlier writes under its old name have ended.
+        if !document.saving.is_empty() {
+            return self.model.say(Tone::Plain, "it is being saved: wait for that");
+        }
         let (old, state) = (document.real.clone(), document.buffer.state());
         let text = document.buffer.text().as_str().to_owned();
         document.saving.push(state);
+        document.is_renamed = true;
+        let asked = name.clone();
         let write = move |disk: &mut Disk| {
             let place = disk.folders.find(&name)?;
             if place.real != old && open.contains(&place.real) {
@@ -138,17 +144,18 @@ impl App {
         self.with_disk(write, move |app, _, written| {
             let document = app.model.documents.iter_mut().find(|document| document.real == old);
             let Some(document) = document else { return };
+            document.is_renamed = false;
             match written {
                 Ok((path, label, real, Some(stamp))) => {
                     document.saved(Some(stamp));
                     document.rename(path, real, label.clone());
-                    app.model.close_prompt();
+                    app.model.saved_as();
                     app.model.report(Tone::Good, format!("saved as {label}"));
                     app.look();
                 }
-                Ok((_, label, _, None)) => {
+                Ok((.., None)) => {
                     document.saved(None);
-                    app.model.ask_overwrite(&label);
+                    app.model.ask_overwrite(asked);
                 }
                 Err(problem) => {
                     document.saved(None);

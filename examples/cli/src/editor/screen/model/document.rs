@@ -26,6 +26,8 @@ pub(crate) struct Document {
     /// True if the file has since changed on disk, and was not read again because its text has
     /// changed here too.
     pub(crate) conflict: bool,
+    /// True while the file is being saved under another name.
+    pub(crate) is_renamed: bool,
     /// True if agents do not receive the file.
     pub(crate) is_hidden: bool,
     /// The [state](Buffer::state) of the text against which the person has accepted a proposal, and the
@@ -58,6 +60,7 @@ impl Document {
             saving: Vec::new(),
             conflict: false,
             accepted: None,
+            is_renamed: false,
             is_hidden: false,
         }
     }

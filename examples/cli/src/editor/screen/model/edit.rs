@@ -8,6 +8,7 @@ impl Model {
     /// Inserts a text that was pasted in the terminal.
     pub(crate) fn paste(&mut self, text: &str, continues: bool) {
         self.dismiss();
+        self.confirm = None;
         self.typed = Some(self.now);
         let text = self.fitting(text);
         if let Some(buffer) = self.buffer() {

@@ -54,6 +54,10 @@ impl Model {
 
     pub(super) fn save(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
         let document = self.document()?;
+        if document.is_renamed {
+            self.say(Tone::Plain, "it is being saved under another name");
+            return None;
+        }
         if document.conflict && confirmed != Some(Confirm::Save) {
             self.confirm = Some(Confirm::Save);
             self.say(Tone::Bad, "it has changed on disk: ^S again writes over that, ^R reads it");

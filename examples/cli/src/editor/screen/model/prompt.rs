@@ -21,7 +21,10 @@ pub(crate) enum Kind {
     Line,
     /// The name of a file to open, which is new if it does not exist.
     Open,
-    SaveAs,
+    SaveAs {
+        /// The answer that names a file that exists: a second Enter writes over this file alone.
+        existing: Option<String>,
+    },
 }
 
 /// A search: it goes to a match at each change of the answer.
@@ -41,7 +44,7 @@ impl Prompt {
             Kind::Find(_) => "find",
             Kind::Line => "line",
             Kind::Open => "open or new file",
-            Kind::SaveAs => "save as",
+            Kind::SaveAs { .. } => "save as",
         }
     }
 }
@@ -72,7 +75,7 @@ impl Model {
     pub(super) fn ask_save_as(&mut self) {
         let typed = |path: &str| self.tree.typed(Path::new(path)).display().to_string();
         if let Some(path) = self.document().map(|document| typed(&document.path)) {
-            self.ask(Kind::SaveAs, path);
+            self.ask(Kind::SaveAs { existing: None }, path);
         }
     }
 
@@ -86,7 +89,7 @@ impl Model {
     pub(super) fn answer(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
         let prompt = self.prompt.as_ref()?;
         let answer = prompt.answer.text().as_str().to_owned();
-        match prompt.kind {
+        match &prompt.kind {
             Kind::Line => match line_and_column(&answer) {
                 Some((line, column)) => {
                     self.close_prompt();
@@ -95,14 +98,15 @@ impl Model {
                 None => self.say(Tone::Bad, "a line is a number, as 12 or 12:5"),
             },
             Kind::Find(_) => self.close_prompt(),
-            Kind::Open | Kind::SaveAs if answer.is_empty() => self.close_prompt(),
+            Kind::Open | Kind::SaveAs { .. } if answer.is_empty() => self.close_prompt(),
             Kind::Open => {
                 self.close_prompt();
                 return Some(Request::OpenNamed(answer));
             }
             // The question stays until the file is written.
-            Kind::SaveAs => {
-                return Some(Request::SaveAs { name: answer, overwrite: confirmed == Some(Confirm::SaveAs) });
+            Kind::SaveAs { existing } => {
+                let overwrite = confirmed == Some(Confirm::SaveAs) && existing.as_ref() == Some(&answer);
+                return Some(Request::SaveAs { name: answer, overwrite });
             }
         }
         None
@@ -129,10 +133,23 @@ impl Model {
         }
     }
 
-    /// Asks again whether to write over a file.
-    pub(crate) fn ask_overwrite(&mut self, label: &str) {
-        self.confirm = Some(Confirm::SaveAs);
-        self.say(Tone::Bad, format!("{label} exists: Enter again writes over it"));
+    /// Asks for a second Enter before a file is written over. If the person has left the question, the file stays.
+    pub(crate) fn ask_overwrite(&mut self, name: String) {
+        let text = format!("{name} exists");
+        if let Some(Prompt { kind: Kind::SaveAs { existing }, .. }) = &mut self.prompt {
+            *existing = Some(name);
+            self.confirm = Some(Confirm::SaveAs);
+            self.say(Tone::Bad, format!("{text}: Enter again writes over it"));
+        } else {
+            self.report(Tone::Bad, format!("{text} and was not written"));
+        }
+    }
+
+    /// Ends the question for the name of the file that was saved.
+    pub(crate) fn saved_as(&mut self) {
+        if matches!(&self.prompt, Some(Prompt { kind: Kind::SaveAs { .. }, .. })) {
+            self.close_prompt();
+        }
     }
 
     /// Searches from the place before the search, if the answer has changed.
@@ -210,7 +227,7 @@ impl Model {
     fn finding(&mut self) -> Option<&mut Find> {
         match self.prompt.as_mut()?.kind {
             Kind::Find(ref mut find) => Some(find),
-            Kind::Line | Kind::Open | Kind::SaveAs => None,
+            Kind::Line | Kind::Open | Kind::SaveAs { .. } => None,
         }
     }
 }

@@ -103,3 +103,47 @@ fn answers_of_any_length_are_shown() {
         assert!(x < size.0 && y == size.1 - 2, "{size:?}");
     }
 }
+
+#[test]
+fn second_enter_overwrites_the_named_file_alone() {
+    let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "beta\n"), ("c.txt", "gamma\n")]);
+    desk.open("a.txt");
+    // The answer changes while the disk is slow, and by a paste.
+    desk.keys(&format!("{SAVE_AS}b.txt"));
+    desk.hang();
+    desk.keys("\r\x01c.txt");
+    desk.recover();
+    desk.shows("b.txt exists: Enter again writes over it");
+    desk.keys("\r");
+    desk.shows("c.txt exists: Enter again writes over it");
+    desk.keys("\x01\x1b[200~b.txt\x1b[201~\r");
+    desk.shows("b.txt exists: Enter again writes over it");
+    assert_eq!((desk.read("b.txt"), desk.read("c.txt")), ("beta\n".into(), "gamma\n".into()));
+    // The question was left before the disk had answered.
+    desk.hang();
+    desk.keys("\x01c.txt\r\x1b");
+    desk.recover();
+    desk.shows("c.txt exists and was not written");
+    assert_eq!(desk.read("c.txt"), "gamma\n");
+}
+
+#[test]
+fn file_has_one_name_while_it_is_saved() {
+    let mut desk = Desk::new(&[("a.txt", "alpha\n")]);
+    desk.open("a.txt");
+    desk.keys("x");
+    desk.hang();
+    // Each of these keys would begin another write under the old name or the new one.
+    desk.keys(&format!("{SAVE_AS}b.txt\r"));
+    desk.keys("\r");
+    desk.shows("it is being saved: wait for that");
+    desk.keys("\x1b");
+    desk.keys("\x13");
+    desk.shows("it is being saved under another name");
+    desk.recover();
+    desk.shows("saved as b.txt");
+    assert_eq!((desk.read("a.txt"), desk.read("b.txt")), ("alpha\n".into(), "xalpha\n".into()));
+    assert!(!desk.app.is_saving());
+    desk.keys("\x11");
+    assert!(desk.app.quitting == Quitting::Now);
+}

@@ -46,6 +46,20 @@ fn motions_go_by_wrapped_rows() {
 }
 
 #[test]
+fn cursor_stays_in_a_shorter_row() {
+    // The rows are "aaaa bbbbb ", "ccccccc " and "dddddddddd".
+    let mut buffer = Buffer::new("aaaa bbbbb ccccccc dddddddddd".into());
+    buffer.fit(Some(10));
+    buffer.select(9..9);
+    buffer.go(Down, false, 9);
+    assert_eq!(buffer.cursor(), 18, "the last character of the row, and not the first of the next");
+    buffer.go(Down, false, 9);
+    assert_eq!(buffer.cursor(), 28, "the column is kept");
+    assert_eq!(buffer.byte_on_screen(1, 99), 18, "so does a click behind the row");
+    assert_eq!(buffer.byte_on_screen(2, 99), 29, "behind the end of the line");
+}
+
+#[test]
 fn wrapped_text_scrolls_by_rows() {
     let mut buffer = Buffer::new(format!("{}\nlast", "0123".repeat(10)));
     buffer.fit(Some(4));
