@@ -8,9 +8,6 @@ use crate::{COMMANDS, PROGRAM, no_command, parse};
 use lexopt::Parser;
 use std::ffi::OsStr;
 
-/// The commands whose help does not follow the style so far.
-const OLD_STYLE: &[&str] = &["doctor", "tap", "replay"];
-
 /// The help has room on a screen of this size.
 const MAX_LINES: usize = 40;
 const MAX_COLUMNS: usize = 80;
@@ -31,7 +28,7 @@ const SOURCES: &[(&str, &str)] = &[
 #[test]
 fn help_follows_the_style() {
     let mut checked = 0;
-    for (name, help) in all().filter(|(name, _)| !OLD_STYLE.contains(name)) {
+    for (name, help) in all() {
         let faults = faults(name, help.0);
         assert!(faults.is_empty(), "{name}: {faults:?}\n{}", help.0);
         checked += 1;

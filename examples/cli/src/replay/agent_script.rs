@@ -162,7 +162,7 @@ impl Lines {
         if !editor.is_empty() {
             self.comment(&format!("recorded with {editor}"));
         }
-        self.comment("made by `ide-mcp replay --script`; in the folder that your editor has open, run");
+        self.comment("made by `ide-mcp replay --to-script`; in the folder that your editor has open, run");
         self.comment("  ide-mcp agent --script THIS_FILE");
     }
 

@@ -11,7 +11,7 @@ Compare a record of `ide-mcp tap` with this library, show it, or make it a test.
 
 usage: ide-mcp replay [--side editor|agent] [--bytes] [--tolerance MS] FILE
        ide-mcp replay --list [--only WORD]… FILE
-       ide-mcp replay --script [--conn N] [--folder DIR] FILE
+       ide-mcp replay --to-script [--conn N] [--folder DIR] FILE
 
 the comparison:
   --side editor   feed the messages of the agent to a host, and compare its
@@ -24,7 +24,7 @@ the contents:
   --list          print one line per message, as the live view of tap does
   --only WORD     print only these lines, as for tap
 the test:
-  --script        print the agent's side as a script for `ide-mcp agent
+  --to-script     print the agent's side as a script for `ide-mcp agent
                   --script`, with the answers of the editor as expectations
   --conn N        the connection (default: that with the most requests)
   --folder DIR    the folder of the session (default: that of the editor)
@@ -32,7 +32,7 @@ the test:
 examples:
   ide-mcp replay session.jsonl
   ide-mcp replay --list --only openDiff session.jsonl
-  ide-mcp replay --script session.jsonl > session.script
+  ide-mcp replay --to-script session.jsonl > session.script
   ide-mcp agent --script session.script
 
 exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong
@@ -78,7 +78,7 @@ impl Options {
                 }
                 Long("bytes") => comparison = Comparison::Bytes,
                 Long("list") => task = Task::List,
-                Long("script") => task = Task::Script,
+                Long("to-script") => task = Task::Script,
                 Long("conn") => conn = Some(parser.value()?.parse()?),
                 Long("folder") => folder = Some(parser.value()?.string()?),
                 Long("only") => only.add(&parser.value()?.string()?)?,
@@ -92,7 +92,7 @@ impl Options {
             return Err("--only goes with --list".into());
         }
         if (conn.is_some() || folder.is_some()) && task != Task::Script {
-            return Err("--conn and --folder go with --script".into());
+            return Err("--conn and --folder go with --to-script".into());
         }
         Ok(Some(Self { task, comparison, tolerance, only, conn, folder, file }))
     }
@@ -109,8 +109,8 @@ mod tests {
             (&[], "FILE is missing"),
             (&["a", "b"], "unexpected argument \"b\""),
             (&["--side", "left", "a"], "--side takes editor or agent"),
-            (&["--conn", "2", "a"], "--conn and --folder go with --script"),
-            (&["--script", "--conn", "x", "a"], "invalid digit"),
+            (&["--conn", "2", "a"], "--conn and --folder go with --to-script"),
+            (&["--to-script", "--conn", "x", "a"], "invalid digit"),
             (&["--only", "agent", "a"], "--only goes with --list"),
             (&["--tolerance", "x", "a"], "invalid digit"),
         ];

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 pub(crate) const USAGE: &str = "\
 Show and record the messages between coding agents and an editor.
 
-usage: ide-mcp tap [--to PORT | --lock FILE | --cwd DIR] [OPTION…]
+usage: ide-mcp tap [--port N | --lock FILE | --cwd DIR] [OPTION…]
 
 the editor:
-  --to PORT       the editor with the lock file PORT.lock
+  --port N        the editor with the lock file N.lock
   --lock FILE     the editor of this lock file
   --cwd DIR       the editor that has this directory open (default: the
                   working directory)
@@ -107,7 +107,7 @@ impl Options {
                 Long("to") => {
                     let value = parser.value()?;
                     // The shared message has the name of the option in the other programs.
-                    let port = parse_port(&value, 1).map_err(|problem| problem.replace("--port", "--to"));
+                    let port = parse_port(&value, 1).map_err(|problem| problem.replace("--port", "--port"));
                     options.editor.port = Some(port?);
                 }
                 Long("lock") => options.editor.lock_file = Some(parser.value()?.into()),
@@ -174,9 +174,9 @@ mod tests {
     #[test]
     fn wrong_command_line_names_its_error() {
         let cases: &[(&[&str], &str)] = &[
-            (&["--to", "0"], "--to takes a number from 1 to 65535"),
-            (&["--to", "1", "--cwd", "."], "exclude each other"),
-            (&["--lock", "1.lock", "--to", "1"], "exclude each other"),
+            (&["--port", "0"], "--port takes a number from 1 to 65535"),
+            (&["--port", "1", "--cwd", "."], "exclude each other"),
+            (&["--lock", "1.lock", "--port", "1"], "exclude each other"),
             (&["--force"], "--force needs --out"),
             (&["--name", " "], "--name takes a name"),
             (&["--max-bytes", "0"], "--max-bytes takes a number"),
@@ -192,7 +192,7 @@ mod tests {
         let is_short = |line: &str| line.chars().count() <= 80;
         assert!(USAGE.lines().count() <= 40 && USAGE.lines().all(is_short), "the help");
         assert_eq!(parse(&[]).unwrap().unwrap().max_bytes, 268_435_456, "as the help says");
-        let words = ["--to", "7", "--out", "f", "--force", "--name", "N", "--max-bytes", "9"];
+        let words = ["--port", "7", "--out", "f", "--force", "--name", "N", "--max-bytes", "9"];
         let options = parse(&words).unwrap().unwrap();
         assert_eq!(options.max_bytes, 9);
         assert_eq!((options.editor.port, options.out, options.force), (Some(7), Some("f".into()), true));

@@ -57,7 +57,7 @@ fn l13_no_program_speaks_to_another_user() {
         ("bridge by directory", "bridge", &[], true, &refusal),
         ("bridge by port", "bridge", &["--port", &port], false, not_told),
         ("bridge by port, dead on purpose", "bridge", &["--dead-process", "--port", &port], false, &refusal),
-        ("tap by port", "tap", &["--to", &port], false, not_told),
+        ("tap by port", "tap", &["--port", &port], false, not_told),
     ];
     for (name, program, arguments, lives, expected) in rows {
         let pid = if *lives { std::process::id() } else { dead() };
@@ -92,7 +92,7 @@ fn l13_tap_sends_another_user_nothing() {
     let squatter = Squatter::listen(0);
     lock(&place, squatter.port, std::process::id());
     let port = squatter.port.to_string();
-    let tap = place.start("tap", &["--to", &port]);
+    let tap = place.start("tap", &["--port", &port]);
     let published = place.published("tap", Some(&port));
     let own = published.file_stem().and_then(|port| port.to_str()).unwrap().parse().unwrap();
     let mut agent = TcpStream::connect(("127.0.0.1", own)).unwrap();

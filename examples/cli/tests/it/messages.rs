@@ -36,7 +36,7 @@ fn wrong_command_line_is_status_2() {
         ("agent", &["--port", "1", "--lock", "1.lock", "tools"], "exclude each other"),
         ("editor", &["--token-of", "token", "--no-token"], "exclude each other"),
         ("doctor", &["x"], "unexpected argument \"x\""),
-        ("tap", &["--to", "0"], "--to takes a number from 1 to 65535, not \"0\""),
+        ("tap", &["--port", "0"], "--port takes a number from 1 to 65535, not \"0\""),
         ("replay", &[], "FILE is missing"),
         ("bridge", &["x"], "unexpected argument \"x\""),
         ("mcp-config", &["--force"], "--force goes with --out FILE"),

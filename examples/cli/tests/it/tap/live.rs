@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Starts a tap at a terminal with 200 columns, and returns the person's side and the port of the tap.
 fn at_terminal(place: &Place, editor: &str, variables: &[(&str, &str)]) -> (Child, File, String) {
     let (person, program) = terminal();
-    let mut command = place.command("tap", &["--to", editor, "--out", "t.jsonl"]);
+    let mut command = place.command("tap", &["--port", editor, "--out", "t.jsonl"]);
     let tap = at(&program, command.env_remove("NO_COLOR").envs(variables.iter().copied()));
     let lock = place.published("the tap", Some(editor));
     (tap, person, lock.file_stem().unwrap().to_str().unwrap().into())
@@ -95,7 +95,7 @@ fn unread_view_delays_no_message() {
 fn lost_reader_ends_the_view_alone() {
     let place = Place::new("tap-reader");
     let (_editor, port, _) = editor(&place, &[]);
-    let mut command = place.command("tap", &["--to", &port, "--live", "--out", "t.jsonl"]);
+    let mut command = place.command("tap", &["--port", &port, "--live", "--out", "t.jsonl"]);
     let (process, out) = Process::spawn_unread("tap", &mut command);
     let mut tap = Tap::of(process, &place, &port);
     drop(out);
@@ -114,7 +114,7 @@ fn view_and_list_show_equal_rows() {
     let place = Place::new("tap-rows");
     let (_editor, port, _) = editor(&place, &["--on-diff", "accept"]);
     let view = |arguments: &[&str]| {
-        let arguments = [&["--to", &port, "--live"], arguments].concat();
+        let arguments = [&["--port", &port, "--live"], arguments].concat();
         let mut tap = Tap::of(place.start("tap", &arguments), &place, &port);
         let mut agent = tap.agent(&place, &["calls"]);
         agent.propose("t", "new");
@@ -138,5 +138,5 @@ fn view_and_list_show_equal_rows() {
     assert!(rows.len() == 1 && rows[0].contains("editor → answer       openDiff #"), "{rows:?}");
     let (_, listed) = replay(&place, &["--list", "t.jsonl", "--only", "diff", "--only", "-request"]);
     assert!(listed.lines().count() == 1 && listed.contains("FILE_SAVED"), "{listed}");
-    place.start("tap", &["--to", &port, "--only", "diff"]).fails(2, &["--live"]);
+    place.start("tap", &["--port", &port, "--only", "diff"]).fails(2, &["--live"]);
 }

@@ -184,7 +184,7 @@ fn lock_file_is_restored_between_connections() {
 fn full_transcript_ends_with_a_complaint() {
     let place = Place::new("tap-most");
     let (mut editor, port, _) = editor(&place, &[]);
-    let arguments = ["--to", &port, "--out", "t.jsonl", "--max-bytes", "5000"];
+    let arguments = ["--port", &port, "--out", "t.jsonl", "--max-bytes", "5000"];
     let mut tap = Tap::of(place.start("tap", &arguments), &place, &port);
     let mut agent = tap.agent(&place, &["calls"]);
     let contents = "x".repeat(100_000);
@@ -277,10 +277,10 @@ fn backpressure_passes_through_the_tap() {
 #[test]
 fn failed_start_names_the_remedy() {
     let place = Place::new("tap-wrongly");
-    place.start("tap", &["--to", "1"]).fails(2, &["1.lock"]);
+    place.start("tap", &["--port", "1"]).fails(2, &["1.lock"]);
     let (_editor, port, _) = editor(&place, &[]);
     place.write("there.jsonl", "mine");
-    place.start("tap", &["--to", &port, "--out", "there.jsonl"]).fails(2, &["--force"]);
+    place.start("tap", &["--port", &port, "--out", "there.jsonl"]).fails(2, &["--force"]);
     assert_eq!(place.read("there.jsonl"), "mine");
     assert_eq!(place.in_lock_dir().len(), 1, "a lock file without a tap");
     let mut help = place.start("tap", &["--help"]);

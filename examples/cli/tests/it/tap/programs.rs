@@ -15,7 +15,7 @@ pub(crate) struct Tap {
 
 impl Tap {
     pub(crate) fn start(place: &Place, editor: &str, out: &str) -> Self {
-        Self::of(place.start("tap", &["--to", editor, "--out", out]), place, editor)
+        Self::of(place.start("tap", &["--port", editor, "--out", out]), place, editor)
     }
 
     /// Waits for the lock file of a started tap, and reads it.

@@ -29,7 +29,7 @@ fn recorded() -> (Place, String) {
     calls.hang_up();
     calls.end();
     tap.stop();
-    let (status, script) = replay(&place, &["--script", "t.jsonl"]);
+    let (status, script) = replay(&place, &["--to-script", "t.jsonl"]);
     assert_eq!(status, Some(0), "{script}");
     (place, script)
 }
@@ -83,7 +83,7 @@ fn recordings_of_the_real_client_become_scripts() {
     for (name, calls, on_diff, difference) in cases {
         let place = Place::new("tap-fixture");
         let file = dir.join(format!("{name}.jsonl"));
-        let arguments = ["--script", "--folder", "/home/user/project", file.to_str().unwrap()];
+        let arguments = ["--to-script", "--folder", "/home/user/project", file.to_str().unwrap()];
         let (status, script) = replay(&place, &arguments);
         assert_eq!(status, Some(0), "{name}: {script}");
         assert_eq!(script.matches("\"call\":").count(), calls, "{name}: {script}");

@@ -11,7 +11,7 @@ use std::thread;
 
 /// Starts a tap, and returns it and its standard output with the unread transcript.
 fn unread(place: &Place, port: &str) -> (Tap, ChildStdout) {
-    let (process, out) = Process::spawn_unread("tap", &mut place.command("tap", &["--to", port]));
+    let (process, out) = Process::spawn_unread("tap", &mut place.command("tap", &["--port", port]));
     (Tap::of(process, place, port), out)
 }
 
