@@ -104,12 +104,7 @@ impl Options {
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long("to") => {
-                    let value = parser.value()?;
-                    // The shared message has the name of the option in the other programs.
-                    let port = parse_port(&value, 1).map_err(|problem| problem.replace("--port", "--port"));
-                    options.editor.port = Some(port?);
-                }
+                Long("port") => options.editor.port = Some(parse_port(&parser.value()?, 1)?),
                 Long("lock") => options.editor.lock_file = Some(parser.value()?.into()),
                 Long("cwd") => options.editor.cwd = Some(parser.value()?.into()),
                 Long("name") => options.name = Some(parser.value()?.string()?),
@@ -134,7 +129,7 @@ impl Options {
         }
         let EditorSearch { lock_file: lock, port, cwd, .. } = &options.editor;
         if [lock.is_some(), port.is_some(), cwd.is_some()].into_iter().filter(|said| *said).count() > 1 {
-            return Err("--to, --lock and --cwd exclude each other".into());
+            return Err("--port, --lock and --cwd exclude each other".into());
         }
         if options.force && options.out.is_none() {
             return Err("--force needs --out FILE, the file to write over".into());

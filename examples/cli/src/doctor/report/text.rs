@@ -10,14 +10,20 @@ use std::collections::BTreeMap;
 const WIDTH: usize = 100;
 const INDENT: &str = "    ";
 
-/// Returns the report. `verbose` adds the findings without a fault; `colored` is for a terminal
+/// Returns the report. Findings with one remedy have it once. `verbose` adds the findings without a fault; `colored` is for a terminal
 /// that shows colors.
 pub(crate) fn text(report: &Report<'_>, verbose: bool, colored: bool) -> String {
     let paint = Paint { colored };
     let mut lines = vec![paint.bold(&display_safe(&headline(report)))];
-    for finding in report.findings.iter().filter(|finding| finding.kind.status != Status::Ok) {
+    let key = |finding: &Finding| (finding.kind, finding.advice.clone(), finding.command.clone());
+    for alike in report.findings.chunk_by(|one, next| key(one) == key(next)) {
+        let Some((last, others)) = alike.split_last().filter(|(last, _)| last.kind.status != Status::Ok)
+        else {
+            continue;
+        };
         lines.push(String::new());
-        lines.extend(shown(finding, paint));
+        lines.extend(others.iter().flat_map(|finding| head(finding, paint)));
+        lines.extend(shown(last, paint));
     }
     if report.count(Status::Ok) > 0 {
         lines.push(String::new());
@@ -191,6 +197,22 @@ ok: 2× directory-not-used, lock-sound (--verbose says more)";
         let plain =
             colored.split("\u{1b}[").map(|piece| piece.split_once('m').map_or(piece, |(_, rest)| rest));
         assert_eq!(plain.skip(1).collect::<String>(), expected, "colors change nothing else");
+    }
+
+    #[test]
+    fn one_remedy_is_shown_once() {
+        let left = |says| finding(&kinds::LOCK_LEFT_OVER, says, "Remove all such files.");
+        let other = finding(&kinds::LOCK_LEFT_OVER, "c", "Remove the file.");
+        let findings = [left("a"), left("b"), other];
+        let report = Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w" };
+        let text = text(&report, false, false);
+        let expected = "warning: a [lock-left-over]\nwarning: b [lock-left-over]\n    The editor";
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(
+            (text.matches("→ Remove all").count(), text.matches("→ Remove the").count()),
+            (1, 1),
+            "{text}"
+        );
     }
 
     #[test]

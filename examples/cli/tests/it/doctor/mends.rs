@@ -261,9 +261,10 @@ impl Diagnosis {
 
 /// A shell in the directory of the agent.
 struct Terminal {
-    setup: Setup,
     shell: Process,
+    // The editor ends before its home is removed, in which it would restore its lock file.
     editor: Option<Editor>,
+    setup: Setup,
 }
 
 impl Terminal {

@@ -12,13 +12,14 @@ use std::process::Command;
 
 /// A home, a project, a current directory and changed environment variables.
 pub(crate) struct Setup {
+    kept: Vec<Box<dyn Any>>,
+    // The editors end before their home is removed, in which they would restore their lock files.
+    editors: Vec<Editor>,
     pub(crate) place: Place,
     pub(crate) cwd: PathBuf,
     /// The arguments of the doctor.
     pub(crate) arguments: Vec<&'static str>,
     variables: Vec<(&'static str, String)>,
-    kept: Vec<Box<dyn Any>>,
-    editors: Vec<Editor>,
 }
 
 impl Setup {
