@@ -10,7 +10,7 @@ Explain why an agent does not attach to an editor, and what to do.
 usage: ide-mcp doctor [OPTION…]
 
   --cwd DIR           the directory of the agent (default: the current one)
-  --verbose           show also the checks that found no fault
+  -v, --verbose       show also the checks that found no fault
   --json              print a line of JSON for each finding and for the verdict
   --report            print Markdown for a report of a bug, without tokens
   --watch             look every second, and print what changes; Ctrl+C ends it
@@ -20,7 +20,7 @@ usage: ide-mcp doctor [OPTION…]
   --remove-leftovers  first remove the lock files of editors whose process is
                       dead and whose port refuses; close their directory to
                       other users. The doctor changes nothing else
-  -h, --help          show this help
+  -h, --help          print this help
 
 The doctor reads the variables of the agent, so run it in the same terminal. It
 attaches for a moment to each editor with a lock file. An editor that accepts
@@ -32,11 +32,8 @@ examples:
   ide-mcp doctor --json --no-connect | grep '\"status\":\"problem\"'
   ide-mcp doctor --report > report.md
 
-exit status:
-  0  no problem and no warning
-  1  a problem or a warning
-  2  something could not be inspected, or the command line is wrong
-
+exit status: 0 without a problem or a warning; 1 with one; 2 if something could
+not be inspected, or the command line is wrong
 docs/doctor.md has all findings, the members of the JSON, and the details.";
 
 #[derive(Debug, Default)]

@@ -28,6 +28,7 @@ the test:
                   --script`, with the answers of the editor as expectations
   --conn N        the connection (default: that with the most requests)
   --folder DIR    the folder of the session (default: that of the editor)
+  -h, --help      print this help
 
 examples:
   ide-mcp replay session.jsonl
@@ -36,7 +37,7 @@ examples:
   ide-mcp agent --script session.script
 
 exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong
-more: docs/tap.md";
+docs/tap.md has the rest.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {

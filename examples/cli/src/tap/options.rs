@@ -30,6 +30,7 @@ the live view:
   --only WORD     show the messages of a method or tool (openDiff, tools/), a
                   kind (request, answer, notification, ping, …), a side (agent,
                   editor), or a connection (2); -WORD hides them; repeatable
+  -h, --help      print this help
 
 examples:
   ide-mcp tap --only -ping
@@ -37,7 +38,7 @@ examples:
   ide-mcp replay session.jsonl
 
 exit status: 0; 1 if the record is incomplete; 2 if the tap could not begin
-more: docs/tap.md";
+docs/tap.md has the rest.";
 
 /// The default of `--max-bytes`, which the help also contains.
 const MAX_BYTES: u64 = 256 << 20;
