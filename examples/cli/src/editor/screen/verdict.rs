@@ -17,7 +17,6 @@ impl App {
         }
         let mut seen = self.seen();
         seen.files.retain(|(real, _)| open.is_of(real));
-        seen.folders.clear();
         let look = move |disk: &mut disk::Disk| disk::look(&disk.folders, seen);
         self.disk.run(Some(call), look, move |app, host, _, found| {
             app.stale = true;

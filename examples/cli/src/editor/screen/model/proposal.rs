@@ -133,7 +133,6 @@ impl Proposed {
         let is_decided = self.review.decide(self.hunk, verdict);
         let undecided = |hunk: &usize| self.verdict(Some(*hunk)) == review::Verdict::Undecided;
         let next = (self.hunk..self.review.hunks().len()).find(undecided);
-        let next = next.filter(|_| verdict != review::Verdict::Undecided);
         self.show_hunk(next.unwrap_or(self.hunk), page);
         is_decided
     }
@@ -231,11 +230,10 @@ impl Proposed {
         self.top = begin.min(self.last(page));
     }
 
-    /// Takes over a new comparison of the texts.
+    /// Takes over a new comparison of the texts. The next [`fit`](Self::fit) makes the rows of the screen.
     fn compared(&mut self) {
         self.changes = Changes::of(&self.review);
         self.form = None;
-        self.hunk = self.hunk.min(self.review.hunks().len().saturating_sub(1));
     }
 
     /// Returns the first row of the diff on a row of the screen.
@@ -262,7 +260,7 @@ impl Old {
     /// Takes over a change on disk.
     pub(crate) fn found(&mut self, changed: &Changed) {
         let Some((real, stamp)) = &mut self.place else { return };
-        if *real == changed.real && *stamp == changed.seen {
+        if *real == changed.real {
             *stamp = changed.stamp;
             self.text = match &changed.text {
                 _ if !changed.stamp.exists => OldText::Nothing,

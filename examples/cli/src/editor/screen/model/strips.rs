@@ -4,7 +4,8 @@
 use super::change::{Changes, Kind, Line, Row};
 use super::columns::glyphs;
 
-/// The smallest number of columns of a line. A narrower screen shows the beginnings of the rows.
+/// The smallest number of columns of a line, which the widest character, a tab, fits. A narrower screen shows
+/// the beginnings of the rows.
 const NARROWEST: usize = 8;
 
 /// The form of a diff on the screen.
@@ -88,7 +89,7 @@ fn starts(text: &str, columns: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut bytes, mut starts, mut start) = (vec![0], vec![0], 0_usize);
     for glyph in glyphs(text) {
         let end = glyph.column.saturating_add(glyph.width);
-        if end.saturating_sub(start) > columns && glyph.column > start {
+        if end.saturating_sub(start) > columns {
             start = glyph.column;
             bytes.push(glyph.byte);
             starts.push(start);
@@ -148,6 +149,13 @@ mod tests {
                 "0:0 0|0:10 10|0:…5 …5",
             ),
             ("a long line that stays", &changed(""), &format!("{}x\n", changed("")), false, "0:0|0:…11|1:0"),
+            (
+                "a line end is gone",
+                &format!("a{long}\n"),
+                &format!("b{long}"),
+                true,
+                "0:0 0|0:10 10|0:…5 …4|0: 60",
+            ),
             ("no counterpart", "", &format!("{long}\n"), true, "0: 0|0: 10|0: 20|0: 30|0: 40|0: 50"),
         ];
         for (name, old, new, wide, expected) in cases {

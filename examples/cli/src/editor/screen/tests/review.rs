@@ -153,7 +153,6 @@ fn rejected_change_is_not_in_the_edit() {
     let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
     desk.keys("xe");
     desk.shows("   2  2\n");
-    assert_eq!(desk.canvas().cursor.map(|(_, y)| y), Some(8), "the cursor is at the second change");
     desk.keys("!");
     desk.keys("\x1b");
     desk.shows("+ !acht");
@@ -220,6 +219,16 @@ fn unsaved_text_follows_the_accepted_proposal() {
     desk.write("a.txt", TWO_CHANGES);
     desk.wait(1000);
     assert!(desk.app.model.document().unwrap().conflict, "typed after the acceptance");
+
+    let mut desk = Desk::new(&[("a.txt", TEN)]);
+    desk.open("a.txt");
+    desk.keys("x");
+    desk.wait(3000);
+    propose(&mut desk, "a.txt", TWO_CHANGES);
+    desk.keys("aa");
+    desk.write("a.txt", "of another program\n");
+    desk.wait(1000);
+    assert!(desk.app.model.document().unwrap().conflict, "not the accepted text");
 }
 
 #[test]
@@ -259,4 +268,79 @@ fn change_on_disk_of_open_file_is_found_at_acceptance() {
     }
     desk.keys("a");
     assert!(desk.result(asked).is_some());
+}
+
+#[test]
+fn edit_begins_at_the_current_change() {
+    let longer = TWO_CHANGES.replace("zwei", "zwei\nzwei");
+    for (name, keys, row) in [("first", "e", 2), ("second", "ne", 9), ("second, first rejected", "xe", 8)] {
+        let mut desk = Desk::new(&[("a.txt", TEN)]);
+        propose(&mut desk, "a.txt", &longer);
+        desk.keys(keys);
+        assert_eq!(desk.canvas().cursor.map(|(_, y)| y), Some(row), "{name}");
+    }
+}
+
+#[test]
+fn edited_away_change_is_not_current() {
+    let mut desk = Desk::new(&[("a.txt", TEN)]);
+    let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+    desk.keys("ne\x1b[3~\x1b[3~\x1b[3~\x1b[3~8\x13");
+    desk.shows("+1 −1  edited");
+    desk.keys("xa");
+    assert_eq!(desk.result(asked).unwrap()[0], "DIFF_REJECTED", "the one change left was rejected");
+}
+
+#[test]
+fn new_proposal_ignores_keys_for_changes() {
+    let mut desk = Desk::new(&[("a.txt", TEN)]);
+    let agent = desk.attach("agent");
+    let request = OpenDiff::new(desk.path("a.txt"), TWO_CHANGES, "tab");
+    desk.call(agent, &request);
+    for key in ["y", "x", "u"] {
+        desk.keys(key);
+        desk.shows("look at it first");
+    }
+    assert_eq!(desk.app.model.proposals[0].counts(), (0, 0, 2));
+}
+
+#[test]
+fn resized_diff_stays_at_its_place() {
+    let lines =
+        |mark: &str| -> String { (0..60).map(|n| format!("{} {n} {mark}\n", "word ".repeat(9))).collect() };
+    let mut desk = Desk::new(&[("a.txt", &lines("old"))]);
+    desk.app.resize((80, 12));
+    propose(&mut desk, "a.txt", &lines("new"));
+    desk.keys("\x1b[6~\x1b[6~");
+    let top = |desk: &mut Desk| desk.canvas().row(1).split_whitespace().next().unwrap().to_owned();
+    let before = top(&mut desk);
+    desk.app.resize((40, 12));
+    assert_eq!(top(&mut desk), before);
+    desk.keys("\x1b[F");
+    desk.app.resize((40, 24));
+    let last = desk.canvas().row(24 - 3);
+    assert!(last.ends_with("59 new"), "the end is at the bottom: {last}");
+}
+
+#[test]
+fn folded_line_is_shown_with_its_number_once() {
+    let text = |end: &str| format!("{}then it turns {end}, and so on\n", "word ".repeat(40));
+    let mut desk = Desk::new(&[("a.txt", &text("sideways"))]);
+    desk.app.resize((40, 14));
+    propose(&mut desk, "a.txt", &text("anywhere"));
+    let rows = desk.canvas().rows();
+    let expected = [
+        " ✻ a.txt  +1 −1",
+        "   1     - word word word word word word",
+        "         - ⋯ 5 rows of the line",
+        "         -  word word word word word the",
+        "         - n it turns sideways, and so o",
+        "         - n",
+        "       1 + word word word word word word",
+        "         + ⋯ 5 rows of the line",
+        "         +  word word word word word the",
+        "         + n it turns anywhere, and so o",
+        "         + n",
+    ];
+    assert_eq!(rows[..11], expected, "{}", rows.join("\n"));
 }
