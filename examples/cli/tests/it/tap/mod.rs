@@ -9,7 +9,7 @@ mod scripts;
 mod unread;
 
 use crate::support::Place;
-use programs::{Tap, editor, replay};
+use programs::{Tap, editor, replay, replay_both};
 use serde_json::json;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -35,7 +35,7 @@ fn e07_tokens_in_messages_are_redacted() {
     let (_, listed) = replay(&place, &["--list", "t.jsonl"]);
     assert!(!listed.contains(&token) && !listed.contains(&tap.token));
     assert!(listed.contains(&format!("{0} and {0}", "*".repeat(64))), "{listed}");
-    assert_eq!(replay(&place, &["t.jsonl"]).0, Some(0));
+    assert_eq!(replay_both(&place, &["t.jsonl"]).0, Some(0));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn e07_wrong_token_is_not_recorded() {
     tap.stop();
     let transcript = place.read("t.jsonl");
     assert!(!transcript.contains("canary") && transcript.lines().count() > 5, "{transcript}");
-    let (status, said) = replay(&place, &["t.jsonl"]);
+    let (status, said) = replay_both(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
 }
 
@@ -132,7 +132,7 @@ fn signal_or_kill_leaves_replayable_transcript() {
     tap.stop();
     agent.fails(1, &["1001"]);
     assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1001"));
-    let (status, said) = replay(&place, &["t.jsonl"]);
+    let (status, said) = replay_both(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
 
     let mut tap = Tap::start(&place, &port, "killed.jsonl");
@@ -140,13 +140,13 @@ fn signal_or_kill_leaves_replayable_transcript() {
     assert_eq!(agent.end().0, Some(0));
     tap.process.kill();
     for side in ["editor", "agent"] {
-        let (status, said) = replay(&place, &["--side", side, "killed.jsonl"]);
+        let (status, said) = replay_both(&place, &["--side", side, "killed.jsonl"]);
         assert_eq!(status, Some(0), "{said}");
     }
     let mut cut = place.read("killed.jsonl");
     cut.truncate(cut.len() - 10);
     place.write("cut.jsonl", &cut);
-    let (status, said) = replay(&place, &["cut.jsonl"]);
+    let (status, said) = replay_both(&place, &["cut.jsonl"]);
     assert!(status == Some(0) && said.contains("the last line is not whole"), "{said}");
 }
 
@@ -197,7 +197,7 @@ fn full_transcript_ends_with_a_complaint() {
     tap.process.terminate();
     tap.process.fails(1, &["--max-bytes 5000"]);
     assert!(place.read("t.jsonl").len() <= 5000);
-    let (status, said) = replay(&place, &["t.jsonl"]);
+    let (status, said) = replay_both(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
 }
 

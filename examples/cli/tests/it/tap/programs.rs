@@ -55,3 +55,12 @@ pub(crate) fn replay(place: &Place, arguments: &[&str]) -> (Option<i32>, String)
     let (status, complaint) = process.end();
     (status, format!("{said}{complaint}"))
 }
+
+/// Runs a replay by bytes and by meaning, which have to agree, and returns the exit status and the
+/// output by meaning.
+pub(crate) fn replay_both(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
+    let (status, said) = replay(place, arguments);
+    let (by_bytes, said_of_bytes) = replay(place, &[&["--bytes"], arguments].concat());
+    assert_eq!(by_bytes, status, "by bytes: {said_of_bytes}\nby meaning: {said}");
+    (status, said)
+}

@@ -1,7 +1,7 @@
 //! The replay of a transcript: no difference if the core sends the recorded bytes, and otherwise
 //! the first difference.
 
-use super::programs::{Tap, editor, replay};
+use super::programs::{Tap, editor, replay, replay_both};
 use crate::support::Place;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -107,7 +107,7 @@ fn replay_finds_every_change_of_a_transcript() {
     let place = Place::new("tap-replay");
     session(&place);
     for side in ["editor", "agent"] {
-        let (status, said) = replay(&place, &["--side", side, "t.jsonl"]);
+        let (status, said) = replay_both(&place, &["--side", side, "t.jsonl"]);
         assert_eq!(status, Some(0), "{side}: {said}");
         assert!(said.starts_with(&format!("no difference: the {side} says the same ")), "{said}");
     }
@@ -197,7 +197,7 @@ fn incomparable_bytes_are_reported() {
     let check = |name: &str, side: &str, lines: &[Value], status: i32, expected: &[&str]| {
         let text: String = lines.iter().map(|form| format!("{form}\n")).collect();
         place.write("left.jsonl", &text);
-        let (found, said) = replay(&place, &["--side", side, "left.jsonl"]);
+        let (found, said) = replay_both(&place, &["--side", side, "left.jsonl"]);
         assert_eq!(found, Some(status), "{name}: {said}");
         assert!(status == 1 || said.contains("not compared") != expected.is_empty(), "{name}: {said}");
         for part in expected {
@@ -232,7 +232,7 @@ fn incomparable_bytes_are_reported() {
         let silent = without(&|form| of(form, 2, side));
         let nothing = format!("connection 2: the {side} says nothing");
         place.write("left.jsonl", &silent.iter().map(|form| format!("{form}\n")).collect::<String>());
-        let (_, found) = replay(&place, &["--side", side, "left.jsonl"]);
+        let (_, found) = replay_both(&place, &["--side", side, "left.jsonl"]);
         assert!(found.contains(&nothing), "{found}");
     }
     let headless = without(&is_head);
@@ -279,7 +279,7 @@ fn late_timer_is_a_difference() {
         late.push_str(&format!("{form}\n"));
     }
     place.write("late.jsonl", &late);
-    let (status, found) = replay(&place, &["late.jsonl"]);
+    let (status, found) = replay_both(&place, &["late.jsonl"]);
     assert_eq!(status, Some(1), "{found}");
     assert!(found.contains("a ping"), "{found}");
 }
@@ -309,13 +309,13 @@ fn crossed_messages_are_no_difference() {
         place.write("crossed.jsonl", &text);
     };
     write(&lines);
-    let (status, said_of_it) = replay(&place, &["crossed.jsonl"]);
+    let (status, said_of_it) = replay_both(&place, &["crossed.jsonl"]);
     assert_eq!(status, Some(0), "{said_of_it}");
 
     // The refusal has to be there in either order.
     lines.retain(|form| !said(form).contains("tool nosuch not found"));
     write(&lines);
-    let (status, said_of_it) = replay(&place, &["crossed.jsonl"]);
+    let (status, said_of_it) = replay_both(&place, &["crossed.jsonl"]);
     assert!(status == Some(1) && said_of_it.contains("tool nosuch not found"), "{said_of_it}");
 }
 
@@ -343,7 +343,7 @@ fn answers_to_forms_are_no_difference() {
     assert_eq!(script.end(), (Some(0), String::new()));
     tap.stop();
     for side in ["agent", "editor"] {
-        let (status, said) = replay(&place, &["--side", side, "t.jsonl"]);
+        let (status, said) = replay_both(&place, &["--side", side, "t.jsonl"]);
         assert_eq!(status, Some(0), "{side}: {said}");
     }
 }
@@ -372,8 +372,8 @@ fn slightly_late_timer_is_no_difference() {
         text.push_str(&format!("{line}\n"));
     }
     place.write("late.jsonl", &text);
-    let (status, said) = replay(&place, &["--side", "agent", "late.jsonl"]);
+    let (status, said) = replay_both(&place, &["--side", "agent", "late.jsonl"]);
     assert_eq!(status, Some(0), "{said}");
-    let (status, said) = replay(&place, &["--side", "agent", "--tolerance", "20", "late.jsonl"]);
+    let (status, said) = replay_both(&place, &["--side", "agent", "--tolerance", "20", "late.jsonl"]);
     assert!(status == Some(1) && said.contains("now       a ping"), "{said}");
 }

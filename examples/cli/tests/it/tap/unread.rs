@@ -1,6 +1,6 @@
 //! A transcript on standard output that nobody reads.
 
-use super::programs::{Tap, editor, replay};
+use super::programs::{Tap, editor, replay_both};
 use super::{HEAD, SWITCHING};
 use crate::support::{Place, Process};
 use serde_json::Value;
@@ -52,7 +52,7 @@ fn late_reader_gets_whole_transcript() {
     tap.stop();
     place.write("t.jsonl", &reader.join().unwrap().unwrap());
     for side in ["editor", "agent"] {
-        let (status, said) = replay(&place, &["--side", side, "t.jsonl"]);
+        let (status, said) = replay_both(&place, &["--side", side, "t.jsonl"]);
         assert_eq!(status, Some(0), "{side}: {said}");
     }
 }
