@@ -9,7 +9,11 @@ use ide_mcp::ide::matching::check_transport;
 use ide_mcp_lockfile::{Found, from_environment, pid_alive, scan};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+/// The age from which the time of a directory is certain: a later change has another time. Some file systems count in
+/// seconds.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// An editor with a folder that contains one of the open folders, or lies in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,8 +75,9 @@ impl Neighbors {
     fn read(&mut self) {
         let mut found = Vec::new();
         for (dir, time) in &mut self.dirs {
-            // The time is read before the files, so that a change during the scan counts as later.
-            *time = modified(dir);
+            // The time is read before the files, so that a change during the scan counts as later. A time that a later
+            // change can have too is not kept.
+            *time = modified(dir).filter(|time| time.elapsed().is_ok_and(|age| age >= SETTLED));
             let files = scan(&*dir).unwrap_or_default();
             found.extend(files.iter().filter_map(|file| neighbor(file, &self.folders)));
         }
@@ -179,6 +184,14 @@ mod tests {
         assert!(neighbors.look());
         assert_eq!(neighbors.found().len(), 1);
         assert!(!neighbors.look(), "nothing has changed");
+        // A change within the same tick of the clock is found too.
+        let second = format!("{}/ide/50002.lock", dir.0.display());
+        let kept = fs::metadata(dir.0.join("ide")).unwrap().modified().unwrap();
+        dir.lock(50_002, "second", "p", other.id());
+        fs::File::open(dir.0.join("ide")).unwrap().set_modified(kept).unwrap();
+        assert!(neighbors.look());
+        fs::remove_file(second).unwrap();
+        assert!(neighbors.look());
         other.kill().unwrap();
         other.wait().unwrap();
         assert!(neighbors.look(), "its file is still there");
