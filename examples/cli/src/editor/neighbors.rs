@@ -1,7 +1,7 @@
 //! The other editors in which an agent of the open folders can see its files as well.
 //!
-//! An agent that finds several editors attaches to none of them by itself, so the person has to choose one: by its name
-//! or by its port.
+//! An agent that finds several editors attaches to none of them by itself, so the person has to choose
+//! one: by its name or by its port.
 
 use crate::editor::folders::Folders;
 use ide_mcp::ide::locate::Extras;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, SystemTime};
 
-/// The age from which the time of a directory is certain: a later change has another time. Some file systems count in
-/// seconds.
+/// The age from which the time of a directory is certain: a later change has another time. Some file
+/// systems count in seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// An editor with a folder that contains one of the open folders, or lies in it.
@@ -33,8 +33,8 @@ pub(crate) struct Neighbors {
 }
 
 impl Neighbors {
-    /// Reads the lock files that the real client reads. Without a directory of lock files there are no neighbors; the
-    /// start of the server reports that error.
+    /// Reads the lock files that the real client reads. Without a directory of lock files there are no
+    /// neighbors; the start of the server reports that error.
     pub(crate) fn new(folders: &Folders) -> Self {
         let dirs = from_environment(Extras::default()).unwrap_or_default();
         Self::in_dirs(dirs.into_iter().map(|candidate| candidate.dir.into()).collect(), folders.real())
@@ -51,8 +51,9 @@ impl Neighbors {
         &self.found
     }
 
-    /// Reads the lock files again if a file was added or removed, or if a neighbor is dead: a killed editor leaves its
-    /// file. Returns true if the neighbors are others now. Otherwise each directory costs one access to its metadata.
+    /// Reads the lock files again if a file was added or removed, or if a neighbor is dead: a killed
+    /// editor leaves its file. Returns true if the neighbors are others now. Otherwise each directory
+    /// costs one access to its metadata.
     pub(crate) fn look(&mut self) -> bool {
         let is_same = self.dirs.iter().all(|(dir, time)| modified(dir) == *time);
         let is_dead = |neighbor: &Neighbor| neighbor.pid.and_then(pid_alive) == Some(false);
@@ -64,8 +65,8 @@ impl Neighbors {
         before != self.found
     }
 
-    /// Returns a name that no neighbor has: agents list equal names without a difference. A number tells two editors of
-    /// one folder apart, and the name of the folder would not.
+    /// Returns a name that no neighbor has: agents list equal names without a difference. A number tells
+    /// two editors of one folder apart, and the name of the folder would not.
     pub(crate) fn free_name(&self, wanted: &str) -> String {
         let is_free = |name: &String| !self.found.iter().any(|neighbor| neighbor.name == *name);
         let numbered = (2_u32..).map(|number| format!("{wanted} {number}"));
@@ -75,8 +76,8 @@ impl Neighbors {
     fn read(&mut self) {
         let mut found = Vec::new();
         for (dir, time) in &mut self.dirs {
-            // The time is read before the files, so that a change during the scan counts as later. A time that a later
-            // change can have too is not kept.
+            // The time is read before the files, so that a change during the scan counts as later. A
+            // time that a later change can have too is not kept.
             *time = modified(dir).filter(|time| time.elapsed().is_ok_and(|age| age >= SETTLED));
             let files = scan(&*dir).unwrap_or_default();
             found.extend(files.iter().filter_map(|file| neighbor(file, &self.folders)));

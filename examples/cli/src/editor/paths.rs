@@ -21,8 +21,8 @@ pub(crate) struct Target {
 }
 
 impl Named {
-    /// Sorts the arguments into folders and files. The folder of a file is open too, unless a folder above it is. Without
-    /// an argument, the working directory is open.
+    /// Sorts the arguments into folders and files. The folder of a file is open too, unless a folder
+    /// above it is. Without an argument, the working directory is open.
     ///
     /// # Errors
     /// A text for the person about a path that can be neither a folder nor a file.

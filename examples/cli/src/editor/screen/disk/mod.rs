@@ -62,7 +62,8 @@ impl Disk {
         Ok(stamp)
     }
 
-    /// Writes a file under a name of the person. Returns `None` if the file exists and may not be overwritten.
+    /// Writes a file under a name of the person. Returns `None` if the file exists and `overwrite`
+    /// is false.
     pub(crate) fn save_as(
         &mut self,
         real: &Path,

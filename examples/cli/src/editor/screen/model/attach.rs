@@ -22,8 +22,8 @@ impl Attach {
         format!("port {} · {}{among}", self.port, self.name)
     }
 
-    /// Returns the commands by which a person attaches an agent, each with its effect. The real client attaches by each
-    /// of them (docs/evidence.md, "Discovery").
+    /// Returns the commands by which a person attaches an agent, each with its effect. The
+    /// option and the variable are measured (docs/evidence.md, "Discovery").
     pub(crate) fn ways(&self) -> Vec<(String, String)> {
         let own_name = !self.neighbors.iter().any(|neighbor| neighbor.name == self.name);
         let alone = self.is_alone().then(|| ("claude --ide".to_owned(), "from these folders".to_owned()));

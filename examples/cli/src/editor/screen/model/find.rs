@@ -35,11 +35,11 @@ impl Needle {
         self.begins(text).filter_map(|at| self.at(text, at))
     }
 
-    /// Returns the characters of a text that can begin a match. Only their bytes are compared, which takes a small part
-    /// of the time of a comparison of characters.
+    /// Returns the characters of a text that can begin a match. Only their bytes are compared, which
+    /// takes a small part of the time of a comparison of characters.
     fn begins<'a>(&self, text: &'a str) -> impl DoubleEndedIterator<Item = usize> + 'a {
-        // A letter of ASCII in lower case can be that of a character outside of ASCII (such as the sign of kelvin), but
-        // not the other way round.
+        // A letter of ASCII in lower case can be that of a character outside of ASCII (such as the sign
+        // of kelvin), but not the other way round.
         let first = self.folded.first().and_then(|first| u8::try_from(*first).ok()).filter(u8::is_ascii);
         let capital = first.filter(|_| !self.is_exact).map(|first| first.to_ascii_uppercase());
         let bytes = text.bytes().enumerate();

@@ -1,7 +1,7 @@
 //! The log of the editor, and the messages in the status line.
 //!
-//! A message leaves at the next key of the person. A message that requires no action also leaves after [`STAY`]. An
-//! error or a question stays until a key, because the person can be away when it appears.
+//! A message leaves at the next key of the person. A message that requires no action also leaves after
+//! [`STAY`]. An error or a question stays until a key, because the person can be away when it appears.
 
 use super::Model;
 use ide_mcp::Time;

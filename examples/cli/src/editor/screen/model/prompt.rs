@@ -133,7 +133,8 @@ impl Model {
         }
     }
 
-    /// Asks for a second Enter before a file is written over. If the person has left the question, the file stays.
+    /// Asks for a second Enter before a file is written over. If the person has left the question, the
+    /// file stays.
     pub(crate) fn ask_overwrite(&mut self, name: String) {
         let text = format!("{name} exists");
         if let Some(Prompt { kind: Kind::SaveAs { existing }, .. }) = &mut self.prompt {
@@ -184,8 +185,8 @@ impl Model {
         });
     }
 
-    /// Goes to the match that `choose` returns for the needle, the text and the begin of the selection, and shows the
-    /// note of that match.
+    /// Goes to the match that `choose` returns for the needle, the text and the begin of the selection,
+    /// and shows the note of that match.
     fn search(
         &mut self,
         choose: impl FnOnce(&Needle, &str, usize) -> Option<(std::ops::Range<usize>, &'static str)>,

@@ -3,12 +3,13 @@
 use super::columns::glyphs;
 use std::ops::Range;
 
-/// Returns the rows of a line as byte ranges, which follow each other and are the whole line. There is at least one
-/// row.
+/// Returns the rows of a line as byte ranges, which follow each other and are the whole line. There is
+/// at least one row.
 ///
-/// A row has at most `columns` columns, and one space more: the column of the cursor after the last character is
-/// free for it. A row ends after a space unless this would leave more than half of it empty. A character that is
-/// wider than a row has a row of its own. The columns of each row count from 0, those of tabs as well.
+/// A row has at most `columns` columns, and one space more: the column of the cursor after the last
+/// character is free for it. A row ends after a space unless this would leave more than half of it
+/// empty. A character that is wider than a row has a row of its own. The columns of each row count from
+/// 0, those of tabs as well.
 pub(crate) fn rows(line: &str, columns: usize) -> Vec<Range<usize>> {
     let (mut rows, mut start) = (Vec::new(), 0_usize);
     while let Some(length) = line.get(start..).and_then(|rest| first(rest, columns.max(1))) {

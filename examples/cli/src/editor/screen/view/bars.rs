@@ -144,8 +144,8 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
     canvas.write(left, &fitted(text, left.width.into()), ink);
 }
 
-/// Returns the latest message, or else the latest event of an agent, or else the address of this editor. The last value
-/// is true for the address.
+/// Returns the latest message, or else the latest event of an agent, or else the address of this editor.
+/// The last value is true for the address.
 fn latest(model: &Model) -> (String, Ink, bool) {
     if let Some(message) = &model.message {
         let ink = match message.tone {

@@ -197,8 +197,8 @@ impl Buffer {
         );
     }
 
-    /// Inserts a piece of a pasted text, like [`insert`](Self::insert). A piece that continues the piece before is
-    /// undone together with that piece.
+    /// Inserts a piece of a pasted text, like [`insert`](Self::insert). A piece that continues the piece
+    /// before is undone together with that piece.
     pub(crate) fn paste(&mut self, text: &str, continues: bool) {
         let join = if continues { Join::Pasted } else { Join::Never };
         self.edit(self.selection(), self.with_line_ends(text), join);
