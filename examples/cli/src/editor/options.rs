@@ -17,9 +17,9 @@ usage: ide-mcp editor [OPTION…] [DIR…] [FILE…] [-- COMMAND…]
 
 At a terminal the editor has a screen, and F1 shows its keys. With --headless,
 or if standard output is no terminal, events and commands are lines of JSON.
-The editor reads files only in its folders: each DIR, the folder of each FILE
-(or FILE:LINE:COLUMN), or the working directory. It starts COMMAND, such as
-claude, in a split of tmux, or shows the line to type in another terminal.
+The editor reads files only in its folders: each DIR, or the working directory,
+or the folder of a FILE (or FILE:LINE:COLUMN) elsewhere. It starts COMMAND, such
+as claude, in a split of tmux, or shows the line to type in another terminal.
 
   --headless       use no screen, even at a terminal
   --port N         listen on this port of 127.0.0.1 (default: any free port)
@@ -144,7 +144,7 @@ impl Options {
 
     /// Opens the folders, and returns them with the files to show. A path that can be neither is an error.
     pub(crate) fn open(&self) -> Result<(Folders, Vec<Target>), String> {
-        let Named { folders, files } = Named::of(&self.paths)?;
+        let Named { folders, files } = Named::of(&self.paths, Path::new("."))?;
         let folders = Folders::open(&folders)?;
         Ok((if self.ignores { folders.with_ignored() } else { folders }, files))
     }

@@ -21,12 +21,13 @@ pub(crate) struct Target {
 }
 
 impl Named {
-    /// Sorts the arguments into folders and files. The folder of a file is open too, unless a folder
-    /// above it is. Without an argument, the working directory is open.
+    /// Sorts the arguments into folders and files. A file that lies in none of the folders opens the working
+    /// directory `cwd` if the file lies in it, because agents start there, or else its own folder. Without an
+    /// argument, the working directory is open.
     ///
     /// # Errors
     /// A text for the person about a path that can be neither a folder nor a file.
-    pub(crate) fn of(arguments: &[PathBuf]) -> Result<Self, String> {
+    pub(crate) fn of(arguments: &[PathBuf], cwd: &Path) -> Result<Self, String> {
         let mut named = Self::default();
         for argument in arguments {
             if argument.as_os_str().is_empty() {
@@ -40,17 +41,18 @@ impl Named {
                 named.files.push(target(argument)?);
             }
         }
-        let parents: Vec<PathBuf> =
-            named.files.iter().filter_map(|file| Some(file.path.parent()?.into())).collect();
-        for parent in &parents {
-            let is_below = |other: &PathBuf| real(parent).starts_with(real(other));
-            let above = |other: &PathBuf| is_below(other) && real(parent) != real(other);
-            if !named.folders.iter().any(is_below) && !parents.iter().any(above) {
-                named.folders.push(parent.clone());
-            }
-        }
+        let is_below = |path: &Path, folder: &Path| real(path).starts_with(real(folder));
+        let parents = named.files.iter().filter_map(|file| file.path.parent());
+        let parents = parents.filter(|parent| !named.folders.iter().any(|folder| is_below(parent, folder)));
+        let mut opened: Vec<&Path> =
+            parents.map(|parent| if is_below(parent, cwd) { cwd } else { parent }).collect();
+        // A folder comes before the folders in it.
+        opened.sort_by_key(|folder| real(folder));
+        opened.dedup_by(|folder, above| is_below(folder, above));
+        let opened: Vec<PathBuf> = opened.into_iter().map(Path::to_owned).collect();
+        named.folders.extend(opened);
         if named.folders.is_empty() {
-            named.folders.push(".".into());
+            named.folders.push(cwd.to_owned());
         }
         Ok(named)
     }
@@ -145,7 +147,7 @@ mod tests {
         for (name, arguments, expected) in cases {
             let arguments: Vec<PathBuf> =
                 arguments.iter().map(|path| format!("{}/{path}", root.display()).into()).collect();
-            match (Named::of(&arguments), expected) {
+            match (Named::of(&arguments, &root.join("cwd")), expected) {
                 (Ok(named), Ok((folders, files))) => {
                     let folders: Vec<PathBuf> = folders.iter().map(|path| root.join(path)).collect();
                     let files = files.iter().map(|(path, line, column)| Target {
@@ -158,8 +160,16 @@ mod tests {
                 (found, _) => panic!("{name}: {found:?}"),
             }
         }
-        assert_eq!(Named::of(&[]).unwrap().folders, [PathBuf::from(".")]);
-        assert!(Named::of(&[PathBuf::new()]).unwrap_err().contains("empty name"));
+        let at = |cwd: &Path, paths: &[&str]| {
+            let paths: Vec<PathBuf> = paths.iter().map(|path| root.join(path)).collect();
+            Named::of(&paths, cwd).unwrap().folders
+        };
+        let (p, cwd) = (root.join("p"), Path::new("."));
+        assert_eq!(at(cwd, &[]), [cwd]);
+        assert_eq!(at(&p, &["p/src/b.rs", "p/a.txt"]), [p.clone()], "agents start in the working directory");
+        assert_eq!(at(&p, &["p/src", "p/src/b.rs"]), [p.join("src")], "a given folder has the file");
+        assert_eq!(at(&p, &["p/src/b.rs", "q/c.txt"]), [p.clone(), root.join("q")]);
+        assert!(Named::of(&[PathBuf::new()], cwd).unwrap_err().contains("empty name"));
         fs::remove_dir_all(&root).unwrap();
     }
 }
