@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Makes docs/editor.svg: the editor with a proposed change and an attached agent, from a real run in tmux.
+"""Makes the pictures of the program from real runs in tmux: the editor with a proposed change and an attached
+agent (editor.svg), the doctor before a broken lock file (doctor.svg), and the live view of the tap (tap.svg).
 
-Run from anywhere, after `cargo build --package ide-mcp-cli`: docs/screenshot.py [OUTPUT]
+Run from anywhere, after `cargo build --package ide-mcp-cli`: docs/screenshot.py [DIRECTORY]
 """
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,7 +17,8 @@ from xml.sax.saxutils import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target/debug/ide-mcp"
-COLUMNS, ROWS = 120, 24
+# The eight colors of a terminal, on a dark ground.
+PALETTE = ["#3b4048", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#c8ccd4"]
 # Of a cell, in pixels; texts are stretched to it, whatever font there is.
 WIDTH, HEIGHT, FONT = 8.4, 18, 14
 PATIENCE = 30
@@ -52,13 +55,14 @@ NEW = (
 
 
 class Pane:
-    """The editor in a terminal of its own."""
+    """A program in a terminal of its own."""
 
-    def __init__(self, place, home):
+    def __init__(self, place, columns, rows, command):
         self.socket = str(place / "tmux")
-        # What it says if it cannot begin stays to be seen.
-        self.run("new-session", "-d", "-s", "t", "-x", str(COLUMNS), "-y", str(ROWS), "-c", str(place / "store"),
-                 f"env -u CLAUDE_CONFIG_DIR HOME={home} COLORTERM=truecolor {PROGRAM} editor; cat")
+        environment = f"env -u CLAUDE_CONFIG_DIR -u TMUX HOME={place / 'home'} COLORTERM=truecolor"
+        # The message of a program that cannot begin stays on the screen.
+        self.run("new-session", "-d", "-s", "t", "-x", str(columns), "-y", str(rows), "-c", str(place / "store"),
+                 f"{environment} {PROGRAM} {command}; cat")
 
     def run(self, *arguments):
         command = ["tmux", "-S", self.socket, "-f", "/dev/null", *arguments]
@@ -75,7 +79,7 @@ class Pane:
             time.sleep(0.05)
 
     def settled(self):
-        """The whole screen with its colours, once nothing changes any more."""
+        """Returns the whole screen with its colors, once nothing changes any more."""
         before, now = None, self.screen("-e", "-N")
         while before != now:
             time.sleep(0.2)
@@ -86,34 +90,104 @@ class Pane:
         self.run("send-keys", "-t", "t", *keys)
 
 
-def picture_of_a_run():
-    """The screen, with the sequences that colour it."""
-    with tempfile.TemporaryDirectory() as directory:
-        place = pathlib.Path(directory)
-        home, project = place / "home", place / "store"
-        (project / "src").mkdir(parents=True)
-        home.mkdir()
-        (project / "src/store.rs").write_text(OLD)
-        (place / "new.rs").write_text(NEW)
-        (place / "notes").write_text("`take` says what is missing.\n")
-        pane = Pane(place, home)
-        agents = []
-        try:
-            pane.wait("nobody attached")
-            environment = {key: value for key, value in os.environ.items() if not key.startswith("CLAUDE")}
-            for path, proposal in [("src/store.rs", "new.rs"), ("CHANGES.md", "notes")]:
-                command = [PROGRAM, "agent", "diff", path, place / proposal]
-                agents.append(subprocess.Popen(command, cwd=project, env=environment | {"HOME": str(home)},
-                                               stdout=subprocess.DEVNULL))
-                pane.wait(path)
-            pane.wait("a accept")
-            pane.keys("v")
-            pane.wait("│")
-            return pane.settled()
-        finally:
+class Place:
+    """A directory with a home and a project, and the programs that run there."""
+
+    def __init__(self):
+        self.directory = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.path = pathlib.Path(self.directory.name)
+        (self.path / "store/src").mkdir(parents=True)
+        (self.path / "home").mkdir()
+        (self.path / "store/src/store.rs").write_text(OLD)
+        (self.path / "new.rs").write_text(NEW)
+        (self.path / "notes").write_text("`take` says what is missing.\n")
+        self.panes, self.programs = [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for pane in self.panes:
             pane.run("kill-server")
-            for agent in agents:
-                agent.wait(PATIENCE)
+        for program in self.programs:
+            program.terminate()
+            program.wait(PATIENCE)
+        self.directory.cleanup()
+
+    def pane(self, columns, rows, command):
+        self.panes.append(Pane(self.path, columns, rows, command))
+        return self.panes[-1]
+
+    def start(self, *arguments):
+        environment = {key: value for key, value in os.environ.items()
+                       if not key.startswith("CLAUDE") and key != "TMUX"}
+        program = subprocess.Popen([PROGRAM, *arguments], cwd=self.path / "store", stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                   env=environment | {"HOME": str(self.path / "home")})
+        self.programs.append(program)
+        return program
+
+    def steady(self, screen):
+        """Replaces the parts of a screen that differ between two runs: paths, and the port of a tap."""
+        screen = screen.replace(str(self.path / "store"), "/home/me/store").replace(str(self.path / "home"), "/home/me")
+        screen = re.sub(r"(process )\d+", r"\g<1>4321", screen)
+        return re.sub(r"(listening on port |lock file is \S*/|SSE_PORT=)\d+", r"\g<1>52222", screen)
+
+
+def editor():
+    """The editor with a proposal, side by side; another proposal waits."""
+    with Place() as place:
+        pane = place.pane(120, 24, "editor --port 41111")
+        pane.wait("nobody attached")
+        for path, proposal in [("src/store.rs", "new.rs"), ("CHANGES.md", "notes")]:
+            place.start("agent", "diff", path, str(place.path / proposal))
+            pane.wait(path)
+        pane.wait("a accept")
+        pane.keys("v")
+        pane.wait("│")
+        return pane.settled()
+
+
+def doctor():
+    """The doctor before a lock file with a token that its editor does not know."""
+    with Place() as place:
+        running = place.start("editor", "--headless", "--port", "41111", "--name", "My Editor")
+        running.stdout.readline()
+        lock = place.path / "home/.claude/ide/41111.lock"
+        lock.write_text(re.sub('"authToken":"[^"]*"', '"authToken":"an-old-token"', lock.read_text()))
+        pane = place.pane(112, 40, "doctor")
+        pane.wait("ok:")
+        return place.steady(pane.settled()).rstrip()
+
+
+def tap():
+    """The live view of a tap, while an agent proposes a change."""
+    with Place() as place:
+        running = place.start("editor", "--headless", "--port", "41111", "--on-diff", "accept")
+        running.stdout.readline()
+        shown = ["getOpenEditors", "openDiff", "closeAllDiffTabs"]
+        pane = place.pane(120, 40, "tap " + " ".join(f"--only {word}" for word in shown))
+        pane.wait("listening on port ")
+        port = re.search(r"listening on port (\d+)", pane.screen())[1]
+        agent = place.start("agent", "--port", port, "calls")
+        calls = ["getOpenEditors {}", 'openDiff {"old_file_path":"notes","new_file_path":"notes",'
+                 '"new_file_contents":"Hello.","tab_name":"notes"}', "closeAllDiffTabs {}"]
+        for call in calls:
+            agent.stdin.write(call + "\n")
+            agent.stdin.flush()
+            agent.stdout.readline()
+        agent.stdin.close()
+        agent.wait(PATIENCE)
+        pane.wait("over, ")
+        lines = place.steady(pane.settled()).rstrip().split("\n")
+        return "\n".join(steady_row(line, row) for row, line in enumerate(lines))
+
+
+def steady_row(line, row):
+    """Replaces the times and numbers of bytes in a row of the tap."""
+    line = re.sub(r"^(\x1b\[[0-9;]*m)?( +\d+\.\d{3})(?=  )", lambda found: (found[1] or "") + f"{row * 0.012:9.3f}", line)
+    line = re.sub(r"in \d+(\.\d)? m?s", "in 12 ms", line)
+    return re.sub(r"\d+ bytes to the editor and \d+ to", "1439 bytes to the editor and 907 to", line)
 
 
 def runs_of(line, look):
@@ -136,6 +210,12 @@ def runs_of(line, look):
         yield text, start, column - start, dict(look)
 
 
+def width_of(line):
+    """Returns the columns of a line."""
+    runs = list(runs_of(line, {}))
+    return runs[-1][1] + runs[-1][2] if runs else 0
+
+
 def wear(look, parameters):
     numbers = [int(number or 0) for number in parameters.replace(":", ";").split(";")]
     while numbers:
@@ -144,6 +224,8 @@ def wear(look, parameters):
             look.clear()
         elif number == 1:
             look["bold"] = True
+        elif 30 <= number <= 37:
+            look["text"] = PALETTE[number - 30]
         elif number in (38, 48) and numbers[0] == 2:
             colour = "#" + "".join(f"{part:02x}" for part in numbers[1:4])
             look["text" if number == 38 else "ground"] = colour
@@ -154,29 +236,31 @@ def wear(look, parameters):
             look.pop("ground", None)
 
 
-def svg(screen):
-    width, height = COLUMNS * WIDTH, ROWS * HEIGHT
+def svg(title, screen):
+    lines = screen.rstrip("\n").split("\n")
+    columns, rows = max(width_of(line) for line in lines), len(lines)
+    width, height = columns * WIDTH, rows * HEIGHT
     yield (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
            f'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" '
            f'font-size="{FONT}">')
-    yield "<title>The editor shows a proposed change side by side; an agent waits for the verdict</title>"
+    yield f"<title>{escape(title)}</title>"
     yield f'<clipPath id="screen"><rect width="{width:g}" height="{height:g}" rx="8"/></clipPath>'
     yield '<g clip-path="url(#screen)">'
     yield f'<rect width="{width:g}" height="{height:g}" fill="#1c1f26"/>'
     texts, running = [], {}
-    for row, line in enumerate(screen.rstrip("\n").split("\n")):
-        for text, column, columns, look in runs_of(line, running):
+    for row, line in enumerate(lines):
+        for text, column, length, look in runs_of(line, running):
             x, y = column * WIDTH, row * HEIGHT
             if "ground" in look:
                 # A little more, so that no seams are seen.
-                yield (f'<rect x="{x:.1f}" y="{y}" width="{columns * WIDTH + 0.3:.1f}" height="{HEIGHT + 0.3:g}" '
+                yield (f'<rect x="{x:.1f}" y="{y}" width="{length * WIDTH + 0.3:.1f}" height="{HEIGHT + 0.3:g}" '
                        f'fill="{look["ground"]}"/>')
             bare = text.strip()
             if not bare:
                 continue
             indent = len(text) - len(text.lstrip())
             x += indent * WIDTH
-            long = (columns - (len(text) - len(bare))) * WIDTH
+            long = (length - (len(text) - len(bare))) * WIDTH
             weight = ' font-weight="bold"' if look.get("bold") else ""
             texts.append(f'<text x="{x:.1f}" y="{y + HEIGHT - 5}" textLength="{long:.1f}" '
                          f'lengthAdjust="spacingAndGlyphs" xml:space="preserve" '
@@ -186,9 +270,17 @@ def svg(screen):
     yield "</svg>"
 
 
+PICTURES = [
+    (editor, "The editor shows a proposed change side by side; an agent waits for the verdict"),
+    (doctor, "The doctor explains why an agent does not attach, and how to mend that"),
+    (tap, "The tap shows the messages between an agent and an editor as they pass"),
+]
+
+
 def main():
-    output = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs/editor.svg"
-    output.write_text("\n".join(svg(picture_of_a_run())) + "\n")
+    directory = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
+    for make, title in PICTURES:
+        (directory / f"{make.__name__}.svg").write_text("\n".join(svg(title, make())) + "\n")
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ mod tests {
         };
         let (p, cwd) = (root.join("p"), Path::new("."));
         assert_eq!(at(cwd, &[]), [cwd]);
-        assert_eq!(at(&p, &["p/src/b.rs", "p/a.txt"]), [p.clone()], "agents start in the working directory");
+        assert_eq!(at(&p, &["p/src/b.rs", "p/a.txt"]), [&*p], "agents start in the working directory");
         assert_eq!(at(&p, &["p/src", "p/src/b.rs"]), [p.join("src")], "a given folder has the file");
         assert_eq!(at(&p, &["p/src/b.rs", "q/c.txt"]), [p.clone(), root.join("q")]);
         assert!(Named::of(&[PathBuf::new()], cwd).unwrap_err().contains("empty name"));
