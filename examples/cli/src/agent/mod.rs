@@ -20,7 +20,6 @@ use ide_mcp::ide::paths::{LocalPath, Platform};
 use ide_mcp::mcp::Root;
 use lexopt::Parser;
 use options::{Command, Options};
-pub(crate) use script::{FOLDER, FOLDER_URI};
 use script::{Folder, Script};
 use session::{Identity, NotAttached, Session};
 use std::path::Path;

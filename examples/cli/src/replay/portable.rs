@@ -1,8 +1,8 @@
 //! The parts of a recorded message that differ from run to run: the folder, other paths, and the
 //! numbers of processes, ports and times.
 
-use crate::agent::{FOLDER, FOLDER_URI};
 use crate::support::difference::ANY;
+use crate::support::difference::{FOLDER, FOLDER_URI};
 use ide_mcp::ide::paths::{LocalPath, Platform};
 use serde_json::Value;
 

@@ -25,6 +25,10 @@ pub(crate) enum Extent {
 /// The text that stands for any value in a recorded part.
 pub(crate) const ANY: &str = "${any}";
 
+/// The names of the folder of the agent in a script.
+pub(crate) const FOLDER: &str = "${folder}";
+pub(crate) const FOLDER_URI: &str = "${folder_uri}";
+
 /// Returns the first difference in meaning, in the order of names and of elements; `None` if there
 /// is none. The order of members does not matter, numbers are compared by value, and texts that
 /// contain JSON as JSON.

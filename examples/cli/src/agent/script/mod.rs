@@ -9,4 +9,4 @@
 mod parse;
 mod play;
 
-pub(crate) use parse::{FOLDER, FOLDER_URI, Folder, Script, Step, Verb};
+pub(crate) use parse::{Folder, Script, Step, Verb};

@@ -1,6 +1,7 @@
 //! The lines of a script. The parser reads all of them before the first step.
 
 use crate::agent::request::request;
+use crate::support::difference::{FOLDER, FOLDER_URI};
 use ide_mcp::ide::OtherTool;
 use ide_mcp::mcp::FormAnswer;
 use serde::Deserialize;
@@ -10,10 +11,6 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
-
-/// The names of the folder of the agent in a script.
-pub(crate) const FOLDER: &str = "${folder}";
-pub(crate) const FOLDER_URI: &str = "${folder_uri}";
 
 /// The default time to wait for an expected event.
 const WITHIN: Duration = Duration::from_secs(10);

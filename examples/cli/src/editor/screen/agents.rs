@@ -93,6 +93,12 @@ impl App {
                 self.proposed(host, Proposal { agent: id, call, diff });
             }
             ServerEvent::Call(call) => self.called(host, id, call),
+            ServerEvent::GetPrompt { call, prompt } => {
+                let who = self.model.agent(id);
+                self.model.asked(&who, format!("prompt {}", of_peer(&prompt.name)));
+                self.answer_prompt(host, call, &prompt);
+            }
+            ServerEvent::Outcome { request, outcome } => self.answered(request, outcome),
             ServerEvent::EditExpected { edit, path } => self.edit_expected(edit, path),
             ServerEvent::EditEnded { edit, path, reason } => self.end_edit(now, edit, path, reason),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),

@@ -12,6 +12,7 @@
 mod agents;
 mod app;
 mod bindings;
+mod context;
 mod disk;
 mod edits;
 mod keys;
@@ -85,10 +86,11 @@ impl Editor {
         let wake = Wake::new(move || drop(waker.wake()));
         let neighbors = Neighbors::new(&folders);
         let name = options.name(&neighbors);
-        let server = listen(options, &name, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
+        let mut server = listen(options, &name, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
         let mut app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
         app.announce(name, server.port(), neighbors);
         app.open_targets(&files)?;
+        server.host_mut().set_context(context::context());
         let launch = Launch::of(options, &server)?;
         let (launch, tools) = launch.map_or((None, None), |(launch, tools)| (Some(launch), tools));
         // Last, so that earlier errors appear on the original screen.

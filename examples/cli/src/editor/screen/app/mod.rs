@@ -21,7 +21,8 @@ use crate::editor::screen::view::{fit, fit_proposal, reveal};
 use crate::editor::screen::{bindings, view::canvas::Canvas};
 use crate::editor::worker::Worker;
 use ide_mcp::Time;
-use ide_mcp::ide::{DiagnosticsChanged, Host, Selected, Selection};
+use ide_mcp::ide::{DiagnosticsChanged, Host, Pending, Selected, Selection};
+use ide_mcp::mcp::FormAnswer;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ pub(crate) struct App {
     pub(crate) disk: Worker<Disk, Self>,
     pub(crate) on_diff: OnDiff,
     pub(super) expected_edits: Expected,
+    /// The open questions to persons at agents.
+    pub(super) questions: Vec<Pending<FormAnswer>>,
     /// The latest selection, regardless of the focus. It remains after its file is closed.
     pub(crate) latest: Option<Selection>,
     /// The selection that was last sent to the agents: file, state of the text, range.
@@ -94,6 +97,7 @@ impl App {
             folders,
             on_diff,
             expected_edits: Expected::new(),
+            questions: Vec::new(),
             latest: None,
             sent: None,
             watch_at: Some(Time::ZERO),
@@ -289,6 +293,7 @@ impl App {
                 Ok(())
             }
             Request::Decide(verdict) => self.decide(host, verdict),
+            Request::AskAgent(question) => self.ask_agent(host, &question),
             Request::UndoEdit(edit) => {
                 self.undo_edit(edit);
                 Ok(())

@@ -45,6 +45,8 @@ pub(crate) enum Action {
     /// Asks for the name of a file, which can be new.
     OpenNamed,
     SaveAs,
+    /// Asks for a question to the person at an agent.
+    AskAgent,
     /// Answers the question in the status line.
     Answer,
     /// Leaves the question without an answer.
@@ -119,6 +121,8 @@ pub(crate) enum Request {
     Open(PathBuf),
     /// Opens a file by its name. Without such a file, it is a new one.
     OpenNamed(String),
+    /// Asks the person at an agent.
+    AskAgent(String),
     /// Writes the shown file under another name, and over an existing file only if `overwrite` is true.
     SaveAs {
         name: String,
@@ -199,6 +203,7 @@ impl Model {
             Action::GoToLine => self.ask_line(),
             Action::OpenNamed => self.ask_open(),
             Action::SaveAs => self.ask_save_as(),
+            Action::AskAgent => self.ask_question(),
             Action::Answer => return self.answer(confirmed),
             Action::LeavePrompt => self.leave_prompt(),
             Action::Open => return self.open(),

@@ -19,6 +19,8 @@ pub(crate) struct Prompt {
 pub(crate) enum Kind {
     Find(Find),
     Line,
+    /// A question to the person at an agent.
+    Question,
     /// The name of a file to open, which is new if it does not exist.
     Open,
     SaveAs {
@@ -43,6 +45,7 @@ impl Prompt {
         match self.kind {
             Kind::Find(_) => "find",
             Kind::Line => "line",
+            Kind::Question => "ask the person at the agent",
             Kind::Open => "open or new file",
             Kind::SaveAs { .. } => "save as",
         }
@@ -79,6 +82,10 @@ impl Model {
         }
     }
 
+    pub(super) fn ask_question(&mut self) {
+        self.ask(Kind::Question, String::new());
+    }
+
     fn ask(&mut self, kind: Kind, answer: String) {
         let mut answer = Buffer::new(answer);
         answer.select_all();
@@ -98,7 +105,11 @@ impl Model {
                 None => self.say(Tone::Bad, "a line is a number, as 12 or 12:5"),
             },
             Kind::Find(_) => self.close_prompt(),
-            Kind::Open | Kind::SaveAs { .. } if answer.is_empty() => self.close_prompt(),
+            Kind::Question | Kind::Open | Kind::SaveAs { .. } if answer.is_empty() => self.close_prompt(),
+            Kind::Question => {
+                self.close_prompt();
+                return Some(Request::AskAgent(answer));
+            }
             Kind::Open => {
                 self.close_prompt();
                 return Some(Request::OpenNamed(answer));
@@ -228,7 +239,7 @@ impl Model {
     fn finding(&mut self) -> Option<&mut Find> {
         match self.prompt.as_mut()?.kind {
             Kind::Find(ref mut find) => Some(find),
-            Kind::Line | Kind::Open | Kind::SaveAs { .. } => None,
+            Kind::Line | Kind::Question | Kind::Open | Kind::SaveAs { .. } => None,
         }
     }
 }

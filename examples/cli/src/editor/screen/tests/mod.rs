@@ -3,6 +3,7 @@
 //! unless a test moves it.
 
 mod agents;
+mod context;
 mod disk;
 mod edits;
 mod findings;
@@ -68,6 +69,7 @@ impl Desk {
         let folders = Folders::open(std::slice::from_ref(&root)).unwrap().with_ignored();
         let mut config = HostConfig::new(ServerConfig::new(info, policy, super::agents::tools()));
         config.filter = folders.filter();
+        config.server.mcp.context = super::context::context().into();
         let host = Host::new(config);
         let mut app = App::new(folders, on_diff, || {}).unwrap();
         app.resize((80, 24));
@@ -164,7 +166,8 @@ impl Desk {
     }
 
     fn attach(&mut self, name: &str) -> usize {
-        let config = ClientConfig::new(Implementation::new(name, "2.1"), 1, None);
+        let mut config = ClientConfig::new(Implementation::new(name, "2.1"), 1, None);
+        config.mcp.elicitation = true;
         let session = SessionId::new(u64::try_from(self.agents.len()).unwrap() + 1);
         let client = Client::new(config, SysRng, session, self.now).unwrap();
         let conn = self.host.connect(self.now);

@@ -38,7 +38,7 @@ pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, canvas: &mut Canv
 fn note(model: &Model, prompt: &Prompt) -> (String, Ink) {
     let counted = match &prompt.kind {
         Kind::Find(find) => find.counted.map(|(number, count)| format!(" {number} of {count} ")),
-        Kind::Line | Kind::Open | Kind::SaveAs { .. } => None,
+        Kind::Line | Kind::Question | Kind::Open | Kind::SaveAs { .. } => None,
     };
     match &model.message {
         Some(message) => {

@@ -1,0 +1,84 @@
+//! The prompt that the editor offers to agents, and its question to the person at an agent.
+//!
+//! The resources need no code here: the tools that read the selection, the open files, the folders and the
+//! problems are resources as well.
+
+use super::agents::of_peer;
+use super::app::App;
+use super::model::Tone;
+use ide_mcp::ide::{Host, Pending};
+use ide_mcp::mcp::{
+    Context, Form, FormAnswer, FormField, GetPrompt, Outcome, PromptArgument, PromptResult, PromptSpec,
+};
+use ide_mcp::rpc::{CallId, RequestId, code};
+
+/// The name of the field in the question.
+const ANSWER: &str = "answer";
+
+/// Returns the prompt that agents receive.
+pub(super) fn context() -> Context {
+    let review = PromptSpec::new("review", "Reviews the selected lines of the editor, or the shown file");
+    Context::new().prompt(review.argument(PromptArgument::optional("focus", "What the review looks for")))
+}
+
+impl App {
+    /// Answers a request for the prompt. It names the selected lines, and the agent reads them itself.
+    pub(super) fn answer_prompt(&self, host: &mut Host, call: CallId, asked: &GetPrompt) {
+        let shown = self.model.document();
+        let refused = match shown {
+            _ if host.is_paused() => Some("the editor is paused by its user"),
+            None => Some("no file is shown in the editor"),
+            Some(document) if document.is_hidden => Some("the file may not leave the editor"),
+            Some(_) => None,
+        };
+        let passage = shown.map(|document| {
+            let range = document.selection().range;
+            let (first, last) = (range.start.line.saturating_add(1), range.end.line.saturating_add(1));
+            let lines = if range.start == range.end { String::new() } else { format!("#L{first}-{last}") };
+            format!("@{}{lines}", document.path)
+        });
+        // An error means that the agent has gone, so nobody waits for the answer.
+        let _ = match (refused, passage) {
+            (None, Some(passage)) => {
+                let focus = asked.arguments.get("focus").filter(|focus| !focus.is_empty());
+                let focus = focus.map(|focus| format!(" Look for this: {focus}")).unwrap_or_default();
+                let result = PromptResult::text(format!("Review {passage}.{focus}"));
+                host.call(call).respond_prompt(&result).map_err(drop)
+            }
+            (reason, _) => {
+                host.call(call).fail(code::INTERNAL_ERROR, reason.unwrap_or_default()).map_err(drop)
+            }
+        };
+    }
+
+    /// Asks the person at the first agent that shows forms.
+    pub(super) fn ask_agent(&mut self, host: &mut Host, question: &str) -> Result<(), String> {
+        let agents: Vec<_> = host.agents().map(|(agent, _)| agent).collect();
+        if agents.is_empty() {
+            return Err("no agent is attached".into());
+        }
+        let form = Form::new(question.to_owned()).field(FormField::text(ANSWER).required());
+        let mut asked = agents.into_iter().filter_map(|agent| host.client(agent).elicit(form.clone()).ok());
+        let asked = asked.next().ok_or("no attached agent shows forms")?;
+        self.questions.push(asked);
+        self.model.say(Tone::Plain, "the person at the agent is asked");
+        Ok(())
+    }
+
+    /// Takes the outcome of a question.
+    pub(super) fn answered(&mut self, request: RequestId, outcome: Outcome) {
+        let at = self.questions.iter().position(|asked: &Pending<FormAnswer>| asked.id() == request);
+        let Some(asked) = at.map(|at| self.questions.remove(at)) else { return };
+        let (tone, text) = match asked.answer(outcome) {
+            Ok(answer) => match (answer.text(ANSWER), &answer) {
+                (Some(text), _) => (Tone::Good, format!("the answer is: {}", of_peer(text))),
+                (None, FormAnswer::Declined) => {
+                    (Tone::Plain, "the person at the agent declined to answer".into())
+                }
+                (None, _) => (Tone::Plain, "the person at the agent closed the question".into()),
+            },
+            Err(error) => (Tone::Bad, format!("no answer: {}", of_peer(&error.to_string()))),
+        };
+        self.model.report(tone, text);
+    }
+}
