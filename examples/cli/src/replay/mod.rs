@@ -32,6 +32,7 @@ use engine::{Difference, Outcome, play, seconds};
 use lexopt::Parser;
 use options::{Options, Task};
 use script::Script;
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,7 +52,10 @@ pub(crate) fn main(parser: Parser) -> ExitCode {
 fn run(options: Options) -> ExitCode {
     let transcript = match load(&options.file) {
         Ok(transcript) => transcript,
-        Err(problem) => return PROGRAM.end(NOT_BEGUN, &format!("{}: {problem}", options.file.display())),
+        Err(problem) => {
+            let problem = format!("{}: {problem}", options.file.display());
+            return PROGRAM.end_with(options.json, NOT_BEGUN, &problem);
+        }
     };
     if transcript.is_cut {
         complain("replay", "the last line is not whole, and is left out: its writer was killed");
@@ -70,13 +74,7 @@ fn run(options: Options) -> ExitCode {
         }
         Side::Agent => play(&script, options.tolerance, || AgentCore::new(header, &script)),
     };
-    let mut text = match &outcome.difference {
-        None => sameness(&outcome, &script),
-        Some(difference) => show(difference, side),
-    };
-    for what in &script.uncompared {
-        text.push_str(&format!("\nnot compared: {what}"));
-    }
+    let text = if options.json { outcome_json(&outcome, &script) } else { outcome_text(&outcome, &script) };
     let is_printed = write_line(&text).is_ok();
     if outcome.difference.is_some() { ExitCode::from(DIFFERENT) } else { exit_code(is_printed) }
 }
@@ -102,11 +100,39 @@ fn load(path: &Path) -> Result<Transcript, String> {
     read(&text).map_err(|bad| format!("{bad}: this is no transcript of tap"))
 }
 
+fn outcome_text(outcome: &Outcome, script: &Script) -> String {
+    let mut text = match &outcome.difference {
+        None => sameness(outcome, script),
+        Some(difference) => show(difference, script.side),
+    };
+    for what in &script.uncompared {
+        text.push_str(&format!("\nnot compared: {what}"));
+    }
+    text
+}
+
+/// Returns [`outcome_text`] as a line of JSON.
+fn outcome_json(outcome: &Outcome, script: &Script) -> String {
+    let uncompared: Vec<String> = script.uncompared.iter().map(ToString::to_string).collect();
+    let mut line = match &outcome.difference {
+        None => json!({"event": "same", "messages": outcome.same, "connections": script.expected.len()}),
+        Some(Difference { line, at, conn, place }) => json!({
+            "event": "difference", "line": line, "at_ms": at.since_start().as_millis(), "conn": conn,
+            "where": place.path, "recorded": place.recorded, "now": place.now,
+        }),
+    };
+    if let Some(members) = line.as_object_mut() {
+        members.insert("side".into(), script.side.to_string().into());
+        members.insert("uncompared".into(), uncompared.into());
+    }
+    line.to_string()
+}
+
 fn sameness(outcome: &Outcome, script: &Script) -> String {
     let (same, side, conns) = (outcome.same, script.side, script.expected.len());
     let end = seconds(script.end);
     let plural = if conns == 1 { "" } else { "s" };
-    format!("no difference: the {side} says the same {same} times on {conns} connection{plural} in {end} s")
+    format!("no difference: the {side} sends the same {same} times on {conns} connection{plural} in {end} s")
 }
 
 fn show(difference: &Difference, side: Side) -> String {

@@ -19,6 +19,7 @@ the comparison:
   --side agent    feed the messages of the editor to a client
   --bytes         compare bytes (default: values of JSON, with any ids, and
                   independent messages in any order)
+  --json          print the outcome as a line of JSON
   --tolerance MS  the allowed difference of the times (default: 1000)
 the contents:
   --list          print one line per message, as the live view of tap does
@@ -58,6 +59,7 @@ pub(crate) struct Options {
     pub(crate) conn: Option<u32>,
     /// The folder of the session, for the script.
     pub(crate) folder: Option<String>,
+    pub(crate) json: bool,
     pub(crate) file: PathBuf,
 }
 
@@ -66,7 +68,7 @@ impl Options {
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut task, mut tolerance, mut file) = (Task::Editor, Duration::from_secs(1), None);
         let (mut only, mut conn, mut folder) = (Filter::default(), None, None);
-        let mut comparison = Comparison::Meaning;
+        let (mut comparison, mut json) = (Comparison::Meaning, false);
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
@@ -78,6 +80,7 @@ impl Options {
                     })?;
                 }
                 Long("bytes") => comparison = Comparison::Bytes,
+                Long("json") => json = true,
                 Long("list") => task = Task::List,
                 Long("to-script") => task = Task::Script,
                 Long("conn") => conn = Some(parser.value()?.parse()?),
@@ -95,7 +98,10 @@ impl Options {
         if (conn.is_some() || folder.is_some()) && task != Task::Script {
             return Err("--conn and --folder go with --to-script".into());
         }
-        Ok(Some(Self { task, comparison, tolerance, only, conn, folder, file }))
+        if json && matches!(task, Task::List | Task::Script) {
+            return Err("--json goes with the comparison; the record itself is lines of JSON".into());
+        }
+        Ok(Some(Self { task, comparison, tolerance, only, conn, folder, json, file }))
     }
 }
 
@@ -110,6 +116,7 @@ mod tests {
             (&[], "FILE is missing"),
             (&["a", "b"], "unexpected argument \"b\""),
             (&["--side", "left", "a"], "--side takes editor or agent"),
+            (&["--list", "--json", "a"], "--json goes with the comparison"),
             (&["--conn", "2", "a"], "--conn and --folder go with --to-script"),
             (&["--to-script", "--conn", "x", "a"], "invalid digit"),
             (&["--only", "agent", "a"], "--only goes with --list"),

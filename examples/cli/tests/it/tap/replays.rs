@@ -109,7 +109,15 @@ fn replay_finds_every_change_of_a_transcript() {
     for side in ["editor", "agent"] {
         let (status, said) = replay_both(&place, &["--side", side, "t.jsonl"]);
         assert_eq!(status, Some(0), "{side}: {said}");
-        assert!(said.starts_with(&format!("no difference: the {side} says the same ")), "{said}");
+        assert!(said.starts_with(&format!("no difference: the {side} sends the same ")), "{said}");
+        let (status, said) = replay(&place, &["--json", "--side", side, "t.jsonl"]);
+        let line: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(
+            (status, &line["event"], &line["side"]),
+            (Some(0), &"same".into(), &side.into()),
+            "{said}"
+        );
+        assert!(line["messages"].as_u64() > Some(0) && line["uncompared"].is_array(), "{said}");
     }
 
     let transcript = place.read("t.jsonl");
@@ -120,6 +128,9 @@ fn replay_finds_every_change_of_a_transcript() {
         for part in expected {
             assert!(said.contains(part), "{name}: {part:?} is missing in\n{said}");
         }
+        let (status, said) = replay(&place, &["--json", "changed.jsonl"]);
+        let line: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!((status, &line["event"]), (Some(1), &"difference".into()), "{name}: {said}");
     };
     // Each case changes one or a few bytes, in messages of the machine or of the application.
     let cases = [
