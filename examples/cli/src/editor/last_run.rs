@@ -95,7 +95,7 @@ mod tests {
         let run = LastRun::read(&state, &one).unwrap();
         assert_eq!((run.port, run.token.as_str()), (port, "b".repeat(32).as_str()));
         assert_eq!(LastRun::read(&state, &other), None);
-        // A file of another list of folders is not used, whatever its name is.
+        // The name of the file is not enough: its list of folders has to be equal.
         fs::copy(file(&state, &one), file(&state, &other)).unwrap();
         assert_eq!(LastRun::read(&state, &other), None);
         #[cfg(unix)]
