@@ -86,9 +86,7 @@ impl Launch {
             return Ok(false);
         }
         let mut tmux = Command::new("tmux");
-        // Several words are a command without a shell.
-        tmux.args(["split-window", "-h", "-c"]).arg(cwd).args(&self.words).stdin(Stdio::null());
-        let problem = match tmux.output() {
+        let problem = match tmux.args(self.split_words(cwd)).stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => return Ok(true),
             Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -97,6 +95,19 @@ impl Launch {
             Err(error) => error.to_string(),
         };
         Err(format!("tmux makes no split: {problem}"))
+    }
+
+    /// Returns the words for tmux. Several words of a command are started without a shell. But tmux expands `#` in
+    /// the directory, where `#(…)` even runs a command, and a `;` at the end of a word ends the command of tmux.
+    fn split_words(&self, cwd: &Path) -> Vec<String> {
+        let cwd = cwd.to_string_lossy().replace('#', "##");
+        let literal = |word: &str| match word.strip_suffix(';') {
+            Some(before) => format!(r"{before}\;"),
+            None => word.to_owned(),
+        };
+        let words =
+            ["split-window", "-h", "-c", &cwd].into_iter().chain(self.words.iter().map(String::as_str));
+        words.map(literal).collect()
     }
 }
 
@@ -150,6 +161,23 @@ mod tests {
                 "{name}"
             );
             assert_eq!(launch.split(Path::new("/")), Ok(false), "{name}: there is no tmux");
+        }
+    }
+
+    #[test]
+    fn tmux_expands_no_name_or_word() {
+        let launch = |word: &str| Launch { words: ["env", word].map(str::to_owned).to_vec(), splits: true };
+        let cases = [
+            ("plain", "/p", "a", "/p", "a"),
+            ("a command in a name", "/#(id)/#S", "#(id)", "/##(id)/##S", "#(id)"),
+            ("an end of a command", "/p;", "a;", r"/p\;", r"a\;"),
+            ("an escaped end", "/p", r"a\;", "/p", r"a\\;"),
+            ("nothing else", "/p", ";", "/p", r"\;"),
+            ("in the middle", "/p", "a; b", "/p", "a; b"),
+        ];
+        for (name, cwd, word, expected_cwd, expected) in cases {
+            let words = launch(word).split_words(Path::new(cwd));
+            assert_eq!(words, ["split-window", "-h", "-c", expected_cwd, "env", expected], "{name}");
         }
     }
 }

@@ -94,11 +94,26 @@ fn command_starts_in_a_split_of_tmux() {
     let variables = [("HOME", home.to_str().unwrap()), ("EDITOR", program), ("COLORTERM", "truecolor")];
     let tmux = Tmux::new(&home, &place.project(), &variables);
     tmux.resize(120, 35);
-    tmux.line("\"$EDITOR\" editor -- sh -c 'pwd; echo port $CLAUDE_CODE_SSE_PORT; sleep 60'");
+    tmux.line("\"$EDITOR\" editor -- sh -c 'pwd; echo \"<$CLAUDE_CODE_SSE_PORT>\"; sleep 60'");
     let (port, _) = token(&place.published("the editor", None));
-    let screen = tmux.wait(&format!("port {port}"));
+    // The status line of the editor has the port too, without brackets.
+    let screen = tmux.wait(&format!("<{port}>"));
     assert!(screen.contains(place.project().to_str().unwrap().rsplit('/').next().unwrap()), "{screen}");
     assert_eq!(tmux.says("#{window_panes}"), "2");
+}
+
+#[test]
+fn split_takes_name_and_words_literally() {
+    let place = Place::new("split-literal");
+    let home = place.home();
+    fs::create_dir(place.project().join("a#S b;")).unwrap();
+    let variables =
+        [("HOME", home.to_str().unwrap()), ("EDITOR", crate::executable()), ("COLORTERM", "truecolor")];
+    let tmux = Tmux::new(&home, &place.project(), &variables);
+    tmux.resize(160, 35);
+    tmux.line(r#""$EDITOR" editor 'a#S b;' -- sh -c 'basename "$PWD"; echo "<$1>"; sleep 60' sh 'last;' detach-client"#);
+    let screen = tmux.wait("<last;>");
+    assert!(screen.contains("a#S b;"), "{screen}");
 }
 
 #[test]
