@@ -60,10 +60,6 @@ impl Secrets {
 }
 
 fn variables() -> impl Iterator<Item = String> {
-    let is_secretive = |name: &str| {
-        let name = name.to_ascii_uppercase();
-        SECRETIVE.iter().any(|part| name.contains(part))
-    };
     env::vars_os()
         .filter(move |(name, _)| is_secretive(&name.to_string_lossy()))
         // The path of a key, or of the socket of an agent, is no secret.
@@ -71,10 +67,35 @@ fn variables() -> impl Iterator<Item = String> {
         .map(|(_, value)| value.to_string_lossy().into_owned())
 }
 
+/// Returns true if the value of a variable with this name is a secret. The name of an author is none, and is
+/// often that of the home directory: without this exception, no path would be shown.
+fn is_secretive(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let mut words = name.split('_').filter(|word| *word != "AUTHOR");
+    words.any(|word| SECRETIVE.iter().any(|part| word.contains(part)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::doctor::kinds;
+
+    #[test]
+    fn names_of_secrets_have_certain_parts() {
+        let cases = [
+            ("ANTHROPIC_API_KEY", true),
+            ("github_token", true),
+            ("DB_PASSWORD", true),
+            ("HTTP_AUTHORIZATION", true),
+            ("AUTHOR_TOKEN", true),
+            ("GIT_AUTHOR_NAME", false),
+            ("GIT_AUTHOR_EMAIL", false),
+            ("HOME", false),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(is_secretive(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn secrets_are_hidden_in_every_form() {

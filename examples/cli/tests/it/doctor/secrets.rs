@@ -93,6 +93,18 @@ fn no_output_contains_a_secret() {
 }
 
 #[test]
+fn name_of_author_is_no_secret() {
+    let mut setup = Setup::new();
+    mode(&setup.place.lock_dir(), 0o755);
+    let home = setup.place.home();
+    let name = home.ancestors().find_map(|dir| dir.file_name()?.to_str().filter(|name| name.len() >= 8));
+    setup.set("GIT_AUTHOR_NAME", name.unwrap());
+    let all = setup.doctor(&[]).rest().join("\n");
+    let command = format!("chmod 700 {}", setup.place.lock_dir().display());
+    assert!(all.contains(&command) && !all.contains("[token]"), "{all}");
+}
+
+#[test]
 fn report_has_facts_for_a_stranger() {
     let mut setup = Setup::new();
     let bin = setup.place.home().join("bin");
