@@ -4,6 +4,7 @@ use super::stamp;
 use crate::editor::screen::model::document::Stamp;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
 
 /// Writes a file so that a complete one exists at all times, the old or the new. If that is not
@@ -27,12 +28,18 @@ fn replace(real: &Path, text: &str) -> Result<(), Option<io::Error>> {
         return Err(None);
     }
     let other = folder.join(format!(".{}.{}~", name.to_string_lossy(), std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&other).map_err(|_| None)?;
-    let written = fill(&mut file, text, &old).and_then(|()| fs::rename(&other, real));
-    written.map_err(|error| {
+    let mut file = create(&other).map_err(|_| None)?;
+    // In another group, other users could read the file.
+    let has_group = fchown(&file, None, Some(old.gid())).map_err(|_| None);
+    let written = has_group.and_then(|()| fill(&mut file, text, &old).map_err(Some));
+    written.and_then(|()| fs::rename(&other, real).map_err(Some)).inspect_err(|_| {
         let _ = fs::remove_file(&other);
-        Some(error)
     })
+}
+
+/// Creates a file that only its user can read until it has the permissions of the old file.
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 fn fill(file: &mut File, text: &str, old: &fs::Metadata) -> io::Result<()> {
@@ -44,6 +51,32 @@ fn fill(file: &mut File, text: &str, old: &fs::Metadata) -> io::Result<()> {
 /// Returns true if the file has several names or another owner. A new file in its place would belong
 /// to this user, and the other names would keep the old file.
 fn has_other_names(old: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
     old.nlink() > 1 || old.uid() != rustix::process::geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+
+    #[test]
+    fn file_keeps_its_group_and_mode() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-write-{}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        let path = root.join("a");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        // Only root can give a file to any group.
+        let _ = chown(&path, None, Some(54_321));
+        let group = fs::metadata(&path).unwrap().gid();
+        for text in ["new", "newer"] {
+            write(&path, text).unwrap();
+            let metadata = fs::metadata(&path).unwrap();
+            assert_eq!((metadata.gid(), metadata.mode() & 0o777), (group, 0o640), "{text}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        let file = create(&root.join("b")).unwrap();
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "while it is written");
+        fs::remove_dir_all(&root).unwrap();
+    }
 }
