@@ -7,6 +7,7 @@
 
 use crate::editor::folders::Folders;
 use crate::editor::worker::Worker;
+use crate::editor::write::write;
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, EditEnd, EditLog, FileState};
 use ide_mcp::rpc::CallId;
@@ -120,7 +121,7 @@ impl Edits {
         let before = self.log.undo(edit, &state(&real)).map_err(|error| format!("{path}: {error}"))?;
         let restored = match before {
             FileState::Absent => fs::remove_file(&real),
-            FileState::Contents(bytes) => fs::write(&real, bytes),
+            FileState::Contents(bytes) => write(&real, bytes),
             _ => return Err(format!("{path}: its state before the edit is unknown")),
         };
         restored.map_err(|error| format!("{path}: {error}"))?;

@@ -18,6 +18,7 @@ mod read;
 mod screen;
 mod worker;
 mod workspace;
+mod write;
 
 use crate::support::{NOT_BEGUN, Program};
 use lexopt::Parser;

@@ -2,7 +2,6 @@
 //! that proposals change.
 
 mod list;
-mod write;
 
 use crate::editor::diagnostics::Asked;
 use crate::editor::edits::Edits;
@@ -12,6 +11,7 @@ use crate::editor::read::read;
 use crate::editor::screen::model::document::{Document, Stamp};
 use crate::editor::screen::model::proposal::{Old, OldText};
 use crate::editor::workspace::{on_disk, unicode};
+use crate::editor::write;
 use ide_mcp::ide::Diagnostic;
 pub(crate) use list::{Listing, list_all};
 use list::{entry_of, modified};
@@ -20,7 +20,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use write::write;
 
 /// The state of the disk thread.
 #[derive(Debug)]
@@ -158,6 +157,13 @@ pub(crate) fn open_or_new(folders: &Folders, place: Inside) -> Result<Document, 
         Document::new(unicode(&shown)?, real, folders.label(&shown), String::new(), Stamp::default());
     document.is_hidden = folders.hides(&document.real);
     Ok(document)
+}
+
+/// Writes a file. Returns its stamp.
+fn write(real: &Path, text: &str) -> Result<Stamp, String> {
+    write::write(real, text.as_bytes())
+        .map_err(|error| format!("{} was not saved: {error}", real.display()))?;
+    Ok(stamp(real))
 }
 
 /// Returns the stamp of a file.

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use ide_mcp::ide::GetDiagnostics;
-use std::fs;
+use std::{fs, io};
 
 const F11: &str = "\x1b[23~";
 
@@ -59,6 +59,19 @@ fn written_files_are_listed_and_undone() {
     desk.shows("What agents wrote");
     desk.keys(F11);
     assert!(!desk.screen().contains("What agents wrote"));
+}
+
+#[test]
+fn undo_replaces_the_whole_file() {
+    let mut desk = Desk::new(&[("a.json", "1\n")]);
+    let agent = desk.attach("claude-code");
+    write(&mut desk, agent, &[("a.json", "10\n")]);
+    let mut open = fs::File::open(desk.path("a.json")).unwrap();
+    desk.keys(F11);
+    desk.keys("u");
+    assert_eq!(desk.read("a.json"), "1\n");
+    let text = io::read_to_string(&mut open).unwrap();
+    assert_eq!(text, "10\n", "an undo that fails in the middle leaves the text of the agent");
 }
 
 #[test]

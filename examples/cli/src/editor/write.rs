@@ -1,7 +1,5 @@
 //! The writing of files.
 
-use super::stamp;
-use crate::editor::screen::model::document::Stamp;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
@@ -9,19 +7,20 @@ use std::path::Path;
 
 /// Writes a file so that a complete one exists at all times, the old or the new. If that is not
 /// possible, it overwrites the file in place.
-pub(super) fn write(real: &Path, text: &str) -> Result<Stamp, String> {
-    let says = |error: io::Error| format!("{} was not saved: {error}", real.display());
-    match replace(real, text) {
-        Ok(()) => {}
+///
+/// # Errors
+/// The error of the system. After it the old file is whole, unless it was overwritten in place.
+pub(crate) fn write(real: &Path, contents: &[u8]) -> io::Result<()> {
+    match replace(real, contents) {
         // The folder accepts no new file, or the file has other names that would keep the old text.
-        Err(None) => fs::write(real, text).map_err(says)?,
-        Err(Some(error)) => return Err(says(error)),
+        Err(None) => fs::write(real, contents),
+        Err(Some(error)) => Err(error),
+        Ok(()) => Ok(()),
     }
-    Ok(stamp(real))
 }
 
 /// Replaces a file by a new one. Returns `Err(None)` if the file has to be overwritten in place.
-fn replace(real: &Path, text: &str) -> Result<(), Option<io::Error>> {
+fn replace(real: &Path, contents: &[u8]) -> Result<(), Option<io::Error>> {
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return Err(None) };
     let old = fs::metadata(real).map_err(|error| (error.kind() != ErrorKind::NotFound).then_some(error))?;
     if has_other_names(&old) || old.permissions().readonly() {
@@ -31,7 +30,7 @@ fn replace(real: &Path, text: &str) -> Result<(), Option<io::Error>> {
     let mut file = create(&other).map_err(|_| None)?;
     // In another group, other users could read the file.
     let has_group = fchown(&file, None, Some(old.gid())).map_err(|_| None);
-    let written = has_group.and_then(|()| fill(&mut file, text, &old).map_err(Some));
+    let written = has_group.and_then(|()| fill(&mut file, contents, &old).map_err(Some));
     written.and_then(|()| fs::rename(&other, real).map_err(Some)).inspect_err(|_| {
         let _ = fs::remove_file(&other);
     })
@@ -42,8 +41,8 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-fn fill(file: &mut File, text: &str, old: &fs::Metadata) -> io::Result<()> {
-    file.write_all(text.as_bytes())?;
+fn fill(file: &mut File, contents: &[u8], old: &fs::Metadata) -> io::Result<()> {
+    file.write_all(contents)?;
     file.set_permissions(old.permissions())?;
     file.sync_all()
 }
@@ -70,7 +69,7 @@ mod tests {
         let _ = chown(&path, None, Some(54_321));
         let group = fs::metadata(&path).unwrap().gid();
         for text in ["new", "newer"] {
-            write(&path, text).unwrap();
+            write(&path, text.as_bytes()).unwrap();
             let metadata = fs::metadata(&path).unwrap();
             assert_eq!((metadata.gid(), metadata.mode() & 0o777), (group, 0o640), "{text}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
