@@ -12,8 +12,7 @@ use super::kinds::Status;
 use super::options::Format;
 use super::report::{self, Change};
 use super::rules::Finding;
-use super::write_lines;
-use crate::support::{NOT_BEGUN, Progress, on_signal, unix_ms};
+use crate::support::{MOST_WAITING, NOT_BEGUN, Progress, Writer, on_signal, unix_ms};
 use ide_mcp::Clock;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -26,10 +25,12 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_secs(1);
 /// The time after which an editor that did not answer is asked again.
 const RETRY: Duration = Duration::from_secs(10);
+/// The time at the end for lines that are not written: short for a person, and long for a reader that reads.
+const FOR_LINES: Duration = Duration::from_millis(100);
 
 enum News {
     Look(Arc<Diagnosis>),
-    /// A signal asks the program to end.
+    /// A signal asks the program to end, or nobody reads standard output.
     End,
 }
 
@@ -40,8 +41,10 @@ enum News {
 /// Every error of the system during the setup, and of standard output.
 pub(crate) fn watch(doctor: Doctor, format: Format, colored: bool) -> io::Result<u8> {
     let (sender, news) = mpsc::channel();
-    let ending = sender.clone();
-    on_signal(move || ending.send(News::End).is_ok())?;
+    let (signaled, failed) = (sender.clone(), sender.clone());
+    on_signal(move || signaled.send(News::End).is_ok())?;
+    // A signal ends the program also while a reader does not read.
+    let writer = Writer::new(io::stdout(), MOST_WAITING, move || drop(failed.send(News::End)));
     // A look can wait for editors, and a signal ends the program at once.
     thread::spawn(move || look_again(&doctor, &sender));
     let (mut last, mut status): (Option<Arc<Diagnosis>>, u8) = (None, NOT_BEGUN);
@@ -63,13 +66,16 @@ pub(crate) fn watch(doctor: Doctor, format: Format, colored: bool) -> io::Result
                 }
             }
         };
-        match write_lines(&lines) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
-            printed => printed?,
+        let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
+        if !text.is_empty() && writer.put(text.into_bytes(), Duration::ZERO).is_err() {
+            break;
         }
         last = Some(now);
     }
-    Ok(status)
+    match writer.flush(FOR_LINES) {
+        Err(error) if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::TimedOut) => Err(error),
+        _ => Ok(status),
+    }
 }
 
 /// Looks until nobody receives the results.

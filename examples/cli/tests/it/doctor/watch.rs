@@ -101,3 +101,24 @@ fn watch_for_a_person_ends_with_status() {
     doctor.interrupt();
     assert_eq!(doctor.end(), (Some(0), String::new()));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn signal_ends_watch_that_nobody_reads() {
+    use std::io::Read as _;
+    let setup = Setup::new();
+    let lock = setup.lock_with(&json!({"pid": crate::support::dead(), "transport": "x".repeat(1000)}));
+    for port in 40_000..40_100 {
+        setup.publish(port, &lock);
+    }
+    let arguments = ["--watch", "--json", "--no-connect"];
+    let once = setup.doctor(&arguments[1..]).rest().join("\n").len();
+    assert!(once > 64 * 1024, "a report of {once} bytes is longer than a pipe");
+    let mut command = setup.place.command("doctor", &arguments);
+    setup.house(&mut command);
+    let (mut doctor, mut out) = Process::spawn_unread("doctor", &mut command);
+    out.read_exact(&mut [0]).unwrap();
+    doctor.terminate();
+    let (status, _) = doctor.end_within(Duration::from_secs(10));
+    assert_eq!(status, Some(1));
+}
