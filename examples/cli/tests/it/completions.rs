@@ -34,7 +34,7 @@ fn bash_completes_words_and_values() {
         ("a directory", &["bridge", "--cwd", "my"], &["my folder"]),
         ("a number", &["bridge", "--port", ""], &[]),
         ("commands and files of a command", &["agent", "c"], &["call", "calls", "completions.bash"]),
-        ("directories of a command", &["editor", "my"], &["my folder"]),
+        ("files and directories of a command", &["editor", "my"], &["my file.lock", "my folder"]),
         ("a page", &["help", "s"], &["scripts", "search"]),
         ("an unknown command", &["dance", ""], &[]),
     ];
