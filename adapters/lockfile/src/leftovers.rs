@@ -94,8 +94,20 @@ impl LockDir {
             (Err(error), _) if error.is_not_found() => return Ok(()),
             _ => return Err(Stays::NotStale(NotStaleReason::Replaced)),
         }
-        self.remove(name).map(drop).map_err(Stays::Failed)
+        self.remove(name).map_err(Stays::Failed)?;
+        // The file with the token for a model, if there was one, has no lock file any more.
+        let _ = self.remove(&tools_name(port));
+        Ok(())
     }
+}
+
+/// Returns the name of the file by which a client gives the tools of the editor on this port to its model: the
+/// [`McpConfig`](ide_mcp::ide::McpConfig) of the editor, beside its lock file.
+/// The file has the token, so the end of the editor removes the file with its lock file, and so do
+/// [`remove_leftovers`](LockDir::remove_leftovers) and [`publish`](LockDir::publish) for an editor that was killed.
+#[must_use]
+pub fn tools_name(port: u16) -> String {
+    format!("{port}.mcp.json")
 }
 
 /// Returns true if a server accepts connections on this port; `None` if that is not known.

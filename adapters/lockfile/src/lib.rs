@@ -63,7 +63,7 @@ pub use error::Error;
 pub use find::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, RefusedFile, WorkingDir, find_editor};
 pub use folders::workspace_folders;
 pub use guard::{Guard, GuardMode, GuardThread, Keep};
-pub use leftovers::{Leftover, Stays};
+pub use leftovers::{Leftover, Stays, tools_name};
 pub use owner::{Owner, can_report_clients, check_server, client_owner, listening_process, server_owner};
 pub use parents::{WeakParent, Weakness, weak_parents};
 pub use private::write_private;

@@ -8,7 +8,7 @@ use std::process;
 use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::read::read;
-use crate::{Error, LockDir};
+use crate::{Error, LockDir, tools_name};
 
 /// A published lock file. Dropping it removes the file, unless another file has taken its place.
 ///
@@ -110,7 +110,11 @@ impl Published {
         }
         match self.look()? {
             Seen::Nothing | Seen::Theirs => Ok(false),
-            Seen::Ours => self.dir.remove(&self.form.file_name(self.port, &self.file)),
+            Seen::Ours => {
+                // The token in this file is of no use without the editor.
+                let _ = self.dir.remove(&tools_name(self.port));
+                self.dir.remove(&self.form.file_name(self.port, &self.file))
+            }
         }
     }
 

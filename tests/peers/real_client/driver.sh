@@ -45,7 +45,7 @@ send_commands() {
 # Writes the file by which the client gives tools of the editor to its model, as the server `editor`. A
 # client that is started later reads the file.
 give_tools_to_model() {
-    env -i PATH="$PATH" HOME="$home" "$ide_mcp" mcp-config --cwd "$project" --output "$work/mcp.json" >/dev/null
+    env -i PATH="$PATH" HOME="$home" "$ide_mcp" mcp-config --cwd "$project" --out "$work/mcp.json" >/dev/null
     client_arguments=(--mcp-config "$work/mcp.json")
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::{TempDir, names};
 use ide_mcp::ide::{LockFile, NotStaleReason};
-use ide_mcp_lockfile::{LockDir, Stays, new_token};
+use ide_mcp_lockfile::{LockDir, Stays, new_token, tools_name};
 
 #[test]
 fn l06_only_our_own_dead_files_are_removed() {
@@ -29,6 +29,7 @@ fn l06_only_our_own_dead_files_are_removed() {
         let mut file = LockFile::new(*pid, vec!["/w".into()], *name, new_token().unwrap());
         file.running_in_windows = *windows;
         fs::write(temp.join(&format!("{port}.lock")), file.to_json()).unwrap();
+        fs::write(temp.join(&tools_name(*port)), "{}").unwrap();
     }
     for (name, text) in [("5.lock", "{\"pid\":"), ("6.lock", "/w\n"), ("x.lock", "{}"), ("7.json", "{}")] {
         fs::write(temp.join(name), text).unwrap();
@@ -44,8 +45,9 @@ fn l06_only_our_own_dead_files_are_removed() {
         };
         assert_eq!(removed, *expected, "{port}");
     }
-    let kept: Vec<String> = before.into_iter().filter(|name| name != "1.lock").collect();
-    assert_eq!(names(temp.path()), kept, "only 1.lock was removed");
+    let kept: Vec<String> =
+        before.into_iter().filter(|name| name != "1.lock" && name != "1.mcp.json").collect();
+    assert_eq!(names(temp.path()), kept, "only 1.lock was removed, and the file with its token");
     assert!(dir.remove_leftovers("").unwrap().iter().all(|leftover| leftover.removed.is_err()));
     assert_eq!(names(temp.path()), kept);
 }

@@ -13,6 +13,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
+/// The maximum number of files: a person works in fewer lists of folders at a time. The oldest are removed.
+const MOST_RUNS: usize = 64;
+
 /// The port and the token of an editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LastRun {
@@ -55,7 +58,9 @@ impl LastRun {
         let stored =
             Stored { folders: folders.given().to_vec(), port: self.port, token: self.token.as_str().into() };
         let text = serde_json::to_string(&stored).map_err(|error| error.to_string())?;
-        write_private(&path, &text).map_err(|error| error.to_string())
+        write_private(&path, &text).map_err(|error| error.to_string())?;
+        remove_oldest(dir);
+        Ok(())
     }
 }
 
@@ -63,6 +68,20 @@ impl LastRun {
 pub(crate) fn state_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let named = |name| variable(name).filter(|path| path.is_absolute());
     named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))
+}
+
+/// Removes the oldest files beyond [`MOST_RUNS`]. A file that cannot be removed stays.
+fn remove_oldest(dir: &Path) {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .filter(|entry| entry.path().extension().is_some_and(|kind| kind == "json"))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    files.sort();
+    let surplus = files.len().saturating_sub(MOST_RUNS);
+    for (_, path) in files.into_iter().take(surplus) {
+        let _ = fs::remove_file(path);
+    }
 }
 
 fn file(state: &Path, folders: &Folders) -> PathBuf {
@@ -105,6 +124,14 @@ mod tests {
             assert_eq!(mode(&file(&state, &one)), 0o600);
             assert_eq!(mode(&state.join("ide-mcp")), 0o700);
         }
+        // The files of other folders are bounded, and the newest stay.
+        for other in 0..=MOST_RUNS {
+            fs::write(state.join(format!("ide-mcp/{other}.json")), "{}").unwrap();
+        }
+        let run = LastRun { port, token: AuthToken::from_text("c".repeat(32)).unwrap() };
+        run.write(&state, &one).unwrap();
+        assert_eq!(fs::read_dir(state.join("ide-mcp")).unwrap().count(), MOST_RUNS);
+        assert_eq!(LastRun::read(&state, &one), Some(run));
         fs::write(file(&state, &one), "{").unwrap();
         assert_eq!(LastRun::read(&state, &one), None);
         fs::remove_dir_all(&root).unwrap();

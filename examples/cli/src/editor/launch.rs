@@ -5,11 +5,11 @@ use crate::editor::options::Options;
 use crate::support::quoted;
 use ide_mcp::ide::McpConfig;
 use ide_mcp::ide::launch_env::{LaunchEnv, launch_env};
-use ide_mcp_lockfile::write_private;
+use ide_mcp_lockfile::{tools_name, write_private};
 use ide_mcp_mio::Server;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::{env, fs, io};
+use std::{env, io};
 
 /// A command with its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,26 +20,13 @@ pub(crate) struct Launch {
     splits: bool,
 }
 
-/// The file that gives the tools of the editor to a model. Dropping this value removes the file.
-#[derive(Debug)]
-pub(crate) struct ToolsFile(PathBuf);
-
-impl Drop for ToolsFile {
-    fn drop(&mut self) {
-        // An error means that the file is gone already.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 impl Launch {
-    /// Returns the launch that the command line asks for, if any, and the file for its model.
+    /// Returns the launch that the command line asks for, if any. Writes the file for its model, which goes with the
+    /// lock file.
     ///
     /// # Errors
     /// The reason for which the file cannot be written.
-    pub(crate) fn of(
-        options: &Options,
-        server: &Server,
-    ) -> Result<Option<(Self, Option<ToolsFile>)>, String> {
+    pub(crate) fn of(options: &Options, server: &Server) -> Result<Option<Self>, String> {
         if options.command.is_empty() {
             return Ok(None);
         }
@@ -47,8 +34,7 @@ impl Launch {
         let inherited: Vec<(String, String)> = env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        let path = file.as_ref().map(|file| file.0.as_path());
-        Ok(Some((Self::new(&options.command, server.port(), path, &inherited), file)))
+        Ok(Some(Self::new(&options.command, server.port(), file.as_deref(), &inherited)))
     }
 
     /// Creates the launch of `command` by an editor that listens on `port`. With `mcp_config`, the command gets
@@ -111,12 +97,12 @@ impl Launch {
     }
 }
 
-fn tools_file(server: &Server) -> Result<ToolsFile, String> {
+fn tools_file(server: &Server) -> Result<PathBuf, String> {
     let lock = server.lock_path().ok_or("the editor has no lock file")?;
-    let path = lock.with_file_name(format!("{}.mcp.json", server.port()));
+    let path = lock.with_file_name(tools_name(server.port()));
     let config = McpConfig::new("editor", server.port(), server.token().cloned());
     write_private(&path, &config.to_json()).map_err(|error| error.to_string())?;
-    Ok(ToolsFile(path))
+    Ok(path)
 }
 
 #[cfg(test)]

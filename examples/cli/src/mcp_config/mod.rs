@@ -6,7 +6,7 @@ mod options;
 
 use crate::support::{FAILED, NOT_BEGUN, Program, complain, find, quoted, write_line};
 use ide_mcp::ide::McpConfig;
-use ide_mcp_lockfile::{EditorSearch, FoundEditor, process_scope, write_private};
+use ide_mcp_lockfile::{EditorSearch, FoundEditor, process_scope, tools_name, write_private};
 use lexopt::Parser;
 use options::Options;
 use serde_json::json;
@@ -56,7 +56,9 @@ fn write(options: &Options, editor: FoundEditor) -> Result<PathBuf, String> {
             return Err(format!("{} exists; --force writes over it", path.display()));
         }
         Some(path) => path.clone(),
-        None => editor.lock_file.with_file_name(format!("{}.mcp.json", editor.port)),
+        // This file outlives the editor.
+        None if options.bridge => editor.lock_file.with_file_name("bridge.mcp.json"),
+        None => editor.lock_file.with_file_name(tools_name(editor.port)),
     };
     let path = absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let text = match options.bridge {

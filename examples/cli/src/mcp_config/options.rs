@@ -22,7 +22,8 @@ it. The file has the token of the editor: it does not belong into a repository.
                   built with ide-mcp; the file has no token
   --name NAME     the name of the server, which is part of the names of its
                   tools: mcp__NAME__tool (default: editor)
-  --out FILE      the file to write (default: N.mcp.json beside N.lock)
+  --out FILE      the file to write (default: N.mcp.json beside N.lock; with
+                  --bridge bridge.mcp.json there)
   --force         write over an existing FILE
   --json          print the path and the line as JSON
   -h, --help      print this help

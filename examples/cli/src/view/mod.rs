@@ -27,6 +27,10 @@ const MOST_HELD: usize = 64 << 20;
 /// of the calls of a session. The answer to a request beyond them is shown without its request.
 const MOST_ASKED: usize = 1024;
 
+/// The maximum size of the id, method and tool of a request that waits for its answer, together and in bytes: the
+/// names of the protocol have less than 100. With [`MOST_ASKED`], a side has at most 512 KiB.
+const MOST_NAMED: usize = 512;
+
 /// The state of all connections, from the first line of a transcript.
 #[derive(Debug)]
 pub(crate) struct View {
@@ -156,7 +160,9 @@ impl Conn {
         match message.kind() {
             Some(MessageKind::Request { id, method }) => {
                 let row = Row::new(line, Kind::Request).of(method, message.tool()).id(id);
-                if stream.asked.len() < MOST_ASKED {
+                let tool = row.tool.as_ref().map_or(0, String::len);
+                let named = id.len().saturating_add(method.len()).saturating_add(tool);
+                if stream.asked.len() < MOST_ASKED && named <= MOST_NAMED {
                     let asked = Asked { at: line.at, method: method.to_owned(), tool: row.tool.clone() };
                     stream.asked.insert(id.to_owned(), asked);
                 }

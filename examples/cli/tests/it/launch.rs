@@ -55,6 +55,14 @@ fn line_leads_the_command_to_its_editor() {
     editor.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
     assert!(!fs::exists(file).unwrap(), "the file with the token goes with its editor");
+
+    let mut killed = self::editor(&place, &["--mcp-config"], &["true"]);
+    let line = killed.until("launch")["line"].as_str().unwrap().to_owned();
+    let (_, file) = line.rsplit_once(" --mcp-config ").unwrap();
+    killed.kill();
+    assert!(fs::exists(file).unwrap());
+    let _next = self::editor(&place, &[], &[]);
+    assert!(!fs::exists(file).unwrap(), "the next editor removes the file of a killed editor");
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod report;
 mod tools;
 mod unauthenticated;
 
-use crate::editor::launch::{Launch, ToolsFile};
+use crate::editor::launch::Launch;
 use crate::editor::listen::listen;
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
@@ -40,7 +40,6 @@ pub(crate) struct Editor {
     clock: Clock,
     unauthenticated: Reported,
     stopping: bool,
-    _tools: Option<ToolsFile>,
 }
 
 impl Editor {
@@ -67,9 +66,7 @@ impl Editor {
         let workspace = Workspace::new(folders);
         let mut app = Headless::new(workspace, options.on_diff, report, move || drop(of_disk.wake()))?;
         app.report().write(&Event::Listening { port: server.port(), lock });
-        let launch = Launch::of(options, &server)?;
-        let (launch, tools) = launch.map_or((None, None), |(launch, tools)| (Some(launch), tools));
-        if let Some(launch) = launch {
+        if let Some(launch) = Launch::of(options, &server)? {
             let (is_started, problem) = match launch.split(&cwd) {
                 Ok(is_started) => (is_started, None),
                 Err(problem) => (false, Some(problem)),
@@ -77,7 +74,7 @@ impl Editor {
             app.report().write(&Event::Launch { line: launch.words().join(" "), is_started, problem });
         }
         let (clock, unauthenticated) = (Clock::new(), Reported::default());
-        Ok((Self { server, input, app, clock, unauthenticated, stopping: false, _tools: tools }, poll))
+        Ok((Self { server, input, app, clock, unauthenticated, stopping: false }, poll))
     }
 
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {

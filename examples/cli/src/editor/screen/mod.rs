@@ -28,7 +28,7 @@ pub(crate) mod view;
 #[cfg(test)]
 mod tests;
 
-use crate::editor::launch::{Launch, ToolsFile};
+use crate::editor::launch::Launch;
 use crate::editor::listen::listen;
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
@@ -64,7 +64,6 @@ pub(crate) struct Editor {
     app: App,
     clock: Clock,
     stopping: Option<Stopping>,
-    _tools: Option<ToolsFile>,
 }
 
 #[derive(Debug)]
@@ -92,7 +91,6 @@ impl Editor {
         app.open_targets(&files)?;
         server.host_mut().set_context(context::context());
         let launch = Launch::of(options, &server)?;
-        let (launch, tools) = launch.map_or((None, None), |(launch, tools)| (Some(launch), tools));
         // Last, so that earlier errors appear on the original screen.
         let theme = Theme::of_environment(|name| env::var(name).ok());
         let terminal = Terminal::take(poll.registry(), TERMINAL, theme)
@@ -101,7 +99,7 @@ impl Editor {
             app.launch(launch);
         }
         let (decoder, clock) = (Decoder::default(), Clock::new());
-        Ok((Self { terminal, server, signals, decoder, app, clock, stopping: None, _tools: tools }, poll))
+        Ok((Self { terminal, server, signals, decoder, app, clock, stopping: None }, poll))
     }
 
     /// Runs the editor to its end, and prints the reason for the end.
