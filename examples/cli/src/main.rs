@@ -118,7 +118,10 @@ fn parse(mut parser: Parser) -> Result<Option<Task>, Error> {
             Ok(Some(Task::Print(concat!("ide-mcp ", env!("CARGO_PKG_VERSION")))))
         }
         Some(Value(name)) if name == "help" => match parser.next()? {
-            Some(Value(name)) if name != "help" => Ok(Some(Task::Print(help(&name)?))),
+            Some(Value(name)) if name != "help" => match parser.next()? {
+                None => Ok(Some(Task::Print(help(&name)?))),
+                Some(other) => Err(other.unexpected()),
+            },
             None | Some(Value(_)) => Ok(None),
             Some(other) => Err(other.unexpected()),
         },

@@ -11,6 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
+/// A shell command that runs its arguments. A split closes with its program, so this one waits for Enter if the
+/// program fails, for example because it does not exist.
+const KEEP_FAILURE: &str =
+    r#""$@" || { printf '\n[the command has failed with status %s; Enter closes this]' $?; read -r _; }"#;
+
 /// A command with its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Launch {
@@ -91,8 +96,8 @@ impl Launch {
             Some(before) => format!(r"{before}\;"),
             None => word.to_owned(),
         };
-        let words =
-            ["split-window", "-h", "-c", &cwd].into_iter().chain(self.words.iter().map(String::as_str));
+        let words = ["split-window", "-h", "-c", &cwd, "sh", "-c", KEEP_FAILURE, "sh"];
+        let words = words.into_iter().chain(self.words.iter().map(String::as_str));
         words.map(literal).collect()
     }
 }
@@ -163,7 +168,10 @@ mod tests {
         ];
         for (name, cwd, word, expected_cwd, expected) in cases {
             let words = launch(word).split_words(Path::new(cwd));
-            assert_eq!(words, ["split-window", "-h", "-c", expected_cwd, "env", expected], "{name}");
+            let shell = ["sh", "-c", KEEP_FAILURE, "sh"];
+            let expected =
+                [&["split-window", "-h", "-c", expected_cwd], &shell[..], &["env", expected]].concat();
+            assert_eq!(words, expected, "{name}");
         }
     }
 }

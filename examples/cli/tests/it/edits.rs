@@ -24,6 +24,22 @@ fn undo(editor: &mut Editor, edit: &Value) -> Value {
     }
 }
 
+/// Checks that an accepted diff is in the list: `agent diff` makes the calls of the real client.
+#[test]
+fn accepted_diff_is_listed_and_undone() {
+    let place = Place::new("edits-diff");
+    let mut editor = place.editor(&["--on-diff", "accept"]);
+    for text in ["one\n", "two\n"] {
+        place.write("new.txt", text);
+        let mut agent = place.agent(&["diff", "notes.txt", "new.txt"]);
+        assert_eq!(agent.end().0, Some(0));
+        let ended = editor.until("edit_ended");
+        assert_eq!(ended["confirmed"], true, "{ended}");
+        assert_eq!(undo(&mut editor, &ended)["event"], "edit_undone");
+        assert!(!fs::exists(place.project().join("notes.txt")).unwrap(), "{text}");
+    }
+}
+
 #[test]
 fn edits_of_agent_are_listed_and_undone() {
     let place = Place::new("edits");

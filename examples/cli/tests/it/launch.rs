@@ -111,6 +111,24 @@ fn command_starts_in_a_split_of_tmux() {
 }
 
 #[test]
+fn failed_command_stays_in_its_split() {
+    let place = Place::new("split-failed");
+    let home = place.home();
+    let variables = [("HOME", home.to_str().unwrap()), ("EDITOR", crate::executable())];
+    let tmux = Tmux::new(&home, &place.project(), &variables);
+    tmux.resize(120, 35);
+    tmux.line("\"$EDITOR\" editor -- no-such-agent");
+    tmux.wait("no-such-agent");
+    tmux.wait("failed with status 127");
+    assert_eq!(tmux.says("#{window_panes}"), "2");
+    tmux.keys(&["Enter"]);
+    let begin = std::time::Instant::now();
+    while tmux.says("#{window_panes}") != "1" {
+        assert!(begin.elapsed().as_secs() < 30, "the split stays");
+    }
+}
+
+#[test]
 fn split_takes_name_and_words_literally() {
     let place = Place::new("split-literal");
     let home = place.home();

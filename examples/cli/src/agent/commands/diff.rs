@@ -1,5 +1,6 @@
-//! `diff PATH NEWFILE`, in the steps of the real client: the client writes the file, with the text
-//! that the editor returns.
+//! `diff PATH NEWFILE`, in the steps of the real client: the client asks for the problems of the file, writes the
+//! file with the text that the editor returns, and asks for all problems (measured). So the editor knows what was
+//! written.
 
 use super::{Verdict, print, print_json};
 use crate::agent::session::{Failure, Session};
@@ -66,25 +67,28 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
     };
     let result = ToolResult::read(&raw).ok_or("the verdict has no content")?;
     let texts: Vec<&str> = result.texts().collect();
-    let verdict = match texts.as_slice() {
+    match texts.as_slice() {
         ["FILE_SAVED", text] => {
+            // The verdict counts even if a call fails because the editor has ended: an editor that ends
+            // rejects open diffs.
+            let _ = tidy(session, tab_name);
+            let uri = Some(format!("file://{absolute}"));
+            let _ = call(session, &GetDiagnostics::new(uri));
             fs::write(absolute, text).map_err(|error| format!("{}: {error}", path.display()))?;
             print_verdict("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
-            Verdict::Good
+            let _ = call(session, &GetDiagnostics::new(None));
+            Ok(Verdict::Good)
         }
         ["DIFF_REJECTED", ..] => {
             print_verdict("rejected", "rejected", path, json)?;
-            Verdict::Bad
+            let _ = tidy(session, tab_name);
+            Ok(Verdict::Bad)
         }
         other => {
             let said = display_safe(&other.join(" ")).into_owned();
-            return Err(format!("the editor answered no verdict: {said}"));
+            Err(format!("the editor answered no verdict: {said}"))
         }
-    };
-    // The verdict counts even if the calls after it fail because the editor has ended: an editor
-    // that ends rejects open diffs.
-    let _ = tidy(session, tab_name, (verdict == Verdict::Good).then_some(absolute));
-    Ok(verdict)
+    }
 }
 
 /// Prints the verdict on a proposal for `path`, as text or as a line of JSON.
@@ -105,15 +109,12 @@ struct Line<'a> {
     path: &'a str,
 }
 
-/// Makes the calls that the real client makes after a verdict.
-fn tidy(session: &mut Session, tab_name: &str, written: Option<&String>) -> Result<(), Failure> {
+/// Closes the tab of the proposal, as often as the real client does.
+fn tidy(session: &mut Session, tab_name: &str) -> Result<(), Failure> {
     for _ in 0..2 {
         call(session, &CloseTab::new(tab_name))?;
     }
-    match written {
-        Some(path) => call(session, &GetDiagnostics::new(Some(format!("file://{path}")))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn call(session: &mut Session, arguments: &impl ToolArguments) -> Result<(), Failure> {

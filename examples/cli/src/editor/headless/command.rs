@@ -86,7 +86,8 @@ fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, 
     IgnoredAny::deserialize(deserializer).map(|_| RawValue::NULL.to_owned())
 }
 
-const ADVICE: &str = r#"commands are JSON objects such as {"cmd":"quit"}; --help lists them"#;
+const ADVICE: &str =
+    r#"commands are JSON objects such as {"cmd":"quit"}; `ide-mcp help headless` lists them"#;
 
 /// Returns the message of serde_json without its line number. That number is always 1, so it would
 /// contradict the line number in the report of the editor.

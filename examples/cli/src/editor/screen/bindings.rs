@@ -115,7 +115,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[Files], &[plain(Code::Left)], Action::Fold, "", "fold the folder"),
     bind(MAIN, &[f(3), Key::ctrl('d')], Action::ShowProposal, "proposals", "to the proposed changes"),
     bind(MAIN, &[f(2), Key::ctrl('e')], Action::SwitchPane, "files", "between the files and the text"),
-    bind(&[Text], &[Key::ctrl('s')], Action::Save, "save", "save the file"),
+    bind(MAIN, &[Key::ctrl('s')], Action::Save, "save", "save the file"),
     bind(TEXTS, &[Key::ctrl('f')], Action::Find, "find", "find text; small letters match capitals too"),
     bind(
         &[Find],

@@ -251,7 +251,10 @@ impl Model {
             Action::RejectChange => self.decide_change(review::Verdict::Rejected, shown),
             Action::UndecideChange => self.decide_change(review::Verdict::Undecided, shown),
             Action::Help => self.page = Some(Page { kind: PageKind::Help, top: 0 }),
-            Action::Activity => self.page = Some(Page { kind: PageKind::Activity, top: 0 }),
+            Action::Activity => {
+                self.read_wrong_tokens = self.unauthenticated.wrong_tokens;
+                self.page = Some(Page { kind: PageKind::Activity, top: 0 });
+            }
             Action::Edits => self.page = Some(Page { kind: PageKind::Edits, top: 0 }),
             Action::UndoEdit => return Some(Request::UndoEdit(self.written.current()?.id)),
             Action::ClosePage => self.page = None,

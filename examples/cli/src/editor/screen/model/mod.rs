@@ -72,6 +72,8 @@ pub(crate) struct Model {
     pub(crate) is_paused: bool,
     /// Counts of the connections that were never let in.
     pub(crate) unauthenticated: Unauthenticated,
+    /// The number of wrong tokens when the person last opened the page of the activity.
+    pub(crate) read_wrong_tokens: u64,
     pub(crate) log: VecDeque<Happened>,
     pub(crate) written: WrittenFiles,
     /// The words of the line that starts the agent in another terminal; empty if there is none.
@@ -152,6 +154,7 @@ impl Model {
             attach: None,
             is_paused: false,
             unauthenticated: Unauthenticated::default(),
+            read_wrong_tokens: 0,
             log: VecDeque::new(),
             written: WrittenFiles::default(),
             launch: Vec::new(),
@@ -190,6 +193,12 @@ impl Model {
         let document = self.documents.iter().find(|document| open.is_of(&document.real));
         let buffer = document.map(|document| &document.buffer);
         open.set_current(buffer.map(|buffer| (buffer.text().as_str(), buffer.is_dirty())));
+    }
+
+    /// Returns the number of wrong tokens since the person has last read the activity: the doctor tries one at each
+    /// run, so an old number would hide a new attempt.
+    pub(crate) const fn unread_wrong_tokens(&self) -> u64 {
+        self.unauthenticated.wrong_tokens.saturating_sub(self.read_wrong_tokens)
     }
 
     /// Returns true if keys that decide or type count again.

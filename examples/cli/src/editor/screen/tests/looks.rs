@@ -75,7 +75,7 @@ fn text_is_shown_beside_the_files() {
             "",
             "",
             " ○ nobody attached             ● 1  1:1",
-            " Enter open  F2 files           F1 help",
+            " Enter open  F2 files  ^S save  F1 help",
         ],
     );
 }

@@ -207,9 +207,9 @@ fn place(model: &Model) -> String {
     place
 }
 
-/// Returns the number of wrong tokens, and the number of problems in the shown file.
+/// Returns the number of wrong tokens since the person has last read the activity, and the number of problems in the shown file.
 fn problems(model: &Model) -> String {
-    let tokens = match model.unauthenticated.wrong_tokens {
+    let tokens = match model.unread_wrong_tokens() {
         0 => String::new(),
         1 => "  1 wrong token".into(),
         count => format!("  {count} wrong tokens"),
