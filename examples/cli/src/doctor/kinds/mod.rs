@@ -1,7 +1,7 @@
 //! All kinds of findings: the id, the status, the meaning, the advice, and the command that follows the
 //! advice. `docs/doctor.md` is the table of all kinds.
 //!
-//! In an advice and in a command, `{path}`, `{port}` and `{cwd}` stand for the values of the finding.
+//! In advice and in a command, `{path}`, `{port}` and `{cwd}` stand for the values of the finding.
 
 use serde::Serialize;
 

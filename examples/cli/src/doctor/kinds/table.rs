@@ -37,12 +37,11 @@ kinds! {
          are.",
         "";
     INTEGRATION_OFF = "integration-off" Note:
-        "ENABLE_IDE_INTEGRATION is set to something that older agents take for no.",
+        "ENABLE_IDE_INTEGRATION has a value that older agents read as no.",
         "Remove the variable, or set it to true.",
         "unset ENABLE_IDE_INTEGRATION";
     INTEGRATION_WITHOUT_PORT = "integration-without-port" Note:
-        "ENABLE_IDE_INTEGRATION says that this is the terminal of an editor, but no port is named: it was \
-         inherited.",
+        "ENABLE_IDE_INTEGRATION marks the terminal of an editor, but no variable names its port: it was inherited.",
         "Remove the variable, or open a new terminal in the editor.",
         "unset ENABLE_IDE_INTEGRATION";
     AUTO_CONNECT_OFF = "auto-connect-off" Problem:
@@ -52,12 +51,12 @@ kinds! {
         "unset CLAUDE_CODE_AUTO_CONNECT_IDE";
     HOST_OVERRIDE = "host-override" Warning:
         "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another host, with the token and without encryption; \
-         the doctor asks there too. The editor must accept this host in the Host field.",
+         the doctor connects there too. The editor has to accept this host in the Host field.",
         "Remove the variable, unless the editor runs outside of this container or virtual machine.",
         "unset CLAUDE_CODE_IDE_HOST_OVERRIDE";
     HOST_OVERRIDE_LOOPBACK = "host-override-loopback" Note:
         "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another address of this machine, which it writes into \
-         the Host field; the doctor asks there too. An editor that listens only on 127.0.0.1 cannot be reached \
+         the Host field; the doctor connects there too. An editor that listens only on 127.0.0.1 cannot be reached \
          there.",
         "Remove the variable, unless the editor listens on that address.",
         "unset CLAUDE_CODE_IDE_HOST_OVERRIDE";
@@ -144,7 +143,7 @@ kinds! {
         "No editor has published itself.",
         "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR.";
     LOCK_MISNAMED = "lock-misnamed" Note:
-        "A lock file is named after its port. Nobody reads this one.",
+        "A lock file is named after its port. No agent reads a file with another name.",
         "Move it away.",
         "mv {path} {path}.old";
     LOCK_IS_A_LINK = "lock-is-a-link" Problem:
@@ -153,7 +152,7 @@ kinds! {
         "Remove the link, then start the editor again.",
         "rm -f {path}";
     LOCK_NOT_A_FILE = "lock-not-a-file" Problem:
-        "A pipe, directory or socket has the name of a lock file. An agent may hang on it.",
+        "A pipe, directory or socket has the name of a lock file. An agent can hang on it.",
         "Move it away.",
         "mv {path} {path}.old";
     LOCK_NOT_OURS = "lock-not-ours" Problem:
@@ -168,14 +167,14 @@ kinds! {
         "Give yourself access to the file, or start the editor again.",
         "chmod 600 {path}";
     LOCK_UNPARSABLE = "lock-unparsable" Problem:
-        "What the file says is no lock file, so its editor is not found. The agent may delete it.",
+        "The content of the file is no lock file, so no agent finds its editor. The agent can delete the file.",
         "Remove the file, then start the editor again; if it writes such a file again, update its extension.",
         "rm -f {path}";
     LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
         "The lock file has no member transport. Agents then assume the older transport and do not attach.",
         "Update the extension of the editor, so that it writes \"transport\":\"ws\".";
     LOCK_LEGACY = "lock-legacy" Problem:
-        "The editor speaks another transport than WebSocket, the only one that agents of today use.",
+        "The editor uses another transport than WebSocket, which is the only one of current agents.",
         "Update the extension of the editor.";
     LOCK_READABLE = "lock-readable-by-others" Warning:
         "Other users can read the token and attach to the editor as if they were you.",
@@ -185,8 +184,7 @@ kinds! {
         "The editor asks for no token: every program and every user of this machine can attach to it.",
         "Update the extension of the editor, or switch its token on.";
     LOCK_WITHOUT_PROCESS = "lock-without-process" Note:
-        "The lock file does not say which process it belongs to, so the doctor cannot decide whether the file is \
-         left over.",
+        "The lock file does not name its process, so the doctor cannot decide whether the file is left over.",
         "Update the extension of the editor.";
     LOCK_LEFT_OVER = "lock-left-over" Warning:
         "The editor was killed or crashed: its process is gone, and its port refuses connections. Agents ignore \
@@ -194,16 +192,16 @@ kinds! {
         "Remove all such files.",
         "ide-mcp doctor --remove-leftovers";
     LOCK_PROCESS_UNSEEN = "lock-process-unseen" Warning:
-        "The process of the lock file is not seen here, and the file is not certainly left over: its port does \
+        "The process of the lock file is not visible here, and the file is not certainly left over: its port does \
          not refuse, because the editor runs in another container or another program has the port, or the file \
          names no editor. The real agent does not attach, and deletes the file.",
         "Run agent and editor in the same container. If the editor is gone, remove the file.",
         "rm -f {path}";
     LOCK_OF_WINDOWS = "lock-of-windows" Note:
-        "The editor runs on Windows, so its process cannot be seen from here, and its 127.0.0.1 may be another.",
+        "The editor runs on Windows, so its process is not visible here, and its 127.0.0.1 can be another.",
         "If its port refuses, set networkingMode=mirrored in .wslconfig.";
     LOCK_OF_WINDOWS_ELSEWHERE = "lock-of-windows-elsewhere" Warning:
-        "The lock file says that its editor runs on Windows, and this is not Windows.",
+        "The editor of the lock file runs on Windows by its own account, and this is not Windows.",
         "Remove the file if it was copied or synchronized from another machine; otherwise update the extension.",
         "rm -f {path}";
     LOCK_SOUND = "lock-sound" Ok:
@@ -212,7 +210,7 @@ kinds! {
 
     PORT_REFUSES = "port-refuses" Problem:
         "Nobody listens on the port of the lock file, although its process lives: the extension of the editor has \
-         stopped, or the number of the process is another program's by now, as after a restart of the machine.",
+         stopped, or another program has the number of the process by now, as after a restart of the machine.",
         "Reload the window of the editor. If the editor does not run, remove the file.",
         "rm -f {path}";
     PORT_OF_ANOTHER_USER = "port-of-another-user" Problem:
@@ -226,10 +224,10 @@ kinds! {
          is busy, or its port is forwarded. The doctor sent nothing there.",
         "Run the doctor again; if the editor runs in a container and its port is forwarded, with --trust-port.";
     PORT_SILENT = "port-silent" Problem:
-        "Somebody listens on the port of the lock file and does not answer: the editor hangs, or is busy starting.",
+        "A program listens on the port of the lock file and does not answer: the editor hangs, or is starting.",
         "Wait a moment and run the doctor again; if nothing changes, start the editor again.";
     NOT_AN_EDITOR = "not-an-editor" Problem:
-        "What listens on the port of the lock file does not speak as an editor does: another program has the port.",
+        "The program on the port of the lock file does not answer as an editor does: another program has the port.",
         "Remove the file, then start the editor again, so that it takes another port.",
         "rm -f {path}";
     TOKEN_REFUSED = "token-refused" Problem:
@@ -237,16 +235,16 @@ kinds! {
         "Remove the file, then start the editor again.",
         "rm -f {path}";
     EDITOR_FULL = "editor-full" Warning:
-        "The editor has as many connections as it takes.",
+        "The editor has as many connections as it accepts.",
         "End agents that you do not need.";
     EDITOR_DECLINES = "editor-declines" Problem:
-        "The editor answers the handshake of an agent with a refusal. Some answer a wrong token so.",
+        "The editor answers the handshake of an agent with a refusal. Some editors answer a wrong token so.",
         "Start the editor again; if nothing changes, update its extension.";
     SUBPROTOCOL_MISSING = "subprotocol-missing" Problem:
-        "The editor does not choose the sub-protocol mcp. The agent drops the connection without a word.",
+        "The editor does not choose the sub-protocol mcp. The agent drops the connection without an error.",
         "Update the extension of the editor.";
     SESSION_FAILS = "session-fails" Problem:
-        "The editor lets the agent in, but no session comes about.",
+        "The editor lets the agent in, but the session cannot be opened.",
         "Update the extension of the editor, or the agent.";
     EDITOR_ANSWERS = "editor-answers" Ok:
         "The editor accepts the token and opens a session.",
@@ -255,11 +253,10 @@ kinds! {
         "The editor has a token and does not ask for it: every program of this machine can attach to it.",
         "Update the extension of the editor; close the editor until then if you browse the web.";
     REFUSES_WITHOUT_TOKEN = "refuses-without-token" Ok:
-        "The editor refuses who does not know its token.",
+        "The editor refuses clients without its token.",
         "";
     LETS_IN_WITH_ORIGIN = "lets-in-with-origin" Warning:
-        "The editor does not refuse a browser as such. A web page does not know the token, which is all that \
-         keeps it out.",
+        "The editor does not refuse a browser as such. Only the token, which a web page does not have, keeps it out.",
         "Update the extension of the editor.";
     REFUSES_ORIGIN = "refuses-origin" Ok:
         "The editor refuses browsers.",

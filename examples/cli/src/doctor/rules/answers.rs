@@ -33,19 +33,16 @@ fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, Strin
         // The rules about each lock file have already reported the dead process.
         Probe::Open => Vec::new(),
         Probe::Refused | Probe::Unreachable(_) if lock.pid_alive == Some(false) => Vec::new(),
-        Probe::Refused => vec![(&kinds::PORT_REFUSES, format!("nobody listens where {who} should"))],
+        Probe::Refused => vec![(&kinds::PORT_REFUSES, format!("{who} does not listen"))],
         Probe::NotOurs { owner, us } => vec![(
             &kinds::PORT_OF_ANOTHER_USER,
             format!("the port of {who} belongs to user {owner}, you are user {us}"),
         )],
         Probe::WithoutOwner => {
-            vec![(
-                &kinds::PORT_WITHOUT_OWNER,
-                format!("nobody knows whose socket answers where {who} should be"),
-            )]
+            vec![(&kinds::PORT_WITHOUT_OWNER, format!("the owner of the socket of {who} is not found"))]
         }
         Probe::Unreachable(error) => {
-            vec![(&kinds::PORT_SILENT, format!("{who} cannot be connected to: {error}"))]
+            vec![(&kinds::PORT_SILENT, format!("{who} cannot be reached: {error}"))]
         }
         Probe::Asked { with_token, without_token, with_origin } => {
             let who_answers = match lock.listener {
@@ -67,14 +64,14 @@ fn attached(who: &str, answer: &Answer) -> (&'static Kind, String) {
             (&kinds::TOKEN_REFUSED, format!("{who} refuses the token of its own lock file: {how}"))
         }
         Answer::Declined(how) => (&kinds::EDITOR_DECLINES, format!("{who} declines: {how}")),
-        Answer::Full => (&kinds::EDITOR_FULL, format!("{who} lets in nobody more")),
+        Answer::Full => (&kinds::EDITOR_FULL, format!("{who} has no room for another agent")),
         Answer::NoSubprotocol => {
             (&kinds::SUBPROTOCOL_MISSING, format!("{who} does not choose the sub-protocol mcp"))
         }
         Answer::NoSession(reason) => (&kinds::SESSION_FAILS, format!("{who} opens no session: {reason}")),
         Answer::Silent => (&kinds::PORT_SILENT, format!("{who} does not answer")),
         Answer::Alien(reason) => {
-            (&kinds::NOT_AN_EDITOR, format!("where {who} should be is something else: {reason}"))
+            (&kinds::NOT_AN_EDITOR, format!("{who} does not answer as an editor: {reason}"))
         }
     }
 }
@@ -86,7 +83,7 @@ fn stranger(who: &str, answer: &Answer) -> Option<(&'static Kind, String)> {
             Some((&kinds::LETS_IN_WITHOUT_TOKEN, format!("{who} opens a session without its token")))
         }
         Answer::Refused(_) | Answer::Declined(_) => {
-            Some((&kinds::REFUSES_WITHOUT_TOKEN, format!("{who} refuses who has no token")))
+            Some((&kinds::REFUSES_WITHOUT_TOKEN, format!("{who} refuses clients without a token")))
         }
         _ => None,
     }

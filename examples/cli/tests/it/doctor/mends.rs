@@ -15,7 +15,7 @@ use std::process::Command;
 use std::thread;
 use tungstenite::client::IntoClientRequest as _;
 
-/// A step of a person who follows an advice.
+/// A step of a person who follows advice.
 enum Step {
     /// Runs the command of the finding.
     Run,
@@ -42,7 +42,7 @@ const RESTART: &[Step] = &[Act("tart the editor again", Terminal::restart)];
 const RUN: &[Step] = &[Run];
 const RUN_AND_RESTART: &[Step] = &[Run, Act("tart the editor again", Terminal::restart)];
 
-/// The findings that have an advice. A finding can have several rows.
+/// The findings that have advice. A finding can have several rows.
 const ROWS: &[(&str, Advice)] = &[
     ("variables-unusable", Mends("a home that is no path", &[Act("Set HOME", Terminal::set_home)])),
     ("config-dir-unusable", Mends("an empty variable", RUN)),
