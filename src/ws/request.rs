@@ -235,10 +235,10 @@ impl<'a> Needed<'a> {
                     return Err(bad("a request to upgrade has no body: Transfer-Encoding is not accepted"));
                 }
                 17 if is("sec-websocket-key") && found.key.replace(field.value).is_some() => {
-                    return Err(bad("Sec-WebSocket-Key is doubled"));
+                    return Err(bad("Sec-WebSocket-Key is repeated"));
                 }
                 21 if is("sec-websocket-version") && found.version.replace(field.value).is_some() => {
-                    return Err(bad("Sec-WebSocket-Version is doubled"));
+                    return Err(bad("Sec-WebSocket-Version is repeated"));
                 }
                 _ => {}
             }

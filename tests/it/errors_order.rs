@@ -49,8 +49,8 @@ const ROWS: &[(&str, &str, &str, Fault)] = &[
         "coding",
         Add("Transfer-Encoding: chunked", 1),
     ),
-    ("400*", "Sec-WebSocket-Version is doubled", "version", Add("Sec-WebSocket-Version: 14", 1)),
-    ("400*", "Sec-WebSocket-Key is doubled", "key", Add("Sec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==", 1)),
+    ("400*", "Sec-WebSocket-Version is repeated", "version", Add("Sec-WebSocket-Version: 14", 1)),
+    ("400*", "Sec-WebSocket-Key is repeated", "key", Add("Sec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==", 1)),
     (
         "400",
         "this is a WebSocket endpoint: the Upgrade field must name websocket",

@@ -158,7 +158,7 @@ impl fmt::Display for Error {
             Self::Io { doing, path, source } => {
                 write!(
                     f,
-                    "could not {doing} {path:?}: {source}; see that it is there, yours, and not on a full disk"
+                    "could not {doing} {path:?}: {source}; check that it exists, is yours, and is not on a full disk"
                 )
             }
             Self::NotOurs { path, owner, us } => write!(

@@ -58,12 +58,12 @@ pub enum NotStaleReason {
 impl fmt::Display for NotStaleReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotUnderstood => "it could not be read, so nobody knows whose it is",
+            Self::NotUnderstood => "it could not be read, so its editor is unknown",
             Self::OfAnother => "it belongs to another editor",
             Self::Alive => "its process lives",
-            Self::PerhapsAlive => "its process cannot be seen from here and may live",
-            Self::Listening => "somebody listens on its port",
-            Self::PerhapsListening => "somebody may listen on its port",
+            Self::PerhapsAlive => "its process is not visible from here, and possibly lives",
+            Self::Listening => "a program listens on its port",
+            Self::PerhapsListening => "a program possibly listens on its port",
             Self::Replaced => "it was written again meanwhile",
         })
     }

@@ -137,7 +137,7 @@ impl fmt::Display for InvalidToken {
             Self::TooLong { len } => {
                 write!(
                     f,
-                    "the token has {len} bytes, {} are the most: take a shorter one",
+                    "the token has {len} bytes, more than the limit of {}: take a shorter one",
                     AuthToken::MAX_LEN
                 )
             }

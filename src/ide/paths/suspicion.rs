@@ -50,7 +50,7 @@ impl fmt::Display for Suspicion {
         f.write_str(match self {
             Self::Empty => "the path is empty",
             Self::TooLong { len } => {
-                return write!(f, "the path has {len} bytes, {MAX_PATH} are the most");
+                return write!(f, "the path has {len} bytes, more than the limit of {MAX_PATH}");
             }
             Self::ControlCharacter => "the path has a control character",
             Self::NotAbsolute => "the path is not absolute",

@@ -224,7 +224,7 @@ pub(crate) fn merge<T: Said, E: de::Error>(
     match slot.as_ref().filter(|before| before.is_something()) {
         Some(_) if !said.is_something() => {}
         Some(before) if !before.agrees(&said) => {
-            return Err(E::custom(format!("{spelled} contradicts what was said before of {first}")));
+            return Err(E::custom(format!("{spelled} contradicts the earlier value of {first}")));
         }
         Some(_) if spelled != first => {}
         Some(_) | None => *slot = Some(said),

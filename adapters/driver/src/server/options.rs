@@ -231,8 +231,8 @@ impl fmt::Display for StartError {
                 Ok(())
             }
             Self::LockFile(error) => write!(f, "the editor cannot publish its lock file: {error}"),
-            Self::Poll(error) => write!(f, "the server of the editor gets no poll: {error}"),
-            Self::Thread(error) => write!(f, "the server of the editor gets no thread: {error}"),
+            Self::Poll(error) => write!(f, "the server of the editor cannot create its poll: {error}"),
+            Self::Thread(error) => write!(f, "the server of the editor cannot start its thread: {error}"),
         }
     }
 }

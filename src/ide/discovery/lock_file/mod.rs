@@ -160,7 +160,7 @@ impl fmt::Display for LockFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong { len } => {
-                write!(f, "the lock file has {len} bytes, {} are the most", LockFile::MAX_LEN)
+                write!(f, "the lock file has {len} bytes, more than the limit of {}", LockFile::MAX_LEN)
             }
             Self::Empty => f.write_str("the lock file is empty"),
             Self::NotJson { line, column } => {
