@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the pictures of the program from real runs in tmux: the editor with a proposed change and an attached
-agent (editor.svg), the doctor before a broken lock file (doctor.svg), and the live view of the tap (tap.svg).
+agent (editor.svg), the doctor for a wrong lock file (doctor.svg), and the live view of the tap (tap.svg).
 
 Run from anywhere, after `cargo build --package ide-mcp-cli`: docs/screenshot.py [DIRECTORY]
 """
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target/debug/ide-mcp"
 # The eight colors of a terminal, on a dark ground.
 PALETTE = ["#3b4048", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#c8ccd4"]
-# Of a cell, in pixels; texts are stretched to it, whatever font there is.
+# The size of a cell and of the font, in pixels. Each text is stretched to its cells, so any font fits.
 WIDTH, HEIGHT, FONT = 8.4, 18, 14
 PATIENCE = 30
 
@@ -75,7 +75,7 @@ class Pane:
         until = time.monotonic() + PATIENCE
         while text not in self.screen():
             if time.monotonic() > until:
-                sys.exit(f"{text!r} does not come; there is:\n{self.screen()}")
+                sys.exit(f"{text!r} does not appear within {PATIENCE} s; the screen is:\n{self.screen()}")
             time.sleep(0.05)
 
     def settled(self):
@@ -135,7 +135,7 @@ class Place:
 
 
 def editor():
-    """The editor with a proposal, side by side; another proposal waits."""
+    """Returns the screen of the editor with a proposal, side by side, while another proposal waits."""
     with Place() as place:
         pane = place.pane(120, 24, "editor --port 41111")
         pane.wait("nobody attached")
@@ -149,7 +149,7 @@ def editor():
 
 
 def doctor():
-    """The doctor before a lock file with a token that its editor does not know."""
+    """Returns the screen of the doctor for a lock file whose token the editor refuses."""
     with Place() as place:
         running = place.start("editor", "--headless", "--port", "41111", "--name", "My Editor")
         running.stdout.readline()
@@ -161,7 +161,7 @@ def doctor():
 
 
 def tap():
-    """The live view of a tap, while an agent proposes a change."""
+    """Returns the live view of a tap, after an agent has proposed a change."""
     with Place() as place:
         running = place.start("editor", "--headless", "--port", "41111", "--on-diff", "accept")
         running.stdout.readline()
@@ -191,7 +191,10 @@ def steady_row(line, row):
 
 
 def runs_of(line, look):
-    """The pieces of a line that look alike: text, its columns, and the look, which goes on in the next line."""
+    """Yields the runs of a line with one look: text, first column, number of columns, and look.
+
+    Changes `look`, which the next line continues.
+    """
     column, text, start = 0, "", 0
     at = 0
     while at < len(line):
@@ -227,8 +230,8 @@ def wear(look, parameters):
         elif 30 <= number <= 37:
             look["text"] = PALETTE[number - 30]
         elif number in (38, 48) and numbers[0] == 2:
-            colour = "#" + "".join(f"{part:02x}" for part in numbers[1:4])
-            look["text" if number == 38 else "ground"] = colour
+            color = "#" + "".join(f"{part:02x}" for part in numbers[1:4])
+            look["text" if number == 38 else "ground"] = color
             del numbers[:4]
         elif number == 39:
             look.pop("text", None)
@@ -252,7 +255,7 @@ def svg(title, screen):
         for text, column, length, look in runs_of(line, running):
             x, y = column * WIDTH, row * HEIGHT
             if "ground" in look:
-                # A little more, so that no seams are seen.
+                # The rectangle is slightly larger than its cells, so that no seams show.
                 yield (f'<rect x="{x:.1f}" y="{y}" width="{length * WIDTH + 0.3:.1f}" height="{HEIGHT + 0.3:g}" '
                        f'fill="{look["ground"]}"/>')
             bare = text.strip()
