@@ -1,8 +1,8 @@
 //! An agent that finds its editor, lists the editor's tools, and asks for problems.
 //!
-//! `ide-mcp editor` in one terminal, `cargo run --example agent` in another, in the same folder.
+//! Run `ide-mcp editor` in one terminal, and `cargo run --example agent` in another, in the same folder.
 
-#![allow(clippy::print_stdout, reason = "it shows what it does")]
+#![allow(clippy::print_stdout, reason = "the example prints its results")]
 
 use ide_mcp_blocking::ide::{GetDiagnostics, display_safe};
 use ide_mcp_blocking::{Agent, AgentOptions};

@@ -145,7 +145,7 @@ pub(crate) struct MioAgent {
 }
 
 impl MioAgent {
-    /// Waits for the next event that was not kept.
+    /// Waits for the next event of the agent, and leaves the kept events.
     fn wait(&mut self) -> Option<AgentEvent> {
         loop {
             let event = self.agent.next_event(self.clock.now());

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules that each module of the core can name. `lib.rs` names all of them and is not checked.
+/// The modules that each module of the core can name. `lib.rs` names all modules and is not checked.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("text", &[]),
@@ -49,8 +49,8 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
 /// The names of the core that adapters can use.
 const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Time", "Clock", "ide"];
 
-/// The names of the core that the files in [`WITH_VALUES`] can use besides: the values in the signatures of
-/// `ide::Client` and `ide::Host`, such as a name, the name of a call, or the end of a connection.
+/// The names of the core that the files in [`WITH_VALUES`] can use in addition: the values in the
+/// signatures of `ide::Client` and `ide::Host`, such as an `Implementation`, a `CallId` or a `Closed`.
 const FOR_VALUES: &[&str] = &["mcp", "rpc", "ws"];
 
 /// The agents of the adapters, the description of an editor, and the handle to a host.
@@ -118,10 +118,10 @@ fn adapters_use_the_contract_alone() {
 }
 
 #[test]
-fn adapters_know_no_protocol() {
+fn adapters_contain_no_word_of_protocol() {
     let words =
         |text: &str| -> Vec<&str> { PROTOCOL.iter().copied().filter(|word| text.contains(word)).collect() };
-    assert_eq!(words("a selection, closed with 1008"), ["selection", "1008"], "the scanner finds them");
+    assert_eq!(words("a selection, closed with 1008"), ["selection", "1008"], "the scanner finds the words");
     for file in adapter_files(true) {
         assert_eq!(words(&fs::read_to_string(&file).unwrap()), Vec::<&str>::new(), "{}", file.display());
     }
@@ -157,7 +157,7 @@ fn scanner_finds_wrong_arrows() {
         ("in a macro", &["ws"], "macro_rules! m { () => { $crate::rpc::Id } }"),
         ("with space in it", &["ws"], "use crate :: rpc :: Id;"),
         ("a module for tests", &["ide", "host"], "use crate::testing::Random;"),
-        ("as another crate sees it", &["ws"], "use ide_mcp::rpc::Id;"),
+        ("by the name of the crate", &["ws"], "use ide_mcp::rpc::Id;"),
     ];
     for (name, module, text) in bad {
         let module: Vec<String> = module.iter().map(|part| (*part).to_owned()).collect();
@@ -221,7 +221,7 @@ fn adapter_files(of_sources: bool) -> Vec<PathBuf> {
     let shared = (!of_sources).then_some("tests");
     for adapter in ["driver", "lockfile", "mio", "smol", "blocking", "review"].into_iter().chain(shared) {
         let folder = adapters.join(adapter);
-        assert!(files.iter().any(|file| file.starts_with(&folder)), "{adapter} was read");
+        assert!(files.iter().any(|file| file.starts_with(&folder)), "no file of {adapter} was read");
     }
     files
 }

@@ -2,7 +2,7 @@
 //! the tests, and 100,000 by `cargo run --release --example sim -- --seeds 100000`, which .ci/full
 //! runs.
 //!
-//! The module `sim_support` defines a seed. Its number repeats it.
+//! A seed determines a whole run (see `sim_support`), so the number of a seed repeats its run.
 
 use crate::sim_support::{
     must_hit::{SEEDS, missing},
@@ -13,7 +13,7 @@ use crate::sim_support::{
 };
 
 #[test]
-fn some_hundred_seeds() {
+fn seeds_keep_and_reach_every_rule() {
     let mut hits = Hits::new();
     for seed in 0..SEEDS {
         let report = run(seed);
@@ -22,7 +22,7 @@ fn some_hundred_seeds() {
         }
         add(&mut hits, report.hits);
     }
-    assert_eq!(missing(&hits), [""; 0], "every rule is put to the test");
+    assert_eq!(missing(&hits), [""; 0], "no seed has reached these events");
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn same_seed_gives_the_same_run() {
     assert_eq!(different.len(), digests.len(), "other seeds have other digests");
 }
 
-/// For each planted fault, at least one seed reports the rule that the fault breaks; other seeds
-/// may report another rule first.
+/// Checks that for each planted fault at least one seed reports the rule that the fault breaks. Other
+/// seeds can report another rule first.
 #[test]
 fn planted_faults_are_found_under_their_rule() {
     let mut wrong = Vec::new();
@@ -90,6 +90,6 @@ fn failure_shows_how_to_reproduce_it() {
         let said = failure.to_string();
         let again = format!("cargo run --release --example sim -- --seed {}{cut} --trace", failure.seed);
         assert!(said.contains("AnsweredOnce") && said.contains(&again), "{said}");
-        assert!(said.lines().count() > 10, "with the last events: {said}");
+        assert!(said.lines().count() > 10, "the failure has the last events: {said}");
     }
 }

@@ -22,7 +22,7 @@ use ide_mcp::testing::Random;
 use ide_mcp::ws::{CloseCode, Closed, ProtocolError};
 use ide_mcp::{Machine, Time, Wire};
 
-/// Each threat, and the files with tests that have its mark in their name, such as `h04_…`.
+/// Each threat, and the files with tests whose names have its mark, such as `h04_…`.
 const LEDGER: &[(&str, &[&str])] = &[
     ("n01", &["tests/it/ide_refusals.rs"]),
     ("n02", &["tests/it/ide_refusals.rs"]),
@@ -209,7 +209,7 @@ fn h09_closing_after_upgrade_delivers_no_message() {
     assert!(host.poll_event().is_none());
     host.connect(at(1));
     assert!(host.poll_event().is_none());
-    assert_eq!(host.unauthenticated().wrong_tokens, 1, "it has made room");
+    assert_eq!(host.unauthenticated().wrong_tokens, 1, "the pending connection has made room");
     // A wrong Host field is refused as usual.
     let mut editor = Editor::new(crate::support::ide::config());
     editor.feed(right.replace("Host: 127", "Host: 128").as_bytes());
@@ -229,7 +229,7 @@ fn l14_resumed_token_alone_opens_nothing() {
         let mut editor = Editor::new(config.clone());
         assert_eq!(shown(&editor.feed(HEAD.as_bytes())), ["AdmissionPending"]);
         assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "the client waits");
-        assert_eq!(editor.written(), b"", "no byte is answered");
+        assert_eq!(editor.written(), b"", "the server sends nothing");
         editor
     };
     let mut editor = asked();
@@ -414,7 +414,7 @@ fn e07_nothing_shows_a_token() {
     for text in &shown {
         assert!(!text.contains("Qz") && !digits(text).contains(&bytes), "{text}");
     }
-    assert!(lock.to_json().contains(CANARY), "but the lock file does");
+    assert!(lock.to_json().contains(CANARY), "the lock file shows the token");
 }
 
 /// Checks that `.ci/run` tests these features of serde_json. Any dependency of an application can enable

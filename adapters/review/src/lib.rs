@@ -31,18 +31,18 @@
 //! base has no effect. [`Review::is_conflict`] returns true in `Conflict`, and
 //! [`Review::has_other_base`] in `Conflict` and in `Confirmed`.
 //!
-//! [`Review::outcome`] has an answer in the states `Reviewing` and `Confirmed`, if no hunk is undecided.
+//! [`Review::outcome`] returns an outcome in the states `Reviewing` and `Confirmed`, if no hunk is undecided.
 //!
 //! # Invariants
 //!
 //! - The hunks are the whole difference between the base and the target, in order. Two hunks never touch:
 //!   at least one line that both texts have is between them.
-//! - [`Review::apply`] with all hunks is the target, byte by byte, and with no hunk it is the base. So no
-//!   part of a text is lost or normalized: line ends, and a last line without a line end, are those of the
-//!   text from which the line comes.
+//! - [`Review::apply`] returns the target for all hunks, byte by byte, and the base for no hunk. So no part
+//!   of a text is lost or normalized: line ends, and a last line without a line end, are those of the text
+//!   from which the line comes.
 //! - A hunk that exists before and after a change of the base or the target keeps its verdict. A hunk is
-//!   the same if its lines are, and if it replaces the same lines. Every other hunk is undecided, so no
-//!   text is accepted that had no verdict.
+//!   the same if its lines in both texts are the same, and its range in the text that has not changed.
+//!   Every other hunk is undecided, so no text is accepted without a verdict.
 //! - A conflict exists exactly if the base is not the original one and the person has not confirmed it.
 //!
 //! # A base that changes
@@ -50,7 +50,7 @@
 //! The review does not merge. It compares the new base with the unchanged target. A change of the person
 //! then is one more hunk, which takes the change back; the person rejects this hunk to keep the change.
 //! A three-way merge, in contrast, would make a text that neither side has written, and would need markers
-//! for its own conflicts. The hunks stay what the person sees: all that an acceptance would do to the file.
+//! for its own conflicts. So the hunks always show all that an acceptance would change in the file.
 //!
 //! # Lines
 //!
@@ -60,8 +60,8 @@
 //! # Bounds
 //!
 //! The crate reads no clock, so equal texts have equal hunks on every machine, and the bounds are counts:
-//! [`MAX_COMPARED_LINES`], [`MAX_COMPARED_BYTES`] and [`MAX_BLOCK_LINES`]. Beyond them the hunks are larger
-//! or the ranges within lines wider, and all laws hold.
+//! [`MAX_COMPARED_LINES`], [`MAX_COMPARED_BYTES`] and [`MAX_BLOCK_LINES`]. Beyond the bounds,
+//! the hunks are larger or the ranges within lines wider, and all invariants still hold.
 
 mod compare;
 mod hunk;

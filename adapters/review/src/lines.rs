@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// A text with an index of its lines. A line contains its end.
+/// A text with an index of its lines. A line contains its line end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     text: String,
-    /// The first byte of each line, and then the length of the text.
+    /// The offset of the first byte of each line, and at the end the length of the text.
     bounds: Vec<usize>,
 }
 

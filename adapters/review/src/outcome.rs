@@ -3,17 +3,17 @@
 use std::error::Error;
 use std::fmt;
 
-/// The answer to the program that proposed the text. The crate does not depend on the protocol by which the
-/// answer travels, so that an editor with another protocol can use it; for `ide_mcp::ide::OpenDiff`
-/// the README has the mapping.
+/// The answer to the program that proposed the text. The crate does not depend on the protocol of this
+/// answer, so that editors with other protocols can use the crate. The README has the mapping for
+/// `ide_mcp::ide::OpenDiff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "every host has to answer each of them")]
+#[allow(clippy::exhaustive_enums, reason = "every host has to answer each outcome")]
 pub enum Outcome {
     /// The text is accepted as it was proposed.
     Accepted,
     /// This text is accepted: some hunks were rejected, or the person has edited the text.
     AcceptedWith(String),
-    /// Nothing is accepted: the text would be the base.
+    /// Nothing is accepted: the resulting text equals the base.
     Rejected,
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A row of a view of the hunks, as in a unified diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "a view has a look for both")]
+#[allow(clippy::exhaustive_enums, reason = "a view draws both kinds")]
 pub enum Row {
     /// A number of equal lines that are too far from a hunk to be shown.
     Hidden(usize),
@@ -19,7 +19,7 @@ pub enum Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Line {
-    /// The text that has the line.
+    /// The texts that have the line.
     pub kind: LineKind,
     /// The number of the line in the base, from 0; `None` for an added line.
     pub base: Option<usize>,
@@ -27,10 +27,10 @@ pub struct Line {
     pub target: Option<usize>,
     /// The index of the hunk of a removed or added line.
     pub hunk: Option<usize>,
-    /// The bytes that differ from the line on the other side, without the line ends, in order and without an
-    /// overlap; they begin and end at characters. An empty range is a place at which the other line has more.
-    /// There are no ranges in hunks that have more or fewer lines than before, because their lines have no
-    /// counterparts.
+    /// The bytes that differ from the counterpart of the line in the other text, without the line ends. The
+    /// ranges are in order, do not overlap, and begin and end at characters. An empty range is a place at
+    /// which the counterpart has more text. A hunk with different numbers of base and target lines has no
+    /// ranges, because its lines have no counterparts.
     pub changed: Vec<Range<usize>>,
 }
 

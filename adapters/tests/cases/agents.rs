@@ -38,7 +38,7 @@ pub(crate) fn agent_attaches_calls_and_detaches<A: Adapter>() {
     let agent = thread::spawn(move || {
         let mut agent = A::Agent::attach(options).unwrap();
         for _ in 0..2 {
-            // The outcome of the list comes before that of the call, and waits for its turn.
+            // The outcome of the list comes before the outcome of the call, and is kept for `wait_for`.
             let pending = agent.client_mut().unwrap().list_tools().unwrap();
             assert!(agent.call(&diagnostics()).is_ok());
             let tools = agent.wait_for(pending).unwrap();
@@ -64,7 +64,7 @@ pub(crate) fn agent_that_is_not_admitted_names_the_remedy<A: Adapter>() {
     let text = fs::read_to_string(&lock_file).unwrap();
     let attach = move |options: AgentOptions| thread::spawn(move || A::Agent::attach(options).err().unwrap());
 
-    // The guard restores the file of the editor, so that the other files have other names.
+    // The guard would restore the file of the editor, so the wrong lock files are other files.
     let other = dir.0.join("1.lock");
     fs::write(&other, &text).unwrap();
     let error = world.serve(attach(options.clone().lock_file(&other)));
@@ -183,7 +183,7 @@ pub(crate) fn agent_gives_up_if_editor_stays_away<A: Adapter>() {
     dir.publish(&mut world).unwrap();
     let options = options(&world.editor.lock_path().unwrap(), Duration::from_millis(300));
     let attached = thread::spawn(move || A::Agent::attach(options).unwrap());
-    // An agent that is attached moves to this thread.
+    // The attached agent moves to this thread.
     let mut agent = world.serve(attached);
     drop(world);
     assert!(matches!(agent.next_event(), Some(AgentEvent::Lost(_))));
@@ -197,7 +197,7 @@ pub(crate) fn agent_gives_up_if_editor_stays_away<A: Adapter>() {
     assert!(matches!(agent.call(&diagnostics()), Err(CallError::NotSent(NotSent::NotReady))));
 }
 
-/// Restarts the editor with another token, while the lock file has the token from before.
+/// Restarts the editor with another token, while the lock file keeps the earlier token.
 pub(crate) fn agent_ends_if_lock_file_is_wrong<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
     let options = published(&mut world, &dir);

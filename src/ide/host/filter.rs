@@ -1,5 +1,5 @@
-//! The filter for pushes and answers. An agent puts the selection and mentions into a prompt, and sends the prompt
-//! to a service, without asking the person again.
+//! The filter for pushes and answers. An agent puts the selection and mentions into a prompt, and sends
+//! the prompt to a service, without asking the person again.
 
 use super::secrets::secret_reason;
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
@@ -13,11 +13,12 @@ use core::fmt;
 /// The filter applies to the pushes of a [`Host`](super::Host), and to the answers of the tools of the
 /// protocol, by [`Host::answer`](super::Host::answer) and by every method of
 /// [`Host::call`](super::Host::call): no selection and no cursor in a hidden file, no problems, no tabs
-/// and no paths of hidden files. An answer with the path of a hidden file becomes that about a file that
-/// is not there. The same holds for the resources that these tools read, and for the requests of the
-/// Obsidian dialect.
+/// and no paths of hidden files. An answer with the path of a hidden file becomes the answer
+/// for a missing file. The resources that these tools read, and the requests of the Obsidian dialect,
+/// are filtered in the same way.
 ///
-/// The filter cannot know which files these contain, so the application decides itself about them:
+/// The filter cannot determine the files in the following parts, so the application itself decides
+/// about them:
 ///
 /// - the texts of failures and of JSON-RPC errors, and the reports of progress,
 /// - [`Done`](crate::ide::Done) in place of a failure, or a failure in place of an answer: each can
@@ -28,8 +29,8 @@ use core::fmt;
 /// - the notifications and requests of [`notify_all`](super::Host::notify_all) and
 ///   [`client`](super::Host::client),
 /// - the output of `executeCode`, which is code of the agent,
-/// - the messages and other texts within the answers, such as a problem of a file that is not hidden
-///   and names one that is.
+/// - the messages and other texts within the answers, such as the text of a problem in a visible file
+///   that names a hidden file.
 ///
 /// A [`Server`](crate::ide::Server) without a host has no filter.
 #[derive(Clone)]
@@ -39,7 +40,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Lets everything through.
+    /// Creates a filter that hides and cuts nothing.
     #[must_use]
     pub const fn new() -> Self {
         Self { hides: None, most: usize::MAX }
@@ -51,8 +52,8 @@ impl Filter {
     }
 
     /// Hides the files that usually contain secrets, as [`secret_reason`] decides: `.env`, private keys,
-    /// stores of passwords, the files of `.ssh` and `.aws`, and others. Other files can be hidden in
-    /// addition.
+    /// stores of passwords, the files of `.ssh` and `.aws`, and others. [`hide`](Self::hide) adds more
+    /// files.
     ///
     /// ```
     /// use ide_mcp::ide::Filter;
@@ -66,10 +67,10 @@ impl Filter {
     /// Hides each file for whose path `hides` returns true, in addition to the files that are hidden
     /// already: ignored files, buffers that are no files.
     ///
-    /// The filter calls `hides` for every selection, so `hides` needs to be quick. It calls `hides`
-    /// with every path that a text can be read as, among them the text itself and the decoded path of a
-    /// URI. One path for which `hides` returns true is enough. In the Obsidian dialect the paths are
-    /// relative to the workspace.
+    /// The filter calls `hides` for every selection, so `hides` has to be quick. The filter calls `hides`
+    /// with each reading of a text as a path, among them the text itself and the decoded path of a URI.
+    /// One path for which `hides` returns true is enough. In the Obsidian dialect the paths are relative
+    /// to the workspace.
     #[must_use]
     pub fn hide(mut self, hides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.hides = Some(match self.hides.take() {

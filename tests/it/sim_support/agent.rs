@@ -24,7 +24,7 @@ use super::{
     tap::{edition_in, is_odd, nonce, nonce_in, selection_in},
 };
 
-/// The tabs, which have the same names for all agents, so that a mix-up shows.
+/// The names of tabs. All agents use these names, so that an answer to the wrong agent is noticed.
 const TABS: [&str; 3] = ["a", "b", "✻ [Claude Code] a (c5bbaf) ⧉"];
 
 /// A request that has not ended.
@@ -62,7 +62,7 @@ pub struct Agent {
     shows_forms: bool,
     calls: Vec<(CallId, Asked)>,
     ended_calls: Vec<(CallId, NotOpen)>,
-    /// The selection that the agent shows since it was attached.
+    /// The selection that the agent shows; `None` until a selection arrives.
     pub shows: Option<u64>,
     pub is_ready: bool,
     pub gave_up: Option<GaveUp>,
@@ -71,8 +71,9 @@ pub struct Agent {
     /// True if the tools have ever changed. From then on, each list makes the agent forget the
     /// selection; an editor cannot determine which list does so in the real client.
     forgets: bool,
-    /// Time for which the agent ignores pushes after the answer to `tools/list`, and the end of that time.
+    /// The time for which the agent ignores pushes after the answer to `tools/list`.
     ignores_for: Option<Duration>,
+    /// The end of the current such time.
     ignores_until: Time,
     listed_at: Time,
     mentioned_at: Option<Time>,
@@ -166,12 +167,12 @@ impl Agent {
         self.asleep_until.is_none()
     }
 
-    /// Returns the time at which its loop has to turn, in the time of the world.
+    /// Returns the deadline of the next turn of the loop of the agent, in the time of the world.
     pub fn due(&self) -> Option<Time> {
         Some(self.clock.shows(self.client.as_ref()?.deadline()?))
     }
 
-    /// Runs one turn of its loop. Returns true if anything happened.
+    /// Runs one turn of the loop of the agent. Returns true if there was an event.
     pub fn turn(&mut self, now: Time, oracle: &mut Oracle) -> bool {
         let (time, perhaps_earlier) = (self.clock.time_at(now), self.clock.read(now));
         let Some(client) = &mut self.client else { return false };
@@ -251,7 +252,7 @@ impl Agent {
                 oracle.claim(!is_lost, I::Mentions, || {
                     format!("a mention {gap:?} after the last one, ignored until {:?}", self.ignores_until)
                 });
-                oracle.hit("agent hears a mention");
+                oracle.hit("agent receives a mention");
             }
             ClientEvent::ToolsChanged => {
                 // The real client forgets the selection too.
@@ -402,7 +403,7 @@ impl Agent {
         }
     }
 
-    /// Does one of the many things that agents do.
+    /// Performs one random action of an agent.
     pub fn act(&mut self, now: Time, serial: u64, plan: &Plan, oracle: &mut Oracle) {
         let time = self.clock.time_at(now);
         let Some(client) = &mut self.client else { return };
@@ -434,8 +435,8 @@ impl Agent {
                 let params = serde_json::json!({ "name": "countLines", "arguments": { "n": &mark } });
                 (client.request("tools/call", Some(&params), Timeout::Progress { idle, total }), Some(idle))
             }
-            // An editor does not wait for an agent that lists the tools all the time, so this agent
-            // pauses.
+            // After each list, the editor waits for the agent to accept pushes. So the agent lists the
+            // tools at most every 2 s.
             14 if self.ignores_for.is_some()
                 && time.saturating_since(self.listed_at) < Duration::from_secs(2) =>
             {
@@ -469,8 +470,8 @@ impl Agent {
                 return oracle.note(|| format!("agent {} changes its folders: {changed:?}", self.index));
             }
             17 => {
-                let said = client.notify("notifications/unknown", None::<&()>);
-                return oracle.note(|| format!("agent {} says something: {said:?}", self.index));
+                let sent = client.notify("notifications/unknown", None::<&()>);
+                return oracle.note(|| format!("agent {} sends a notification: {sent:?}", self.index));
             }
             18 | 19 => return self.cancel(oracle),
             20 => {
@@ -519,7 +520,7 @@ impl Agent {
             let params = serde_json::json!({ "requestId": 1 });
             let _ = client.notify("notifications/cancelled", Some(&params));
         }
-        // The event of the end may not be polled yet.
+        // Possibly the event of the end has not been polled yet.
         oracle.note(|| format!("agent {} gives up {request:?}: {waited}", self.index));
         oracle.hit("agent cancels");
     }

@@ -1,6 +1,6 @@
 //! The application of the editor. It answers at once, late, twice or never, inside the loop and
-//! outside, and sends its clients selections, files and tools. It records the events that it got,
-//! and the deadlines that the host has to keep.
+//! outside, and sends its clients selections, files and tools. It records its events, and the
+//! deadlines that the host has to keep.
 
 mod calls;
 mod consent;
@@ -35,7 +35,7 @@ pub type Books = BTreeMap<ConnId, Ledger>;
 /// The longest time for which progress can extend a call.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// The time for diagnostics.
+/// The time that a call has for diagnostics.
 const DIAGNOSTICS: Duration = Duration::from_millis(400);
 
 /// A request of the editor.
@@ -80,8 +80,8 @@ pub struct Editor {
 struct Mentioned {
     to: Option<ConnId>,
     until: Time,
-    /// True if a connection has ended since. If the mention was in its send buffer, the mention
-    /// comes to another client after later mentions.
+    /// True if a connection has ended since the mention was made. If the mention was in the send
+    /// buffer of that connection, another client gets the mention after later ones.
     is_doubtful: bool,
 }
 
@@ -135,7 +135,7 @@ impl Editor {
     ) {
         oracle.claim(!book.has_ended, I::OneEnding, || format!("{event:?} comes after Closed"));
         oracle.claim(book.standing != Standing::Stranger, I::NoToken, || {
-            format!("a stranger leads to {event:?}")
+            format!("a stranger causes {event:?}")
         });
         match event {
             ServerEvent::Call(call) => {
@@ -225,7 +225,7 @@ impl Editor {
         });
         let overfed = matches!(closed, Closed::InputOverflow | Closed::Entropy);
         oracle.claim(!overfed, I::NothingUnseen, || {
-            format!("{closed:?}, although the loop asked for its wants")
+            format!("{closed:?}, although the loop checks wants_input")
         });
     }
 
@@ -265,7 +265,7 @@ impl Editor {
         self.restart(&mut Oracle::default());
     }
 
-    /// Forgets the old host, whose handles another host does not recognize.
+    /// Drops all state of the old host, because another host does not recognize its handles.
     pub fn restart(&mut self, oracle: &mut Oracle) {
         let left = self.open.len() + self.requests.len();
         oracle.claim(left == 0, I::AnsweredOnce, || format!("{left} calls and requests outlive their host"));

@@ -1,9 +1,9 @@
-//! The events that a run of many seeds has to reach: a rule that is never put to the test proves
-//! nothing.
+//! The events that a run of many seeds has to reach: a rule proves nothing if no event ever tests
+//! it.
 
 use super::{hostile, oracle::Hits};
 
-/// The number of seeds that is enough to reach all of them.
+/// The number of seeds that together reach all these events.
 pub const SEEDS: u64 = 300;
 
 /// Every hit except the behaviors of hostile peers.
@@ -20,7 +20,7 @@ const MUST_HIT: &[&str] = &[
     "agent closes",
     "agent finds nobody",
     "agent gives up",
-    "agent hears a mention",
+    "agent receives a mention",
     "agent ignores a selection",
     "agent killed",
     "agent refused: closed",

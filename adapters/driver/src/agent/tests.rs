@@ -21,7 +21,7 @@ fn first_attempt_is_not_repeated() {
             "NotConnected",
         ),
         ("another user", |session| session.on_not_connected(at(0), foreign()), "NotConnected"),
-        ("itself", |session| assert!(!session.on_connected(at(0), addr(PORT), addr(PORT))), "NotConnected"),
+        ("own port", |session| assert!(!session.on_connected(at(0), addr(PORT), addr(PORT))), "NotConnected"),
         ("no answer in time", |session| assert_eq!(session.step(at(30)), AgentStep::Over), "NotConnected"),
         (
             "a refused token",
@@ -62,7 +62,7 @@ fn lost_editor_is_tried_again_each_time() {
     let mut session = lock.attached();
     for loss in [100, 200] {
         lose(&mut session, at(loss));
-        // Failed attempts are no events: nobody listens, then the lock file is gone, then its process.
+        // These failed attempts are no events: nobody listens, the lock file is gone, its process is dead.
         assert_eq!(session.step(at(loss)), AgentStep::Wait(at(loss + 1)));
         connect(&mut session, at(loss + 1));
         session.on_not_connected(at(loss + 1), io::Error::from(ErrorKind::ConnectionRefused));
@@ -215,7 +215,8 @@ fn detach_is_the_reason_of_the_end() {
     }
 }
 
-/// Checks that a wait for a request whose outcome has been delivered with its connection ends at once.
+/// Checks that a wait ends at once if the connection of its request has ended: the outcome of the request was
+/// delivered with that end.
 #[test]
 fn wait_for_an_earlier_connection_ends() {
     let lock = LockFile::new();
@@ -225,10 +226,10 @@ fn wait_for_an_earlier_connection_ends() {
     session.begin_wait(first);
     assert!(matches!(session.take_outcome(), Ok(None)));
     lose(&mut session, at(1));
-    assert!(matches!(session.take_outcome(), Ok(Some(Outcome::Closed))), "no connection is there");
+    assert!(matches!(session.take_outcome(), Ok(Some(Outcome::Closed))), "without a connection");
     let mut client = attach(&mut session, at(2));
     session.begin_wait(first);
-    assert!(matches!(session.take_outcome(), Ok(Some(Outcome::Closed))), "an earlier connection");
+    assert!(matches!(session.take_outcome(), Ok(Some(Outcome::Closed))), "on a later connection");
     let second = client.list_tools().unwrap().id();
     session.begin_wait(second);
     assert!(matches!(session.take_outcome(), Ok(None)));
@@ -239,7 +240,7 @@ fn wait_for_an_earlier_connection_ends() {
     assert!(matches!(&others[..], [AgentEvent::Back(_)]), "{others:?}");
 }
 
-/// Returns the name of the variant, with the fields of an end.
+/// Returns the name of the variant, and the fields of `Ended`.
 fn kind_of(error: &AgentError) -> String {
     match error {
         AgentError::NoEditor(_) => "NoEditor".into(),

@@ -54,7 +54,7 @@ impl<T: Transport> Server<T> {
     ///
     /// Sets the port of the configured policy to the port of the listener. With [`Bind::Resume`], or
     /// [`Policy::resumed`](ide_mcp::ide::Policy::resumed), the token of the policy admits only clients of our
-    /// own user. If the system does not report the owners of sockets, a fresh token takes its place, which
+    /// own user. If the system does not report the owners of sockets, the server generates a new token, which
     /// [`token`](Server::token) returns.
     ///
     /// # Errors

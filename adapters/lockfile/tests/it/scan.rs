@@ -1,4 +1,4 @@
-//! The results of a scan, and the files that do not stop it.
+//! The results of a scan, and the files that do not stop the scan.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
@@ -95,7 +95,7 @@ fn l06_scan_reports_all_and_deletes_none() {
 }
 
 #[test]
-fn the_newest_comes_first() {
+fn newest_lock_file_comes_first() {
     let temp = TempDir::new();
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
     for (name, age) in [("1.lock", 20), ("2.lock", 10), ("3.lock", 30), ("4.lock", 10)] {
@@ -133,7 +133,7 @@ fn no_error_has_the_token() {
 }
 
 #[test]
-fn a_scan_feeds_the_choice() {
+fn scanned_files_can_be_matched() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
     let _here = dir.publish(1, &lock_file("one")).unwrap();
@@ -164,8 +164,8 @@ mod unix {
     use std::sync::mpsc;
     use std::thread;
 
-    /// Checks that a scan does not wait for the pipe. Because of its timeout, the test would fail
-    /// and not hang.
+    /// Checks that a scan does not wait for the pipe. A scan that waits does not hang the test: the test
+    /// fails after 5 s.
     #[test]
     fn l04_links_pipes_and_sockets_never_block() {
         let temp = TempDir::new();

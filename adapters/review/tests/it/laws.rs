@@ -30,7 +30,7 @@ fn check(seed: u64) {
     rows_are_whole(&review, random.below(5), &name);
 }
 
-/// Checks that between two hunks are equal lines, at least one, and that no hunk is empty.
+/// Checks that two hunks have at least one equal line between them, and that no hunk is empty.
 fn hunks_are_whole(review: &Review, name: &str) {
     let (base, target) = (lines(review.base()), lines(review.target()));
     let (mut old, mut new) = (0, 0);
@@ -44,7 +44,7 @@ fn hunks_are_whole(review: &Review, name: &str) {
     assert_eq!(&base[old..], &target[new..], "{name}: after the last hunk");
 }
 
-/// Checks that the rows contain each line of both texts once, in order, and only characters as ranges.
+/// Checks that the rows contain each line of both texts once, in order, and that ranges end at characters.
 fn rows_are_whole(review: &Review, context: usize, name: &str) {
     let (base, target) = (lines(review.base()), lines(review.target()));
     let (mut old, mut new) = (0, 0);

@@ -25,7 +25,7 @@ fn thousand_diffs_are_applied_by_patch() {
         }
         fs::write(&file, &base).unwrap();
         fs::write(&diff, &text).unwrap();
-        // `patch` changes no line end, accepts no other place, and leaves an empty file.
+        // With these options, `patch` keeps line ends, requires the whole context, and leaves an empty file.
         let mut patch = Command::new("patch");
         patch.args(["--binary", "--fuzz=0", "--silent", "--posix", "--no-backup-if-mismatch", "--input"]);
         let done = patch.arg(&diff).arg(&file).output().unwrap();

@@ -15,7 +15,7 @@ pub(crate) struct Pushed {
 }
 
 impl Pushed {
-    /// Converts an event; `None` if it is not a push.
+    /// Converts an event. Returns `None` if the event is not a push.
     pub(crate) fn of(event: ClientEvent) -> Option<Self> {
         Some(match event {
             ClientEvent::Pushed(push) => Self::new(Dialect::VsCode.notification(push.notification()), &push),
@@ -41,7 +41,7 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// Converts a change of the connection; `None` for an event of the session.
+    /// Converts a change of the connection. Returns `None` for an event of the session.
     pub(crate) fn of(heard: &Heard, session: &Session) -> Option<Self> {
         match heard {
             Heard::Lost(reason) => Some(Self::Lost { reason: reason.clone() }),
@@ -100,7 +100,7 @@ impl End {
     }
 }
 
-/// A request and its outcome, or the error in the input line that requested a call.
+/// A request and its outcome, or an input line and the error in it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Said {
     event: &'static str,
@@ -112,7 +112,7 @@ pub(crate) struct Said {
     happened: Happened,
 }
 
-/// The name of what was requested.
+/// The name of the requested tool, prompt, resource or method.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Of {
@@ -138,7 +138,7 @@ impl Said {
         Self { event: "outcome", line: Some(line), of: None, happened: Happened::Error(error) }
     }
 
-    /// Returns true if there is a result, and the tool does not mark it as an error.
+    /// Returns true if the outcome is a result that the tool does not mark as an error.
     pub(crate) fn is_good(&self) -> bool {
         match &self.happened {
             Happened::Outcome(End::Result(raw)) => {

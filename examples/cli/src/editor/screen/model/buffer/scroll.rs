@@ -5,7 +5,7 @@ use crate::editor::screen::model::columns::{byte_at, column_of, width};
 use crate::editor::screen::model::wrap;
 use std::ops::Range;
 
-/// The number of bytes from which the rows of a line are kept: a key needs them about ten times.
+/// The length in bytes from which on the rows of a line are cached: one key needs the rows about ten times.
 const LONG: usize = 4096;
 
 /// The rows of the long line that was wrapped last.
@@ -36,7 +36,8 @@ pub(crate) struct Row {
 }
 
 impl Buffer {
-    /// Wraps the lines in this number of columns, or does not wrap them. The first shown text stays.
+    /// Wraps the lines at this number of columns; `None` wraps no line. The text of the first shown row stays
+    /// in that row.
     pub(crate) fn fit(&mut self, wrap: Option<usize>) {
         let top = self.range(self.valid(self.top)).start;
         if wrap != self.wrap {
@@ -116,14 +117,15 @@ impl Buffer {
     pub(super) fn at(&self, place: Place, column: usize) -> usize {
         let row = self.range(place);
         let byte = row.start.saturating_add(byte_at(self.text.get(row.clone()), column));
-        // The end of a row that the line continues is the beginning of the next row.
+        // The end of a row inside a line is the beginning of the next row.
         if byte == row.end && byte < self.text.range_of(place.line).end {
             return self.text.previous(byte).max(row.start);
         }
         byte
     }
 
-    /// Returns the row that is some rows further down or up, or the last or the first row.
+    /// Returns the row that is `by` rows below `from`, or above `from` if negative; at most the last or the
+    /// first row.
     pub(super) fn step(&self, from: Place, by: isize) -> Place {
         let Place { mut line, mut row } = from;
         let mut left = by.unsigned_abs();
