@@ -110,8 +110,24 @@ impl NestedServer {
     /// # Errors
     /// The error of the `Poll`, after which the server cannot go on.
     pub fn dispatch(&mut self, on: impl FnMut(&mut Host, HostEvent)) -> io::Result<()> {
+        self.dispatch_within(Some(Duration::ZERO), on)
+    }
+
+    /// Waits for work, but for no longer than `at_most`, and then takes one turn as
+    /// [`dispatch`](Self::dispatch) does. For a thread that waits for nothing else: the work of a
+    /// [`Handle`] ends the wait.
+    ///
+    /// # Errors
+    /// The error of the `Poll`, after which the server cannot go on.
+    pub fn dispatch_within(
+        &mut self,
+        at_most: Option<Duration>,
+        on: impl FnMut(&mut Host, HostEvent),
+    ) -> io::Result<()> {
+        // Where no timer is in the `Poll`, the deadline bounds the wait.
+        let wait = [at_most, self.timeout()].into_iter().flatten().min();
         let Parts { poll, events, timer, .. } = &mut self.parts;
-        match poll.poll(events, Some(Duration::ZERO)) {
+        match poll.poll(events, wait) {
             Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
             _ => {}
         }

@@ -1,0 +1,227 @@
+//! The execution of commands.
+
+use crate::command::{
+    Answer, Ask, ChangeDiagnostics, Command, Mention as MentionFile, Notify, ReportProgress, Respond, Select,
+    Verdict,
+};
+use crate::config::{context, tool_set};
+use crate::core::{Core, Rest};
+use crate::error::CommandError;
+use crate::event::Event;
+use crate::numbers::{CallKind, OpenCall};
+use crate::report::fail;
+use ide_mcp::Time;
+use ide_mcp::ide::{
+    AgentId, DiagnosticsChanged, DiffOutcome, Host, Mention, Position, Range, Selected, Selection,
+};
+use ide_mcp::mcp::{Form, Progress, PromptResult, ResourceResult, Timeout};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Core {
+    /// Executes a command, which has the number `line`. After an error nothing has changed.
+    pub(crate) fn execute(
+        &mut self,
+        host: &mut Host,
+        now: Time,
+        line: u64,
+        command: Command,
+    ) -> Result<Rest, CommandError> {
+        match command {
+            Command::Select(select) => self.select(host, now, select),
+            Command::Clear(_) => drop(host.select(now, Selection::cleared())),
+            Command::Mention(mention) => self.mention(host, now, mention)?,
+            Command::Answer(answer) => self.answer(host, answer)?,
+            Command::Respond(answer) => self.respond(host, answer)?,
+            Command::Fail(failure) => self.finish(failure.call, |OpenCall { id, kind }| {
+                fail(host, *id, kind, &failure.message).map_err(Into::into)
+            })?,
+            Command::SetTimeout(timeout) => {
+                let within = Timeout::After(Duration::from_millis(timeout.within));
+                host.call(self.call(timeout.call)?.id).set_timeout(within)?;
+            }
+            Command::ReportProgress(report) => self.progress(host, report)?,
+            Command::ChangeDiagnostics(ChangeDiagnostics { uris }) => {
+                drop(host.diagnostics_changed(DiagnosticsChanged::Stale { uris }));
+            }
+            Command::SetFolders(folders) => return Ok(Rest::Folders(folders.folders)),
+            Command::SetTools(tools) => host.set_tools(tool_set(&tools.offer.0, &tools.own)),
+            Command::SetContext(offered) => host.set_context(context(&offered.prompts, &offered.resources)),
+            Command::Ask(ask) => self.ask(host, line, ask)?,
+            Command::Withdraw(withdraw) => {
+                let form = self.forms.iter().find(|(_, form)| form.0 == withdraw.line).map(|(id, _)| *id);
+                let is_open = form.is_some_and(|form| host.cancel(form, None));
+                let gone = || CommandError::gone(format!("`line` {} has no open form", withdraw.line));
+                is_open.then_some(()).ok_or_else(gone)?;
+            }
+            Command::Allow(allow) => {
+                let agent = self.agent(allow.conn)?;
+                let refused = || CommandError::refused(format!("`conn` {} waits for no consent", allow.conn));
+                host.client(agent).allow().then_some(()).ok_or_else(refused)?;
+            }
+            Command::Disconnect(disconnect) => host.client(self.agent(disconnect.conn)?).disconnect(now),
+            Command::Notify(notify) => self.notify(host, &notify)?,
+            Command::Pause(_) => {
+                host.pause(now);
+                self.put(Event::Paused {});
+            }
+            Command::Resume(_) => {
+                host.resume(now);
+                self.put(Event::Resumed {});
+            }
+            Command::AskStatus(_) => {
+                let status = self.status(host, Some(line));
+                self.put(status);
+            }
+            Command::Quit(_) => return Ok(Rest::Quit),
+        }
+        Ok(Rest::Nothing)
+    }
+
+    fn select(&mut self, host: &mut Host, now: Time, select: Select) {
+        let Select { path, start, end, text } = select;
+        let (start, end) = (Position::new(start.0, start.1), Position::new(end.0, end.1));
+        let range = Range::new(start.min(end), start.max(end));
+        #[allow(clippy::wildcard_enum_match_arm, reason = "only these changes need an event")]
+        match host.select(now, Selection::new(path.clone(), range, text.unwrap_or_default())) {
+            Selected::Truncated => self.put(Event::Truncated { path }),
+            Selected::Hidden if !host.is_paused() => self.put(Event::Hidden { path }),
+            _ => {}
+        }
+    }
+
+    fn mention(&self, host: &mut Host, now: Time, mention: MentionFile) -> Result<(), CommandError> {
+        let lines = mention.lines.map(|lines| (lines.0.min(lines.1), lines.0.max(lines.1)));
+        let to = mention.conn.map(|conn| self.agent(conn)).transpose()?;
+        let mut sent = Mention::new(mention.path, lines);
+        sent.line_count = mention.line_count;
+        Ok(host.mention(now, sent, to)?)
+    }
+
+    fn answer(&mut self, host: &mut Host, answer: Answer) -> Result<(), CommandError> {
+        let Answer { call: number, verdict, contents } = answer;
+        if !matches!(self.call(number)?.kind, CallKind::Diff { .. }) {
+            return Err(CommandError::invalid(format!(
+                "`call` {number} is no diff: use the command respond"
+            )));
+        }
+        if verdict == Verdict::Reject && contents.is_some() {
+            return Err(CommandError::invalid("answer: `contents` belongs to the verdict accept"));
+        }
+        let Some(OpenCall { kind: CallKind::Diff { call, contents: proposed, tab }, .. }) =
+            self.numbers.end(number)
+        else {
+            return Ok(());
+        };
+        let outcome = match verdict {
+            Verdict::Accept => DiffOutcome::Accepted {
+                // Without a copy, unless the event still has the text.
+                contents: contents.unwrap_or_else(|| Arc::unwrap_or_clone(proposed)),
+            },
+            Verdict::Reject => DiffOutcome::Rejected { tab_name: tab },
+        };
+        Ok(host.answer(call, &outcome)?)
+    }
+
+    fn respond(&mut self, host: &mut Host, answer: Respond) -> Result<(), CommandError> {
+        let Respond { call: number, result } = answer;
+        self.finish(number, |OpenCall { id, kind }| {
+            let call = host.call(*id);
+            let text = result.as_deref().and_then(text_of);
+            match (kind, result.as_deref()) {
+                (CallKind::Diff { .. }, _) => {
+                    let problem = format!("`call` {number} is a diff: use the command answer");
+                    return Err(CommandError::invalid(problem));
+                }
+                (CallKind::Tool, result) => {
+                    let raw = result.map_or("OK", RawValue::get);
+                    call.answer_json(text.as_deref().unwrap_or(raw))?;
+                }
+                (_, None) => return Err(CommandError::invalid("respond: `result` is missing")),
+                (CallKind::Prompt, Some(raw)) => match text {
+                    Some(text) => call.respond_prompt(&PromptResult::text(text))?,
+                    None => call.respond_raw(raw)?,
+                },
+                (CallKind::Resource { uri }, Some(raw)) => match text {
+                    Some(text) => call.respond_resource(&ResourceResult::text(uri, "", text))?,
+                    None => call.respond_raw(raw)?,
+                },
+            }
+            Ok(())
+        })
+    }
+
+    fn progress(&self, host: &mut Host, report: ReportProgress) -> Result<(), CommandError> {
+        let mut progress = Progress::new(report.progress);
+        progress.total = report.total;
+        progress.message = report.message.map(Into::into);
+        host.call(self.call(report.call)?.id).progress(&progress)?;
+        Ok(())
+    }
+
+    fn ask(&mut self, host: &mut Host, line: u64, ask: Ask) -> Result<(), CommandError> {
+        let form = Form::read(&ask.form);
+        let form =
+            form.map_err(|error| CommandError::invalid(format!("`form` is no form: {}", error.message)))?;
+        let agent = match ask.conn {
+            Some(conn) => self.agent(conn)?,
+            None => only(host)?,
+        };
+        let within =
+            ask.within.map_or(Timeout::Never, |within| Timeout::After(Duration::from_millis(within)));
+        let asked = host.client(agent).elicit_within(form, within)?;
+        self.forms.insert(asked.id(), (line, asked));
+        Ok(())
+    }
+
+    fn notify(&self, host: &mut Host, notify: &Notify) -> Result<(), CommandError> {
+        let params = notify.params.as_deref();
+        match notify.conn {
+            Some(conn) => Ok(host.client(self.agent(conn)?).notify(&notify.method, params)?),
+            // An agent that reads nothing loses the notification, as it loses every other one.
+            None => Ok(host.notify_all(&notify.method, params).map(drop)?),
+        }
+    }
+
+    /// Runs `act` on an open call. The call is over after success, and if it had ended before.
+    fn finish(
+        &mut self,
+        number: u64,
+        act: impl FnOnce(&OpenCall) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let done = act(self.call(number)?);
+        if done.as_ref().err().is_none_or(|error| error.kind() == crate::CommandErrorKind::Gone) {
+            self.numbers.end(number);
+        }
+        done
+    }
+
+    fn call(&self, number: u64) -> Result<&OpenCall, CommandError> {
+        self.numbers.get(number).ok_or_else(|| match self.numbers.was_given(number) {
+            true => CommandError::gone(format!("`call` {number} has ended")),
+            false => CommandError::gone(format!("`call` {number} is no call")),
+        })
+    }
+
+    fn agent(&self, number: u64) -> Result<AgentId, CommandError> {
+        let gone = || CommandError::gone(format!("`conn` {number} is not attached"));
+        self.conns.get(&number).copied().ok_or_else(gone)
+    }
+}
+
+/// Returns the only attached agent.
+fn only(host: &Host) -> Result<AgentId, CommandError> {
+    let mut agents = host.agents().map(|(agent, _)| agent);
+    match (agents.next(), agents.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => Err(CommandError::gone("no agent is attached")),
+        (Some(_), Some(_)) => {
+            Err(CommandError::invalid("several agents are attached: `conn` has to be one of them"))
+        }
+    }
+}
+
+fn text_of(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}

@@ -1,0 +1,182 @@
+//! The commands of an editor, as JSON objects.
+
+use crate::config::{OwnTool, Prompt, Resource, ToolNames};
+use crate::error::CommandError;
+use crate::input::{Lines, List, Members, Place, words};
+use crate::table::commands;
+use serde_json::value::RawValue;
+
+/// The greatest size of a command in bytes: a text of 16 MiB, the largest that an agent can send, with each
+/// byte as an escape of 6 bytes, and 64 KiB for the other members.
+pub const MAX_COMMAND: usize = 6 * (16 << 20) + (64 << 10);
+
+commands! {
+    /// The person selected a text, or moved the cursor. Send the command for every change: agents receive the
+    /// selection once the person pauses.
+    "select" => Select {
+        /// The absolute path of the file.
+        path: String,
+        /// The beginning of the selection.
+        start: Place,
+        /// The end, or the cursor. The two can have either order.
+        end: Place,
+        /// The selected text; empty or absent for a cursor.
+        text: Option<String>,
+    }
+    /// No file has the focus: clears the selection.
+    "clear" => Clear {}
+    /// Mentions a file in the prompt of an agent, once the agent accepts mentions.
+    "mention" => Mention {
+        /// The absolute path of the file.
+        path: String,
+        /// The lines; absent for the whole file.
+        lines: Option<Lines>,
+        /// The number of lines of the file, for opencode, which needs it for a whole file.
+        line_count: Option<u32>,
+        /// The agent. Default: the agent that was attached last.
+        conn: Option<u64>,
+    }
+    /// Answers a `diff`. The agent writes the file, the editor does not.
+    "answer" => Answer {
+        /// The number of the call.
+        call: u64,
+        /// The verdict.
+        verdict: Verdict,
+        /// The accepted text, if the person changed it. Default: the text of the `diff`.
+        contents: Option<String>,
+    }
+    /// Answers a `call`, a `prompt` or a `resource`.
+    "respond" => Respond {
+        /// The number of the call.
+        call: u64,
+        /// For a `call`, the answer as VS Code has it, as JSON or as a text; default `OK`. For a `prompt` and
+        /// a `resource`, the text for the model, or the whole result of MCP as an object.
+        result: Option<Box<RawValue>>,
+    }
+    /// Answers a call with a failure. A failed `diff` is decided in the terminal of the agent.
+    "fail" => Fail {
+        /// The number of the call.
+        call: u64,
+        /// The reason, for the model.
+        message: String,
+    }
+    /// Sets the time that a call waits for its answer from now on.
+    "timeout" => SetTimeout {
+        /// The number of the call.
+        call: u64,
+        /// The time in milliseconds.
+        within: u64,
+    }
+    /// Reports the progress of a call, which extends its time.
+    "progress" => ReportProgress {
+        /// The number of the call.
+        call: u64,
+        /// A number that grows.
+        progress: f64,
+        /// The value of `progress` at the end.
+        total: Option<f64>,
+        /// A description of the work.
+        message: Option<String>,
+    }
+    /// The problems of files have changed.
+    "diagnostics_changed" => ChangeDiagnostics {
+        /// The files, as `file:` URIs.
+        uris: Vec<String>,
+    }
+    /// Other folders are open from now on.
+    "folders" => SetFolders {
+        /// The folders, as in the configuration.
+        folders: Vec<String>,
+    }
+    /// Offers these tools from now on, and no others.
+    "tools" => SetTools {
+        /// The tools, as `tools` of the configuration.
+        offer: ToolNames,
+        /// The tools of the editor's own.
+        own: List<OwnTool>,
+    }
+    /// Offers these prompts and resources from now on, and no others.
+    "context" => SetContext {
+        /// The prompts.
+        prompts: List<Prompt>,
+        /// The resources.
+        resources: List<Resource>,
+    }
+    /// Shows a form to the person at an agent. A `form_answer` follows.
+    "form" => Ask {
+        /// The form: `message` and `requestedSchema`, as in `elicitation/create` of MCP.
+        form: Box<RawValue>,
+        /// The agent. Default: the only one.
+        conn: Option<u64>,
+        /// The time for the answer in milliseconds. Default: no limit.
+        within: Option<u64>,
+    }
+    /// Withdraws a form. Its `form_answer` has an `error`.
+    "cancel" => Withdraw {
+        /// The number of the line with the command `form`.
+        line: u64,
+    }
+    /// Allows an agent that waits for `consent`.
+    "allow" => Allow {
+        /// The agent.
+        conn: u64,
+    }
+    /// Ends the connection of an agent.
+    "disconnect" => Disconnect {
+        /// The agent.
+        conn: u64,
+    }
+    /// Sends a notification.
+    "notify" => Notify {
+        /// The method.
+        method: String,
+        /// The parameters, an object.
+        params: Option<Box<RawValue>>,
+        /// The agent. Default: all agents.
+        conn: Option<u64>,
+    }
+    /// Hides files, selections, and the answers about them from agents. Diffs go on.
+    "pause" => Pause {}
+    /// Ends the pause.
+    "resume" => Resume {}
+    /// Asks for a `status`.
+    "status" => AskStatus {}
+    /// Ends the editor in good order: open diffs are rejected. The end of the input does so too.
+    "quit" => Quit {}
+}
+
+words! {
+    /// The verdict of the person about a proposed text.
+    Verdict: "`accept` or `reject`" {
+        "accept" => Accept,
+        "reject" => Reject,
+    }
+}
+
+impl Command {
+    /// Reads a command from one JSON object.
+    pub(crate) fn read(text: &str) -> Result<Self, CommandError> {
+        if text.len() > MAX_COMMAND {
+            let len = text.len();
+            return Err(CommandError::invalid(format!(
+                "the command has {len} bytes, more than {MAX_COMMAND}"
+            )));
+        }
+        let mut members = Members::read(text).map_err(|error| {
+            // `serde_json` counts the lines of this text, which is one line of many.
+            let problem = error.to_string().replace(" at line 1 column ", " at column ");
+            CommandError::invalid(format!("{ADVICE} ({problem})"))
+        })?;
+        let name: String = members.take("cmd").map_err(|fault| CommandError::invalid(fault.to_string()))?;
+        match Self::take(&name, &mut members) {
+            Some(command) => command.map_err(|fault| CommandError::invalid(format!("{name}: {fault}"))),
+            None => {
+                let names: Vec<&str> = COMMANDS.iter().map(|row| row.name).collect();
+                let (name, names): (String, _) = (name.chars().take(64).collect(), names.join(", "));
+                Err(CommandError::invalid(format!("`cmd` {name:?} is no command; the commands are {names}")))
+            }
+        }
+    }
+}
+
+const ADVICE: &str = r#"a command is a JSON object such as {"cmd":"quit"}"#;

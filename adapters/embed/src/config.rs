@@ -1,0 +1,222 @@
+//! The configuration of an editor.
+
+use crate::error::ConfigError;
+use crate::input::{Input, List, Members, Object as _, Wrong, read_members, words};
+use crate::table::{Row, inputs};
+use ide_mcp::ide::{AuthToken, Dialect, Filter, HostConfig, Tool, ToolSet};
+use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// The version of the vocabulary. New members, commands and events do not change it.
+pub const PROTOCOL: u64 = 1;
+
+/// The configuration.
+pub const CONFIG: Row = Config::ROW;
+
+/// The objects in the lists of the configuration and of commands.
+pub const PARTS: &[Row] = &[OwnTool::ROW, Prompt::ROW, Argument::ROW, Resource::ROW];
+
+inputs! {
+    /// The configuration of the editor: the first line.
+    "configuration" => Config {
+        /// The version of this protocol: 1, also if it is absent.
+        protocol: Option<u64>,
+        /// The name of the editor, which agents show to a person.
+        name: String,
+        /// The version of the editor.
+        version: Option<String>,
+        /// The open folders, as absolute paths. An agent finds the editor if it runs in one of them. With an
+        /// empty list only agents with the `environment` of the event `listening` find the editor.
+        folders: Vec<String>,
+        /// The names of the tools that the editor offers, such as `openDiff` and `getDiagnostics`.
+        tools: Option<ToolNames>,
+        /// The tools of the editor's own.
+        own: List<OwnTool>,
+        /// The prompts that the editor offers (see the command `context`).
+        prompts: List<Prompt>,
+        /// The resources that the editor offers.
+        resources: List<Resource>,
+        /// A text for the model.
+        instructions: Option<String>,
+        /// The dialect. Default `vscode`, which the real client understands.
+        dialect: Option<DialectName>,
+        /// True if each agent waits for the command `allow`. Default false.
+        consent: Option<bool>,
+        /// `none` lets every file through. Default `secrets`: files such as `.env` and private keys are hidden
+        /// from agents.
+        filter: Option<FilterName>,
+        /// The process id of the editor, for the lock file. Leave it out if the editor runs in another
+        /// container: the lock file then has the process id of the sidecar.
+        pid: Option<u32>,
+        /// The port. Default: a free one.
+        port: Option<u16>,
+        /// The token, of at least 16 characters of visible ASCII. Default: a random one.
+        token: Option<Token>,
+        /// The directory of the lock file. Default: that of the real client.
+        lock_dir: Option<String>,
+        /// The path of the lock file of an earlier run, from the event `listening`. Its port and its token are
+        /// used again, so that agents come back by themselves. Without the file the editor starts anew.
+        resume: Option<String>,
+    }
+
+    /// A tool of the editor's own.
+    "own tool" => OwnTool {
+        /// The name.
+        name: String,
+        /// A description for the model.
+        description: Option<String>,
+        /// The JSON Schema of the arguments. Default: any object.
+        schema: Option<Box<RawValue>>,
+        /// True if the tool is offered to models that connect by `mcp-config`. Default false.
+        models: Option<bool>,
+    }
+
+    /// A prompt, which the person at the agent chooses.
+    "prompt" => Prompt {
+        /// The name: the person types `/ide:NAME`.
+        name: String,
+        /// A description for the person.
+        description: Option<String>,
+        /// The arguments, in the order in which the agent asks the person for them.
+        arguments: List<Argument>,
+    }
+
+    /// An argument of a prompt.
+    "argument" => Argument {
+        /// The name.
+        name: String,
+        /// A description for the person.
+        description: Option<String>,
+        /// True if the person has to give a value. Default false.
+        required: Option<bool>,
+    }
+
+    /// A resource, which a person or the model reads.
+    "resource" => Resource {
+        /// The URI.
+        uri: String,
+        /// The name that an agent shows. Default: the URI.
+        name: Option<String>,
+        /// A description.
+        description: Option<String>,
+        /// The MIME type.
+        mime_type: Option<String>,
+    }
+}
+
+words! {
+    DialectName: "`vscode`, `jetbrains` or `snake_case`" {
+        "vscode" => VsCode,
+        "jetbrains" => JetBrains,
+        "snake_case" => SnakeCase,
+    }
+    FilterName: "`secrets` or `none`" {
+        "secrets" => Secrets,
+        "none" => None,
+    }
+}
+
+impl Config {
+    pub(crate) fn read(text: &str) -> Result<Self, ConfigError> {
+        let mut members =
+            Members::read(text).map_err(|error| ConfigError::new(format!("no object: {error}")))?;
+        let config: Self = read_members(&mut members).map_err(|fault| ConfigError::new(fault.to_string()))?;
+        match config.protocol {
+            None | Some(PROTOCOL) => Ok(config),
+            Some(other) => Err(ConfigError::new(format!("`protocol` has to be {PROTOCOL}, and not {other}"))),
+        }
+    }
+
+    /// Applies the configuration to everything but the name, the folders, the listener and its token.
+    pub(crate) fn apply(&self, host: &mut HostConfig) {
+        let dialect = match self.dialect {
+            None | Some(DialectName::VsCode) => Dialect::VsCode,
+            Some(DialectName::JetBrains) => Dialect::JetBrains,
+            Some(DialectName::SnakeCase) => Dialect::SnakeCase,
+        };
+        host.server = host.server.clone().for_dialect(dialect);
+        let tools = self.tools.as_ref().map(|tools| tools.0.as_slice()).unwrap_or_default();
+        host.server.tools = Arc::new(tool_set(tools, &self.own));
+        host.server.mcp.context = Arc::new(context(&self.prompts, &self.resources));
+        host.server.mcp.instructions.clone_from(&self.instructions);
+        host.server.asks_for_consent = self.consent.unwrap_or_default();
+        if self.filter != Some(FilterName::None) {
+            host.filter = Filter::secrets();
+        }
+    }
+}
+
+/// Returns the tools with these names, and the tools of the editor's own.
+pub(crate) fn tool_set(tools: &[Tool], own: &List<OwnTool>) -> ToolSet {
+    let tools = tools.iter().copied().fold(ToolSet::new(), ToolSet::handle);
+    own.0.iter().fold(tools, |tools, own| {
+        let schema = own.schema.as_ref().map_or(r#"{"type":"object"}"#, |schema| schema.get());
+        let description = own.description.clone().unwrap_or_default();
+        let tools = tools.custom(own.name.clone(), description, schema.to_owned());
+        tools.offer_to_models(own.name.clone(), own.models.unwrap_or_default())
+    })
+}
+
+/// Returns the lists for the agents. Both are declared, so that later commands can fill them.
+pub(crate) fn context(prompts: &List<Prompt>, resources: &List<Resource>) -> Context {
+    Context::new()
+        .prompts(prompts.0.iter().map(Prompt::spec))
+        .resources(resources.0.iter().map(Resource::spec))
+}
+
+impl Prompt {
+    fn spec(&self) -> PromptSpec {
+        let spec = PromptSpec::new(self.name.clone(), self.description.clone().unwrap_or_default());
+        self.arguments.0.iter().fold(spec, |spec, argument| {
+            let description = argument.description.clone().unwrap_or_default();
+            let mut listed = PromptArgument::optional(argument.name.clone(), description);
+            listed.required = argument.required.unwrap_or_default();
+            spec.argument(listed)
+        })
+    }
+}
+
+impl Resource {
+    fn spec(&self) -> ResourceSpec {
+        let name = self.name.clone().unwrap_or_else(|| self.uri.clone());
+        ResourceSpec::new(self.uri.clone(), name)
+            .description(self.description.clone().unwrap_or_default())
+            .mime_type(self.mime_type.clone().unwrap_or_default())
+    }
+}
+
+/// Tools of the protocol.
+#[derive(Debug)]
+pub(crate) struct ToolNames(pub(crate) Vec<Tool>);
+
+impl Input for ToolNames {
+    const KIND: &'static str = "a list of the names of tools";
+
+    fn read(raw: &RawValue) -> Result<Self, Wrong> {
+        let names = <Vec<String> as Input>::read(raw)?;
+        let tool = |name: &String| {
+            let known = || Tool::ALL.map(|tool| tool.name(Dialect::VsCode)).join(", ");
+            let unknown = || Wrong::Value(format!("has {name:?}, which is none of the tools {}", known()));
+            Tool::from_name(name).ok_or_else(unknown)
+        };
+        names.iter().map(tool).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// A token that can be published.
+#[derive(Debug)]
+pub(crate) struct Token(pub(crate) AuthToken);
+
+impl Input for Token {
+    const KIND: &'static str = "a text";
+
+    fn read(raw: &RawValue) -> Result<Self, Wrong> {
+        let text = <String as Input>::read(raw)?;
+        if text.len() < AuthToken::MIN_PUBLISHED_LEN {
+            let least = AuthToken::MIN_PUBLISHED_LEN;
+            return Err(Wrong::Value(format!("has {} bytes: it needs {least}", text.len())));
+        }
+        AuthToken::from_text(text).map(Self).map_err(|error| Wrong::Value(format!("cannot be used: {error}")))
+    }
+}

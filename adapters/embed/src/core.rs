@@ -1,0 +1,139 @@
+//! The state of an editor beside its host: the numbers, the forms, and the events that wait.
+
+use crate::config::Config;
+use crate::event::Event;
+use crate::numbers::Numbers;
+use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, classify};
+use ide_mcp::ide::{AgentId, Host, Pending};
+use ide_mcp::mcp::FormAnswer;
+use ide_mcp::rpc::RequestId;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The state of an editor beside its host.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) numbers: Numbers,
+    /// The connections that were announced and have not ended, models included.
+    pub(crate) conns: BTreeMap<u64, AgentId>,
+    /// The open forms: the line of the command, and the agent.
+    pub(crate) forms: BTreeMap<RequestId, (u64, Pending<FormAnswer>)>,
+    folders: Vec<LocalPath>,
+    queue: VecDeque<Event>,
+    /// The events that were left out since the latest event that was not; `None` while events are taken.
+    pub(crate) gap: Option<Gap>,
+}
+
+/// The counts of the events that were left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gap {
+    pub(crate) events: u64,
+    pub(crate) calls: u64,
+}
+
+/// A command that concerns more than the host.
+#[derive(Debug)]
+#[must_use = "the caller carries the rest of the command out"]
+pub(crate) enum Rest {
+    Nothing,
+    /// Other folders are open.
+    Folders(Vec<String>),
+    Quit,
+}
+
+impl Core {
+    pub(crate) fn new(config: &Config) -> Self {
+        let mut core = Self {
+            numbers: Numbers::default(),
+            conns: BTreeMap::new(),
+            forms: BTreeMap::new(),
+            folders: Vec::new(),
+            queue: VecDeque::new(),
+            gap: None,
+        };
+        core.set_folders(&config.folders);
+        core
+    }
+
+    pub(crate) fn set_folders(&mut self, folders: &[String]) {
+        let parsed = folders.iter().map(|folder| LocalPath::parse(folder, Platform::native()));
+        self.folders = parsed.filter_map(Result::ok).collect();
+    }
+
+    pub(crate) fn is_outside(&self, path: &str) -> bool {
+        !matches!(classify(path, &self.folders, Platform::native()), PathClass::Inside(_))
+    }
+
+    /// Adds an event, or counts it if the editor takes no events.
+    pub(crate) fn put(&mut self, event: Event) {
+        match &mut self.gap {
+            Some(gap) => gap.events = gap.events.saturating_add(1),
+            None => self.queue.push_back(event),
+        }
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        self.queue.pop_front()
+    }
+
+    /// Takes events again, or leaves them out from now on.
+    pub(crate) fn set_taking(&mut self, host: &Host, is_taking: bool) {
+        match (self.gap, is_taking) {
+            (None, false) => self.gap = Some(Gap::default()),
+            (Some(Gap { events, calls }), true) => {
+                self.gap = None;
+                if events > 0 {
+                    self.put(Event::Gap { events, calls });
+                    let status = self.status(host, None);
+                    self.put(status);
+                }
+            }
+            (None, true) | (Some(_), false) => {}
+        }
+    }
+
+    /// Returns the state of the editor as an event.
+    pub(crate) fn status(&self, host: &Host, line: Option<u64>) -> Event {
+        let attached = |agent: &AgentId| host.connections().find(|(conn, _)| Some(*conn) == agent.conn());
+        let agents = self.conns.iter().filter_map(|(number, agent)| Some((*number, attached(agent)?.1)));
+        let agents = agents.map(|(conn, server)| Attached {
+            conn,
+            client: server.client().map(|client| client.name.as_str()),
+            version: server.client().map(|client| client.version.as_str()),
+            pid: server.pid(),
+            roots: server.roots(),
+            model: server.is_for_models(),
+        });
+        let counts = host.unauthenticated();
+        Event::Status {
+            line,
+            agents: json(&agents.collect::<Vec<_>>()),
+            calls: json(&self.numbers.all().collect::<Vec<_>>()),
+            paused: host.is_paused(),
+            refused: counts.refused,
+            wrong_tokens: counts.wrong_tokens,
+            ended: counts.ended,
+        }
+    }
+}
+
+/// An agent in a `status`.
+#[derive(Serialize)]
+struct Attached<'a> {
+    conn: u64,
+    client: Option<&'a str>,
+    version: Option<&'a str>,
+    pid: Option<u32>,
+    roots: &'a [ide_mcp::mcp::Root],
+    model: bool,
+}
+
+/// Returns a value as JSON without line breaks. Values of agents can have them between two tokens.
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Box<RawValue> {
+    let raw = to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
+    if !raw.get().contains(['\n', '\r']) {
+        return raw;
+    }
+    RawValue::from_string(raw.get().replace(['\n', '\r'], " ")).unwrap_or(raw)
+}

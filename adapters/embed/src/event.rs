@@ -1,0 +1,300 @@
+//! The events for an editor, as JSON objects.
+
+use crate::output::Value;
+use crate::table::events;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+events! {
+    /// The editor listens. The first event.
+    "listening" => Listening {
+        /// The version of this protocol.
+        protocol: u64,
+        /// The port.
+        port: u64,
+        /// The path of the lock file, for `resume`.
+        lock: Option<String>,
+        /// The variables for a terminal that the editor starts: the value of each, and null for one to remove.
+        environment: Box<RawValue>,
+    }
+    /// An agent waits for the command `allow` or `disconnect`, because the configuration has `consent`.
+    "consent" => Consent {
+        /// The number of the agent.
+        conn: u64,
+        /// The name of the client.
+        client: Option<String>,
+        /// The version of the client.
+        version: Option<String>,
+        /// True for a connection of a model, which is no agent.
+        model: bool,
+    }
+    /// An agent is attached.
+    "connected" => Connected {
+        /// The number of the agent, which no other agent gets.
+        conn: u64,
+        /// The name of the client.
+        client: Option<String>,
+        /// The version of the client.
+        version: Option<String>,
+    }
+    /// A client gives the tools of the editor to its model from now on. This is no agent.
+    "model_connected" => ModelConnected {
+        /// The number of the connection.
+        conn: u64,
+        /// The name of the client.
+        client: Option<String>,
+        /// The version of the client.
+        version: Option<String>,
+    }
+    /// An agent has sent its process id.
+    "ide_connected" => IdeConnected {
+        /// The agent.
+        conn: u64,
+        /// The process id.
+        pid: Option<u64>,
+    }
+    /// The folders in which an agent works.
+    "roots" => Roots {
+        /// The agent.
+        conn: u64,
+        /// The folders, as a list of objects with `uri` and possibly `name`.
+        roots: Box<RawValue>,
+    }
+    /// An agent asks for permission in another mode from now on.
+    "permission_mode" => PermissionMode {
+        /// The agent.
+        conn: u64,
+        /// The mode, such as `default` or `plan`.
+        mode: String,
+    }
+    /// An agent proposes a text for a file, and waits for `answer` without a time limit.
+    "diff" => Diff {
+        /// The agent.
+        conn: u64,
+        /// The number of the call, which no other call gets.
+        call: u64,
+        /// The name of the tab.
+        tab: String,
+        /// The path of the file after the change.
+        path: String,
+        /// The path of the file before the change; for a new file, the same as `path`.
+        old_path: String,
+        /// True if `path` lies in none of the folders, as far as the text shows: links are not resolved.
+        outside: bool,
+        /// The whole proposed text.
+        contents: Arc<String>,
+    }
+    /// A diff ended without `answer`: close its view.
+    "diff_closed" => DiffClosed {
+        /// The agent.
+        conn: u64,
+        /// The number of the call.
+        call: u64,
+        /// The name of the tab.
+        tab: String,
+        /// `close_tab`, `closeAllDiffTabs`, `cancelled`, `expired`, `shutdown` or `disconnected`.
+        reason: String,
+    }
+    /// An agent calls a tool and waits for `respond`: for `getDiagnostics` 0.4 s, or 1.9 s without `uri`, for the
+    /// others 30 s, for `executeCode` without a limit.
+    "call" => Call {
+        /// The agent.
+        conn: u64,
+        /// The number of the call.
+        call: u64,
+        /// The name of the tool, as VS Code spells it.
+        tool: String,
+        /// The arguments.
+        arguments: Box<RawValue>,
+    }
+    /// The person at an agent chose a prompt: answer with `respond`.
+    "prompt" => Prompt {
+        /// The agent.
+        conn: u64,
+        /// The number of the call.
+        call: u64,
+        /// The name of the prompt.
+        name: String,
+        /// The arguments, an object of texts.
+        arguments: Box<RawValue>,
+    }
+    /// An agent reads a resource: answer with `respond`.
+    "resource" => Resource {
+        /// The agent.
+        conn: u64,
+        /// The number of the call.
+        call: u64,
+        /// The URI.
+        uri: String,
+    }
+    /// A call, a prompt or a resource ended without your answer.
+    "call_ended" => CallEnded {
+        /// The agent.
+        conn: u64,
+        /// The number of the call.
+        call: u64,
+        /// `cancelled`, `expired`, `shutdown` or `disconnected`.
+        reason: String,
+    }
+    /// An agent is probably about to write this file. Save a changed buffer of the file before you answer the
+    /// `getDiagnostics` that follows.
+    "edit_expected" => EditExpected {
+        /// The agent.
+        conn: u64,
+        /// The number of the edit, which is also that of the call.
+        edit: u64,
+        /// The path of the file.
+        path: String,
+    }
+    /// An expected edit is over: read the file again, if it has changed.
+    "edit_ended" => EditEnded {
+        /// The agent.
+        conn: u64,
+        /// The number of the edit.
+        edit: u64,
+        /// The path of the file.
+        path: String,
+        /// `turn_done`, `next_edit`, `expired`, `too_many` or `disconnected`.
+        reason: String,
+    }
+    /// The end of a form.
+    "form_answer" => FormAnswered {
+        /// The number of the line with the command `form`.
+        line: u64,
+        /// The agent.
+        conn: u64,
+        /// `accept`, `decline` or `cancel`; absent after an error.
+        action: Option<String>,
+        /// The values, if the person accepted.
+        content: Option<Box<RawValue>>,
+        /// The reason for which there is no answer.
+        error: Option<String>,
+    }
+    /// A notification of an agent that has no event of its own.
+    "notification" => Notification {
+        /// The agent.
+        conn: u64,
+        /// The method.
+        method: String,
+        /// The parameters, an object.
+        params: Option<Box<RawValue>>,
+    }
+    /// An agent broke a rule of the protocol, and the session goes on. For a log.
+    "problem" => Problem {
+        /// The agent.
+        conn: u64,
+        /// The problem.
+        message: String,
+    }
+    /// No agent took the mention in time, or its agent is gone.
+    "mention_expired" => MentionExpired {
+        /// The path of the file.
+        path: String,
+    }
+    /// The selection is in a file that agents do not receive.
+    "hidden" => Hidden {
+        /// The path of the file.
+        path: String,
+    }
+    /// The text of the selection is longer than 256 KiB, and agents receive the beginning.
+    "truncated" => Truncated {
+        /// The path of the file.
+        path: String,
+    }
+    /// From now on agents receive nothing of the editor.
+    "paused" => Paused {}
+    /// The pause is over.
+    "resumed" => Resumed {}
+    /// The answer to the command `status`, and the event after a `gap`.
+    "status" => Status {
+        /// The number of the line with the command; absent after a `gap`.
+        line: Option<u64>,
+        /// The agents and models, as a list of objects with `conn`, `client`, `version`, `pid`, `roots` and
+        /// `model`.
+        agents: Box<RawValue>,
+        /// The numbers of the open calls, as a list. The view of every other diff can be closed.
+        calls: Box<RawValue>,
+        /// True between `pause` and `resume`.
+        paused: bool,
+        /// The number of connections that were refused.
+        refused: u64,
+        /// The number of connections with a wrong token.
+        wrong_tokens: u64,
+        /// The number of connections that ended before they were let in.
+        ended: u64,
+    }
+    /// Events were left out, because the editor did not read them. A `status` follows.
+    "gap" => Gap {
+        /// The number of events that were left out.
+        events: u64,
+        /// The number of calls, diffs, prompts and resources among them. Each was answered with a failure.
+        calls: u64,
+    }
+    /// A change of the lock file.
+    "lock_file" => LockFile {
+        /// `lost`, `restored`, `taken` (by another program) or `failed`.
+        state: String,
+        /// The error, for `failed`.
+        problem: Option<String>,
+    }
+    /// The connection of an agent ended. No event of this agent follows.
+    "closed" => Closed {
+        /// The agent.
+        conn: u64,
+        /// The reason.
+        reason: String,
+    }
+    /// A command that was not executed, or a failure of the editor itself.
+    "error" => Error {
+        /// The number of the line with the command.
+        line: Option<u64>,
+        /// The reason, with the member that is wrong.
+        message: String,
+    }
+    /// The editor ends: no command is executed any more.
+    "stopping" => Stopping {
+        /// The reason.
+        reason: String,
+    }
+    /// The end. The last event.
+    "over" => Over {}
+}
+
+impl Event {
+    /// Returns the value of this member; `None` if the event does not have the member. This is the access for
+    /// languages in which the whole object is not wanted.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<Value<'_>> {
+        let mut found = None;
+        self.each_member(|member, value| {
+            if member == name {
+                found = Some(value);
+            }
+        });
+        found
+    }
+
+    /// Returns the event as one line of JSON, without a line feed.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Every value is a text, a number, or JSON already, so that no error is possible.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("event", self.name())?;
+        let mut done = Ok(());
+        self.each_member(|name, value| {
+            if done.is_ok() {
+                done = map.serialize_entry(name, &value);
+            }
+        });
+        done?;
+        map.end()
+    }
+}

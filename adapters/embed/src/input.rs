@@ -1,0 +1,241 @@
+//! The reading of objects and of their members, with errors that name the member and the expected kind.
+
+use crate::table::Row;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// An object that the editor writes. `inputs!` implements this trait.
+pub(crate) trait Object: Sized {
+    const ROW: Row;
+
+    fn take(members: &mut Members<'_>) -> Result<Self, Fault>;
+}
+
+/// A type of a member that the editor writes.
+pub(crate) trait Input: Sized {
+    /// The kind of the value, for the page and for errors: "a text".
+    const KIND: &'static str;
+    const IS_REQUIRED: bool = true;
+
+    /// Returns the value of an absent member; `None` if the member is required.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    fn read(raw: &RawValue) -> Result<Self, Wrong>;
+}
+
+/// The reason for which a value cannot be used.
+#[derive(Debug)]
+pub(crate) enum Wrong {
+    /// A value of another kind.
+    Kind,
+    /// A value of the right kind, with the problem, such as "names no tool".
+    Value(String),
+    /// A part of the value.
+    Part(String, Box<Fault>),
+}
+
+/// A member that cannot be used.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    member: String,
+    problem: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.member, self.problem)
+    }
+}
+
+/// The members of an object that were not taken.
+pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// Reads an object. The error is that of `serde_json`.
+    pub(crate) fn read(text: &'a str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    pub(crate) fn take<T: Input>(&mut self, name: &'static str) -> Result<T, Fault> {
+        let fault = |problem: String| Fault { member: name.into(), problem };
+        let Some(at) = self.0.iter().position(|member| member.0 == name) else {
+            return T::absent().ok_or_else(|| fault(format!("is missing: it has to be {}", T::KIND)));
+        };
+        let (_, raw) = self.0.swap_remove(at);
+        if self.0.iter().any(|member| member.0 == name) {
+            return Err(fault("is there twice".into()));
+        }
+        T::read(raw).map_err(|wrong| match wrong {
+            Wrong::Kind => fault(format!("has to be {}", T::KIND)),
+            Wrong::Value(problem) => fault(problem),
+            Wrong::Part(part, inner) => {
+                Fault { member: format!("{name}{part}.{}", inner.member), problem: inner.problem }
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Members<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|member| &member.0)).finish()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some((Name(name), value)) = map.next_entry::<Name<'de>, &RawValue>()? {
+                    members.push((name, value));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// A name that borrows the text if the name has no escape.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Takes an object from its members, and refuses the members that the object does not have.
+pub(crate) fn read_members<T: Object>(members: &mut Members<'_>) -> Result<T, Fault> {
+    let object = T::take(members)?;
+    let Some((unknown, _)) = members.0.first() else { return Ok(object) };
+    let Row { name, members, .. } = T::ROW;
+    let known: Vec<&str> = members.iter().map(|member| member.name).collect();
+    let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+    let problem = format!("is no member of {name}, which has {known}");
+    Err(Fault { member: unknown.chars().take(MAX_SHOWN).collect(), problem })
+}
+
+/// The greatest number of characters of an unknown member in an error: more than every known name.
+const MAX_SHOWN: usize = 64;
+
+/// Reads an object of this type.
+pub(crate) fn read_object<T: Object>(raw: &RawValue) -> Result<T, Wrong> {
+    let mut members = Members::read(raw.get()).map_err(|_| Wrong::Kind)?;
+    read_members(&mut members).map_err(|fault| Wrong::Part(String::new(), Box::new(fault)))
+}
+
+/// A list of objects.
+#[derive(Debug)]
+pub(crate) struct List<T>(pub(crate) Vec<T>);
+
+impl<T: Object> Input for List<T> {
+    const KIND: &'static str = "a list of objects";
+    const IS_REQUIRED: bool = false;
+
+    fn absent() -> Option<Self> {
+        Some(Self(Vec::new()))
+    }
+
+    fn read(raw: &RawValue) -> Result<Self, Wrong> {
+        let items: Vec<&RawValue> = of_json(raw)?;
+        let read = items.into_iter().enumerate().map(|(at, item)| {
+            read_object(item).map_err(|wrong| match wrong {
+                Wrong::Part(part, fault) => Wrong::Part(format!("[{at}]{part}"), fault),
+                Wrong::Kind | Wrong::Value(_) => Wrong::Kind,
+            })
+        });
+        read.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// An optional member; null counts as absent.
+impl<T: Input> Input for Option<T> {
+    const KIND: &'static str = T::KIND;
+    const IS_REQUIRED: bool = false;
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+
+    fn read(raw: &RawValue) -> Result<Self, Wrong> {
+        if raw.get() == "null" { Ok(None) } else { T::read(raw).map(Some) }
+    }
+}
+
+/// Any JSON, as it was written.
+impl Input for Box<RawValue> {
+    const KIND: &'static str = "JSON";
+
+    fn read(raw: &RawValue) -> Result<Self, Wrong> {
+        Ok(raw.to_owned())
+    }
+}
+
+/// Implements [`Input`] for types that serde reads.
+macro_rules! read_by_serde {
+    ($($kind:ty: $expected:literal,)*) => {$(
+        impl Input for $kind {
+            const KIND: &'static str = $expected;
+
+            fn read(raw: &RawValue) -> Result<Self, Wrong> {
+                of_json(raw)
+            }
+        }
+    )*};
+}
+
+read_by_serde! {
+    bool: "true or false",
+    u16: "a number from 0 to 65535",
+    u32: "a number from 0 to 4294967295",
+    u64: "a number from 0",
+    f64: "a number",
+    String: "a text",
+    Vec<String>: "a list of texts",
+    Place: "a list of a line and a UTF-16 column, from 0",
+    Lines: "a list of the first and the last line, from 0",
+}
+
+fn of_json<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Wrong> {
+    serde_json::from_str(raw.get()).map_err(|_| Wrong::Kind)
+}
+
+/// A line and a UTF-16 column, both from 0.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Place(pub(crate) u32, pub(crate) u32);
+
+/// The first and the last line, from 0.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Lines(pub(crate) u32, pub(crate) u32);
+
+/// Defines an enum of words, and the reading of them.
+macro_rules! words {
+    ($($(#[$attribute:meta])* $name:ident: $expected:literal { $($word:literal => $variant:ident,)* })*) => {$(
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name {
+            $($variant,)*
+        }
+
+        impl $crate::input::Input for $name {
+            const KIND: &'static str = $expected;
+
+            fn read(raw: &serde_json::value::RawValue) -> Result<Self, $crate::input::Wrong> {
+                match serde_json::from_str::<String>(raw.get()).as_deref() {
+                    $(Ok($word) => Ok(Self::$variant),)*
+                    _ => Err($crate::input::Wrong::Kind),
+                }
+            }
+        }
+    )*};
+}
+
+pub(crate) use words;

@@ -1,0 +1,35 @@
+//! [`ide_mcp`] for editors that are not written in Rust: the configuration, the commands of the editor and the
+//! events for the editor are JSON objects, and calls and agents have numbers.
+//!
+//! - [`Editor`] has no sockets, threads or disk: bytes in, bytes out.
+//! - `ListeningEditor` (the feature `listen`, on by default) has the listener, the lock file and one descriptor.
+//!
+//! [`CONFIG`], [`COMMANDS`] and [`EVENTS`] are the table of all objects and members, from which the reading, the
+//! writing and the page `docs/sidecar.md` follow. The program `ide-mcp sidecar` passes the lines of its standard
+//! input to this crate, and writes the events as lines to its standard output. A binding to a language without
+//! JSON reads the members of an event with [`Event::member`].
+
+mod act;
+mod command;
+mod config;
+mod core;
+mod editor;
+mod error;
+mod event;
+mod input;
+#[cfg(feature = "listen")]
+mod listening;
+mod numbers;
+mod output;
+mod report;
+mod table;
+
+pub use command::{COMMANDS, MAX_COMMAND};
+pub use config::{CONFIG, PARTS, PROTOCOL};
+pub use editor::Editor;
+pub use error::{CommandError, CommandErrorKind, ConfigError};
+pub use event::{EVENTS, Event};
+#[cfg(feature = "listen")]
+pub use listening::{ListeningEditor, OpenError};
+pub use output::Value;
+pub use table::{Member, Row};

@@ -1,0 +1,233 @@
+//! An editor with its listener and its lock file, behind one descriptor.
+
+use crate::command::Command;
+use crate::config::{Config, PROTOCOL};
+use crate::core::{Core, Rest, json};
+use crate::error::{CommandError, CommandErrorKind, ConfigError};
+use crate::event::Event;
+use ide_mcp_lockfile::{Error as LockFileError, LockDir, scan};
+use ide_mcp_mio::ide::{AuthToken, launch_env::launch_env};
+use ide_mcp_mio::{Bind, EditorOptions, Handle, NestedServer, StartError};
+use std::collections::BTreeMap;
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::time::Duration;
+use std::{env, fmt, io};
+
+/// An editor that listens on 127.0.0.1 and publishes its lock file, behind one descriptor (Unix) or a call in
+/// each frame. No thread is started.
+///
+/// The descriptor is readable whenever there is work, also after a command: call
+/// [`dispatch`](Self::dispatch) then, and handle [`next_event`](Self::next_event) until it returns `None`.
+/// [`NestedServer`] describes the watching.
+///
+/// ```no_run
+/// let mut editor = ide_mcp_embed::ListeningEditor::open(r#"{"name":"My Editor","folders":["/w"],"tools":["openDiff"]}"#)?;
+/// while !editor.is_over() {
+///     editor.dispatch_within(None)?;
+///     while let Some(event) = editor.next_event() {
+///         println!("{}", event.to_json());
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ListeningEditor {
+    server: NestedServer,
+    core: Core,
+    is_stopping: bool,
+    is_over: bool,
+}
+
+impl ListeningEditor {
+    /// Listens, and publishes the lock file. The first event is `listening`.
+    ///
+    /// # Errors
+    /// [`OpenError`]. After an error nothing listens, and no lock file is left.
+    pub fn open(config: &str) -> Result<Self, OpenError> {
+        let config = Config::read(config).map_err(OpenError::Config)?;
+        let server = NestedServer::start(options(&config)?).map_err(OpenError::Start)?;
+        let mut core = Core::new(&config);
+        core.put(Event::Listening {
+            protocol: PROTOCOL,
+            port: server.server().port().into(),
+            lock: server.server().lock_path().map(|path| path.display().to_string()),
+            environment: json(&environment(server.server().port())),
+        });
+        Ok(Self { server, core, is_stopping: false, is_over: false })
+    }
+
+    /// Takes one turn without waiting.
+    ///
+    /// # Errors
+    /// The error of the system, after which the editor cannot go on.
+    pub fn dispatch(&mut self) -> io::Result<()> {
+        self.dispatch_within(Some(Duration::ZERO))
+    }
+
+    /// Waits for work, but for no longer than `at_most`, and takes one turn, for a loop that has nothing else
+    /// to wait for.
+    ///
+    /// # Errors
+    /// The error of the system, after which the editor cannot go on.
+    pub fn dispatch_within(&mut self, at_most: Option<Duration>) -> io::Result<()> {
+        let core = &mut self.core;
+        self.server.dispatch_within(at_most, |host, event| core.on_host_event(host, event))?;
+        if self.server.is_over() && !self.is_over {
+            self.is_over = true;
+            self.core.put(Event::Over {});
+        }
+        Ok(())
+    }
+
+    /// Returns the next event of the turns so far.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.core.next()
+    }
+
+    /// Executes a command. `line` is a number of the application for the command: a `form_answer` and a
+    /// `status` have it.
+    ///
+    /// # Errors
+    /// [`CommandError`]. Nothing has changed then.
+    pub fn command(&mut self, line: u64, command: &str) -> Result<(), CommandError> {
+        let command = Command::read(command)?;
+        if self.is_stopping {
+            return Err(CommandError::refused("the editor ends"));
+        }
+        let now = self.server.now();
+        match self.core.execute(self.server.host_mut(), now, line, command)? {
+            Rest::Nothing => {}
+            Rest::Folders(folders) => {
+                let set = self.server.server_mut().set_folders(&folders);
+                set.map_err(|error| CommandError::new(CommandErrorKind::Io, error.to_string()))?;
+                self.core.set_folders(&folders);
+            }
+            Rest::Quit => self.shutdown("quit"),
+        }
+        Ok(())
+    }
+
+    /// Executes a command as [`command`](Self::command) does. An error becomes the event `error`.
+    pub fn command_line(&mut self, line: u64, command: &[u8]) {
+        let done = std::str::from_utf8(command)
+            .map_err(|_| CommandError::invalid("the line is not UTF-8"))
+            .and_then(|command| self.command(line, command));
+        if let Err(error) = done {
+            self.fail(Some(line), error.to_string());
+        }
+    }
+
+    /// Adds an event `error`.
+    pub fn fail(&mut self, line: Option<u64>, message: String) {
+        self.core.put(Event::Error { line, message });
+    }
+
+    /// Leaves events out from now on, or takes them again. While events are left out, each call is answered
+    /// with a failure at once, so that agents do not wait for an editor that does not read. Later the events
+    /// `gap` and `status` report what is missing.
+    pub fn set_taking_events(&mut self, is_taking: bool) {
+        self.core.set_taking(self.server.server().host(), is_taking);
+    }
+
+    /// Returns a handle by which other threads make the descriptor readable.
+    pub fn handle(&mut self) -> Handle {
+        self.server.handle()
+    }
+
+    /// Returns the longest time until the next [`dispatch`](Self::dispatch), for a loop that does not watch the
+    /// descriptor.
+    #[must_use]
+    pub fn timeout(&mut self) -> Option<Duration> {
+        self.server.timeout()
+    }
+
+    /// Removes the lock file, and closes every connection in good order. The event `over` follows within a few
+    /// seconds.
+    pub fn shutdown(&mut self, reason: &str) {
+        if !self.is_stopping {
+            self.is_stopping = true;
+            self.core.put(Event::Stopping { reason: reason.into() });
+            self.server.shutdown();
+        }
+    }
+
+    /// Returns true after the event `over`.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.is_over
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for ListeningEditor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.server.as_fd()
+    }
+}
+
+/// The reason for which an editor does not listen.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A configuration that cannot be used.
+    Config(ConfigError),
+    /// The directory of the lock file cannot be used.
+    LockDir(LockFileError),
+    /// The listener or the lock file failed.
+    Start(StartError),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::LockDir(error) => error.fmt(f),
+            Self::Start(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+fn options(config: &Config) -> Result<EditorOptions, OpenError> {
+    let version = config.version.clone().unwrap_or_default();
+    let mut options = EditorOptions::new(config.name.clone(), version).configure(|host| config.apply(host));
+    options =
+        if config.folders.is_empty() { options.without_folders() } else { options.folders(&config.folders) };
+    if let Some(pid) = config.pid {
+        options = options.pid(pid);
+    }
+    if let Some(dir) = &config.lock_dir {
+        options = options.lock_dir(LockDir::create(dir).map_err(OpenError::LockDir)?);
+    }
+    if let Some((port, token)) = config.resume.as_deref().and_then(earlier) {
+        return Ok(options.bind(Bind::Resume(port)).resumed_token(token));
+    }
+    if let Some(token) = &config.token {
+        options = options.token(token.0.clone());
+    }
+    Ok(match config.port {
+        None | Some(0) => options,
+        Some(port) => options.bind(Bind::Port(port)),
+    })
+}
+
+/// Returns the port and the token in the lock file of an earlier run; `None` if the file is gone.
+fn earlier(path: &str) -> Option<(u16, AuthToken)> {
+    let path = Path::new(path);
+    let found =
+        scan(path.parent()?).ok()?.into_iter().find(|found| found.path.file_name() == path.file_name())?;
+    Some((found.port?, found.file.ok()?.auth_token?))
+}
+
+/// Returns the variables for a terminal of the editor.
+fn environment(port: u16) -> BTreeMap<String, Option<String>> {
+    let inherited: Vec<(String, String)> = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let env = launch_env(Some(port), inherited.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let removed = env.remove.into_iter().map(|name| (name, None));
+    env.set.into_iter().map(|(name, value)| (name, Some(value))).chain(removed).collect()
+}

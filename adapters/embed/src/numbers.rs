@@ -1,0 +1,97 @@
+//! The numbers of calls, by which an editor names them.
+
+use ide_mcp::ide::{AgentId, Call, OpenDiff};
+use ide_mcp::rpc::CallId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The open calls by their numbers, and the expected edits. A number is given once.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    latest: u64,
+    open: BTreeMap<u64, OpenCall>,
+    numbers: BTreeMap<CallId, u64>,
+    /// The numbers of the expected edits, which outlive their calls.
+    edits: BTreeMap<CallId, u64>,
+}
+
+/// A call that the editor has received.
+#[derive(Debug)]
+pub(crate) struct OpenCall {
+    pub(crate) id: CallId,
+    pub(crate) kind: CallKind,
+}
+
+/// The kind of a call, which decides the command that answers it.
+#[derive(Debug)]
+pub(crate) enum CallKind {
+    /// A diff with its text, which the event of the call shares, and its tab.
+    Diff {
+        call: Call<OpenDiff>,
+        contents: Arc<String>,
+        tab: String,
+    },
+    Tool,
+    Prompt,
+    Resource {
+        uri: String,
+    },
+}
+
+impl Numbers {
+    /// Opens a call, and returns its number. The number of a call that announced an edit is that of the edit.
+    pub(crate) fn open(&mut self, id: CallId, kind: CallKind) -> u64 {
+        let number = self.edits.get(&id).copied().unwrap_or_else(|| self.next());
+        self.open.insert(number, OpenCall { id, kind });
+        self.numbers.insert(id, number);
+        number
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Option<&OpenCall> {
+        self.open.get(&number)
+    }
+
+    /// Returns true if the number was given once.
+    pub(crate) const fn was_given(&self, number: u64) -> bool {
+        0 < number && number <= self.latest
+    }
+
+    /// Ends the call with this number.
+    pub(crate) fn end(&mut self, number: u64) -> Option<OpenCall> {
+        let call = self.open.remove(&number)?;
+        self.numbers.remove(&call.id);
+        Some(call)
+    }
+
+    /// Ends the call with this name, and returns its number.
+    pub(crate) fn end_of(&mut self, id: CallId) -> Option<u64> {
+        let number = self.numbers.remove(&id)?;
+        self.open.remove(&number);
+        Some(number)
+    }
+
+    /// Returns the numbers of the open calls.
+    pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
+        self.open.keys().copied()
+    }
+
+    /// Returns the name of any open call of this agent.
+    pub(crate) fn any_of(&self, agent: AgentId) -> Option<CallId> {
+        self.numbers.keys().copied().find(|call| AgentId::of_call(*call) == agent)
+    }
+
+    pub(crate) fn expect_edit(&mut self, id: CallId) -> u64 {
+        let number = self.next();
+        self.edits.insert(id, number);
+        number
+    }
+
+    pub(crate) fn end_edit(&mut self, id: CallId) -> Option<u64> {
+        self.edits.remove(&id)
+    }
+
+    const fn next(&mut self) -> u64 {
+        self.latest = self.latest.saturating_add(1);
+        self.latest
+    }
+}

@@ -1,0 +1,164 @@
+//! Calls of agents by their numbers, and their answers.
+
+use crate::support::{Room, names};
+use ide_mcp::ide::{ExecuteCode, GetDiagnostics, GetOpenEditors, OpenDiff};
+use ide_mcp::mcp::{GetPrompt, ReadResource};
+use serde_json::json;
+
+fn diff(room: &mut Room, text: &str) -> serde_json::Value {
+    room.client(0).call(&OpenDiff::new("/w/a", text, "t")).unwrap();
+    room.settle().pop().unwrap()
+}
+
+#[test]
+fn diff_is_answered_once_with_its_verdict() {
+    let text = "\0\u{2028}𝒳\"\n";
+    let edited = serde_json::to_string("edited \u{2029}").unwrap();
+    let rows = [
+        ("accepted", r#""verdict":"accept""#.into(), json!(["FILE_SAVED", text])),
+        (
+            "edited",
+            format!(r#""verdict":"accept","contents":{edited}"#),
+            json!(["FILE_SAVED", "edited \u{2029}"]),
+        ),
+        ("rejected", r#""verdict":"reject""#.into(), json!(["DIFF_REJECTED", "t"])),
+    ];
+    for (name, verdict, expected) in rows {
+        let mut room = Room::new("");
+        room.attach();
+        let event = diff(&mut room, text);
+        assert_eq!(
+            (&event["event"], &event["contents"], &event["call"]),
+            (&json!("diff"), &json!(text), &json!(1))
+        );
+        assert_eq!(
+            (&event["path"], &event["old_path"], &event["tab"]),
+            (&json!("/w/a"), &json!("/w/a"), &json!("t"))
+        );
+        assert_eq!(event["outside"], json!(false));
+        let command = format!(r#"{{"cmd":"answer","call":1,{verdict}}}"#);
+        room.quiet(&command);
+        let answer: serde_json::Value = serde_json::from_str(&room.outcome(0)).unwrap();
+        let texts: Vec<_> =
+            answer["content"].as_array().unwrap().iter().map(|block| block["text"].clone()).collect();
+        assert_eq!(json!(texts), expected, "{name}");
+        assert_eq!(room.refused(&command), "`call` 1 has ended", "{name}: twice");
+        assert_eq!(diff(&mut room, text)["call"], json!(2), "{name}: a number is given once");
+    }
+}
+
+#[test]
+fn calls_take_only_their_own_answers() {
+    let mut room = Room::new(r#","prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
+    room.attach();
+    diff(&mut room, "");
+    room.client(0).call(&GetOpenEditors).unwrap();
+    assert_eq!(names(&room.settle()), ["call"]);
+    let rows = [
+        (r#"{"cmd":"respond","call":1}"#, "`call` 1 is a diff: use the command answer"),
+        (r#"{"cmd":"answer","call":2,"verdict":"accept"}"#, "`call` 2 is no diff: use the command respond"),
+        (
+            r#"{"cmd":"answer","call":1,"verdict":"reject","contents":""}"#,
+            "`contents` belongs to the verdict accept",
+        ),
+        (r#"{"cmd":"respond","call":2,"result":{"tabs":1}}"#, "`result` cannot be used"),
+        (r#"{"cmd":"respond","call":2,"result":"FILE_SAVED"}"#, "`result` cannot be used"),
+        (r#"{"cmd":"respond","call":3}"#, "`call` 3 is no call"),
+        (r#"{"cmd":"respond","call":0}"#, "`call` 0 is no call"),
+    ];
+    for (command, expected) in rows {
+        let message = room.refused(command);
+        assert!(message.contains(expected), "{command}: {message}");
+    }
+    assert_eq!(room.one(r#"{"cmd":"status"}"#)["calls"], json!([1, 2]), "all are still open");
+    room.quiet(r#"{"cmd":"respond","call":2,"result":{"tabs":[]}}"#);
+    assert!(room.outcome(0).contains(r#"{\"tabs\":[]}"#), "{}", room.outcome(0));
+    room.quiet(r#"{"cmd":"fail","call":1,"message":"no view"}"#);
+    assert!(room.outcome(0).contains("-32601"), "{}", room.outcome(0));
+}
+
+#[test]
+fn prompt_and_resource_are_answered() {
+    let mut room = Room::new(
+        r#","prompts":[{"name":"p","arguments":[{"name":"a","required":true}]}],"resources":[{"uri":"n://1"}]"#,
+    );
+    room.attach();
+    room.client(0).get_prompt(&GetPrompt::new("p").argument("a", "x")).unwrap();
+    let event = room.settle().pop().unwrap();
+    assert_eq!((&event["event"], &event["arguments"]), (&json!("prompt"), &json!({"a": "x"})));
+    assert_eq!(room.refused(r#"{"cmd":"respond","call":1}"#), "respond: `result` is missing");
+    room.quiet(r#"{"cmd":"respond","call":1,"result":"the text"}"#);
+    assert!(room.outcome(0).contains("the text"));
+    room.client(0).read_resource(&ReadResource::new("n://1")).unwrap();
+    assert_eq!(room.settle().pop().unwrap()["uri"], json!("n://1"));
+    let raw = r#"{"contents":[{"uri":"n://1","text":"whole"}]}"#;
+    room.quiet(&format!(r#"{{"cmd":"respond","call":2,"result":{raw}}}"#));
+    assert_eq!(room.outcome(0), raw);
+    room.client(0).read_resource(&ReadResource::new("n://1")).unwrap();
+    room.settle();
+    room.quiet(r#"{"cmd":"fail","call":3,"message":"gone"}"#);
+    assert!(room.outcome(0).contains("gone"));
+}
+
+#[test]
+fn own_tool_takes_any_answer() {
+    let mut room = Room::new(r#","own":[{"name":"count","models":true}]"#);
+    room.attach_at("/models");
+    let arguments = ide_mcp::ide::OtherTool::new("count", serde_json::from_str("{\n\"a\":[1]}").unwrap());
+    room.client(0).call(&arguments).unwrap();
+    let event = room.settle().pop().unwrap();
+    assert_eq!((&event["tool"], &event["arguments"]), (&json!("count"), &json!({"a": [1]})));
+    room.quiet(r#"{"cmd":"respond","call":1,"result":{"lines":[{"n":7}]}}"#);
+    assert!(room.outcome(0).contains(r#"{\"lines\":[{\"n\":7}]}"#), "{}", room.outcome(0));
+}
+
+#[test]
+fn deadline_moves_with_the_command() {
+    let mut room = Room::new("");
+    room.attach();
+    let ask = |room: &mut Room| {
+        room.client(0).call(&GetDiagnostics::new(Some("/w/a".into()))).unwrap();
+        room.settle();
+    };
+    ask(&mut room);
+    assert_eq!(room.one(r#"{"cmd":"status"}"#)["calls"], json!([1]));
+    assert_eq!(names(&room.wait(399)), [""; 0]);
+    assert_eq!(room.wait(1).pop().unwrap()["reason"], json!("expired"));
+    ask(&mut room);
+    room.quiet(r#"{"cmd":"timeout","call":2,"within":900}"#);
+    assert_eq!(names(&room.wait(899)), [""; 0]);
+    assert_eq!(names(&room.wait(1)), ["call_ended"]);
+    assert_eq!(room.refused(r#"{"cmd":"timeout","call":2,"within":1}"#), "`call` 2 has ended");
+    room.client(0).call(&ExecuteCode::new("1")).unwrap();
+    room.settle();
+    room.quiet(r#"{"cmd":"progress","call":3,"progress":0.5,"total":1,"message":"half"}"#);
+    room.client(0).call(&GetDiagnostics::default()).unwrap();
+    room.settle();
+    assert_eq!(names(&room.cut(0)).iter().filter(|name| **name == "call_ended").count(), 2);
+    assert_eq!(room.one(r#"{"cmd":"status"}"#)["calls"], json!([]));
+}
+
+#[test]
+fn nothing_is_held_for_deaf_editor() {
+    let mut room = Room::new("");
+    room.attach();
+    room.editor.set_taking_events(false);
+    for _ in 0..3 {
+        room.client(0).call(&OpenDiff::new("/w/a", "", "t")).unwrap();
+        assert_eq!(names(&room.settle()), [""; 0]);
+        assert!(room.outcome(0).contains("-32601"), "{}", room.outcome(0));
+    }
+    room.client(0).call(&GetOpenEditors).unwrap();
+    room.settle();
+    assert!(room.outcome(0).contains("does not read its events"), "{}", room.outcome(0));
+    room.attach();
+    room.editor.set_taking_events(true);
+    let events = room.settle();
+    assert_eq!(names(&events), ["gap", "status"]);
+    assert_eq!((&events[0]["calls"], &events[0]["events"]), (&json!(4), &json!(7)));
+    assert_eq!(events[1]["agents"].as_array().unwrap().len(), 2);
+    room.editor.set_taking_events(false);
+    room.editor.set_taking_events(true);
+    assert_eq!(names(&room.settle()), [""; 0], "nothing was left out the second time");
+    assert_eq!(diff(&mut room, "")["event"], json!("diff"));
+}

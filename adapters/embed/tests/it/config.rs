@@ -1,0 +1,75 @@
+//! The configuration: each wrong member is named.
+
+use crate::support::{TOKEN, config};
+use ide_mcp_embed::Editor;
+
+#[test]
+fn wrong_configuration_names_its_member() {
+    let base = format!(r#""folders":["/w"],"port":1,"token":"{TOKEN}""#);
+    let with = |more: &str| format!(r#"{{"name":"E",{base}{more}}}"#);
+    let rows = [
+        ("no JSON", "{".into(), "no object: EOF"),
+        ("a list", "[]".into(), "no object: invalid type"),
+        ("no name", format!("{{{base}}}"), "`name` is missing: it has to be a text"),
+        ("a number as name", format!(r#"{{"name":1,{base}}}"#), "`name` has to be a text"),
+        ("no folders", r#"{"name":"E"}"#.into(), "`folders` is missing: it has to be a list of texts"),
+        ("a name twice", with(r#","name":"F""#), "`name` is there twice"),
+        (
+            "an unknown member",
+            with(r#","color":1"#),
+            "`color` is no member of configuration, which has protocol",
+        ),
+        ("another protocol", with(r#","protocol":2"#), "`protocol` has to be 1, and not 2"),
+        (
+            "an unknown tool",
+            with(r#","tools":["dance"]"#),
+            "`tools` has \"dance\", which is none of the tools",
+        ),
+        ("an unknown dialect", with(r#","dialect":"x""#), "`dialect` has to be `vscode`, `jetbrains`"),
+        ("an unknown filter", with(r#","filter":true"#), "`filter` has to be `secrets` or `none`"),
+        ("a large pid", with(r#","pid":4294967296"#), "`pid` has to be a number from 0 to 4294967295"),
+        ("a part", with(r#","own":[{"name":"a"},{}]"#), "`own[1].name` is missing: it has to be a text"),
+        (
+            "a part of a part",
+            with(r#","prompts":[{"name":"p","arguments":[{"name":1}]}]"#),
+            "`prompts[0].arguments[0].name` has",
+        ),
+        (
+            "an unknown part",
+            with(r#","resources":[{"uri":"u","text":""}]"#),
+            "`resources[0].text` is no member of resource",
+        ),
+        ("no object as part", with(r#","own":[1]"#), "`own` has to be a list of objects"),
+        ("a directory", with(r#","lock_dir":"/x""#), "`lock_dir` needs an editor that listens itself"),
+        ("an earlier run", with(r#","resume":"/x""#), "`resume` needs an editor that listens itself"),
+        ("no port", format!(r#"{{"name":"E","folders":[],"token":"{TOKEN}"}}"#), "`port` is missing"),
+        ("no token", r#"{"name":"E","folders":[],"port":1}"#.into(), "`token` is missing"),
+    ];
+    for (name, config, expected) in rows {
+        let message = Editor::new(&config).unwrap_err().to_string();
+        assert!(message.contains(expected), "{name}: {message}");
+        assert!(message.starts_with("the configuration cannot be used: "), "{name}: {message}");
+    }
+    assert!(Editor::new(&config("")).is_ok());
+}
+
+#[test]
+fn token_has_a_least_length() {
+    let with =
+        |token: &str| Editor::new(&format!(r#"{{"name":"E","folders":[],"port":1,"token":"{token}"}}"#));
+    assert!(with(&"t".repeat(16)).is_ok());
+    let message = with(&"t".repeat(15)).unwrap_err().to_string();
+    assert!(message.contains("`token` has 15 bytes: it needs 16"), "{message}");
+    assert!(with(&" ".repeat(16)).unwrap_err().to_string().contains("`token` cannot be used"));
+}
+
+#[test]
+fn lock_file_has_the_configuration() {
+    let mut editor = Editor::new(&config(r#","pid":55"#)).unwrap();
+    let read = |editor: &Editor| ide_mcp::ide::LockFile::parse(&editor.lock_file()).unwrap();
+    let file = read(&editor);
+    assert_eq!((file.pid, file.ide_name.as_str()), (Some(55), "E"));
+    assert_eq!(file.auth_token.unwrap().as_str(), TOKEN);
+    editor.command(ide_mcp::Time::ZERO, 1, r#"{"cmd":"folders","folders":["/v"]}"#).unwrap();
+    assert_eq!(read(&editor).workspace_folders, ["/v"]);
+}

@@ -1,0 +1,207 @@
+//! Every event of the table can happen.
+
+use crate::support::{Room, TOKEN, names};
+use ide_mcp::ide::{GetDiagnostics, GetOpenEditors, LockFileEvent, OpenDiff, SetPermissionMode};
+use ide_mcp::mcp::{FormAnswer, GetPrompt, ReadResource};
+use ide_mcp_embed::EVENTS;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const FORM: &str =
+    r#"{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}"#;
+
+/// The ways to the events, each with the names that it leads to at least, in order.
+const WAYS: &[(&str, fn() -> Vec<Value>, &[&str])] = &[
+    ("an agent attaches", || Room::new("").attach(), &["connected", "ide_connected", "roots"]),
+    ("a model attaches", || Room::new("").attach_at("/models"), &["model_connected"]),
+    ("an agent waits for consent", consent, &["consent", "connected", "closed"]),
+    (
+        "an agent asks",
+        asked,
+        &[
+            "permission_mode",
+            "diff",
+            "diff_closed",
+            "edit_expected",
+            "call",
+            "prompt",
+            "resource",
+            "notification",
+        ],
+    ),
+    ("an agent is gone", gone, &["call", "diff", "diff_closed", "call_ended", "closed"]),
+    ("edits", edits, &["edit_expected", "call", "edit_ended", "call"]),
+    ("forms", forms, &["form_answer", "form_answer", "form_answer", "form_answer"]),
+    ("the person", person, &["hidden", "truncated", "paused", "resumed", "status", "mention_expired"]),
+    (
+        "the loop",
+        the_loop,
+        &["lock_file", "lock_file", "gap", "status", "error", "problem", "stopping", "over"],
+    ),
+];
+
+#[test]
+fn every_event_of_the_table_happens() {
+    let mut missing: BTreeSet<&str> = EVENTS.iter().map(|row| row.name).collect();
+    // tests/it/listening.rs
+    missing.remove("listening");
+    for (name, way, expected) in WAYS {
+        let events = way();
+        let mut rest = names(&events).into_iter();
+        for wanted in *expected {
+            assert!(
+                rest.any(|seen| seen == *wanted),
+                "{name}: no {wanted} in its place: {:?}",
+                names(&events)
+            );
+            missing.remove(wanted);
+        }
+    }
+    assert_eq!(missing, BTreeSet::new(), "no way leads to these events");
+}
+
+fn consent() -> Vec<Value> {
+    let mut room = Room::new(r#","consent":true"#);
+    let mut events = room.attach();
+    assert_eq!(names(&events).iter().filter(|name| **name == "connected").count(), 0, "it waits");
+    events.extend(room.command(r#"{"cmd":"allow","conn":1}"#).unwrap());
+    events.extend(room.command(r#"{"cmd":"disconnect","conn":1}"#).unwrap());
+    events
+}
+
+fn asked() -> Vec<Value> {
+    let mut room = Room::new(r#","prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
+    room.attach();
+    let client = room.client(0);
+    client.call(&SetPermissionMode::new("plan")).unwrap();
+    let diff = client.call(&OpenDiff::new("/x/a", "", "t")).unwrap();
+    client.cancel(diff.id(), None);
+    client.call(&diagnostics(Some("file:///w/a"))).unwrap();
+    client.get_prompt(&GetPrompt::new("p")).unwrap();
+    client.read_resource(&ReadResource::new("n://1")).unwrap();
+    client.notify::<()>("x/y", None).unwrap();
+    let events = room.settle();
+    let diff = events.iter().find(|event| event["event"] == "diff").unwrap();
+    assert_eq!(diff["outside"], json!(true));
+    let edit = events.iter().find(|event| event["event"] == "edit_expected").unwrap();
+    let call = events.iter().find(|event| event["event"] == "call").unwrap();
+    assert_eq!(edit["edit"], call["call"], "the edit has the number of its call");
+    events
+}
+
+fn gone() -> Vec<Value> {
+    let mut room = Room::new("");
+    room.attach();
+    room.client(0).call(&GetOpenEditors).unwrap();
+    room.client(0).call(&OpenDiff::new("/w/a", "", "t")).unwrap();
+    let mut events = room.settle();
+    let mut ends = room.cut(0);
+    assert_eq!(ends.last().unwrap()["event"], json!("closed"), "the last event of an agent");
+    ends.sort_by_key(|event| u8::from(event["event"] != "diff_closed"));
+    events.append(&mut ends);
+    events
+}
+
+fn edits() -> Vec<Value> {
+    let mut room = Room::new("");
+    room.attach();
+    room.client(0).call(&diagnostics(Some("file:///w/a"))).unwrap();
+    let mut events = room.settle();
+    room.quiet(r#"{"cmd":"respond","call":1,"result":[]}"#);
+    room.client(0).call(&diagnostics(None)).unwrap();
+    events.extend(room.settle());
+    assert_eq!(events.last().unwrap()["call"], json!(2));
+    events
+}
+
+fn forms() -> Vec<Value> {
+    let mut room = Room::new("");
+    room.attach();
+    let ask = format!(r#"{{"cmd":"form","form":{FORM},"within":1000}}"#);
+    let mut events = Vec::new();
+    for answer in
+        [Some(FormAnswer::Accepted([("a".into(), "x".into())].into())), Some(FormAnswer::Declined), None]
+    {
+        room.agents[0].events.clear();
+        room.quiet(&ask);
+        let call = room.agents[0].events.iter().find_map(|event| match event {
+            ide_mcp::ide::ClientEvent::Form { call, .. } => Some(*call),
+            _ => None,
+        });
+        match answer {
+            Some(answer) => room.client(0).answer_form(call.unwrap(), &answer).unwrap(),
+            None => drop(room.wait(999)),
+        }
+        events.extend(room.wait(1));
+    }
+    assert_eq!(
+        (&events[0]["action"], &events[0]["content"], &events[0]["line"]),
+        (&json!("accept"), &json!({"a": "x"}), &json!(1))
+    );
+    assert_eq!((&events[1]["action"], &events[2]["line"]), (&json!("decline"), &json!(3)));
+    assert!(events[2]["error"].as_str().unwrap().contains("in time"), "{events:?}");
+    room.quiet(&ask);
+    events.extend(room.command(r#"{"cmd":"cancel","line":4}"#).unwrap());
+    assert!(events[3]["error"].as_str().unwrap().contains("cancelled"), "{events:?}");
+    assert_eq!(room.refused(r#"{"cmd":"cancel","line":4}"#), "`line` 4 has no open form");
+    events
+}
+
+fn person() -> Vec<Value> {
+    let mut room = Room::new("");
+    let select = |path: &str, len: usize| {
+        format!(
+            r#"{{"cmd":"select","path":"{path}","start":[0,0],"end":[0,1],"text":"{}"}}"#,
+            "x".repeat(len)
+        )
+    };
+    let mut events = vec![room.one(&select("/w/.env", 1)), room.one(&select("/w/a", (256 << 10) + 1))];
+    room.quiet(&select("/w/a", 256 << 10));
+    room.quiet(r#"{"cmd":"mention","path":"/w/a"}"#);
+    events.push(room.one(r#"{"cmd":"pause"}"#));
+    room.quiet(&select("/w/.env", 1));
+    events.push(room.one(r#"{"cmd":"resume"}"#));
+    events.push(room.one(r#"{"cmd":"status"}"#));
+    events.extend(room.wait(31_000));
+    events
+}
+
+fn the_loop() -> Vec<Value> {
+    let mut room = Room::new("");
+    room.attach();
+    room.editor.on_lock_file(LockFileEvent::Lost);
+    room.editor.on_lock_file(LockFileEvent::Failed { error: "e".into() });
+    let mut events = room.settle();
+    room.editor.set_taking_events(false);
+    room.command(r#"{"cmd":"pause"}"#).unwrap();
+    room.editor.set_taking_events(true);
+    events.extend(room.settle());
+    room.editor.command_line(room.now, 9, b"{");
+    events.extend(room.settle());
+    events.extend(invalid_message(&mut room));
+    room.editor.shutdown(room.now, "SIGTERM");
+    events.extend(room.settle());
+    events
+}
+
+/// Connects a client by hand, which sends a text that is no message.
+fn invalid_message(room: &mut Room) -> Vec<Value> {
+    let conn = room.editor.connect(room.now);
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         Sec-WebSocket-Protocol: mcp\r\nX-Claude-Code-Ide-Authorization: {TOKEN}\r\n\r\n"
+    );
+    room.editor.feed(room.now, conn, head.as_bytes());
+    room.settle();
+    // A text of one byte, with the mask zero.
+    room.editor.feed(room.now, conn, &[0x81, 0x81, 0, 0, 0, 0, b'x']);
+    let events = room.settle();
+    room.editor.remove(room.now, conn);
+    room.settle();
+    events
+}
+
+fn diagnostics(uri: Option<&str>) -> GetDiagnostics {
+    GetDiagnostics::new(uri.map(Into::into))
+}

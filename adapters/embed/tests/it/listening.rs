@@ -1,0 +1,143 @@
+//! The editor that listens, over real sockets and a real disk.
+
+use crate::support::checked;
+use ide_mcp::ide::{GetOpenEditors, LockFile};
+use ide_mcp_blocking::{Agent, AgentOptions};
+use ide_mcp_embed::ListeningEditor;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use std::{fs, process, thread};
+
+/// A folder of a test, which is removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ide-mcp-embed-{}-{number}", process::id()));
+        fs::create_dir_all(path.join("w")).unwrap();
+        Self(path)
+    }
+
+    fn config(&self, more: &str) -> String {
+        let folder = self.0.join("w");
+        let (folder, locks) = (folder.to_str().unwrap(), self.0.join("ide"));
+        format!(
+            r#"{{"name":"E","folders":[{folder:?}],"tools":["getOpenEditors"],"lock_dir":{locks:?}{more}}}"#
+        )
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Takes turns until an event has this name, and returns the event.
+fn until(editor: &mut ListeningEditor, name: &str) -> Value {
+    for _ in 0..10_000 {
+        while let Some(event) = editor.next_event() {
+            let event = checked(&event);
+            if event["event"] == name {
+                return event;
+            }
+        }
+        assert!(!editor.is_over(), "no {name}");
+        editor.dispatch_within(Some(Duration::from_secs(10))).unwrap();
+    }
+    panic!("no {name}");
+}
+
+#[test]
+fn agent_is_answered_over_sockets() {
+    let folder = Folder::new();
+    let mut editor = ListeningEditor::open(&folder.config(r#","pid":1"#)).unwrap();
+    let listening = until(&mut editor, "listening");
+    let lock = Path::new(listening["lock"].as_str().unwrap()).to_owned();
+    assert_eq!(LockFile::parse(&fs::read_to_string(&lock).unwrap()).unwrap().pid, Some(1));
+    let port = listening["port"].to_string();
+    assert_eq!(listening["environment"]["CLAUDE_CODE_SSE_PORT"], json!(port));
+    let options = AgentOptions::new("agent", "1").lock_file(&lock).permit_dead_process();
+    let agent = thread::spawn(move || {
+        let mut agent = Agent::attach(options).unwrap();
+        agent.call(&GetOpenEditors).unwrap()
+    });
+    let call = until(&mut editor, "call");
+    editor.command_line(
+        1,
+        format!(r#"{{"cmd":"respond","call":{},"result":{{"tabs":[]}}}}"#, call["call"]).as_bytes(),
+    );
+    until(&mut editor, "closed");
+    assert!(agent.join().unwrap().tabs.is_empty());
+    editor.command(2, r#"{"cmd":"quit"}"#).unwrap();
+    until(&mut editor, "over");
+    assert!(!lock.exists());
+}
+
+#[test]
+fn earlier_run_gives_port_and_token() {
+    let folder = Folder::new();
+    let mut first = ListeningEditor::open(&folder.config("")).unwrap();
+    let listening = until(&mut first, "listening");
+    let lock = listening["lock"].as_str().unwrap().to_owned();
+    let token = |lock: &str| LockFile::parse(&fs::read_to_string(lock).unwrap()).unwrap().auth_token.unwrap();
+    let (kept, text) = (token(&lock), fs::read_to_string(&lock).unwrap());
+    drop(first);
+    // A sidecar that was killed leaves its lock file.
+    fs::write(&lock, text).unwrap();
+    let resume = folder.config(&format!(r#","resume":{lock:?}"#));
+    let mut second = ListeningEditor::open(&resume).unwrap();
+    let again = until(&mut second, "listening");
+    assert_eq!((&again["port"], &again["lock"]), (&listening["port"], &listening["lock"]));
+    if cfg!(target_os = "linux") {
+        assert!(token(&lock).matches(Some(kept.as_bytes())));
+    }
+    drop(second);
+    assert!(!Path::new(&lock).exists());
+    let mut third = ListeningEditor::open(&resume).unwrap();
+    assert_eq!(
+        until(&mut third, "listening")["event"],
+        json!("listening"),
+        "without the file it starts anew"
+    );
+}
+
+#[test]
+fn folders_change_the_lock_file() {
+    let folder = Folder::new();
+    let mut editor = ListeningEditor::open(&folder.config("")).unwrap();
+    let lock = until(&mut editor, "listening")["lock"].as_str().unwrap().to_owned();
+    editor.command(1, r#"{"cmd":"folders","folders":["/"]}"#).unwrap();
+    assert_eq!(LockFile::parse(&fs::read_to_string(&lock).unwrap()).unwrap().workspace_folders, ["/"]);
+    let long = "x".repeat(LockFile::MAX_FOLDERS_LEN);
+    let error = editor.command(2, &format!(r#"{{"cmd":"folders","folders":["/{long}"]}}"#)).unwrap_err();
+    assert_eq!(error.kind(), ide_mcp_embed::CommandErrorKind::Io, "{error}");
+}
+
+#[test]
+fn handle_ends_the_wait() {
+    let folder = Folder::new();
+    let mut editor = ListeningEditor::open(&folder.config("")).unwrap();
+    let handle = editor.handle();
+    let other = thread::spawn(move || handle.with(|_, _| {}).is_ok());
+    editor.dispatch_within(None).unwrap();
+    // The work runs in this turn or in the next.
+    editor.dispatch_within(Some(Duration::from_millis(100))).unwrap();
+    assert!(other.join().unwrap());
+}
+
+#[test]
+fn unusable_configuration_does_not_listen() {
+    let folder = Folder::new();
+    let message = ListeningEditor::open("{}").unwrap_err().to_string();
+    assert!(message.contains("`name` is missing"), "{message}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let message =
+        ListeningEditor::open(&folder.config(&format!(r#","port":{port}"#))).unwrap_err().to_string();
+    assert!(message.contains(&format!("cannot listen on port {port}")), "{message}");
+}

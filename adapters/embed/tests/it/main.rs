@@ -1,0 +1,18 @@
+//! The vocabulary of editors in other languages: the table, each command and each event, and its limits.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test states what it expects"
+)]
+
+mod calls;
+mod commands;
+mod config;
+mod events;
+#[cfg(feature = "listen")]
+mod listening;
+mod page;
+mod random;
+mod support;

@@ -1,0 +1,149 @@
+//! Random commands, right and wrong: no command panics, and each has one effect or one error.
+
+use crate::support::Room;
+use arbitrary::Unstructured;
+use ide_mcp::ide::{ClientEvent, GetOpenEditors, OpenDiff};
+use ide_mcp_embed::{COMMANDS, Row};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+#[test]
+fn random_commands_have_one_effect() {
+    arbtest::arbtest(|u| {
+        let mut room = Room::new(r#","prompts":[{"name":"p"}]"#);
+        room.attach();
+        let mut asked = 0;
+        for _ in 0..u.int_in_range(1..=24)? {
+            match u.int_in_range(0..=9)? {
+                0 => asked += usize::from(room.client(0).call(&OpenDiff::new("/w/a", "x", "t")).is_ok()),
+                1 => asked += usize::from(room.client(0).call(&GetOpenEditors).is_ok()),
+                2 => drop(room.wait(u.int_in_range(0..=400)?)),
+                _ => act(&mut room, u)?,
+            }
+            room.settle();
+        }
+        let mut ends = BTreeMap::new();
+        for event in &room.agents[0].events {
+            if let ClientEvent::Outcome { request, .. } = event {
+                *ends.entry(*request).or_insert(0) += 1;
+            }
+        }
+        assert!(ends.len() <= asked && ends.values().all(|count| *count == 1), "{ends:?} of {asked}");
+        Ok(())
+    })
+    .budget_ms(4_000);
+}
+
+/// The events by which other things end together with a command.
+const ENDS: &[&str] = &["call_ended", "closed", "diff_closed", "form_answer", "over"];
+
+/// Executes a random command, and compares the state before and after.
+fn act(room: &mut Room, u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
+    let command = command(u)?;
+    if room.editor.is_over() {
+        return Ok(());
+    }
+    room.settle();
+    let before = state(room);
+    room.editor.command_line(room.now, 7, command.as_bytes());
+    let unsent: usize = room.agents.iter().map(|agent| room.editor.outgoing(agent.conn).len()).sum();
+    let mut events = Vec::new();
+    while let Some(event) = room.editor.next_event() {
+        events.push(crate::support::checked(&event));
+    }
+    let errors = events.iter().filter(|event| event["event"] == "error").count();
+    match errors {
+        0 => {
+            let own = events.iter().filter(|event| !ENDS.iter().any(|end| event["event"] == *end)).count();
+            assert!(own <= 1, "{command}: {events:?}");
+            room.settle();
+        }
+        1 => {
+            assert_eq!(
+                (events.len(), &events[0]["line"], unsent),
+                (1, &json!(7), 0),
+                "{command}: {events:?}"
+            );
+            // A call that has ended is forgotten: an error can report this end.
+            if !events[0]["message"].as_str().unwrap().contains("has ended") {
+                room.settle();
+                assert_eq!(state(room), before, "{command}: {events:?}");
+            }
+        }
+        _ => panic!("{command}: {events:?}"),
+    }
+    Ok(())
+}
+
+fn state(room: &mut Room) -> Value {
+    room.command(r#"{"cmd":"status"}"#).map_or(Value::Null, |mut events| {
+        let mut status = events.pop().unwrap_or_default();
+        status["line"] = Value::Null;
+        status
+    })
+}
+
+/// Returns a command whose members most often have the right kind.
+fn command(u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
+    if u.ratio(1, 16)? {
+        return Ok(String::from_utf8_lossy(u.bytes(u.len().min(20))?).into_owned());
+    }
+    let row = u.choose(COMMANDS)?;
+    // `quit` ends most scripts too early.
+    let row = if row.name == "quit" && u.ratio(3, 4)? { &COMMANDS[0] } else { row };
+    let mut members = vec![format!(r#""cmd":"{}""#, row.name)];
+    for name in chosen(row, u)? {
+        members.push(format!(r#""{name}":{}"#, value(row, name, u)?));
+    }
+    Ok(format!("{{{}}}", members.join(",")))
+}
+
+fn chosen(row: &Row, u: &mut Unstructured<'_>) -> arbitrary::Result<Vec<&'static str>> {
+    let mut names = Vec::new();
+    for member in row.members {
+        if member.is_required && !u.ratio(1, 32)? || u.ratio(1, 2)? {
+            names.push(member.name);
+        }
+    }
+    if u.ratio(1, 32)? {
+        names.push("unknown");
+    }
+    Ok(names)
+}
+
+fn value(row: &Row, name: &str, u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
+    const ANY: &[&str] = &[
+        "null",
+        "true",
+        "-1",
+        "18446744073709551616",
+        "1e999",
+        "\"\\u0000\\u2028𝒳\"",
+        "[]",
+        "[[[]]]",
+        "{}",
+        "{\"a\":{\"b\":[1]}}",
+    ];
+    let kind = row.members.iter().find(|member| member.name == name).map_or("", |member| member.kind);
+    if kind.is_empty() || u.ratio(1, 12)? {
+        return Ok((*u.choose(ANY)?).to_owned());
+    }
+    Ok(match kind {
+        "a text" => (*u.choose(&[r#""/w/a""#, r#""/w/.env""#, r#""""#, r#""x\u2028\n""#])?).into(),
+        "a number" => u.int_in_range(0..=9)?.to_string() + ".5",
+        "a list of a line and a UTF-16 column, from 0" | "a list of the first and the last line, from 0" => {
+            format!("[{},{}]", u.arbitrary::<u32>()?, u.arbitrary::<u8>()?)
+        }
+        "a list of texts" => r#"["/w","file:///w/a"]"#.into(),
+        "a list of objects" => (*u.choose(&["[]", r#"[{"name":"n"}]"#, r#"[{"uri":"u"}]"#])?).into(),
+        "a list of the names of tools" => r#"["openDiff","getOpenEditors"]"#.into(),
+        "`accept` or `reject`" => (*u.choose(&[r#""accept""#, r#""reject""#])?).into(),
+        "JSON" => (*u.choose(&[
+            r#""OK""#,
+            r#"{"tabs":[]}"#,
+            r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#,
+        ])?)
+        .into(),
+        _ => u.int_in_range(0..=6)?.to_string(),
+    })
+}

@@ -1,0 +1,189 @@
+//! An editor and agents in memory, in virtual time.
+
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
+use ide_mcp::mcp::{Implementation, Root};
+use ide_mcp::rpc::SessionId;
+use ide_mcp::testing::Random;
+use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp_embed::{CommandError, EVENTS, Editor, Event};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+pub(crate) const TOKEN: &str = "0123456789abcdef";
+
+/// A configuration with most members; `more` are further members, each with a comma before.
+pub(crate) fn config(more: &str) -> String {
+    format!(
+        r#"{{"name":"E","folders":["/w"],"port":4711,"token":"{TOKEN}","tools":["openDiff","getDiagnostics","openFile","getOpenEditors","executeCode"]{more}}}"#
+    )
+}
+
+/// An editor and its agents.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub(crate) editor: Editor,
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) now: Time,
+    lines: u64,
+}
+
+/// An agent and its connection.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    pub(crate) conn: u64,
+    pub(crate) client: Client,
+    pub(crate) events: Vec<ClientEvent>,
+    is_linked: bool,
+}
+
+impl Room {
+    pub(crate) fn new(more: &str) -> Self {
+        let editor = Editor::new(&config(more)).unwrap();
+        Self { editor, agents: Vec::new(), now: Time::ZERO, lines: 0 }
+    }
+
+    /// Adds an agent with this target, and returns the events of its attachment.
+    pub(crate) fn attach_at(&mut self, target: &str) -> Vec<Value> {
+        let info = Implementation::new("agent", "1");
+        let mut config =
+            ClientConfig::new(info, 4711, Some(ide_mcp::ide::AuthToken::from_text(TOKEN).unwrap()));
+        (config.pid, config.target) = (Some(77), target.into());
+        (config.mcp.roots, config.mcp.elicitation) = (Some(vec![Root::new("file:///w")]), true);
+        let seed = self.agents.len() as u64;
+        let client = Client::new(config, Random::new(seed), SessionId::new(seed), self.now).unwrap();
+        let conn = self.editor.connect(self.now);
+        self.agents.push(Agent { conn, client, events: Vec::new(), is_linked: true });
+        self.settle()
+    }
+
+    pub(crate) fn attach(&mut self) -> Vec<Value> {
+        self.attach_at("/")
+    }
+
+    pub(crate) fn client(&mut self, at: usize) -> &mut Client {
+        &mut self.agents[at].client
+    }
+
+    /// Cuts the connection of an agent, and returns the events.
+    pub(crate) fn cut(&mut self, at: usize) -> Vec<Value> {
+        self.agents[at].is_linked = false;
+        self.editor.remove(self.now, self.agents[at].conn);
+        self.settle()
+    }
+
+    /// Moves bytes and events until nothing happens any more, and returns the events of the editor.
+    pub(crate) fn settle(&mut self) -> Vec<Value> {
+        let mut seen = Vec::new();
+        loop {
+            let mut is_idle = true;
+            self.editor.tick(self.now);
+            while let Some(event) = self.editor.next_event() {
+                is_idle = false;
+                seen.push(checked(&event));
+            }
+            while self.editor.next_output().is_some() {}
+            for agent in self.agents.iter_mut().filter(|agent| agent.is_linked) {
+                let out = self.editor.outgoing(agent.conn).to_vec();
+                self.editor.sent(agent.conn, out.len());
+                agent.client.feed(self.now, &out);
+                agent.client.tick(self.now);
+                while let Some(event) = agent.client.poll_event() {
+                    agent.events.push(event);
+                    is_idle = false;
+                }
+                let back = agent.client.outgoing().to_vec();
+                agent.client.sent(back.len());
+                self.editor.feed(self.now, agent.conn, &back);
+                is_idle &= out.is_empty() && back.is_empty();
+                if self.editor.is_done(agent.conn) {
+                    agent.is_linked = false;
+                    self.editor.remove(self.now, agent.conn);
+                    is_idle = false;
+                }
+            }
+            if is_idle {
+                return seen;
+            }
+        }
+    }
+
+    /// Lets a time pass, and returns the events.
+    pub(crate) fn wait(&mut self, millis: u64) -> Vec<Value> {
+        let end = self.now.saturating_add(Duration::from_millis(millis));
+        let mut seen = Vec::new();
+        loop {
+            let clients = self.agents.iter().filter(|agent| agent.is_linked);
+            let due = clients.filter_map(|agent| agent.client.deadline()).chain(self.editor.deadline()).min();
+            self.now = due.filter(|due| *due < end).unwrap_or(end).max(self.now);
+            seen.extend(self.settle());
+            if self.now >= end {
+                return seen;
+            }
+            self.now = self.now.saturating_add(Duration::from_millis(1)).min(end);
+        }
+    }
+
+    /// Executes a command, and returns the events.
+    pub(crate) fn command(&mut self, command: &str) -> Result<Vec<Value>, CommandError> {
+        self.lines += 1;
+        self.editor.command(self.now, self.lines, command)?;
+        Ok(self.settle())
+    }
+
+    /// Executes a command, and returns the only event.
+    pub(crate) fn one(&mut self, command: &str) -> Value {
+        let events = self.command(command).unwrap_or_else(|error| panic!("{command}: {error}"));
+        assert_eq!(events.len(), 1, "{command}: {events:?}");
+        events.into_iter().next().unwrap()
+    }
+
+    /// Executes a command that has no event.
+    pub(crate) fn quiet(&mut self, command: &str) {
+        let events = self.command(command).unwrap_or_else(|error| panic!("{command}: {error}"));
+        assert_eq!(events, [Value::Null; 0], "{command}");
+    }
+
+    pub(crate) fn refused(&mut self, command: &str) -> String {
+        self.command(command).unwrap_err().to_string()
+    }
+
+    /// Returns the latest outcome of a request of an agent as text.
+    pub(crate) fn outcome(&self, at: usize) -> String {
+        let outcome = self.agents[at].events.iter().rev().find_map(|event| match event {
+            ClientEvent::Outcome { outcome, .. } => Some(outcome),
+            _ => None,
+        });
+        match outcome.unwrap() {
+            ide_mcp::mcp::Outcome::Result(raw) => raw.get().to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+/// Returns an event as JSON, which has the members of its row in the table, in one line.
+pub(crate) fn checked(event: &Event) -> Value {
+    let text = event.to_json();
+    assert!(!text.contains(['\n', '\r']), "{text}");
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let row = EVENTS.iter().find(|row| row.name == event.name()).unwrap();
+    let object: &Map<String, Value> = value.as_object().unwrap();
+    for member in row.members {
+        assert!(
+            object.contains_key(member.name) || !member.is_required,
+            "{} has no {}",
+            row.name,
+            member.name
+        );
+        assert_eq!(event.member(member.name).is_some(), object.contains_key(member.name));
+    }
+    for name in object.keys() {
+        let is_known = name == "event" || row.members.iter().any(|member| member.name == name);
+        assert!(is_known, "{name} is not in the row {}", row.name);
+    }
+    value
+}
+
+/// Returns the names of events.
+pub(crate) fn names(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["event"].as_str().unwrap()).collect()
+}
