@@ -19,6 +19,8 @@ mod editor;
 mod mcp_config;
 #[cfg(feature = "replay")]
 mod replay;
+#[cfg(feature = "sidecar")]
+mod sidecar;
 #[cfg_attr(
     not(all(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap")),
     allow(dead_code, unused_imports, reason = "a command alone uses a part of the shared code")
@@ -55,6 +57,7 @@ commands:
   bridge       offer the tools of a running editor to any MCP client
   mcp-config   write the file by which an agent gives the tools of a running
                editor to its model
+  sidecar      let agents attach to an editor that starts this process
   completions  print the completions of these commands for a shell
   help NAME    print the help of a command, or a page: headless, scripts,
                search, models
@@ -95,6 +98,8 @@ const COMMANDS: &[Command] = &[
     Command { program: &bridge::PROGRAM, main: bridge::main },
     #[cfg(feature = "mcp-config")]
     Command { program: &mcp_config::PROGRAM, main: mcp_config::main },
+    #[cfg(feature = "sidecar")]
+    Command { program: &sidecar::PROGRAM, main: sidecar::main },
     Command { program: &completions::PROGRAM, main: completions::main },
 ];
 

@@ -22,6 +22,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("replay", include_str!("replay/options.rs")),
     ("bridge", include_str!("bridge/options.rs")),
     ("mcp-config", include_str!("mcp_config/options.rs")),
+    ("sidecar", include_str!("sidecar/options.rs")),
     ("completions", include_str!("completions/mod.rs")),
 ];
 

@@ -29,7 +29,7 @@ mod program;
 mod progress;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config"))]
 mod shell;
-#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
+#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "sidecar", feature = "tap"))]
 mod signals;
 #[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod transcript;
@@ -57,6 +57,8 @@ pub(crate) use progress::Progress;
 pub(crate) use shell::quoted;
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 pub(crate) use signals::on_signal;
+#[cfg(feature = "sidecar")]
+pub(crate) use signals::on_signals;
 #[cfg(any(feature = "doctor", feature = "tap"))]
 pub(crate) use wall_clock::unix_ms;
 pub(crate) use writer::{MOST_WAITING, Writer};

@@ -109,6 +109,12 @@ impl Writer {
         self.shared.changed.notify_all();
     }
 
+    /// Returns true if [`put`](Self::put) does not wait.
+    pub(crate) fn has_room(&self) -> bool {
+        let state = self.shared.lock();
+        state.waiting <= self.most || state.failure.is_some()
+    }
+
     /// Returns true if the queue is empty and written.
     pub(crate) fn is_idle(&self) -> bool {
         self.shared.lock().waiting == 0

@@ -19,8 +19,18 @@ fn bash_completes_words_and_values() {
     place.write("completions.bash", &script);
     place.write("my file.lock", "");
     fs::create_dir(place.project().join("my folder")).unwrap();
-    let commands =
-        ["editor", "agent", "doctor", "tap", "replay", "bridge", "mcp-config", "completions", "help"];
+    let commands = [
+        "editor",
+        "agent",
+        "doctor",
+        "tap",
+        "replay",
+        "bridge",
+        "mcp-config",
+        "sidecar",
+        "completions",
+        "help",
+    ];
     let bridge = ["--lock", "--port", "--cwd", "--dead-process", "--trust-port", "-h", "--help"];
     let rows: &[(&str, &[&str], &[&str])] = &[
         ("the first word", &[""], &commands),

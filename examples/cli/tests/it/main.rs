@@ -32,6 +32,7 @@ mod mcp_config;
 mod messages;
 mod peers;
 mod screen;
+mod sidecar;
 mod soak;
 mod support;
 mod tap;

@@ -338,6 +338,10 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     #[cfg(unix)]
     pub fn terminate(&self) {
         self.signal(rustix::process::Signal::TERM);
@@ -350,7 +354,7 @@ impl Process {
     }
 
     #[cfg(unix)]
-    fn signal(&self, signal: rustix::process::Signal) {
+    pub fn signal(&self, signal: rustix::process::Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
         rustix::process::kill_process(pid, signal).unwrap();
     }

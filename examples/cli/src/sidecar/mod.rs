@@ -1,0 +1,163 @@
+//! The sidecar of an editor that is not written in Rust: lines of JSON on standard input and standard output.
+//!
+//! ```text
+//!  stdin ──▶ thread ──▶ one line at a time ──▶ loop: ListeningEditor ──▶ at most 16 MiB ──▶ thread ──▶ stdout
+//!  signals ─▶ thread ──────────────────────────▲
+//! ```
+//!
+//! Invariant: the loop never waits for standard output. While more than [`MOST_WAITING`] bytes wait, events are left
+//! out, and each call of an agent is answered with a failure.
+
+mod input;
+mod options;
+
+use crate::support::{FAILED, MOST_WAITING, NOT_BEGUN, Program, Writer, complain, json_line, on_signals};
+use ide_mcp_embed::{Event, ListeningEditor, MAX_COMMAND};
+use input::{Line, Lines};
+use lexopt::Parser;
+use options::Options;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::{self, BufRead};
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+pub(crate) const PROGRAM: Program = Program::new("sidecar", "ide-mcp sidecar", options::USAGE);
+
+/// The time after which the loop looks for room for events, while there is none.
+const LOOK_FOR_ROOM: Duration = Duration::from_millis(100);
+
+/// The time limit for the last events to be read: that of a close handshake.
+const AT_THE_END: Duration = Duration::from_secs(2);
+
+pub(crate) fn main(parser: Parser) -> ExitCode {
+    PROGRAM.main(parser, Options::parse, |Options| run())
+}
+
+fn run() -> ExitCode {
+    // Ctrl-C in the terminal of an editor is for the editor. The handler lasts as long as the process.
+    let ignored = on_signals(&[SIGINT], |_| true);
+    let mut lines = Lines::new(io::BufReader::new(io::stdin()), MAX_COMMAND);
+    let opened = ignored.map_err(|error| error.to_string()).and_then(|()| open(&mut lines));
+    let done = match opened {
+        Ok(editor) => Sidecar::start(editor, lines).and_then(Sidecar::run),
+        Err(message) => {
+            let event = Event::Error { line: Some(1), message: message.clone() };
+            // The complaint has the same text.
+            let _ = json_line(&event).and_then(|line| crate::support::write_line(&line));
+            return PROGRAM.end(NOT_BEGUN, &message);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => PROGRAM.end(FAILED, &error.to_string()),
+    }
+}
+
+/// Reads the configuration, and listens.
+fn open(lines: &mut Lines<impl BufRead>) -> Result<ListeningEditor, String> {
+    let text = match lines.next().1 {
+        Line::Text(text) => String::from_utf8(text).map_err(|_| "the configuration is not UTF-8")?,
+        Line::TooLong => return Err(too_long()),
+        Line::End(reason) => return Err(format!("the configuration is missing: {reason}")),
+    };
+    ListeningEditor::open(&text).map_err(|error| error.to_string())
+}
+
+fn too_long() -> String {
+    format!("the line has more than {MAX_COMMAND} bytes")
+}
+
+struct Sidecar {
+    editor: ListeningEditor,
+    lines: Receiver<(u64, Line)>,
+    signals: Receiver<i32>,
+    writer: Writer,
+}
+
+impl Sidecar {
+    fn start(
+        mut editor: ListeningEditor,
+        mut lines: Lines<impl BufRead + Send + 'static>,
+    ) -> io::Result<Self> {
+        let handle = editor.handle();
+        // Only the wake-up counts, and an error means that the loop is over.
+        let wake = move || {
+            let _ = handle.with(|_, _| ());
+        };
+        let (signal, signals) = mpsc::channel();
+        let after_signal = wake.clone();
+        on_signals(&[SIGTERM, SIGHUP], move |number| {
+            let is_sent = signal.send(number).is_ok();
+            after_signal();
+            is_sent
+        })?;
+        // One line at a time: a line can have 96 MiB.
+        let (line, taken) = mpsc::sync_channel(1);
+        let after_line = wake.clone();
+        thread::spawn(move || {
+            loop {
+                let next = lines.next();
+                let is_last = matches!(next.1, Line::End(_));
+                if line.send(next).is_err() {
+                    return;
+                }
+                after_line();
+                if is_last {
+                    return;
+                }
+            }
+        });
+        let writer = Writer::new(io::stdout(), MOST_WAITING, wake);
+        Ok(Self { editor, lines: taken, signals, writer })
+    }
+
+    fn run(mut self) -> io::Result<()> {
+        loop {
+            self.take_input();
+            self.write_events()?;
+            if self.editor.is_over() {
+                break;
+            }
+            if let Some(error) = self.writer.failure() {
+                complain(PROGRAM.name(), &format!("standard output cannot be written: {error}"));
+                self.editor.shutdown("standard output cannot be written");
+            }
+            let has_room = self.writer.has_room();
+            self.editor.set_taking_events(has_room);
+            self.editor.dispatch_within((!has_room).then_some(LOOK_FOR_ROOM))?;
+        }
+        while let Some(event) = self.editor.next_event() {
+            self.writer.put(line(&event)?, AT_THE_END)?;
+        }
+        self.writer.flush(AT_THE_END)
+    }
+
+    fn take_input(&mut self) {
+        if let Ok(number) = self.signals.try_recv() {
+            self.editor.shutdown(if number == SIGHUP { "SIGHUP" } else { "SIGTERM" });
+        }
+        while let Ok((number, line)) = self.lines.try_recv() {
+            match line {
+                Line::Text(text) => self.editor.command_line(number, &text),
+                Line::TooLong => self.editor.fail(Some(number), too_long()),
+                Line::End(reason) => self.editor.shutdown(&reason),
+            }
+        }
+    }
+
+    /// Passes the events to the thread that writes them, as long as there is room. After a failure the events are
+    /// dropped.
+    fn write_events(&mut self) -> io::Result<()> {
+        while self.writer.has_room() {
+            let Some(event) = self.editor.next_event() else { break };
+            let _ = self.writer.put(line(&event)?, Duration::ZERO);
+        }
+        Ok(())
+    }
+}
+
+fn line(event: &Event) -> io::Result<Vec<u8>> {
+    json_line(event).map(|line| (line + "\n").into_bytes())
+}

@@ -1,0 +1,123 @@
+//! An editor that does not read its events.
+
+use super::config;
+use crate::support::{Place, Process};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::ChildStdout;
+use std::time::{Duration, Instant};
+
+/// Starts a sidecar whose output the test has read up to `listening`.
+fn unread(place: &Place) -> (Process, BufReader<ChildStdout>) {
+    let (mut process, out) = Process::spawn_unread("sidecar", &mut place.command("sidecar", &[]));
+    process.send_line(&config(place, &json!({})));
+    let mut out = BufReader::with_capacity(1, out);
+    assert_eq!(next(&mut out)["event"], "listening");
+    (process, out)
+}
+
+fn next(out: &mut BufReader<ChildStdout>) -> Value {
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+/// Returns the resident memory of a process in MiB.
+#[cfg(target_os = "linux")]
+fn memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+/// Starts an agent that calls without an end.
+fn caller(place: &Place) -> Process {
+    let mut agent = place.agent(&["calls"]);
+    agent.send_line("getOpenEditors");
+    agent
+}
+
+#[test]
+fn other_agents_are_answered_in_time() {
+    let place = Place::new("sidecar-stopped");
+    let (sidecar, _out) = unread(&place);
+    let mut proposer = place.agent(&["calls"]);
+    proposer.propose("t", &"x".repeat(4 << 20));
+    let mut other = caller(&place);
+    let began = Instant::now();
+    other.send_line("getDiagnostics {\"uri\":\"file:///a\"}");
+    let outcome = other.event("outcome");
+    assert_eq!(
+        (&outcome["line"], outcome["outcome"]["result"]["content"][0]["text"].as_str()),
+        (&json!(2), Some("[]"))
+    );
+    // The deadline is 400 ms, and the rest is for a busy machine.
+    let late = began.elapsed();
+    assert!(late < Duration::from_secs(5), "{late:?}");
+    eprintln!("answered after {late:?}, {} MiB", memory(sidecar.id()));
+    assert!(memory(sidecar.id()) < 64);
+}
+
+#[test]
+fn memory_is_bounded_without_reader() {
+    const TEXT: usize = 4 << 20;
+    let place = Place::new("sidecar-bound");
+    let (mut sidecar, mut out) = unread(&place);
+    let text = "x".repeat(TEXT);
+    // 16 MiB wait, and the diff after them is the last one that is taken. Each agent sends a diff, and a call by
+    // whose outcome the diff has arrived.
+    let mut agents = Vec::new();
+    let refusal = loop {
+        let mut agent = place.agent(&["calls"]);
+        agent.propose("t", &text);
+        agent.send_line("getDiagnostics {\"uri\":\"file:///a\"}");
+        let outcome = agent.event("outcome");
+        agents.push(agent);
+        if outcome["line"] == 1 {
+            break outcome;
+        }
+        assert!(agents.len() < 12, "nothing is refused");
+    };
+    assert_eq!(refusal["outcome"]["error"]["code"], -32601, "{refusal}");
+    let held = memory(sidecar.id());
+    eprintln!("{held} MiB for diffs of 4 MiB that nobody reads");
+    assert!(held < 160, "{held} MiB");
+    // The editor goes on: all that waits, and then the gap and the status.
+    let mut diffs = 0;
+    let gap = loop {
+        let event = next(&mut out);
+        match event["event"].as_str().unwrap() {
+            "gap" => break event,
+            "diff" => diffs += 1,
+            _ => {}
+        }
+    };
+    assert!((4..=8).contains(&diffs), "{diffs}");
+    assert!(gap["calls"].as_u64().unwrap() >= 1, "{gap}");
+    let status = next(&mut out);
+    assert_eq!(status["event"], "status");
+    assert_eq!(status["calls"].as_array().unwrap().len(), diffs, "{status}");
+    assert_eq!(agents.len(), diffs + 1);
+    sidecar.terminate();
+    while next(&mut out)["event"] != "over" {}
+    assert_eq!(sidecar.end().0, Some(0));
+}
+
+#[test]
+fn end_does_not_wait_for_the_reader() {
+    let place = Place::new("sidecar-end");
+    let (mut sidecar, _out) = unread(&place);
+    let mut proposer = place.agent(&["calls"]);
+    proposer.propose("t", &"x".repeat(4 << 20));
+    // The event fills the pipe.
+    let mut other = caller(&place);
+    other.send_line("getDiagnostics {\"uri\":\"file:///a\"}");
+    other.event("outcome");
+    let lock = place.published("the sidecar", None);
+    sidecar.terminate();
+    proposer.until("outcome");
+    assert!(!lock.exists());
+    let (status, complaint) = sidecar.end();
+    assert_eq!(status, Some(1), "{complaint}");
+}
