@@ -109,6 +109,11 @@ impl Core {
         if verdict == Verdict::Reject && contents.is_some() {
             return Err(CommandError::invalid("answer: `contents` belongs to the verdict accept"));
         }
+        // The event `diff_closed` of a call that has ended meanwhile is still to come.
+        let id = self.call(number)?.id;
+        if host.call(id).tool().is_none() {
+            return Err(CommandError::gone(format!("`call` {number} has ended")));
+        }
         let Some(OpenCall { kind: CallKind::Diff { call, contents: proposed, tab }, .. }) =
             self.numbers.end(number)
         else {
@@ -184,17 +189,16 @@ impl Core {
         }
     }
 
-    /// Runs `act` on an open call. The call is over after success, and if it had ended before.
+    /// Runs `act` on an open call, which is over after success. The event of a call that has ended before is
+    /// still to come.
     fn finish(
         &mut self,
         number: u64,
         act: impl FnOnce(&OpenCall) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
-        let done = act(self.call(number)?);
-        if done.as_ref().err().is_none_or(|error| error.kind() == crate::CommandErrorKind::Gone) {
-            self.numbers.end(number);
-        }
-        done
+        act(self.call(number)?)?;
+        self.numbers.end(number);
+        Ok(())
     }
 
     fn call(&self, number: u64) -> Result<&OpenCall, CommandError> {

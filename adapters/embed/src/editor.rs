@@ -200,12 +200,13 @@ impl Editor {
         Ok(())
     }
 
-    /// Executes a command as [`command`](Self::command) does. An error becomes the event `error`.
+    /// Executes a command as [`command`](Self::command) does. An error becomes the event `error`, unless the
+    /// event `over` came before.
     pub fn command_line(&mut self, now: Time, line: u64, command: &[u8]) {
         let done = std::str::from_utf8(command)
             .map_err(|_| CommandError::invalid("the line is not UTF-8"))
             .and_then(|command| self.command(now, line, command));
-        if let Err(error) = done {
+        if let (Err(error), false) = (done, self.is_over) {
             self.core.put(Event::Error { line: Some(line), message: error.to_string() });
         }
     }

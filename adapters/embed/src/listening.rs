@@ -109,7 +109,8 @@ impl ListeningEditor {
         Ok(())
     }
 
-    /// Executes a command as [`command`](Self::command) does. An error becomes the event `error`.
+    /// Executes a command as [`command`](Self::command) does. An error becomes the event `error`, unless the
+    /// event `over` came before.
     pub fn command_line(&mut self, line: u64, command: &[u8]) {
         let done = std::str::from_utf8(command)
             .map_err(|_| CommandError::invalid("the line is not UTF-8"))
@@ -119,9 +120,11 @@ impl ListeningEditor {
         }
     }
 
-    /// Adds an event `error`.
+    /// Adds an event `error`, unless the event `over` came before.
     pub fn fail(&mut self, line: Option<u64>, message: String) {
-        self.core.put(Event::Error { line, message });
+        if !self.is_over {
+            self.core.put(Event::Error { line, message });
+        }
     }
 
     /// Leaves events out from now on, or takes them again. While events are left out, each call is answered

@@ -10,6 +10,7 @@
 mod calls;
 mod commands;
 mod config;
+mod corpus;
 mod events;
 #[cfg(feature = "listen")]
 mod listening;

@@ -1,0 +1,181 @@
+//! The lines of an editor in another language: the configuration, and then commands and acts of an agent.
+
+use ide_mcp::ide::{AuthToken, Client, ClientConfig, GetDiagnostics, GetOpenEditors, OpenDiff};
+use ide_mcp::mcp::{GetPrompt, Implementation, ReadResource};
+use ide_mcp::rpc::{RequestId, SessionId};
+use ide_mcp::testing::Random;
+use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp_embed::{EVENTS, Editor, Event, Value};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+const CONFIG: &str = r#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":["openDiff","getDiagnostics","getOpenEditors"],"prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]}"#;
+
+/// Checks that no line panics, that each command has no or one error with its number, that each event has the
+/// members of its row, and that each call ends once.
+///
+/// The first line is a configuration, or else the target has its own. A later line is a command, or, with `!` at
+/// its front, acts of an agent, one for each byte.
+pub fn command_lines(data: &[u8]) {
+    let mut lines = data.split(|byte| *byte == b'\n');
+    let first = lines.next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
+    // The configuration decides about the consent, the dialect and the port, so no agent attaches to its editor.
+    let of_line = Editor::new(first).ok();
+    let has_agent = of_line.is_none();
+    let Some(editor) = of_line.or_else(|| Editor::new(CONFIG).ok()) else { return };
+    let mut run = Run { editor, agent: None, now: Time::ZERO, open: BTreeSet::new(), is_over: false };
+    if has_agent {
+        run.attach();
+    }
+    for (line, number) in lines.zip(2..) {
+        match line.split_first() {
+            Some((b'!', acts)) => acts.iter().take(64).for_each(|act| run.act(*act)),
+            _ => run.command(number, line),
+        }
+    }
+    run.command(1, br#"{"cmd":"quit"}"#);
+    run.remove();
+    run.settle(None);
+    assert!(run.is_over && run.open.is_empty(), "{:?}", run.open);
+}
+
+struct Run {
+    editor: Editor,
+    agent: Option<Agent>,
+    now: Time,
+    /// The calls that have not ended, by the events and the commands.
+    open: BTreeSet<u64>,
+    is_over: bool,
+}
+
+struct Agent {
+    conn: u64,
+    client: Client,
+    requests: Vec<RequestId>,
+}
+
+impl Run {
+    fn attach(&mut self) {
+        let token = AuthToken::from_text("0123456789abcdef").ok();
+        let config = ClientConfig::new(Implementation::new("agent", "1"), 1, token);
+        let client = Client::new(config, Random::new(0), SessionId::new(0), self.now);
+        let conn = self.editor.connect(self.now);
+        self.agent = client.ok().map(|client| Agent { conn, client, requests: Vec::new() });
+        self.settle(None);
+    }
+
+    fn remove(&mut self) {
+        if let Some(agent) = self.agent.take() {
+            self.editor.remove(self.now, agent.conn);
+        }
+    }
+
+    fn command(&mut self, number: u64, line: &[u8]) {
+        self.editor.command_line(self.now, number, line);
+        // Before the events of the agent: their number is not known yet.
+        let mut events = Vec::new();
+        while let Some(event) = self.editor.next_event() {
+            events.push(event);
+        }
+        let errors = events.iter().filter(|event| matches!(event, Event::Error { .. })).count();
+        assert!(errors <= 1);
+        if let (0, false, Some(call)) = (errors, self.is_over, answered(line)) {
+            assert!(self.open.remove(&call), "{call} was answered and not open");
+        }
+        events.iter().for_each(|event| self.take(event, Some(number)));
+        self.settle(Some(number));
+    }
+
+    fn act(&mut self, act: u8) {
+        if act == b'c' {
+            self.remove();
+        } else if act.is_ascii_digit() {
+            self.now = self.now.saturating_add(Duration::from_millis(1 << (act - b'0')));
+        }
+        if let Some(agent) = &mut self.agent {
+            let client = &mut agent.client;
+            let asked = match act {
+                b'd' => client.call(&OpenDiff::new("/w/a", "text", "t")).map(|asked| asked.id()),
+                b'o' => client.call(&GetOpenEditors).map(|asked| asked.id()),
+                b'g' => client.call(&GetDiagnostics::new(Some("file:///w/a".into()))).map(|asked| asked.id()),
+                b'p' => client.get_prompt(&GetPrompt::new("p")).map(|asked| asked.id()),
+                b'r' => client.read_resource(&ReadResource::new("n://1")).map(|asked| asked.id()),
+                b'x' => {
+                    if let Some(last) = agent.requests.pop() {
+                        client.cancel(last, None);
+                    }
+                    return self.settle(None);
+                }
+                _ => return self.settle(None),
+            };
+            agent.requests.extend(asked);
+        }
+        self.settle(None);
+    }
+
+    /// Moves bytes and events until nothing happens any more.
+    fn settle(&mut self, line: Option<u64>) {
+        loop {
+            let mut is_idle = true;
+            self.editor.tick(self.now);
+            while let Some(event) = self.editor.next_event() {
+                self.take(&event, line);
+                is_idle = false;
+            }
+            while self.editor.next_output().is_some() {}
+            let Some(agent) = &mut self.agent else {
+                if is_idle {
+                    return;
+                }
+                continue;
+            };
+            let out = self.editor.outgoing(agent.conn).to_vec();
+            self.editor.sent(agent.conn, out.len());
+            agent.client.feed(self.now, &out);
+            agent.client.tick(self.now);
+            while agent.client.poll_event().is_some() {}
+            let back = agent.client.outgoing().to_vec();
+            agent.client.sent(back.len());
+            self.editor.feed(self.now, agent.conn, &back);
+            if self.editor.is_done(agent.conn) {
+                self.remove();
+            } else if is_idle && out.is_empty() && back.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, event: &Event, line: Option<u64>) {
+        assert!(!self.is_over, "{event:?} after the end");
+        let text = event.to_json();
+        assert!(!text.contains('\n'), "{text}");
+        let written: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&text).unwrap_or_default();
+        let row = EVENTS.iter().find(|row| row.name == event.name());
+        let members = row.map(|row| row.members).unwrap_or_default();
+        assert!(
+            members.iter().all(|member| !member.is_required || written.contains_key(member.name)),
+            "{text}"
+        );
+        assert!(written.keys().all(|name| name == "event" || event.member(name).is_some()), "{text}");
+        let call = match event.member("call") {
+            Some(Value::Number(call)) => Some(call),
+            _ => None,
+        };
+        match event {
+            Event::Error { line: named, .. } => assert_eq!(*named, line, "{text}"),
+            Event::DiffClosed { .. } | Event::CallEnded { .. } => {
+                assert!(call.is_some_and(|call| self.open.remove(&call)), "{text}");
+            }
+            Event::Over {} => self.is_over = true,
+            _ => assert!(call.is_none_or(|call| self.open.insert(call)), "{text}"),
+        }
+    }
+}
+
+/// Returns the call that a command answers, if the command is one that does.
+fn answered(line: &[u8]) -> Option<u64> {
+    let command: serde_json::Value = serde_json::from_slice(line).ok()?;
+    let answers = ["answer", "respond", "fail"].iter().any(|name| command["cmd"] == *name);
+    answers.then(|| command["call"].as_u64()).flatten()
+}
