@@ -5,6 +5,8 @@ use ide_mcp::rpc::{NotOpen, NotSent, RespondError};
 use std::fmt;
 
 /// A configuration that cannot be used, with the member and the kind that it has to be.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Debug)]
 pub struct ConfigError(String);
 
@@ -23,6 +25,8 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// A command that was not executed. Nothing has changed.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Clone, Debug)]
 pub struct CommandError {
     kind: CommandErrorKind,
@@ -30,6 +34,8 @@ pub struct CommandError {
 }
 
 /// The kind of a [`CommandError`], for a program.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommandErrorKind {

@@ -171,6 +171,8 @@ impl AsFd for ListeningEditor {
 }
 
 /// The reason for which an editor does not listen.
+///
+/// [Causes and reactions](ide_mcp::guide::errors#an-adapter-does-not-listen-or-connect).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
