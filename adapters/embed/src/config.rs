@@ -101,7 +101,7 @@ inputs! {
         /// A description.
         description: Option<String>,
         /// The MIME type.
-        mime_type: Option<String>,
+        mimeType: Option<String>,
     }
 }
 
@@ -182,7 +182,7 @@ impl Resource {
         let name = self.name.clone().unwrap_or_else(|| self.uri.clone());
         ResourceSpec::new(self.uri.clone(), name)
             .description(self.description.clone().unwrap_or_default())
-            .mime_type(self.mime_type.clone().unwrap_or_default())
+            .mime_type(self.mimeType.clone().unwrap_or_default())
     }
 }
 

@@ -31,6 +31,7 @@ macro_rules! inputs {
     ($($(#[doc = $doc:literal])* $name:literal => $object:ident {
         $($(#[doc = $of_member:literal])* $member:ident: $kind:ty,)*
     })*) => {$(
+        #[allow(non_snake_case, reason = "a member has its name in JSON")]
         #[derive(Debug)]
         pub(crate) struct $object {
             $(pub(crate) $member: $kind,)*

@@ -11,7 +11,7 @@
 mod input;
 mod options;
 
-use crate::support::{FAILED, MOST_WAITING, NOT_BEGUN, Program, Writer, complain, json_line, on_signals};
+use crate::support::{FAILED, MOST_WAITING, NOT_BEGUN, Program, Writer, json_line, on_signals, write_line};
 use ide_mcp_embed::{Event, ListeningEditor, MAX_COMMAND};
 use input::{Line, Lines};
 use lexopt::Parser;
@@ -45,7 +45,7 @@ fn run() -> ExitCode {
         Err(message) => {
             let event = Event::Error { line: Some(1), message: message.clone() };
             // The complaint has the same text.
-            let _ = json_line(&event).and_then(|line| crate::support::write_line(&line));
+            let _ = json_line(&event).and_then(|line| write_line(&line));
             return PROGRAM.end(NOT_BEGUN, &message);
         }
     };
@@ -120,14 +120,20 @@ impl Sidecar {
             if self.editor.is_over() {
                 break;
             }
-            if let Some(error) = self.writer.failure() {
-                complain(PROGRAM.name(), &format!("standard output cannot be written: {error}"));
+            if self.writer.failure().is_some() {
                 self.editor.shutdown("standard output cannot be written");
             }
             let has_room = self.writer.has_room();
             self.editor.set_taking_events(has_room);
             self.editor.dispatch_within((!has_room).then_some(LOOK_FOR_ROOM))?;
         }
+        self.write_rest().map_err(|error| {
+            io::Error::new(error.kind(), format!("standard output cannot be written: {error}"))
+        })
+    }
+
+    /// Writes the last events, for a limited time.
+    fn write_rest(&mut self) -> io::Result<()> {
         while let Some(event) = self.editor.next_event() {
             self.writer.put(line(&event)?, AT_THE_END)?;
         }

@@ -45,7 +45,7 @@ fn bash_completes_words_and_values() {
         ("a number", &["bridge", "--port", ""], &[]),
         ("commands and files of a command", &["agent", "c"], &["call", "calls", "completions.bash"]),
         ("files and directories of a command", &["editor", "my"], &["my file.lock", "my folder"]),
-        ("a page", &["help", "s"], &["scripts", "search"]),
+        ("a page or a command", &["help", "s"], &["scripts", "search", "sidecar"]),
         ("an unknown command", &["dance", ""], &[]),
     ];
     for (name, words, expected) in rows {

@@ -11,7 +11,7 @@ fn agent_plays_its_script() {
     let place = Place::new("sidecar-script");
     let changes = json!({
         "prompts": [{"name": "review", "arguments": [{"name": "focus"}]}],
-        "resources": [{"uri": "notes://1", "mime_type": "text/plain"}],
+        "resources": [{"uri": "notes://1", "mimeType": "text/plain"}],
     });
     let mut editor = sidecar(&place, &changes);
     let diff = |tab: &str| json!({"call": "openDiff", "arguments": {"new_file_path": place.project().join("a.txt"), "new_file_contents": TEXT, "tab_name": tab}});
