@@ -139,7 +139,7 @@ fn deadline_moves_with_the_command() {
 }
 
 #[test]
-fn nothing_is_held_for_deaf_editor() {
+fn calls_fail_while_editor_reads_nothing() {
     let mut room = Room::new("");
     room.attach();
     room.editor.set_taking_events(false);
