@@ -6,16 +6,21 @@ use crate::editor::diffs::Verdict;
 use ide_mcp::ide::{DiffOutcome, Host};
 use ide_mcp::rpc::CallId;
 use ide_mcp_review::Outcome;
+use std::mem;
 
 impl App {
     /// Rejects the shown proposal at once, and accepts it after a look at its file.
     pub(crate) fn decide(&mut self, host: &mut Host, verdict: Verdict) -> Result<(), String> {
-        let Some(open) = self.model.proposed() else { return Ok(()) };
+        let mut seen = self.seen();
+        let Some(open) = self.model.proposed_mut() else { return Ok(()) };
         let call = open.proposal.call.id();
         if verdict == Verdict::Reject {
             return self.answer(host, call, Outcome::Rejected);
         }
-        let mut seen = self.seen();
+        // A second key during the look is no answer to a question that comes after the look.
+        if mem::replace(&mut open.is_looked_at, true) {
+            return Ok(());
+        }
         seen.files.retain(|(real, _)| open.is_of(real));
         let look = move |disk: &mut disk::Disk| disk::look(&disk.folders, seen);
         self.disk.run(Some(call), look, move |app, host, _, found| {
@@ -26,17 +31,23 @@ impl App {
         Ok(())
     }
 
-    /// Accepts a proposal if the text of its file is the one that the person has seen.
+    /// Accepts a proposal if the text of its file is the one that the person has seen. Otherwise asks the
+    /// person, if the proposal is still shown: the answer is a key, and counts for the shown proposal.
     fn accept(&mut self, host: &mut Host, call: CallId) {
         let mut proposals = self.model.proposals.iter();
         let Some(at) = proposals.position(|open| open.proposal.call.id() == call) else { return };
         self.model.compare(at);
+        let is_shown = self.model.shows_proposal(at);
+        let Some(open) = self.model.proposals.get_mut(at) else { return };
+        open.is_looked_at = false;
         // The person can have begun an edit in the meantime.
-        let open = self.model.proposals.get_mut(at).filter(|open| open.editing.is_none());
-        let Some(open) = open else { return };
+        if open.editing.is_some() {
+            return;
+        }
         let done = match open.accepted() {
-            Ok(outcome) => self.answer(host, call, outcome),
-            Err(question) => Err(question.into()),
+            Some(outcome) => self.answer(host, call, outcome),
+            None if is_shown => Err(open.ask()),
+            None => Err(format!("{} has changed and was not accepted: look at it", open.label)),
         };
         self.show_problem(done);
     }

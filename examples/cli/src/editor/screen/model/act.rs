@@ -273,17 +273,15 @@ impl Model {
     }
 
     fn accept(&mut self) -> Option<Request> {
-        match self.proposed_mut()?.accepted() {
-            Ok(_) => {
-                // The typed keys went into this proposal, so they do not hold back the next proposal.
-                self.typed = None;
-                Some(Request::Decide(Verdict::Accept))
-            }
-            Err(question) => {
-                self.say(Tone::Bad, question);
-                None
-            }
+        let open = self.proposed_mut()?;
+        if open.accepted().is_none() {
+            let question = open.ask();
+            self.say(Tone::Bad, question);
+            return None;
         }
+        // The typed keys went into this proposal, so they do not hold back the next proposal.
+        self.typed = None;
+        Some(Request::Decide(Verdict::Accept))
     }
 
     fn reject(&mut self, confirmed: Option<Confirm>) -> Option<Request> {

@@ -187,6 +187,11 @@ impl Model {
         self.proposals.get_mut(self.front).filter(|_| self.focus == Focus::Proposal)
     }
 
+    /// Returns true if this proposal is shown, and no page covers it.
+    pub(crate) fn shows_proposal(&self, at: usize) -> bool {
+        self.focus == Focus::Proposal && self.front == at && self.page.is_none()
+    }
+
     /// Compares a proposal with the current text of its file.
     pub(crate) fn compare(&mut self, at: usize) {
         let Some(open) = self.proposals.get_mut(at) else { return };

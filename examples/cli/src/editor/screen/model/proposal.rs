@@ -23,6 +23,8 @@ pub(crate) struct Proposed {
     review: Review,
     /// True if the old text is that of an open file with changes that are not saved.
     is_unsaved: bool,
+    /// True during the look at the disk that precedes an acceptance.
+    pub(crate) is_looked_at: bool,
     /// The text during an edit.
     pub(crate) editing: Option<Buffer>,
     pub(crate) changes: Changes,
@@ -75,6 +77,7 @@ impl Proposed {
             file,
             review,
             is_unsaved: false,
+            is_looked_at: false,
             editing: None,
             changes,
             strips: Vec::new(),
@@ -137,14 +140,17 @@ impl Proposed {
         is_decided
     }
 
-    /// Returns the outcome that accepts the hunks that were not rejected. If the file has changed, the first
-    /// call returns the question to the person, and the second call is the answer.
-    pub(crate) fn accepted(&mut self) -> Result<Outcome, &'static str> {
-        let outcome = self.review.outcome_with(review::Verdict::Accepted);
-        outcome.map_err(|_| {
-            self.review.confirm();
-            "the file has changed since the proposal came: look at it, a again accepts"
-        })
+    /// Returns the outcome that accepts the hunks that were not rejected; `None` if the file has changed and
+    /// the person was not [asked](Self::ask).
+    pub(crate) fn accepted(&self) -> Option<Outcome> {
+        self.review.outcome_with(review::Verdict::Accepted).ok()
+    }
+
+    /// Returns the question to the person about the changed file. The next acceptance is the answer, so the
+    /// proposal has to be shown.
+    pub(crate) fn ask(&mut self) -> String {
+        self.review.confirm();
+        format!("{} has changed: look at it, a again accepts", self.label)
     }
 
     /// Starts an edit of the text that would be accepted, with the cursor at the current hunk.

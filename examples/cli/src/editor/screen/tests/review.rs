@@ -245,6 +245,43 @@ fn acceptance_waits_for_the_disk() {
 }
 
 #[test]
+fn conflict_question_concerns_the_shown_proposal() {
+    let rows =
+        [("another proposal", "\t"), ("the file", "\x1b"), ("a page", "\x1bOP"), ("a second key", "a")];
+    for (name, away) in rows {
+        let mut desk = Desk::new(&[("a.txt", TEN), ("b.txt", TEN)]);
+        desk.open("b.txt");
+        let asked = [propose(&mut desk, "a.txt", TWO_CHANGES), propose(&mut desk, "b.txt", TWO_CHANGES)];
+        desk.wait(500);
+        desk.hang();
+        desk.write("a.txt", "of another program\n");
+        desk.keys("a");
+        desk.keys(away);
+        desk.recover();
+        assert_eq!(asked.map(|asked| desk.result(asked)), [None, None], "{name}");
+        if name == "a second key" {
+            desk.shows("a.txt has changed: look at it, a again accepts");
+            desk.shows("- of another program");
+            continue;
+        }
+        desk.shows("a.txt has changed and was not accepted: look at it");
+        if name == "another proposal" {
+            desk.keys("a");
+            assert_eq!(asked.map(|asked| desk.result(asked).is_some()), [false, true], "the shown one");
+            desk.wait(500);
+        } else {
+            desk.keys(if name == "a page" { "\x1b" } else { "\x1bOR" });
+        }
+        desk.wait(500);
+        desk.keys("a");
+        desk.shows("a.txt has changed: look at it, a again accepts");
+        assert_eq!(desk.result(asked[0]), None, "{name}: the first key");
+        desk.keys("a");
+        assert!(desk.result(asked[0]).is_some(), "{name}: the second key");
+    }
+}
+
+#[test]
 fn edit_during_the_look_is_not_accepted() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
     let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
