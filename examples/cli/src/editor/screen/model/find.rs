@@ -1,74 +1,119 @@
 //! The search in a text.
 
+use std::collections::VecDeque;
 use std::ops::Range;
+
+/// The longest text, in characters, that is searched for: more than a person types, and than the status line
+/// shows. A paste can be longer, and each key copies the text.
+pub(crate) const LONGEST: usize = 1000;
 
 /// A text that is searched for. Without a capital, it matches letters of either case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Needle {
     folded: Vec<char>,
+    /// For each beginning of the folded text, the length of the longest shorter beginning with which it ends.
+    /// A search continues with that beginning after a difference, so it compares each character of a text
+    /// at most twice on average (the algorithm of Knuth, Morris and Pratt).
+    borders: Vec<usize>,
     is_exact: bool,
 }
 
 impl Needle {
-    /// Returns `None` for an empty text, which is nowhere and everywhere.
+    /// Returns `None` for an empty text, which is nowhere and everywhere, and for a text of more than
+    /// [`LONGEST`] characters.
     pub(crate) fn new(text: &str) -> Option<Self> {
+        if text.is_empty() || is_too_long(text) {
+            return None;
+        }
         let is_exact = text.chars().any(char::is_uppercase);
-        let folded = text.chars().flat_map(|character| fold(character, is_exact)).collect();
-        (!text.is_empty()).then_some(Self { folded, is_exact })
+        let folded: Vec<char> = text.chars().flat_map(|character| fold(character, is_exact)).collect();
+        let mut needle = Self { borders: Vec::with_capacity(folded.len()), folded, is_exact };
+        let mut matched = 0;
+        for at in 1..=needle.folded.len() {
+            needle.borders.push(matched);
+            matched = needle.folded.get(at).map_or(0, |next| needle.advance(matched, *next));
+        }
+        Some(needle)
     }
 
     /// Returns the first match that begins at a byte or after it.
     pub(crate) fn next(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        let rest = text.get(from..)?;
-        let found = self.matches(rest).next()?;
+        let found = self.matches(text.get(from..)?).next()?;
         Some(found.start.saturating_add(from)..found.end.saturating_add(from))
     }
 
     /// Returns the last match that begins before a byte.
     pub(crate) fn previous(&self, text: &str, before: usize) -> Option<Range<usize>> {
-        let begins = self.begins(text.get(..before)?);
-        begins.rev().find_map(|at| self.at(text, at))
+        self.matches(text).take_while(|found| found.start < before).last()
     }
 
-    /// Returns all matches, also those that overlap.
+    /// Returns all matches, also those that overlap, in a time in proportion to the text.
     pub(crate) fn matches<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-        self.begins(text).filter_map(|at| self.at(text, at))
+        Matches { needle: self, text, at: 0, begins: VecDeque::new() }
     }
 
-    /// Returns the characters of a text that can begin a match. Only their bytes are compared, which
+    /// Returns the number of characters that match at the end of a text after its next character, from the
+    /// number before it.
+    fn advance(&self, mut matched: usize, next: char) -> usize {
+        while self.folded.get(matched) != Some(&next) {
+            let Some(last) = matched.checked_sub(1) else { return 0 };
+            matched = self.borders.get(last).copied().unwrap_or(0);
+        }
+        matched.saturating_add(1)
+    }
+
+    /// Returns the first character of a text that can begin a match. Only its bytes are compared, which
     /// takes a small part of the time of a comparison of characters.
-    fn begins<'a>(&self, text: &'a str) -> impl DoubleEndedIterator<Item = usize> + 'a {
+    fn begin(&self, text: &str) -> Option<usize> {
         // A letter of ASCII in lower case can be that of a character outside of ASCII (such as the sign
         // of kelvin), but not the other way round.
         let first = self.folded.first().and_then(|first| u8::try_from(*first).ok()).filter(u8::is_ascii);
         let capital = first.filter(|_| !self.is_exact).map(|first| first.to_ascii_uppercase());
-        let bytes = text.bytes().enumerate();
-        let can_begin = move |byte: u8| byte >= 0xc0 || Some(byte) == first || Some(byte) == capital;
-        bytes.filter(move |(_, byte)| can_begin(*byte)).map(|(at, _)| at)
+        text.bytes().position(|byte| byte >= 0xc0 || Some(byte) == first || Some(byte) == capital)
     }
+}
 
-    fn at(&self, text: &str, at: usize) -> Option<Range<usize>> {
-        let length = self.length(text.get(at..)?)?;
-        Some(at..at.saturating_add(length))
-    }
+/// Returns true if a text has more than [`LONGEST`] characters.
+pub(crate) fn is_too_long(text: &str) -> bool {
+    text.chars().nth(LONGEST).is_some()
+}
 
-    /// Returns the length of the match at the beginning of a text.
-    fn length(&self, text: &str) -> Option<usize> {
-        let (mut wanted, mut length) = (self.folded.as_slice(), 0_usize);
-        for character in text.chars() {
-            if wanted.is_empty() {
-                break;
+/// A search of all matches.
+struct Matches<'a> {
+    needle: &'a Needle,
+    text: &'a str,
+    /// The byte behind the characters that were compared.
+    at: usize,
+    /// The begins of the folded characters that match, in bytes; `None` for a folded character that is not the
+    /// first of its character.
+    begins: VecDeque<Option<usize>>,
+}
+
+impl Iterator for Matches<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut rest = self.text.get(self.at..)?;
+            if self.begins.is_empty() {
+                let skipped = self.needle.begin(rest)?;
+                self.at = self.at.saturating_add(skipped);
+                rest = rest.get(skipped..)?;
             }
-            for folded in fold(character, self.is_exact) {
-                let (first, rest) = wanted.split_first()?;
-                if *first != folded {
-                    return None;
-                }
-                wanted = rest;
+            let character = rest.chars().next()?;
+            for (nth, folded) in fold(character, self.needle.is_exact).enumerate() {
+                let matched = self.needle.advance(self.begins.len(), folded);
+                self.begins.push_back((nth == 0).then_some(self.at));
+                self.begins.drain(..self.begins.len().saturating_sub(matched));
             }
-            length = length.saturating_add(character.len_utf8());
+            self.at = self.at.saturating_add(character.len_utf8());
+            // A match consists of whole characters.
+            if let (true, Some(Some(begin))) =
+                (self.begins.len() == self.needle.folded.len(), self.begins.front())
+            {
+                return Some(*begin..self.at);
+            }
         }
-        wanted.is_empty().then_some(length)
     }
 }
 
@@ -80,6 +125,7 @@ fn fold(character: char, is_exact: bool) -> impl Iterator<Item = char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ide_mcp::Clock;
 
     #[test]
     fn needles_match_by_their_case() {
@@ -100,6 +146,31 @@ mod tests {
             assert_eq!(found, *expected, "{name}");
         }
         assert_eq!(Needle::new(""), None);
+    }
+
+    #[test]
+    fn needles_have_a_longest_length() {
+        for letter in ["a", "A", "\u{130}"] {
+            let longest = letter.repeat(LONGEST);
+            let needle = Needle::new(&longest).unwrap();
+            assert_eq!(needle.next(&longest, 0), Some(0..longest.len()), "{letter}");
+            assert_eq!(Needle::new(&(longest + letter)), None, "{letter}");
+        }
+    }
+
+    #[test]
+    fn search_time_is_independent_of_needle() {
+        let text = "a".repeat(256 * 1024);
+        let time = |length: usize| {
+            let needle = Needle::new(&("a".repeat(length - 1) + "b")).unwrap();
+            let clock = Clock::new();
+            assert_eq!(needle.next(&text, 0), None);
+            assert_eq!(needle.previous(&text, text.len()), None);
+            clock.now().since_start()
+        };
+        let (short, long) = (time(2), time(LONGEST));
+        // A comparison at each place takes 500 times as long.
+        assert!(long < short * 20, "{long:?} for the longest needle, {short:?} for two letters");
     }
 
     /// Returns the matches by the definition: the parts that are equal when both are lowercase.

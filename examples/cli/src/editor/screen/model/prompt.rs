@@ -2,7 +2,7 @@
 
 use super::act::Request;
 use super::buffer::{Buffer, Spot};
-use super::find::Needle;
+use super::find::{LONGEST, Needle, is_too_long};
 use super::{Confirm, Model, Tone};
 use std::path::Path;
 
@@ -220,19 +220,20 @@ impl Model {
             }
             _ => None,
         };
-        let note = match found {
+        let (tone, note) = match found {
             Some((range, note)) => {
                 text.select(range);
-                note
+                (Tone::Plain, note.to_owned())
             }
-            None if answer.is_empty() => "",
-            None => "not found",
+            None if answer.is_empty() => (Tone::Plain, String::new()),
+            None if is_too_long(&answer) => (Tone::Bad, format!("a search has at most {LONGEST} characters")),
+            None => (Tone::Bad, "not found".into()),
         };
         if let Some(find) = self.finding() {
             find.counted = counted;
         }
         if !note.is_empty() {
-            self.say(if note == "not found" { Tone::Bad } else { Tone::Plain }, note);
+            self.say(tone, note);
         }
     }
 

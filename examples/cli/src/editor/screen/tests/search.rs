@@ -53,6 +53,21 @@ fn search_goes_to_matches() {
 }
 
 #[test]
+fn too_long_search_is_refused() {
+    let longest = "a".repeat(1000);
+    for (name, needle, note) in [
+        ("the longest", longest.clone(), "1 of 1"),
+        ("longer", format!("{longest}a"), "a search has at most 1000 characters"),
+    ] {
+        let mut desk = Desk::new(&[("a.txt", &format!("{longest}\n"))]);
+        desk.open("a.txt");
+        desk.keys(&format!("{FIND}\x1b[200~{needle}\x1b[201~"));
+        let screen = desk.screen();
+        assert!(screen.contains(note), "{name}:\n{screen}");
+    }
+}
+
+#[test]
 fn search_shows_its_matches_and_keys() {
     let mut desk = desk();
     desk.keys(&format!("{FIND}two"));
