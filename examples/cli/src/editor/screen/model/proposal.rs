@@ -166,11 +166,14 @@ impl Proposed {
         self.editing = Some(buffer);
     }
 
-    /// Ends the edit, and computes the changes again.
+    /// Ends the edit. If the text has changed, computes the changes again. Without a change, all verdicts stay.
     pub(crate) fn stop_editing(&mut self) {
         let Some(buffer) = self.editing.take() else { return };
-        self.review.edit(buffer.text().as_str());
-        self.compared();
+        let text = buffer.text().as_str();
+        if buffer.is_dirty() && text != self.review.preview() {
+            self.review.edit(text);
+            self.compared();
+        }
     }
 
     /// Returns the words for the accepted part of the proposal; empty for the proposal as it came.

@@ -161,6 +161,21 @@ fn rejected_change_is_not_in_the_edit() {
 }
 
 #[test]
+fn edit_without_change_keeps_verdicts() {
+    for (name, keys) in [("nothing typed", ""), ("undone", "!\x1a"), ("typed back", "!\x7f")] {
+        let mut desk = Desk::new(&[("a.txt", TEN)]);
+        let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+        desk.keys(&format!("xe{keys}"));
+        desk.keys("\x1b");
+        let screen = desk.screen();
+        assert!(screen.contains("✓ 0 ✗ 1 of 2"), "{name}:\n{screen}");
+        desk.keys("a");
+        desk.shows("accepted a.txt, 1 of 2 changes;");
+        assert_eq!(desk.result(asked).unwrap()[1], "1\n2\n3\n4\n5\n6\n7\nacht\n9\n10\n", "{name}");
+    }
+}
+
+#[test]
 fn verdicts_are_marked_on_the_screen() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
     propose(&mut desk, "a.txt", TWO_CHANGES);
