@@ -66,6 +66,7 @@ impl App {
     /// Takes over the changes on disk. A text that was also changed in the editor stays.
     pub(crate) fn found(&mut self, found: Found) {
         for changed in found.files {
+            self.stale |= !self.model.proposals.is_empty();
             self.model.proposals.iter_mut().for_each(|open| open.file.found(&changed));
             let document = self.model.documents.iter_mut().find(|document| document.real == changed.real);
             // A file that was closed, read or written in the meantime is handled at the next look.

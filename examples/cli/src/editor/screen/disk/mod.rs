@@ -9,7 +9,7 @@ use crate::editor::folders::{Folders, Inside};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::read::read;
 use crate::editor::screen::model::document::{Document, Stamp};
-use crate::editor::screen::model::proposal::{Old, OldText};
+use crate::editor::screen::model::old::{Old, OldText};
 use crate::editor::workspace::{on_disk, unicode};
 use crate::editor::write;
 use ide_mcp::ide::Diagnostic;

@@ -11,6 +11,7 @@ mod edit;
 mod files;
 pub(crate) mod find;
 pub(crate) mod messages;
+pub(crate) mod old;
 pub(crate) mod prompt;
 pub(crate) mod proposal;
 pub(crate) mod strips;

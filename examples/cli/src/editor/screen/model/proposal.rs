@@ -2,13 +2,12 @@
 
 use super::buffer::Buffer;
 use super::change::Changes;
-use super::document::Stamp;
+use super::old::{Old, OldText};
 use super::strips::{Form, Strip, strips};
 use crate::editor::diffs::{Proposal, Verdict};
-use crate::editor::screen::disk::Changed;
 use ide_mcp::ide::{Call, DiffOutcome, OpenDiff};
 use ide_mcp_review::{self as review, Outcome, Review};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Debug)]
 pub(crate) struct Proposed {
@@ -17,10 +16,12 @@ pub(crate) struct Proposed {
     pub(crate) who: String,
     /// The path below its folder, or the whole path, safe to display.
     pub(crate) label: String,
-    /// Notes about the proposal for the person that do not change.
-    notes: Vec<String>,
     pub(crate) file: Old,
     review: Review,
+    /// The text that an acceptance writes over and the diff does not show; [`OldText::Nothing`] without one.
+    covered: OldText,
+    /// The covered text at the arrival of the proposal, or at the last [question](Self::ask).
+    known: OldText,
     /// True if the old text is that of an open file with changes that are not saved.
     is_unsaved: bool,
     /// True during the look at the disk that precedes an acceptance.
@@ -37,45 +38,19 @@ pub(crate) struct Proposed {
     pub(crate) top: usize,
 }
 
-/// The file that a proposal changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Old {
-    /// The file without symbolic links, and its stamp; `None` if it is not read.
-    pub(crate) place: Option<(PathBuf, Stamp)>,
-    pub(crate) text: OldText,
-}
-
-/// The text on disk of the file that a proposal changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum OldText {
-    Text(String),
-    /// There is no file yet.
-    Nothing,
-    /// The text is not shown, for this reason.
-    Hidden(String),
-}
-
 impl Proposed {
     pub(crate) fn new(proposal: Proposal, who: String, label: String, file: Old) -> Self {
-        let mut notes = Vec::new();
-        match &file.text {
-            OldText::Text(_) => {}
-            OldText::Nothing => notes.push("a new file".into()),
-            OldText::Hidden(reason) => notes.push(format!("{reason}; all of the proposal is shown as new")),
-        }
-        let (old_path, new_path) = (&proposal.diff.old_file_path, &proposal.diff.new_file_path);
-        if old_path != new_path {
-            notes.push(format!("it was {old_path} so far"));
-        }
         let review = Review::new(file.text.as_str(), proposal.diff.new_file_contents.as_str());
         let changes = Changes::of(&review);
+        let covered = file.text.unless_shown().clone();
         Self {
             proposal,
             who,
             label,
-            notes,
             file,
             review,
+            known: covered.clone(),
+            covered,
             is_unsaved: false,
             is_looked_at: false,
             editing: None,
@@ -93,7 +68,7 @@ impl Proposed {
 
     /// Returns true if this is the file of the proposal.
     pub(crate) fn is_of(&self, real: &Path) -> bool {
-        self.file.place.as_ref().is_some_and(|(path, _)| path == real)
+        self.file.is_of(real)
     }
 
     /// Compares the proposal with the current text of the file: the text in the editor, with true if it is
@@ -105,16 +80,42 @@ impl Proposed {
             self.review.set_base(text);
             self.compared();
         }
+        let covered = self.file.text.unless_shown();
+        if self.covered != *covered {
+            self.covered = covered.clone();
+        }
+        if self.covered == OldText::Nothing {
+            // A text that comes later is another one.
+            self.known = OldText::Nothing;
+        }
     }
 
-    /// Returns the notes about the proposal, and the warnings about the file as it is now.
-    pub(crate) fn notices(&self) -> impl Iterator<Item = &str> {
-        let warning = match (self.is_unsaved, self.review.has_other_base()) {
-            (true, _) => Some("the file has changes here that are not saved; they are in the old text"),
-            (false, true) => Some("the file has changed since the proposal came; this is its text now"),
-            (false, false) => None,
+    /// Returns true if an acceptance writes over a text that the person can neither see nor was asked about.
+    fn covers_unknown(&self) -> bool {
+        self.covered != OldText::Nothing && self.covered != self.known
+    }
+
+    /// Returns the notes and warnings about the proposal and its file as it is now.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = String> {
+        let file = match &self.file.text {
+            OldText::Text(_) => None,
+            OldText::Nothing => Some("a new file".to_owned()),
+            // The text can be open here.
+            OldText::Hidden(reason) if !self.review.base().is_empty() => Some(reason.clone()),
+            OldText::Hidden(reason) => Some(format!("{reason}; all of the proposal is shown as new")),
         };
-        self.notes.iter().map(String::as_str).chain(warning)
+        let (old_path, new_path) = (&self.proposal.diff.old_file_path, &self.proposal.diff.new_file_path);
+        let moved = (old_path != new_path).then(|| format!("it was {old_path} so far"));
+        let warning = if self.is_unsaved {
+            Some("the file has changes here that are not saved; they are in the old text")
+        } else if self.covers_unknown() {
+            Some("the file has changed since the proposal came")
+        } else if self.review.has_other_base() {
+            Some("the file has changed since the proposal came; this is its text now")
+        } else {
+            None
+        };
+        [file, moved, warning.map(Into::into)].into_iter().flatten()
     }
 
     /// Returns the verdict about a hunk.
@@ -143,13 +144,15 @@ impl Proposed {
     /// Returns the outcome that accepts the hunks that were not rejected; `None` if the file has changed and
     /// the person was not [asked](Self::ask).
     pub(crate) fn accepted(&self) -> Option<Outcome> {
-        self.review.outcome_with(review::Verdict::Accepted).ok()
+        let outcome = self.review.outcome_with(review::Verdict::Accepted).ok();
+        outcome.filter(|_| !self.covers_unknown())
     }
 
     /// Returns the question to the person about the changed file. The next acceptance is the answer, so the
     /// proposal has to be shown.
     pub(crate) fn ask(&mut self) -> String {
         self.review.confirm();
+        self.known.clone_from(&self.covered);
         format!("{} has changed: look at it, a again accepts", self.label)
     }
 
@@ -262,30 +265,5 @@ impl Proposed {
 
     fn last(&self, page: usize) -> usize {
         self.strips.len().saturating_sub(page)
-    }
-}
-
-impl Old {
-    /// Takes over a change on disk.
-    pub(crate) fn found(&mut self, changed: &Changed) {
-        let Some((real, stamp)) = &mut self.place else { return };
-        if *real == changed.real {
-            *stamp = changed.stamp;
-            self.text = match &changed.text {
-                _ if !changed.stamp.exists => OldText::Nothing,
-                Ok(text) => OldText::Text(text.clone()),
-                Err(reason) => OldText::Hidden(reason.clone()),
-            };
-        }
-    }
-}
-
-impl OldText {
-    /// Returns the text, which is empty if there is none, or if it is not shown.
-    pub(crate) fn as_str(&self) -> &str {
-        match self {
-            Self::Text(text) => text,
-            Self::Nothing | Self::Hidden(_) => "",
-        }
     }
 }

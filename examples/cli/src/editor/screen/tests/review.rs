@@ -102,6 +102,58 @@ fn change_on_disk_is_found_at_acceptance() {
     assert!(desk.result(asked).is_some());
 }
 
+#[test]
+fn notes_follow_the_file_on_disk() {
+    let rows: [(&str, &[u8], &str); 2] = [
+        ("a text", b"of another program\n", "this is its text now"),
+        ("no text", b"\xff\xfe", "n.txt is not UTF-8; all of the proposal is shown as new"),
+    ];
+    for (name, bytes, note) in rows {
+        let mut desk = Desk::new(&[]);
+        desk.app.resize((200, 24));
+        let path = desk.path("n.txt");
+        let asked = propose(&mut desk, "n.txt", "new\n");
+        desk.shows("a new file");
+        for file in [Some(bytes), None, Some(bytes)] {
+            match file {
+                Some(bytes) => std::fs::write(&path, bytes).unwrap(),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+            desk.screen();
+            desk.wait(1000);
+            assert!(desk.app.stale, "{name}: the screen is drawn again");
+            let screen = desk.screen();
+            assert_eq!(screen.contains("a new file"), file.is_none(), "{name}:\n{screen}");
+            assert_eq!(screen.contains(note), file.is_some(), "{name}:\n{screen}");
+        }
+        desk.keys("a");
+        assert_eq!(desk.result(asked), None, "{name}");
+        desk.shows("n.txt has changed: look at it, a again accepts");
+        desk.keys("a");
+        assert!(desk.result(asked).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn appeared_file_without_text_is_conflict() {
+    for (name, before) in [("no file", None), ("an empty file", Some("")), ("a text", Some("one\n"))] {
+        let files: Vec<_> = before.iter().map(|text| ("a.txt", *text)).collect();
+        let mut desk = Desk::new(&files);
+        let asked = propose(&mut desk, "a.txt", "new\n");
+        std::fs::write(desk.path("a.txt"), b"\xff\xfe").unwrap();
+        desk.keys("a");
+        assert_eq!(desk.result(asked), None, "{name}");
+        desk.shows("a again accepts");
+        desk.keys("a");
+        assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
+    }
+    let mut desk = Desk::new(&[]);
+    std::fs::write(desk.path("a.txt"), b"\xff\xfe").unwrap();
+    let asked = propose(&mut desk, "a.txt", "new\n");
+    desk.keys("a");
+    assert!(desk.result(asked).is_some(), "the reason was shown from the start");
+}
+
 /// Ten lines, of which the proposal changes the second and the eighth.
 const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 const TWO_CHANGES: &str = "1\nzwei\n3\n4\n5\n6\n7\nacht\n9\n10\n";

@@ -1,0 +1,61 @@
+//! The file that a proposal changes, as it is on disk.
+
+use super::document::Stamp;
+use crate::editor::screen::disk::Changed;
+use std::path::{Path, PathBuf};
+
+/// The file that a proposal changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Old {
+    /// The file without symbolic links, and its stamp; `None` if it is not read.
+    pub(crate) place: Option<(PathBuf, Stamp)>,
+    pub(crate) text: OldText,
+}
+
+/// The text on disk of the file that a proposal changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OldText {
+    Text(String),
+    /// There is no file yet.
+    Nothing,
+    /// The text is not shown, for this reason.
+    Hidden(String),
+}
+
+impl Old {
+    /// Returns true if this is the file.
+    pub(crate) fn is_of(&self, real: &Path) -> bool {
+        self.place.as_ref().is_some_and(|(path, _)| path == real)
+    }
+
+    /// Takes over a change on disk.
+    pub(crate) fn found(&mut self, changed: &Changed) {
+        let Some((real, stamp)) = &mut self.place else { return };
+        if *real == changed.real {
+            *stamp = changed.stamp;
+            self.text = match &changed.text {
+                _ if !changed.stamp.exists => OldText::Nothing,
+                Ok(text) => OldText::Text(text.clone()),
+                Err(reason) => OldText::Hidden(reason.clone()),
+            };
+        }
+    }
+}
+
+impl OldText {
+    /// Returns the text, which is empty if there is none, or if it is not shown.
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Nothing | Self::Hidden(_) => "",
+        }
+    }
+
+    /// Returns this, unless a diff shows it.
+    pub(crate) const fn unless_shown(&self) -> &Self {
+        match self {
+            Self::Text(_) => &Self::Nothing,
+            Self::Nothing | Self::Hidden(_) => self,
+        }
+    }
+}
