@@ -139,13 +139,13 @@ impl App {
         }
     }
 
-    /// Shows a proposal after the file that it changes has been read.
+    /// Shows a proposal after its files have been read.
     fn read_old_text(&mut self, proposal: Proposal, label: String) {
         let (who, call, seen) = (self.model.agent(proposal.agent), proposal.call.id(), self.seen());
         let read = move |disk: &mut Disk| {
             let found = disk::look(&disk.folders, seen);
-            let old = disk::old(&disk.folders, &proposal.diff.old_file_path);
-            (found, Proposed::new(proposal, who, label, old))
+            let files = disk::files_of(&disk.folders, &proposal.diff);
+            (found, Proposed::new(proposal, who, label, files))
         };
         self.disk.run(Some(call), read, |app, _, _, (found, proposed)| {
             app.stale = true;

@@ -21,7 +21,7 @@ impl App {
         if mem::replace(&mut open.is_looked_at, true) {
             return Ok(());
         }
-        seen.files.retain(|(real, _)| open.is_of(real));
+        seen.files.retain(|(real, _)| open.files().any(|file| file.is_of(real)));
         let look = move |disk: &mut disk::Disk| disk::look(&disk.folders, seen);
         self.disk.run(Some(call), look, move |app, host, _, found| {
             app.stale = true;
@@ -31,7 +31,7 @@ impl App {
         Ok(())
     }
 
-    /// Accepts a proposal if the text of its file is the one that the person has seen. Otherwise asks the
+    /// Accepts a proposal if the texts of its files are those that the person has seen. Otherwise asks the
     /// person, if the proposal is still shown: the answer is a key, and counts for the shown proposal.
     fn accept(&mut self, host: &mut Host, call: CallId) {
         let mut proposals = self.model.proposals.iter();
@@ -55,7 +55,7 @@ impl App {
     fn answer(&mut self, host: &mut Host, call: CallId, outcome: Outcome) -> Result<(), String> {
         let Some(taken) = self.model.take_proposal(call) else { return Ok(()) };
         let (label, part) = (taken.label.clone(), taken.part());
-        let document = self.model.documents.iter_mut().find(|document| taken.is_of(&document.real));
+        let document = self.model.documents.iter_mut().find(|document| taken.writes(&document.real));
         let (call, outcome) = taken.decided(outcome);
         host.answer(call, &outcome)
             .map_err(|gone| format!("the verdict about {label} came too late: {gone}"))?;

@@ -5,6 +5,7 @@ use crate::editor::neighbors::Neighbors;
 use crate::editor::screen::disk::{self, Found, Listing, Seen};
 use crate::editor::screen::model::Tone;
 use crate::editor::screen::model::attach::Attach;
+use crate::editor::screen::model::proposal::Proposed;
 use crate::editor::screen::view::reveal;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,8 @@ impl App {
     pub(crate) fn seen(&self) -> Seen {
         let files = self.model.documents.iter().map(|document| (document.real.clone(), document.stamp));
         let is_open = |real: &Path| self.model.documents.iter().any(|document| document.real == real);
-        let proposed = self.model.proposals.iter().filter_map(|open| open.file.place.clone());
+        let proposed =
+            self.model.proposals.iter().flat_map(Proposed::files).filter_map(|file| file.place.clone());
         let files = files.chain(proposed.filter(|(real, _)| !is_open(real)));
         let time = |folder: &Path| self.folder_times.get(folder).copied().flatten();
         let folders = self.model.tree.unfolded().map(|folder| (folder.to_owned(), time(folder)));
@@ -67,7 +69,7 @@ impl App {
     pub(crate) fn found(&mut self, found: Found) {
         for changed in found.files {
             self.stale |= !self.model.proposals.is_empty();
-            self.model.proposals.iter_mut().for_each(|open| open.file.found(&changed));
+            self.model.proposals.iter_mut().for_each(|open| open.found(&changed));
             let document = self.model.documents.iter_mut().find(|document| document.real == changed.real);
             // A file that was closed, read or written in the meantime is handled at the next look.
             let Some(document) = document.filter(|document| document.stamp == changed.seen) else { continue };

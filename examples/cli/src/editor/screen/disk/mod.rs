@@ -12,7 +12,7 @@ use crate::editor::screen::model::document::{Document, Stamp};
 use crate::editor::screen::model::old::{Old, OldText};
 use crate::editor::workspace::{on_disk, unicode};
 use crate::editor::write;
-use ide_mcp::ide::Diagnostic;
+use ide_mcp::ide::{Diagnostic, OpenDiff};
 pub(crate) use list::{Listing, list_all};
 use list::{entry_of, modified};
 use std::collections::BTreeMap;
@@ -200,8 +200,19 @@ pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Probl
     Ok(known.collect())
 }
 
-/// Returns the file that a proposal changes. A file outside of the folders is not read.
-pub(crate) fn old(folders: &Folders, path: &str) -> Old {
+/// Returns the file that a proposal changes, and the file at its new path if that is another file.
+pub(crate) fn files_of(folders: &Folders, diff: &OpenDiff) -> (Old, Option<Old>) {
+    let file = old(folders, &diff.old_file_path);
+    let is_moved = diff.old_file_path != diff.new_file_path;
+    let target = is_moved.then(|| old(folders, &diff.new_file_path));
+    // Two paths can lead to the same file.
+    let is_same = |target: &Old| target.place.as_ref().is_some_and(|(real, _)| file.is_of(real));
+    let target = target.filter(|target| !is_same(target));
+    (file, target)
+}
+
+/// Reads a file of a proposal, unless the file is outside of the folders.
+fn old(folders: &Folders, path: &str) -> Old {
     let Ok(Inside { real, .. }) = folders.find(path) else {
         return Old { place: None, text: OldText::Hidden("it lies outside of the open folders".into()) };
     };

@@ -193,12 +193,14 @@ impl Model {
         self.focus == Focus::Proposal && self.front == at && self.page.is_none()
     }
 
-    /// Compares a proposal with the current text of its file.
+    /// Compares a proposal with the current texts of its files.
     pub(crate) fn compare(&mut self, at: usize) {
         let Some(open) = self.proposals.get_mut(at) else { return };
-        let document = self.documents.iter().find(|document| open.is_of(&document.real));
-        let buffer = document.map(|document| &document.buffer);
-        open.set_current(buffer.map(|buffer| (buffer.text().as_str(), buffer.is_dirty())));
+        let documents = &self.documents;
+        open.set_current(|file| {
+            let document = documents.iter().find(|document| file.is_of(&document.real))?;
+            Some((document.buffer.text().as_str(), document.buffer.is_dirty()))
+        });
     }
 
     /// Returns the number of wrong tokens since the person has last read the activity: the doctor tries one at each

@@ -1,10 +1,10 @@
-//! The file that a proposal changes, as it is on disk.
+//! A file of a proposal, as it is on disk.
 
 use super::document::Stamp;
 use crate::editor::screen::disk::Changed;
 use std::path::{Path, PathBuf};
 
-/// The file that a proposal changes.
+/// A file of a proposal: the file that it changes, or the file at its new path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Old {
     /// The file without symbolic links, and its stamp; `None` if it is not read.
@@ -12,7 +12,7 @@ pub(crate) struct Old {
     pub(crate) text: OldText,
 }
 
-/// The text on disk of the file that a proposal changes.
+/// The text of a file of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OldText {
     Text(String),
@@ -51,7 +51,16 @@ impl OldText {
         }
     }
 
-    /// Returns this, unless a diff shows it.
+    /// Returns true if a write over this text loses nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Nothing => true,
+            Self::Hidden(_) => false,
+        }
+    }
+
+    /// Returns this, or [`Nothing`](Self::Nothing) for a text that a diff shows.
     pub(crate) const fn unless_shown(&self) -> &Self {
         match self {
             Self::Text(_) => &Self::Nothing,

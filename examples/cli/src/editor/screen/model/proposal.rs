@@ -5,8 +5,11 @@ use super::change::Changes;
 use super::old::{Old, OldText};
 use super::strips::{Form, Strip, strips};
 use crate::editor::diffs::{Proposal, Verdict};
+use crate::editor::screen::disk::Changed;
 use ide_mcp::ide::{Call, DiffOutcome, OpenDiff};
 use ide_mcp_review::{self as review, Outcome, Review};
+use std::borrow::Cow;
+use std::iter;
 use std::path::Path;
 
 #[derive(Debug)]
@@ -16,7 +19,9 @@ pub(crate) struct Proposed {
     pub(crate) who: String,
     /// The path below its folder, or the whole path, safe to display.
     pub(crate) label: String,
-    pub(crate) file: Old,
+    file: Old,
+    /// The file at the new path, if it is another file.
+    target: Option<Old>,
     review: Review,
     /// The text that an acceptance writes over and the diff does not show; [`OldText::Nothing`] without one.
     covered: OldText,
@@ -24,6 +29,8 @@ pub(crate) struct Proposed {
     known: OldText,
     /// True if the old text is that of an open file with changes that are not saved.
     is_unsaved: bool,
+    /// True if the file at the new path is open with changes that are not saved.
+    is_target_unsaved: bool,
     /// True during the look at the disk that precedes an acceptance.
     pub(crate) is_looked_at: bool,
     /// The text during an edit.
@@ -39,19 +46,27 @@ pub(crate) struct Proposed {
 }
 
 impl Proposed {
-    pub(crate) fn new(proposal: Proposal, who: String, label: String, file: Old) -> Self {
+    /// Creates a proposal for a file, and for the file at its new path if that is another file.
+    pub(crate) fn new(
+        proposal: Proposal,
+        who: String,
+        label: String,
+        (file, target): (Old, Option<Old>),
+    ) -> Self {
         let review = Review::new(file.text.as_str(), proposal.diff.new_file_contents.as_str());
         let changes = Changes::of(&review);
-        let covered = file.text.unless_shown().clone();
+        let covered = target.as_ref().map_or_else(|| file.text.unless_shown(), |target| &target.text).clone();
         Self {
             proposal,
             who,
             label,
             file,
+            target,
             review,
             known: covered.clone(),
             covered,
             is_unsaved: false,
+            is_target_unsaved: false,
             is_looked_at: false,
             editing: None,
             changes,
@@ -66,25 +81,41 @@ impl Proposed {
         self.review.is_edited()
     }
 
-    /// Returns true if this is the file of the proposal.
-    pub(crate) fn is_of(&self, real: &Path) -> bool {
-        self.file.is_of(real)
+    /// Returns the file that the proposal changes, and the file at its new path if that is another file.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Old> {
+        iter::once(&self.file).chain(&self.target)
     }
 
-    /// Compares the proposal with the current text of the file: the text in the editor, with true if it is
-    /// not saved, or else the text on disk.
-    pub(crate) fn set_current(&mut self, in_editor: Option<(&str, bool)>) {
-        let (text, is_unsaved) = in_editor.unwrap_or_else(|| (self.file.text.as_str(), false));
+    /// Returns true if an acceptance writes this file.
+    pub(crate) fn writes(&self, real: &Path) -> bool {
+        self.target.as_ref().unwrap_or(&self.file).is_of(real)
+    }
+
+    /// Takes over a change on disk.
+    pub(crate) fn found(&mut self, changed: &Changed) {
+        iter::once(&mut self.file).chain(&mut self.target).for_each(|file| file.found(changed));
+    }
+
+    /// Compares the proposal with the current texts of its files. `in_editor` returns the text of an open
+    /// file, with true if it is not saved; the texts of other files are those on disk.
+    pub(crate) fn set_current<'a>(&mut self, in_editor: impl Fn(&Old) -> Option<(&'a str, bool)>) {
+        let (text, is_unsaved) = in_editor(&self.file).unwrap_or_else(|| (self.file.text.as_str(), false));
         self.is_unsaved = is_unsaved;
         if self.review.base() != text {
             self.review.set_base(text);
             self.compared();
         }
-        let covered = self.file.text.unless_shown();
+        let open = self.target.as_ref().and_then(in_editor);
+        self.is_target_unsaved = open.is_some_and(|(_, is_unsaved)| is_unsaved);
+        let covered = match (&self.target, open) {
+            (None, _) => Cow::Borrowed(self.file.text.unless_shown()),
+            (Some(target), None) => Cow::Borrowed(&target.text),
+            (Some(_), Some((text, _))) => Cow::Owned(OldText::Text(text.to_owned())),
+        };
         if self.covered != *covered {
-            self.covered = covered.clone();
+            self.covered = covered.into_owned();
         }
-        if self.covered == OldText::Nothing {
+        if self.covered.is_empty() {
             // A text that comes later is another one.
             self.known = OldText::Nothing;
         }
@@ -92,7 +123,7 @@ impl Proposed {
 
     /// Returns true if an acceptance writes over a text that the person can neither see nor was asked about.
     fn covers_unknown(&self) -> bool {
-        self.covered != OldText::Nothing && self.covered != self.known
+        !self.covered.is_empty() && self.covered != self.known
     }
 
     /// Returns the notes and warnings about the proposal and its file as it is now.
@@ -104,18 +135,27 @@ impl Proposed {
             OldText::Hidden(reason) if !self.review.base().is_empty() => Some(reason.clone()),
             OldText::Hidden(reason) => Some(format!("{reason}; all of the proposal is shown as new")),
         };
-        let (old_path, new_path) = (&self.proposal.diff.old_file_path, &self.proposal.diff.new_file_path);
-        let moved = (old_path != new_path).then(|| format!("it was {old_path} so far"));
+        let moved = |_| format!("it was {} so far", self.proposal.diff.old_file_path);
+        let target = self.target.as_ref().and_then(|_| match &self.covered {
+            _ if self.is_target_unsaved => {
+                Some("the new path has changes here that are not saved; they are written over".to_owned())
+            }
+            covered if covered.is_empty() => None,
+            OldText::Nothing | OldText::Text(_) => {
+                Some("the new path has a file; it is written over".to_owned())
+            }
+            OldText::Hidden(reason) => Some(format!("{reason}; it is written over")),
+        });
         let warning = if self.is_unsaved {
             Some("the file has changes here that are not saved; they are in the old text")
-        } else if self.covers_unknown() {
+        } else if self.covers_unknown() && !self.is_target_unsaved {
             Some("the file has changed since the proposal came")
         } else if self.review.has_other_base() {
             Some("the file has changed since the proposal came; this is its text now")
         } else {
             None
         };
-        [file, moved, warning.map(Into::into)].into_iter().flatten()
+        [file, self.target.as_ref().map(moved), target, warning.map(Into::into)].into_iter().flatten()
     }
 
     /// Returns the verdict about a hunk.

@@ -154,6 +154,64 @@ fn appeared_file_without_text_is_conflict() {
     assert!(desk.result(asked).is_some(), "the reason was shown from the start");
 }
 
+/// Proposes the text of `a.txt` for `b.txt`.
+fn propose_move(desk: &mut Desk) -> RequestId {
+    let agent = desk.attach("agent");
+    let mut request = OpenDiff::new(desk.path("b.txt"), "new\n", "tab");
+    request.old_file_path = desk.path("a.txt");
+    let asked = desk.call(agent, &request);
+    desk.wait(500);
+    asked
+}
+
+#[test]
+fn new_path_is_not_written_over_unseen() {
+    let rows: [(&str, Option<&[u8]>, &str); 4] = [
+        ("unsaved", None, "the new path has changes here that are not saved; they are written over"),
+        ("a text", Some(b"other\n"), "the new path has a file; it is written over"),
+        ("no text", Some(b"\xff\xfe"), "b.txt is not UTF-8; it is written over"),
+        ("an empty file", Some(b""), ""),
+    ];
+    for (name, bytes, note) in rows {
+        let files = [("a.txt", "one\n"), ("b.txt", "precious\n")];
+        let mut desk = Desk::new(if bytes.is_none() { &files } else { &files[..1] });
+        desk.app.resize((200, 24));
+        if bytes.is_none() {
+            desk.open("b.txt");
+            desk.keys("x");
+            desk.wait(3000);
+        }
+        let asked = propose_move(&mut desk);
+        if let Some(bytes) = bytes {
+            desk.shows("it was ");
+            assert!(!desk.screen().contains("the new path"), "{name}");
+            std::fs::write(desk.path("b.txt"), bytes).unwrap();
+            desk.wait(1000);
+        }
+        desk.shows(note);
+        desk.keys("a");
+        assert_eq!(desk.result(asked).is_some(), note.is_empty(), "{name}");
+        if !note.is_empty() {
+            desk.shows("b.txt has changed: look at it, a again accepts");
+            desk.keys("a");
+            assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
+        }
+        // The unsaved text gives way to the accepted one.
+        desk.write("b.txt", "new\n");
+        desk.wait(1000);
+        assert!(desk.app.model.documents.iter().all(|document| !document.conflict), "{name}");
+    }
+}
+
+#[test]
+fn known_file_at_new_path_is_accepted() {
+    let mut desk = Desk::new(&[("a.txt", "one\n"), ("b.txt", "other\n")]);
+    let asked = propose_move(&mut desk);
+    desk.shows("the new path has a file; it is written over");
+    desk.keys("a");
+    assert!(desk.result(asked).is_some(), "the note was there from the start");
+}
+
 /// Ten lines, of which the proposal changes the second and the eighth.
 const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 const TWO_CHANGES: &str = "1\nzwei\n3\n4\n5\n6\n7\nacht\n9\n10\n";
