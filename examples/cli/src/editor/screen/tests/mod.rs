@@ -3,6 +3,7 @@
 //! unless a test moves it.
 
 mod agents;
+mod conflicts;
 mod context;
 mod disk;
 mod edits;

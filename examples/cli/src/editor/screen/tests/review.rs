@@ -8,7 +8,7 @@ use ide_mcp::rpc::RequestId;
 /// A line whose change is far to the right.
 const LONG: &str = "a line of text that is rather long and goes on to column ninety or so, and then turns";
 
-fn propose(desk: &mut Desk, name: &str, contents: &str) -> RequestId {
+pub(super) fn propose(desk: &mut Desk, name: &str, contents: &str) -> RequestId {
     let agent = if desk.agents.is_empty() { desk.attach("agent") } else { 0 };
     let request = OpenDiff::new(desk.path(name), contents, format!("tab {name}"));
     let asked = desk.call(agent, &request);
@@ -102,119 +102,9 @@ fn change_on_disk_is_found_at_acceptance() {
     assert!(desk.result(asked).is_some());
 }
 
-#[test]
-fn notes_follow_the_file_on_disk() {
-    let rows: [(&str, &[u8], &str); 2] = [
-        ("a text", b"of another program\n", "this is its text now"),
-        ("no text", b"\xff\xfe", "n.txt is not UTF-8; all of the proposal is shown as new"),
-    ];
-    for (name, bytes, note) in rows {
-        let mut desk = Desk::new(&[]);
-        desk.app.resize((200, 24));
-        let path = desk.path("n.txt");
-        let asked = propose(&mut desk, "n.txt", "new\n");
-        desk.shows("a new file");
-        for file in [Some(bytes), None, Some(bytes)] {
-            match file {
-                Some(bytes) => std::fs::write(&path, bytes).unwrap(),
-                None => std::fs::remove_file(&path).unwrap(),
-            }
-            desk.screen();
-            desk.wait(1000);
-            assert!(desk.app.stale, "{name}: the screen is drawn again");
-            let screen = desk.screen();
-            assert_eq!(screen.contains("a new file"), file.is_none(), "{name}:\n{screen}");
-            assert_eq!(screen.contains(note), file.is_some(), "{name}:\n{screen}");
-        }
-        desk.keys("a");
-        assert_eq!(desk.result(asked), None, "{name}");
-        desk.shows("n.txt has changed: look at it, a again accepts");
-        desk.keys("a");
-        assert!(desk.result(asked).is_some(), "{name}");
-    }
-}
-
-#[test]
-fn appeared_file_without_text_is_conflict() {
-    for (name, before) in [("no file", None), ("an empty file", Some("")), ("a text", Some("one\n"))] {
-        let files: Vec<_> = before.iter().map(|text| ("a.txt", *text)).collect();
-        let mut desk = Desk::new(&files);
-        let asked = propose(&mut desk, "a.txt", "new\n");
-        std::fs::write(desk.path("a.txt"), b"\xff\xfe").unwrap();
-        desk.keys("a");
-        assert_eq!(desk.result(asked), None, "{name}");
-        desk.shows("a again accepts");
-        desk.keys("a");
-        assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
-    }
-    let mut desk = Desk::new(&[]);
-    std::fs::write(desk.path("a.txt"), b"\xff\xfe").unwrap();
-    let asked = propose(&mut desk, "a.txt", "new\n");
-    desk.keys("a");
-    assert!(desk.result(asked).is_some(), "the reason was shown from the start");
-}
-
-/// Proposes the text of `a.txt` for `b.txt`.
-fn propose_move(desk: &mut Desk) -> RequestId {
-    let agent = desk.attach("agent");
-    let mut request = OpenDiff::new(desk.path("b.txt"), "new\n", "tab");
-    request.old_file_path = desk.path("a.txt");
-    let asked = desk.call(agent, &request);
-    desk.wait(500);
-    asked
-}
-
-#[test]
-fn new_path_is_not_written_over_unseen() {
-    let rows: [(&str, Option<&[u8]>, &str); 4] = [
-        ("unsaved", None, "the new path has changes here that are not saved; they are written over"),
-        ("a text", Some(b"other\n"), "the new path has a file; it is written over"),
-        ("no text", Some(b"\xff\xfe"), "b.txt is not UTF-8; it is written over"),
-        ("an empty file", Some(b""), ""),
-    ];
-    for (name, bytes, note) in rows {
-        let files = [("a.txt", "one\n"), ("b.txt", "precious\n")];
-        let mut desk = Desk::new(if bytes.is_none() { &files } else { &files[..1] });
-        desk.app.resize((200, 24));
-        if bytes.is_none() {
-            desk.open("b.txt");
-            desk.keys("x");
-            desk.wait(3000);
-        }
-        let asked = propose_move(&mut desk);
-        if let Some(bytes) = bytes {
-            desk.shows("it was ");
-            assert!(!desk.screen().contains("the new path"), "{name}");
-            std::fs::write(desk.path("b.txt"), bytes).unwrap();
-            desk.wait(1000);
-        }
-        desk.shows(note);
-        desk.keys("a");
-        assert_eq!(desk.result(asked).is_some(), note.is_empty(), "{name}");
-        if !note.is_empty() {
-            desk.shows("b.txt has changed: look at it, a again accepts");
-            desk.keys("a");
-            assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
-        }
-        // The unsaved text gives way to the accepted one.
-        desk.write("b.txt", "new\n");
-        desk.wait(1000);
-        assert!(desk.app.model.documents.iter().all(|document| !document.conflict), "{name}");
-    }
-}
-
-#[test]
-fn known_file_at_new_path_is_accepted() {
-    let mut desk = Desk::new(&[("a.txt", "one\n"), ("b.txt", "other\n")]);
-    let asked = propose_move(&mut desk);
-    desk.shows("the new path has a file; it is written over");
-    desk.keys("a");
-    assert!(desk.result(asked).is_some(), "the note was there from the start");
-}
-
 /// Ten lines, of which the proposal changes the second and the eighth.
-const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
-const TWO_CHANGES: &str = "1\nzwei\n3\n4\n5\n6\n7\nacht\n9\n10\n";
+pub(super) const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
+pub(super) const TWO_CHANGES: &str = "1\nzwei\n3\n4\n5\n6\n7\nacht\n9\n10\n";
 
 #[test]
 fn changes_are_decided_one_by_one() {
@@ -367,43 +257,6 @@ fn acceptance_waits_for_the_disk() {
     assert_eq!(desk.result(asked).unwrap()[0], "DIFF_REJECTED", "a rejection needs no disk");
     desk.recover();
     desk.shows("No file is open");
-}
-
-#[test]
-fn conflict_question_concerns_the_shown_proposal() {
-    let rows =
-        [("another proposal", "\t"), ("the file", "\x1b"), ("a page", "\x1bOP"), ("a second key", "a")];
-    for (name, away) in rows {
-        let mut desk = Desk::new(&[("a.txt", TEN), ("b.txt", TEN)]);
-        desk.open("b.txt");
-        let asked = [propose(&mut desk, "a.txt", TWO_CHANGES), propose(&mut desk, "b.txt", TWO_CHANGES)];
-        desk.wait(500);
-        desk.hang();
-        desk.write("a.txt", "of another program\n");
-        desk.keys("a");
-        desk.keys(away);
-        desk.recover();
-        assert_eq!(asked.map(|asked| desk.result(asked)), [None, None], "{name}");
-        if name == "a second key" {
-            desk.shows("a.txt has changed: look at it, a again accepts");
-            desk.shows("- of another program");
-            continue;
-        }
-        desk.shows("a.txt has changed and was not accepted: look at it");
-        if name == "another proposal" {
-            desk.keys("a");
-            assert_eq!(asked.map(|asked| desk.result(asked).is_some()), [false, true], "the shown one");
-            desk.wait(500);
-        } else {
-            desk.keys(if name == "a page" { "\x1b" } else { "\x1bOR" });
-        }
-        desk.wait(500);
-        desk.keys("a");
-        desk.shows("a.txt has changed: look at it, a again accepts");
-        assert_eq!(desk.result(asked[0]), None, "{name}: the first key");
-        desk.keys("a");
-        assert!(desk.result(asked[0]).is_some(), "{name}: the second key");
-    }
 }
 
 #[test]
