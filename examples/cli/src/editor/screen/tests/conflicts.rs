@@ -59,9 +59,7 @@ fn notes_follow_the_file_on_disk() {
                 Some(bytes) => std::fs::write(&path, bytes).unwrap(),
                 None => std::fs::remove_file(&path).unwrap(),
             }
-            desk.screen();
             desk.wait(1000);
-            assert!(desk.app.stale, "{name}: the screen is drawn again");
             let screen = desk.screen();
             assert_eq!(screen.contains("a new file"), file.is_none(), "{name}:\n{screen}");
             assert_eq!(screen.contains(note), file.is_some(), "{name}:\n{screen}");
@@ -71,6 +69,19 @@ fn notes_follow_the_file_on_disk() {
         desk.shows("n.txt has changed: look at it, a again accepts");
         desk.keys("a");
         assert!(desk.result(asked).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn change_of_proposed_file_draws_the_screen() {
+    let mut desk = Desk::new(&[("a.txt", TEN)]);
+    propose(&mut desk, "a.txt", TWO_CHANGES);
+    desk.wait(1000);
+    for (name, text) in [("no change", None), ("a change", Some("of another program\n"))] {
+        desk.screen();
+        text.into_iter().for_each(|text| desk.write("a.txt", text));
+        desk.wait(1000);
+        assert_eq!(desk.app.stale, text.is_some(), "{name}");
     }
 }
 
