@@ -5,15 +5,15 @@ use crate::config::{Config, PROTOCOL};
 use crate::core::{Core, Rest, json};
 use crate::error::{CommandError, CommandErrorKind, ConfigError};
 use crate::event::Event;
-use ide_mcp_lockfile::{Error as LockFileError, LockDir, scan};
-use ide_mcp_mio::ide::{AuthToken, launch_env::launch_env};
+use ide_mcp_lockfile::{Error as LockFileError, LockDir, launch_env, scan};
+use ide_mcp_mio::ide::AuthToken;
 use ide_mcp_mio::{Bind, EditorOptions, Handle, NestedServer, StartError};
 use std::collections::BTreeMap;
 #[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::Duration;
-use std::{env, fmt, io};
+use std::{fmt, io};
 
 /// An editor that listens on 127.0.0.1 and publishes its lock file, behind one descriptor (Unix) or a call in
 /// each frame. No thread is started.
@@ -229,10 +229,7 @@ fn earlier(path: &str) -> Option<(u16, AuthToken)> {
 
 /// Returns the variables for a terminal of the editor.
 fn environment(port: u16) -> BTreeMap<String, Option<String>> {
-    let inherited: Vec<(String, String)> = env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    let env = launch_env(Some(port), inherited.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let env = launch_env(Some(port));
     let removed = env.remove.into_iter().map(|name| (name, None));
     env.set.into_iter().map(|(name, value)| (name, Some(value))).chain(removed).collect()
 }

@@ -3,7 +3,7 @@
 use crate::core::{Core, json};
 use crate::event::Event;
 use crate::numbers::CallKind;
-use ide_mcp::ide::{AgentId, DiffEnd, EditEnd, Host, HostEvent, LockFileEvent, ServerEvent, ToolCall};
+use ide_mcp::ide::{AgentId, Host, HostEvent, LockFileEvent, ServerEvent, ToolCall};
 use ide_mcp::mcp::{CallEnd, FormAnswer, Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, code};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Core {
             ServerEvent::CallEnded { call, reason } => self.on_call_ended(conn, call, call_end(&reason)),
             ServerEvent::DiffClosed { call, tab_name: tab, reason } => {
                 if let Some(call) = self.numbers.end_of(call) {
-                    self.put(Event::DiffClosed { conn, call, tab, reason: diff_end(reason).into() });
+                    self.put(Event::DiffClosed { conn, call, tab, reason: reason.as_str().into() });
                 }
             }
             ServerEvent::EditExpected { edit, path } => {
@@ -71,7 +71,7 @@ impl Core {
             }
             ServerEvent::EditEnded { edit, path, reason } => {
                 if let Some(edit) = self.numbers.end_edit(edit) {
-                    let (path, reason) = (path.as_ref().into(), edit_end(reason).into());
+                    let (path, reason) = (path.as_ref().into(), reason.as_str().into());
                     self.put(Event::EditEnded { conn, edit, path, reason });
                 }
             }
@@ -183,29 +183,6 @@ const fn call_end(reason: &CallEnd) -> &'static str {
         CallEnd::Expired => "expired",
         CallEnd::ShutDown => "shutdown",
         CallEnd::Closed => "disconnected",
-        _ => "ended",
-    }
-}
-
-const fn diff_end(reason: DiffEnd) -> &'static str {
-    match reason {
-        DiffEnd::TabClosed => "close_tab",
-        DiffEnd::AllClosed => "closeAllDiffTabs",
-        DiffEnd::ShutDown => "shutdown",
-        DiffEnd::Cancelled => "cancelled",
-        DiffEnd::Expired => "expired",
-        DiffEnd::Disconnected => "disconnected",
-        _ => "ended",
-    }
-}
-
-const fn edit_end(reason: EditEnd) -> &'static str {
-    match reason {
-        EditEnd::TurnDone => "turn_done",
-        EditEnd::NextEdit => "next_edit",
-        EditEnd::Expired => "expired",
-        EditEnd::TooMany => "too_many",
-        EditEnd::Disconnected => "disconnected",
         _ => "ended",
     }
 }

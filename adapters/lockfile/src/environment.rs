@@ -5,6 +5,7 @@ use std::env;
 use std::ffi::OsString;
 
 use getrandom::SysRng;
+use ide_mcp::ide::launch_env::{self, LaunchEnv};
 use ide_mcp::ide::locate::{Environment, Extras, HOME_VARIABLE, LocateError, LockDirCandidate, locate};
 use ide_mcp::ide::{AuthToken, ClientEnv};
 
@@ -36,6 +37,17 @@ pub fn from_environment(extras: Extras) -> Result<Vec<LockDirCandidate>, Error> 
 #[must_use]
 pub fn client_env() -> ClientEnv {
     ClientEnv::read(|name| env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+}
+
+/// Returns the changes to the environment of this process for a child that attaches to the editor on `port`, as
+/// [`launch_env`](launch_env::launch_env) of the core does. Variables that are not Unicode are none of those that
+/// matter.
+#[must_use]
+pub fn launch_env(port: Option<u16>) -> LaunchEnv {
+    let inherited: Vec<(String, String)> = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    launch_env::launch_env(port, inherited.iter().map(|(name, value)| (name.as_str(), value.as_str())))
 }
 
 /// Generates a token from the randomness of the system.

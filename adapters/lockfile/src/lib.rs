@@ -58,7 +58,7 @@ mod system;
 mod temp_dir;
 
 pub use dir::LockDir;
-pub use environment::{client_env, from_environment, new_token};
+pub use environment::{client_env, from_environment, launch_env, new_token};
 pub use error::Error;
 pub use find::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, RefusedFile, WorkingDir, find_editor};
 pub use folders::workspace_folders;

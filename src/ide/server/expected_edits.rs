@@ -32,6 +32,21 @@ pub enum EditEnd {
     Disconnected,
 }
 
+impl EditEnd {
+    /// Returns the reason as a word: `turn_done`, `next_edit`, `expired`, `too_many` or `disconnected`. Programs that
+    /// report events as JSON have one spelling by this.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TurnDone => "turn_done",
+            Self::NextEdit => "next_edit",
+            Self::Expired => "expired",
+            Self::TooMany => "too_many",
+            Self::Disconnected => "disconnected",
+        }
+    }
+}
+
 /// The time after which an expected edit ends by itself. The client waits up to 0.5 s for the answer,
 /// and wrote the file up to 0.5 s after the answer (measured on a loaded machine). This is five times
 /// the sum, for slower machines.

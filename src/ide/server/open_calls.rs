@@ -28,6 +28,22 @@ pub enum DiffEnd {
     Disconnected,
 }
 
+impl DiffEnd {
+    /// Returns the reason as a word: the method of the agent (`close_tab`, `closeAllDiffTabs`), or `shutdown`,
+    /// `cancelled`, `expired` or `disconnected`. Programs that report events as JSON have one spelling by this.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TabClosed => "close_tab",
+            Self::AllClosed => "closeAllDiffTabs",
+            Self::ShutDown => "shutdown",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Disconnected => "disconnected",
+        }
+    }
+}
+
 /// The open calls of one connection, in the order in which they came, which is the order of their ids.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCalls(Vec<Entry>);

@@ -1,6 +1,6 @@
 //! The proposed changes that wait for a verdict, and the lookup of one by a command.
 
-use ide_mcp::ide::{AgentId, Call, DiffEnd, DiffOutcome, OpenDiff};
+use ide_mcp::ide::{AgentId, Call, DiffOutcome, OpenDiff};
 use ide_mcp::rpc::CallId;
 use serde::Deserialize;
 
@@ -104,16 +104,4 @@ impl Diffs {
 
 fn list(proposals: &[&Proposal]) -> String {
     proposals.iter().map(|proposal| proposal.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns the word for the end of a diff without an answer.
-pub(crate) fn diff_end(reason: DiffEnd) -> &'static str {
-    match reason {
-        DiffEnd::TabClosed => "close_tab",
-        DiffEnd::AllClosed => "closeAllDiffTabs",
-        DiffEnd::ShutDown => "shutdown",
-        DiffEnd::Cancelled => "cancelled",
-        DiffEnd::Disconnected => "disconnected",
-        _ => "ended",
-    }
 }

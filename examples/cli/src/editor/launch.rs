@@ -4,8 +4,8 @@
 use crate::editor::options::Options;
 use crate::support::quoted;
 use ide_mcp::ide::McpConfig;
-use ide_mcp::ide::launch_env::{LaunchEnv, launch_env};
-use ide_mcp_lockfile::{tools_name, write_private};
+use ide_mcp::ide::launch_env::LaunchEnv;
+use ide_mcp_lockfile::{launch_env, tools_name, write_private};
 use ide_mcp_mio::Server;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -36,22 +36,18 @@ impl Launch {
             return Ok(None);
         }
         let file = if options.gives_tools { Some(tools_file(server)?) } else { None };
-        let inherited: Vec<(String, String)> = env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        Ok(Some(Self::new(&options.command, server.port(), file.as_deref(), &inherited)))
+        let splits = env::var_os("TMUX").is_some_and(|value| !value.is_empty());
+        Ok(Some(Self::new(&options.command, launch_env(Some(server.port())), file.as_deref(), splits)))
     }
 
-    /// Creates the launch of `command` by an editor that listens on `port`. With `mcp_config`, the command gets
-    /// this file by `--mcp-config`. `inherited` is the environment of the editor.
+    /// Creates the launch of `command` with this environment. With `mcp_config`, the command gets this file by
+    /// `--mcp-config`. `splits` is true in tmux.
     pub(crate) fn new(
         command: &[String],
-        port: u16,
+        LaunchEnv { set, remove, .. }: LaunchEnv,
         mcp_config: Option<&Path>,
-        inherited: &[(String, String)],
+        splits: bool,
     ) -> Self {
-        let pairs = inherited.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let LaunchEnv { set, remove, .. } = launch_env(Some(port), pairs);
         let mut words = vec!["env".to_owned()];
         words.extend(remove.into_iter().flat_map(|name| ["-u".to_owned(), name]));
         words.extend(set.into_iter().map(|(name, value)| format!("{name}={value}")));
@@ -59,7 +55,6 @@ impl Launch {
         if let Some(file) = mcp_config {
             words.extend(["--mcp-config".to_owned(), file.display().to_string()]);
         }
-        let splits = inherited.iter().any(|(name, value)| name == "TMUX" && !value.is_empty());
         Self { words, splits }
     }
 
@@ -113,12 +108,10 @@ fn tools_file(server: &Server) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ide_mcp::ide::launch_env::launch_env;
 
     #[test]
     fn line_has_environment_and_quoted_words() {
-        let own = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
-        };
         let hosts = "no_proxy=localhost,127.0.0.1,::1 NO_PROXY=localhost,127.0.0.1,::1";
         let cases: &[(&str, &[&str], Option<&str>, &[(&str, &str)], &str)] = &[
             (
@@ -145,7 +138,8 @@ mod tests {
         ];
         for (name, command, config, inherited, expected) in cases {
             let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-            let launch = Launch::new(&command, 7, config.map(Path::new), &own(inherited));
+            let env = launch_env(Some(7), inherited.iter().copied());
+            let launch = Launch::new(&command, env, config.map(Path::new), false);
             assert_eq!(
                 launch.words().join(" "),
                 format!("env {}", expected.replace("HOSTS", hosts)),

@@ -9,7 +9,7 @@ use super::context::Offered;
 use super::forms::Forms;
 use super::report::{Event, Report};
 use super::tools::tool_set;
-use crate::editor::diffs::{Diffs, Proposal, Verdict, diff_end};
+use crate::editor::diffs::{Diffs, Proposal, Verdict};
 use crate::editor::edits::{Expected, FollowEdits as _};
 use crate::editor::options::OnDiff;
 use crate::editor::worker::Worker;
@@ -283,7 +283,7 @@ impl Headless {
                 // A proposal whose paths are still being checked has not been reported, so its end is
                 // not reported either.
                 if self.diffs.forget(call) {
-                    self.report.write(&Event::DiffClosed { conn, tab: &tab_name, reason: diff_end(reason) });
+                    self.report.write(&Event::DiffClosed { conn, tab: &tab_name, reason: reason.as_str() });
                 }
             }
             ServerEvent::Closed(reason) => {

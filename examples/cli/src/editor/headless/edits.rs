@@ -17,16 +17,8 @@ impl FollowEdits for Headless {
     }
 
     fn on_edit_ended(&mut self, edit: CallId, path: &str, reason: EditEnd, confirmed: bool) {
-        let reason = match reason {
-            EditEnd::TurnDone => "turn_done",
-            EditEnd::NextEdit => "next_edit",
-            EditEnd::Expired => "expired",
-            EditEnd::TooMany => "too_many",
-            EditEnd::Disconnected => "disconnected",
-            _ => "ended",
-        };
         let (conn, edit) = (AgentId::of_call(edit).number(), edit.number());
-        self.report().write(&Event::EditEnded { conn, edit, path, reason, confirmed });
+        self.report().write(&Event::EditEnded { conn, edit, path, reason: reason.as_str(), confirmed });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Desk;
 use crate::editor::launch::Launch;
+use ide_mcp::ide::launch_env::launch_env;
 
 /// Checks that the rows on the screen are one line of a shell.
 #[test]
@@ -10,7 +11,7 @@ fn line_is_whole_in_each_width() {
     // A narrow screen shows the list of files alone, so the line is on the page of F4.
     for (width, keys) in [(80, ["", "\x1bOS"]), (120, ["", "\x1bOS"]), (40, ["\x1bOS", ""])] {
         let mut desk = Desk::new(&[]);
-        desk.app.launch(Launch::new(&command, 41111, None, &[]));
+        desk.app.launch(Launch::new(&command, launch_env(Some(41111), []), None, false));
         desk.turn();
         desk.app.resize((width, 60));
         for key in keys {
