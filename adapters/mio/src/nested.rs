@@ -124,7 +124,7 @@ impl NestedServer {
         at_most: Option<Duration>,
         on: impl FnMut(&mut Host, HostEvent),
     ) -> io::Result<()> {
-        // Where no timer is in the `Poll`, the deadline bounds the wait.
+        // The deadline bounds the wait on a system that has no timer in the `Poll`.
         let wait = [at_most, self.timeout()].into_iter().flatten().min();
         let Parts { poll, events, timer, .. } = &mut self.parts;
         match poll.poll(events, wait) {
