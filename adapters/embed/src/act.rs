@@ -30,7 +30,10 @@ impl Core {
     ) -> Result<Rest, CommandError> {
         match command {
             Command::Select(select) => self.select(host, now, select),
-            Command::Clear(_) => drop(host.select(now, Selection::cleared())),
+            Command::Clear(_) => {
+                self.has_focus = false;
+                let _ = host.select(now, Selection::cleared());
+            }
             Command::Mention(mention) => self.mention(host, now, mention)?,
             Command::Answer(answer) => self.answer(host, answer)?,
             Command::Respond(answer) => self.respond(host, answer)?,
@@ -83,8 +86,11 @@ impl Core {
         let Select { path, start, end, text } = select;
         let (start, end) = (Position::new(start.0, start.1), Position::new(end.0, end.1));
         let range = Range::new(start.min(end), start.max(end));
+        let selection = Selection::new(path.clone(), range, text.unwrap_or_default());
+        self.selection.0 = Some(selection.clone());
+        self.has_focus = true;
         #[allow(clippy::wildcard_enum_match_arm, reason = "only these changes need an event")]
-        match host.select(now, Selection::new(path.clone(), range, text.unwrap_or_default())) {
+        match host.select(now, selection) {
             Selected::Truncated => self.put(Event::Truncated { path }),
             Selected::Hidden if !host.is_paused() => self.put(Event::Hidden { path }),
             _ => {}

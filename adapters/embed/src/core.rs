@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::event::Event;
 use crate::numbers::Numbers;
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, classify};
-use ide_mcp::ide::{AgentId, Host, Pending};
+use ide_mcp::ide::{AgentId, Host, LatestSelection, Pending, WorkspaceFolder, WorkspaceFolders};
 use ide_mcp::mcp::FormAnswer;
 use ide_mcp::rpc::RequestId;
 use serde::Serialize;
@@ -19,6 +19,10 @@ pub(crate) struct Core {
     pub(crate) conns: BTreeMap<u64, AgentId>,
     /// The open forms: the line of the command, and the agent.
     pub(crate) forms: BTreeMap<RequestId, (u64, Pending<FormAnswer>)>,
+    pub(crate) selection: LatestSelection,
+    /// True until the command `clear`, which keeps the latest selection.
+    pub(crate) has_focus: bool,
+    pub(crate) workspace: WorkspaceFolders,
     folders: Vec<LocalPath>,
     queue: VecDeque<Event>,
     /// The events that were left out since the latest event that was not; `None` while events are taken.
@@ -48,6 +52,9 @@ impl Core {
             numbers: Numbers::default(),
             conns: BTreeMap::new(),
             forms: BTreeMap::new(),
+            selection: LatestSelection::default(),
+            has_focus: false,
+            workspace: WorkspaceFolders::default(),
             folders: Vec::new(),
             queue: VecDeque::new(),
             gap: None,
@@ -59,6 +66,7 @@ impl Core {
     pub(crate) fn set_folders(&mut self, folders: &[String]) {
         let parsed = folders.iter().map(|folder| LocalPath::parse(folder, Platform::native()));
         self.folders = parsed.filter_map(Result::ok).collect();
+        self.workspace.folders = folders.iter().map(WorkspaceFolder::new).collect();
     }
 
     pub(crate) fn is_outside(&self, path: &str) -> bool {

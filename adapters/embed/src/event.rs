@@ -98,7 +98,8 @@ events! {
         reason: String,
     }
     /// An agent calls a tool and waits for `respond`: for `getDiagnostics` 0.4 s, or 1.9 s without `uri`, for the
-    /// others 30 s, for `executeCode` without a limit.
+    /// others 30 s, for `executeCode` without a limit. `getCurrentSelection`, `getLatestSelection` and
+    /// `getWorkspaceFolders` need no `call`: their answers follow from the commands of the editor.
     "call" => Call {
         /// The agent.
         conn: u64,
@@ -108,6 +109,9 @@ events! {
         tool: String,
         /// The arguments.
         arguments: Box<RawValue>,
+        /// The absolute path of the file in the arguments, also if the agent sent a `file:` URI. Absent for a
+        /// call without a file, and for a text that is no absolute path.
+        path: Option<String>,
     }
     /// The person at an agent chose a prompt: answer with `respond`.
     "prompt" => Prompt {

@@ -3,7 +3,8 @@
 use crate::core::{Core, json};
 use crate::event::Event;
 use crate::numbers::CallKind;
-use ide_mcp::ide::{AgentId, Host, HostEvent, LockFileEvent, ServerEvent, ToolCall};
+use ide_mcp::ide::paths::{LocalPath, Platform};
+use ide_mcp::ide::{AgentId, CurrentSelection, Host, HostEvent, LockFileEvent, ServerEvent, ToolCall};
 use ide_mcp::mcp::{CallEnd, FormAnswer, Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, code};
 use std::sync::Arc;
@@ -99,6 +100,7 @@ impl Core {
     }
 
     fn on_call(&mut self, host: &mut Host, conn: u64, call: ToolCall) {
+        let Some(call) = self.answer_alone(host, call) else { return };
         let id = call.id();
         if let ToolCall::OpenDiff(call, diff) = call {
             let outside = self.is_outside(&diff.new_file_path);
@@ -116,8 +118,24 @@ impl Core {
             return;
         }
         let tool = call.name().to_owned();
-        let arguments = json(&call);
-        self.open(host, id, CallKind::Tool, |call| Event::Call { conn, call, tool, arguments });
+        let (arguments, path) = (json(&call), file_of(&call));
+        self.open(host, id, CallKind::Tool, |call| Event::Call { conn, call, tool, arguments, path });
+    }
+
+    /// Answers a call whose answer follows from the commands so far. Returns every other call.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "the editor answers the other calls")]
+    fn answer_alone(&self, host: &mut Host, call: ToolCall) -> Option<ToolCall> {
+        // A call that is not open any more needs no answer.
+        let _ = match call {
+            ToolCall::GetCurrentSelection(call, _) => {
+                let current = self.selection.0.as_ref().filter(|_| self.has_focus);
+                host.answer(call, &CurrentSelection(current.cloned()))
+            }
+            ToolCall::GetLatestSelection(call, _) => host.answer(call, &self.selection),
+            ToolCall::GetWorkspaceFolders(call, _) => host.answer(call, &self.workspace),
+            other => return Some(other),
+        };
+        None
     }
 
     /// Opens a call, or fails the call at once if the editor takes no events.
@@ -160,6 +178,22 @@ pub(crate) fn fail(host: &mut Host, id: CallId, kind: &CallKind, message: &str) 
         CallKind::Prompt => Ok(host.call(id).fail(code::INTERNAL_ERROR, message)?),
         CallKind::Resource { .. } => Ok(host.call(id).fail(code::RESOURCE_NOT_FOUND, message)?),
     }
+}
+
+/// Returns the absolute path of the file in the arguments of a call.
+#[allow(clippy::wildcard_enum_match_arm, reason = "the other tools have no file")]
+fn file_of(call: &ToolCall) -> Option<String> {
+    let written = match call {
+        ToolCall::GetDiagnostics(_, arguments) => arguments.uri.as_ref()?,
+        ToolCall::OpenFile(_, arguments) => &arguments.file_path,
+        ToolCall::CheckDocumentDirty(_, arguments) => &arguments.file_path,
+        ToolCall::SaveDocument(_, arguments) => &arguments.file_path,
+        ToolCall::ReformatFile(_, arguments) => &arguments.file_path,
+        ToolCall::SetCursorPosition(_, arguments) => arguments.file_path.as_ref()?,
+        ToolCall::SetSelection(_, arguments) => arguments.file_path.as_ref()?,
+        _ => return None,
+    };
+    LocalPath::parse(written, Platform::native()).ok()?.to_str().map(Into::into)
 }
 
 fn named(client: Option<Implementation>) -> (Option<String>, Option<String>) {

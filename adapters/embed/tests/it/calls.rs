@@ -1,7 +1,10 @@
 //! Calls of agents by their numbers, and their answers.
 
 use crate::support::{Room, names};
-use ide_mcp::ide::{ExecuteCode, GetDiagnostics, GetOpenEditors, OpenDiff};
+use ide_mcp::ide::{
+    ExecuteCode, GetCurrentSelection, GetDiagnostics, GetLatestSelection, GetOpenEditors,
+    GetWorkspaceFolders, OpenDiff,
+};
 use ide_mcp::mcp::{GetPrompt, ReadResource};
 use serde_json::json;
 
@@ -75,6 +78,67 @@ fn calls_take_only_their_own_answers() {
     assert!(room.outcome(0).contains(r#"{\"tabs\":[]}"#), "{}", room.outcome(0));
     room.quiet(r#"{"cmd":"fail","call":1,"message":"no view"}"#);
     assert!(room.outcome(0).contains("-32601"), "{}", room.outcome(0));
+}
+
+#[test]
+fn selection_and_folders_are_answered_alone() {
+    let mut room = Room::new("");
+    room.attach();
+    room.command(
+        r#"{"cmd":"tools","offer":["getCurrentSelection","getLatestSelection","getWorkspaceFolders"]}"#,
+    )
+    .unwrap();
+    let none = [r"No active editor found", r"No selection available"];
+    let rows = [
+        ("nothing yet", "", none),
+        (
+            "a selection",
+            r#"{"cmd":"select","path":"/w/a","start":[0,3],"end":[0,1],"text":"𝒳"}"#,
+            [r#"\"text\":\"𝒳\",\"filePath\":\"/w/a\",\"selection\":{\"start\":{\"line\":0,\"character\":1}"#;
+                2],
+        ),
+        ("no focus", r#"{"cmd":"clear"}"#, [none[0], "/w/a"]),
+        ("a cursor", r#"{"cmd":"select","path":"/w/b","start":[2,0],"end":[2,0]}"#, ["/w/b"; 2]),
+        ("a hidden file", r#"{"cmd":"select","path":"/w/.env","start":[0,0],"end":[0,1],"text":"k"}"#, none),
+    ];
+    for (name, command, [current, latest]) in rows {
+        if !command.is_empty() {
+            room.command(command).unwrap();
+        }
+        room.client(0).call(&GetCurrentSelection).unwrap();
+        assert_eq!(names(&room.settle()), [""; 0], "{name}");
+        assert!(room.outcome(0).contains(current), "{name}: {}", room.outcome(0));
+        room.client(0).call(&GetLatestSelection).unwrap();
+        assert_eq!(names(&room.settle()), [""; 0], "{name}");
+        assert!(room.outcome(0).contains(latest), "{name}: {}", room.outcome(0));
+    }
+    for (command, folder) in [("", "/w"), (r#"{"cmd":"folders","folders":["/v"]}"#, "/v")] {
+        if !command.is_empty() {
+            room.quiet(command);
+        }
+        room.client(0).call(&GetWorkspaceFolders).unwrap();
+        room.settle();
+        assert!(room.outcome(0).contains(&format!(r#"\"rootPath\":\"{folder}\""#)), "{}", room.outcome(0));
+    }
+}
+
+#[test]
+fn call_has_the_path_of_its_file() {
+    let rows = [
+        (Some("file:///w/a b"), json!("/w/a b")),
+        (Some("file:///w/a%20b"), json!("/w/a b")),
+        (Some("/w/./a"), json!("/w/a")),
+        (Some("a"), json!(null)),
+        (Some("file://server/a"), json!(null)),
+        (None, json!(null)),
+    ];
+    for (uri, path) in rows {
+        let mut room = Room::new("");
+        room.attach();
+        room.client(0).call(&GetDiagnostics::new(uri.map(Into::into))).unwrap();
+        let event = room.settle().pop().unwrap();
+        assert_eq!((&event["event"], &event["path"]), (&json!("call"), &path), "{uri:?}");
+    }
 }
 
 #[test]
