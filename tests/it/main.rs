@@ -44,6 +44,7 @@ mod host_strangers;
 mod ide_calls;
 #[cfg(feature = "ide")]
 mod ide_consent;
+#[cfg(feature = "ide")]
 mod ide_context;
 #[cfg(feature = "ide")]
 mod ide_edits;
@@ -101,6 +102,7 @@ mod support;
 mod testing;
 #[cfg(feature = "ide")]
 mod texts;
+#[cfg(feature = "ide")]
 mod threats;
 #[cfg(feature = "ide")]
 mod turn;
