@@ -1,0 +1,198 @@
+--- Lets coding agents attach to Neovim: `:help ide-mcp`.
+local editor, sidecar = require('ide-mcp.editor'), require('ide-mcp.sidecar')
+local M = { agents = {}, is_paused = false }
+
+local function quickfix()
+  local function line(item)
+    return ('%s:%d:%d: %s'):format(vim.fn.bufname(item.bufnr), item.lnum, item.col, item.text)
+  end
+  return table.concat(vim.tbl_map(line, vim.fn.getqflist()), '\n')
+end
+
+local function review(arguments)
+  return 'Review the file that is open in the editor, above all ' .. (arguments.focus or 'the selected lines') .. '.'
+end
+
+--- `:help ide-mcp-options`
+M.options = {
+  command = { 'ide-mcp', 'sidecar' },
+  config = {
+    prompts = { { name = 'review', description = 'Review the open file', arguments = { { name = 'focus' } } } },
+    resources = { { uri = 'nvim://quickfix', description = 'The errors of the last build or search in Neovim' } },
+  },
+  answers = vim.tbl_extend('error', editor.tools, { review = review, ['nvim://quickfix'] = quickfix }),
+  show = require('ide-mcp.diff').show,
+  on_event = function() end,
+}
+
+local proposals = {} -- the open proposals by their calls; `close` closes the view, once there is one
+local waiting = {} -- functions that wait for the end of typing
+
+local function warn(message) vim.notify('ide-mcp: ' .. message, vim.log.levels.WARN) end
+
+local function config()
+  local tools = vim.tbl_keys(editor.tools)
+  vim.list_extend(tools, { 'openDiff', 'getCurrentSelection', 'getLatestSelection', 'getWorkspaceFolders' })
+  return vim.tbl_extend('force', {
+    name = 'Neovim', version = vim.fn.execute('version'):match('v([%d.]+)'), pid = vim.fn.getpid(),
+    folders = { vim.fn.getcwd(-1, -1) }, tools = tools,
+  }, M.options.config)
+end
+
+-- Runs the functions that wait, unless the person types: a new window would take the next keys.
+local function go_on()
+  while #waiting > 0 and vim.fn.mode():find('^[nvV\22t]') do table.remove(waiting, 1)() end
+end
+
+local function fail(call, problem)
+  proposals[call] = nil
+  sidecar.send({ cmd = 'fail', call = call, message = tostring(problem) })
+end
+
+-- Answers the call of an event by a function of the options, or by its failure.
+local function respond(event, name, ...)
+  local is_done, result = pcall(M.options.answers[name] or error, ...)
+  if not is_done then return fail(event.call, result) end
+  sidecar.send({ cmd = 'respond', call = event.call, result = result })
+end
+
+local on = {} -- what to do for each event of docs/sidecar.md
+
+function on.listening(event)
+  M.port = event.port
+  for name, value in pairs(event.environment) do vim.env[name] = value end
+end
+
+function on.connected(event) M.agents[event.conn] = ('%s %s'):format(event.client or 'agent', event.version or '') end
+
+function on.closed(event) M.agents[event.conn] = nil end
+
+function on.diff(event)
+  local function answer(verdict, contents)
+    if not proposals[event.call] then return end
+    proposals[event.call] = nil
+    sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = contents })
+    -- The agent writes the file soon.
+    for _, ms in ipairs({ 200, 1000, 5000 }) do vim.defer_fn(function() vim.cmd('checktime') end, ms) end
+  end
+  proposals[event.call] = {}
+  event.client = M.agents[event.conn] or 'an agent'
+  function event.accept(text) answer('accept', text ~= event.contents and text or nil) end
+  function event.reject() answer('reject') end
+  table.insert(waiting, function()
+    local proposal = proposals[event.call]
+    if not proposal then return end
+    local is_shown, close = pcall(M.options.show, event)
+    proposal.close = is_shown and close
+    if not is_shown then fail(event.call, close) end
+  end)
+  go_on()
+end
+
+function on.diff_closed(event)
+  local proposal = proposals[event.call] or {}
+  proposals[event.call] = nil
+  if proposal.close then proposal.close() end
+end
+
+function on.call(event) respond(event, event.tool, event.arguments, event.path) end
+
+function on.prompt(event) respond(event, event.name, event.arguments) end
+
+function on.resource(event) respond(event, event.uri) end
+
+function on.edit_expected(event)
+  local buf = editor.buffer(event.path)
+  if buf and vim.bo[buf].modified then warn('an agent may write this file, which is not saved: ' .. event.path) end
+end
+
+function on.edit_ended() vim.cmd('checktime') end
+
+function on.mention_expired(event) warn('no agent took the mention of ' .. event.path) end
+
+function on.consent(event)
+  vim.ui.select({ 'yes', 'no' }, { prompt = 'Let ' .. (event.client or 'an agent') .. ' attach?' }, function(choice)
+    sidecar.send({ cmd = choice == 'yes' and 'allow' or 'disconnect', conn = event.conn })
+  end)
+end
+
+function on.error(event) warn(event.message) end
+
+function on.paused() M.is_paused = true end
+
+function on.resumed() M.is_paused = false end
+
+local function on_event(event)
+  M.options.on_event(event)
+  if on[event.event] then on[event.event](event) end
+  vim.cmd('redrawstatus')
+end
+
+local function on_death(problem)
+  for call in pairs(proposals) do on.diff_closed({ call = call }) end
+  M.agents, M.is_paused = {}, false
+  if problem then warn(problem) end
+end
+
+--- Returns a text for the status line: the attached agents, or an empty text without a sidecar.
+function M.status()
+  if not sidecar.is_running() then return '' end
+  local agents = table.concat(vim.tbl_values(M.agents), ', ')
+  local note = #waiting > 0 and (' (%d proposal waits)'):format(#waiting) or M.is_paused and ' (paused)' or ''
+  return '⧉ ' .. (agents == '' and 'no agent' or agents) .. note
+end
+
+--- Sends a command of docs/sidecar.md.
+M.send = sidecar.send
+
+local commands = { stop = sidecar.stop }
+
+function commands.start() sidecar.start(M.options.command, config, on_event, on_death) end
+
+function commands.pause() sidecar.send({ cmd = 'pause' }) end
+
+function commands.resume() sidecar.send({ cmd = 'resume' }) end
+
+function commands.mention(call)
+  local lines = call.range > 0 and { call.line1 - 1, call.line2 - 1 } or nil
+  sidecar.send({ cmd = 'mention', path = vim.api.nvim_buf_get_name(0), lines = lines })
+end
+
+local function complete(typed)
+  return vim.tbl_filter(function(name) return vim.startswith(name, typed) end, vim.tbl_keys(commands))
+end
+
+--- Sets options, and starts.
+function M.setup(options)
+  options = options or {}
+  for _, key in ipairs({ 'config', 'answers' }) do
+    options[key] = vim.tbl_extend('force', M.options[key], options[key] or {})
+  end
+  M.options = vim.tbl_extend('force', M.options, options)
+  vim.api.nvim_create_user_command('IdeMcp', function(call)
+    if not commands[call.args] then return warn('no command ' .. call.args) end
+    commands[call.args](call)
+  end, { nargs = 1, range = true, complete = complete })
+
+  local group = vim.api.nvim_create_augroup('ide-mcp', {})
+  local function at(events, act) vim.api.nvim_create_autocmd(events, { group = group, callback = act }) end
+  local is_due = false
+  at({ 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'TextChanged', 'TextChangedI' }, function()
+    if is_due then return end
+    is_due = true
+    vim.defer_fn(function()
+      is_due = false
+      local selection = sidecar.is_running() and editor.selection()
+      if selection then sidecar.send(selection) end
+      go_on()
+    end, 30)
+  end)
+  at('VimLeavePre', sidecar.stop)
+  at('DirChanged', function() sidecar.send({ cmd = 'folders', folders = config().folders }) end)
+  at('DiagnosticChanged', function(event)
+    sidecar.send({ cmd = 'diagnostics_changed', uris = { vim.uri_from_bufnr(event.buf) } })
+  end)
+  commands.start()
+end
+
+return M

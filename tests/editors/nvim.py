@@ -1,0 +1,45 @@
+"""Neovim: its command, and the keys for what a person does."""
+
+PROGRAM = "nvim"
+
+
+def command(root, home, file):
+    (home / "init.lua").write_text(
+        f"vim.opt.rtp:prepend('{root}/adapters/nvim')\n"
+        "vim.o.statusline = \"%f %m %{v:lua.require'ide-mcp'.status()}\"\n"
+        "vim.o.laststatus = 2\n"
+    )
+    return [PROGRAM, "-u", str(home / "init.lua"), file]
+
+
+ATTACHED = r"⧉ ide-mcp-agent"
+DETACHED = r"⧉ no agent"
+PROPOSAL = r"proposes a\.txt"
+NOTICE = r"1 proposal waits"  # while the person types
+
+SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
+SELECT_LINES = ["<Escape>", "ggVj"]
+MENTION_LINES = ["<Escape>", ":1,2IdeMcp mention", "<Enter>"]
+MENTION_FILE = ["<Escape>", ":IdeMcp mention", "<Enter>"]
+INSERT_LINE = ["<Escape>", "ggOedited", "<Escape>"]
+BEGIN_TYPING = ["<Escape>", "ggOty"]
+END_TYPING = ["ped", "<Escape>"]
+ACCEPT = [":w", "<Enter>"]
+ACCEPT_AND_CLOSE = [":wq", "<Enter>"]
+REJECT = [":q!", "<Enter>"]
+BUSY = ["<Escape>", ":lua vim.loop.sleep(3000)", "<Enter>"]
+QUESTION = ["<Escape>", ":call confirm('sure')", "<Enter>"]
+NEXT_PROPOSAL = ["gt"]
+RESOURCE = "nvim://quickfix"
+FILL_RESOURCE = ["<Escape>", ":call setqflist([{'filename': 'a.txt', 'lnum': 2, 'text': 'found by a test'}])", "<Enter>"]
+QUIT = ["<Escape>", ":qa!", "<Enter>"]
+PROBLEM = [
+    "<Escape>",
+    ":lua vim.diagnostic.set(vim.api.nvim_create_namespace('t'), 0,"
+    " {{lnum=0, col=4, end_col=6, message='wrong', severity=1, source='lint', code=7}})",
+    "<Enter>",
+]
+PAUSE = ["<Escape>", ":IdeMcp pause", "<Enter>"]
+RESUME = ["<Escape>", ":IdeMcp resume", "<Enter>"]
+STOP = ["<Escape>", ":IdeMcp stop", "<Enter>"]
+START = ["<Escape>", ":IdeMcp start", "<Enter>"]
