@@ -35,7 +35,7 @@ main() {
         for file in "$parts"/scenarios/*.sh; do
             name=$client/$(basename "$file" .sh)
             # shellcheck disable=SC2053
-            if [[ $name == $pattern ]] && is_for "$client" "$file"; then
+            if [[ $name == $pattern ]] && is_for "$client" "$file" && has_program "$file"; then
                 runs+=("$name")
             fi
         done
@@ -62,6 +62,15 @@ is_for() {
         # shellcheck disable=SC2053
         [[ $1 != $pattern ]] || return 0
     done
+    return 1
+}
+
+# Returns true if the program that the scenario $1 needs is installed: a line of it names the program.
+has_program() {
+    local program
+    program=$(sed -n 's/^# Needs: //p' "$1")
+    [ -z "$program" ] || command -v "$program" >/dev/null && return
+    echo "skip  $(basename "$1" .sh): $program is not installed" >&2
     return 1
 }
 

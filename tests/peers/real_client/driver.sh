@@ -28,6 +28,19 @@ start_editor() {
     expect_event '"event":"listening"' 10
 }
 
+# Starts an editor with a screen in a terminal of its own, and waits until it listens. Its plugin appends the
+# events to $events.
+start_editor_in_terminal() {
+    tmux -S "$tmux_socket.editor" -f /dev/null new-session -d -x 120 -y 40 -c "$project" \
+        env -i PATH="$(dirname "$ide_mcp"):$PATH" HOME="$home" TERM=xterm-256color LANG=C.UTF-8 "$@"
+    expect_event '"event":"listening"' 10
+}
+
+# Types in the editor: texts, and keys as tmux calls them.
+type_in_editor() {
+    tmux -S "$tmux_socket.editor" send-keys "$@"
+}
+
 # Ends the editor, which removes its lock file.
 stop_editor() {
     local process=$editor
