@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Makes the pictures of the program from real runs in tmux: the editor with a proposed change and an attached
-agent (editor.svg), the doctor for a wrong lock file (doctor.svg), and the live view of the tap (tap.svg).
+agent (editor.svg), the doctor for a wrong lock file (doctor.svg), and the live view of the tap (tap.svg); with names of
+editors, the pictures of their plugins with a proposal.
 
-Run from anywhere, after `cargo build --package ide-mcp-cli`: docs/screenshot.py [DIRECTORY]
+Run from anywhere, after `cargo build --package ide-mcp-cli`: docs/screenshot.py [DIRECTORY [EDITOR…]]
 """
 
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target/debug/ide-mcp"
 # The eight colors of a terminal, on a dark ground.
 PALETTE = ["#3b4048", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#c8ccd4"]
+TEXT, GROUND = "#c8ccd4", "#1c1f26"
 # The size of a cell and of the font, in pixels. Each text is stretched to its cells, so any font fits.
 WIDTH, HEIGHT, FONT = 8.4, 18, 14
 PATIENCE = 30
@@ -59,10 +62,10 @@ class Pane:
 
     def __init__(self, place, columns, rows, command):
         self.socket = str(place / "tmux")
-        environment = f"env -u CLAUDE_CONFIG_DIR -u TMUX HOME={place / 'home'} COLORTERM=truecolor"
+        environment = f"env -u CLAUDE_CONFIG_DIR -u TMUX HOME={place / 'home'} PATH={PROGRAM.parent}:$PATH COLORTERM=truecolor"
         # The message of a program that cannot begin stays on the screen.
         self.run("new-session", "-d", "-s", "t", "-x", str(columns), "-y", str(rows), "-c", str(place / "store"),
-                 f"{environment} {PROGRAM} {command}; cat")
+                 f"{environment} {command}; cat")
 
     def run(self, *arguments):
         command = ["tmux", "-S", self.socket, "-f", "/dev/null", *arguments]
@@ -72,10 +75,13 @@ class Pane:
         return self.run("capture-pane", "-p", "-t", "t", *options)
 
     def wait(self, text):
+        self.wait_for(re.escape(text))
+
+    def wait_for(self, pattern):
         until = time.monotonic() + PATIENCE
-        while text not in self.screen():
+        while not re.search(pattern, self.screen()):
             if time.monotonic() > until:
-                sys.exit(f"{text!r} does not appear within {PATIENCE} s; the screen is:\n{self.screen()}")
+                sys.exit(f"{pattern!r} does not appear within {PATIENCE} s; the screen is:\n{self.screen()}")
             time.sleep(0.05)
 
     def settled(self):
@@ -137,7 +143,7 @@ class Place:
 def editor():
     """Returns the screen of the editor with a proposal, side by side, while another proposal waits."""
     with Place() as place:
-        pane = place.pane(120, 24, "editor --port 41111")
+        pane = place.pane(120, 24, "ide-mcp editor --port 41111")
         pane.wait("nobody attached")
         for path, proposal in [("src/store.rs", "new.rs"), ("CHANGES.md", "notes")]:
             place.start("agent", "diff", path, str(place.path / proposal))
@@ -155,7 +161,7 @@ def doctor():
         running.stdout.readline()
         lock = place.path / "home/.claude/ide/41111.lock"
         lock.write_text(re.sub('"authToken":"[^"]*"', '"authToken":"an-old-token"', lock.read_text()))
-        pane = place.pane(112, 40, "doctor")
+        pane = place.pane(112, 40, "ide-mcp doctor")
         pane.wait("ok:")
         return place.steady(pane.settled()).rstrip()
 
@@ -166,7 +172,7 @@ def tap():
         running = place.start("editor", "--headless", "--port", "41111", "--on-diff", "accept")
         running.stdout.readline()
         shown = ["getOpenEditors", "openDiff", "closeAllDiffTabs"]
-        pane = place.pane(120, 40, "tap " + " ".join(f"--only {word}" for word in shown))
+        pane = place.pane(120, 40, "ide-mcp tap " + " ".join(f"--only {word}" for word in shown))
         pane.wait("listening on port ")
         port = re.search(r"listening on port (\d+)", pane.screen())[1]
         agent = place.start("agent", "--port", port, "calls")
@@ -188,6 +194,19 @@ def steady_row(line, row):
     line = re.sub(r"^(\x1b\[[0-9;]*m)?( +\d+\.\d{3})(?=  )", lambda found: (found[1] or "") + f"{row * 0.012:9.3f}", line)
     line = re.sub(r"in \d+(\.\d)? m?s", "in 12 ms", line)
     return re.sub(r"\d+ bytes to the editor and \d+ to", "1439 bytes to the editor and 907 to", line)
+
+
+def plugin(name):
+    """Returns the screen of an editor with a plugin, and with a proposal. The tests of the plugin know its command."""
+    sys.path.insert(0, str(ROOT / "tests/editors"))
+    tested = __import__(name)
+    with Place() as place:
+        command = tested.command(ROOT, place.path / "home", "src/store.rs") + tested.PICTURE
+        pane = place.pane(120, 24, shlex.join(command))
+        pane.wait_for(tested.DETACHED)
+        place.start("agent", "diff", "src/store.rs", str(place.path / "new.rs"))
+        pane.wait_for(tested.PROPOSAL.replace("NAME", "store.rs"))
+        return pane.settled()
 
 
 def runs_of(line, look):
@@ -227,8 +246,15 @@ def wear(look, parameters):
             look.clear()
         elif number == 1:
             look["bold"] = True
-        elif 30 <= number <= 37:
-            look["text"] = PALETTE[number - 30]
+        elif number == 7:
+            look["text"], look["ground"] = look.get("ground", GROUND), look.get("text", TEXT)
+        elif 30 <= number <= 37 or 40 <= number <= 47:
+            look["text" if number < 40 else "ground"] = PALETTE[number % 10]
+        elif 90 <= number <= 97 or 100 <= number <= 107:
+            look["text" if number < 100 else "ground"] = PALETTE[number % 10]
+        elif number in (38, 48) and numbers[0] == 5:
+            look["text" if number == 38 else "ground"] = color_of(numbers[1])
+            del numbers[:2]
         elif number in (38, 48) and numbers[0] == 2:
             color = "#" + "".join(f"{part:02x}" for part in numbers[1:4])
             look["text" if number == 38 else "ground"] = color
@@ -237,6 +263,16 @@ def wear(look, parameters):
             look.pop("text", None)
         elif number == 49:
             look.pop("ground", None)
+
+
+def color_of(number):
+    """Returns one of the 256 colors: the palette twice, a cube of six by six by six, and grays."""
+    if number < 16:
+        return PALETTE[number % 8]
+    if number < 232:
+        levels = [0, 95, 135, 175, 215, 255]
+        return "#" + "".join(f"{levels[(number - 16) // step % 6]:02x}" for step in (36, 6, 1))
+    return "#" + f"{8 + 10 * (number - 232):02x}" * 3
 
 
 def svg(title, screen):
@@ -249,7 +285,7 @@ def svg(title, screen):
     yield f"<title>{escape(title)}</title>"
     yield f'<clipPath id="screen"><rect width="{width:g}" height="{height:g}" rx="8"/></clipPath>'
     yield '<g clip-path="url(#screen)">'
-    yield f'<rect width="{width:g}" height="{height:g}" fill="#1c1f26"/>'
+    yield f'<rect width="{width:g}" height="{height:g}" fill="{GROUND}"/>'
     texts, running = [], {}
     for row, line in enumerate(lines):
         for text, column, length, look in runs_of(line, running):
@@ -267,7 +303,7 @@ def svg(title, screen):
             weight = ' font-weight="bold"' if look.get("bold") else ""
             texts.append(f'<text x="{x:.1f}" y="{y + HEIGHT - 5}" textLength="{long:.1f}" '
                          f'lengthAdjust="spacingAndGlyphs" xml:space="preserve" '
-                         f'fill="{look.get("text", "#c8ccd4")}"{weight}>{escape(bare)}</text>')
+                         f'fill="{look.get("text", TEXT)}"{weight}>{escape(bare)}</text>')
     yield from texts
     yield "</g>"
     yield "</svg>"
@@ -282,8 +318,12 @@ PICTURES = [
 
 def main():
     directory = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
-    for make, title in PICTURES:
-        (directory / f"{make.__name__}.svg").write_text("\n".join(svg(title, make())) + "\n")
+    pictures = [(make.__name__, title, make) for make, title in PICTURES]
+    if len(sys.argv) > 2:
+        title = "An agent proposes a change in {}: on the left the file, on the right the text of the agent"
+        pictures = [(name, title.format(name), lambda name=name: plugin(name)) for name in sys.argv[2:]]
+    for name, title, make in pictures:
+        (directory / f"{name}.svg").write_text("\n".join(svg(title, make())) + "\n")
 
 
 if __name__ == "__main__":

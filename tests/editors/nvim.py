@@ -12,9 +12,20 @@ def command(root, home, file):
     return [PROGRAM, "-u", str(home / "init.lua"), file]
 
 
+# The colors of the picture: those of Neovim 0.7 for differences are loud.
+PICTURE = ["--cmd", "set termguicolors", "-c", " | ".join([
+    "colorscheme slate",
+    "hi Normal guibg=#1c1f26",
+    "hi FoldColumn guibg=#1c1f26",
+    "hi DiffAdd guibg=#234034 guifg=NONE",
+    "hi DiffChange guibg=#28324a guifg=NONE",
+    "hi DiffText guibg=#44598c guifg=NONE gui=NONE",
+    "hi DiffDelete guibg=#3b2429 guifg=#3b2429",
+])]
+
 ATTACHED = r"⧉ ide-mcp-agent"
 DETACHED = r"⧉ no agent"
-PROPOSAL = r"proposes a\.txt"
+PROPOSAL = r"NAME, proposed by"
 NOTICE = r"1 proposal waits"  # while the person types
 
 SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
@@ -29,7 +40,7 @@ ACCEPT_AND_CLOSE = [":wq", "<Enter>"]
 REJECT = [":q!", "<Enter>"]
 BUSY = ["<Escape>", ":lua vim.loop.sleep(3000)", "<Enter>"]
 QUESTION = ["<Escape>", ":call confirm('sure')", "<Enter>"]
-NEXT_PROPOSAL = ["gt"]
+NEXT_PROPOSAL = r"NAME, proposed by"
 RESOURCE = "nvim://quickfix"
 FILL_RESOURCE = ["<Escape>", ":call setqflist([{'filename': 'a.txt', 'lnum': 2, 'text': 'found by a test'}])", "<Enter>"]
 QUIT = ["<Escape>", ":qa!", "<Enter>"]

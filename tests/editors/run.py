@@ -87,6 +87,10 @@ class Room:
     def hides(self, pattern, within=PATIENCE):
         await_(f"the screen hides {pattern}", lambda: not re.search(pattern, self.screen()), within)
 
+    def proposal(self, name="a.txt"):
+        """Returns the pattern of the view of a proposal for a file."""
+        return self.keys.PROPOSAL.replace("NAME", re.escape(name))
+
     def pid(self):
         return int(self.tmux("display-message", "-p", "#{pane_pid}"))
 

@@ -51,16 +51,16 @@ def proposal_is_accepted_as_it_is(room):
     room.start()
     for text in ["new\n", "newer\n", "without a last line end", "dos\r\nline ends\r\n", ""]:
         agent = room.play(room.propose("a.txt", text), outcome("openDiff", texts("FILE_SAVED", text)))
-        room.shows(room.keys.PROPOSAL)
+        room.shows(room.proposal())
         room.type(*room.keys.ACCEPT)
         agent.done()
-        room.hides(room.keys.PROPOSAL)
+        room.hides(room.proposal())
 
 
 def proposal_is_accepted_edited(room):
     room.start()
     agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "edited\nnew\n")))
-    room.shows(room.keys.PROPOSAL)
+    room.shows(room.proposal())
     room.type(*room.keys.INSERT_LINE, *room.keys.ACCEPT_AND_CLOSE)
     agent.done()
     room.shows("second")  # the window of the file is still there
@@ -70,10 +70,10 @@ def proposal_is_rejected_by_closing(room):
     room.start()
     for _ in range(2):
         agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("DIFF_REJECTED", "tab")))
-        room.shows(room.keys.PROPOSAL)
+        room.shows(room.proposal())
         room.type(*room.keys.REJECT)
         agent.done()
-        room.hides(room.keys.PROPOSAL)
+        room.hides(room.proposal())
     room.shows("second")
 
 
@@ -82,11 +82,11 @@ def accepted_file_is_read_again(room):
     for text in ["from the agent\n", "once more\n"]:
         room.write("new.txt", text)
         diff = room.spawn("diff", "a.txt", "new.txt")
-        room.shows(room.keys.PROPOSAL)
+        room.shows(room.proposal())
         room.type(*room.keys.ACCEPT)
         diff.done()
         room.has("a.txt", text)
-        room.hides(room.keys.PROPOSAL)
+        room.hides(room.proposal())
         room.shows(text.strip())
 
 
@@ -96,7 +96,7 @@ def proposal_waits_for_the_end_of_typing(room):
     agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
     room.shows(room.keys.NOTICE)
     room.type(*room.keys.END_TYPING)
-    room.shows("proposes b.txt")
+    room.shows(room.proposal("b.txt"))
     room.type(*room.keys.ACCEPT)
     agent.done()
     room.shows("typed")
@@ -106,9 +106,9 @@ def view_closes_with_its_agent(room):
     room.start()
     for _ in range(2):
         agent = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
-        room.shows(room.keys.PROPOSAL)
+        room.shows(room.proposal())
         agent.process.kill()
-        room.hides(room.keys.PROPOSAL)
+        room.hides(room.proposal())
         room.shows("second")
 
 
@@ -118,11 +118,11 @@ def two_agents_have_a_proposal_each(room):
     room.shows("one")
     second = room.play(room.propose("b.txt", "two\n"), outcome("openDiff", texts("DIFF_REJECTED", "tab")))
     time.sleep(1)
-    room.shows(room.keys.PROPOSAL)  # the earlier one stays in front
+    room.shows(room.proposal())  # the earlier one stays in front
     room.type(*room.keys.ACCEPT)
     first.done()
     room.type(*room.keys.NEXT_PROPOSAL)
-    room.shows("proposes b.txt")
+    room.shows(room.proposal("b.txt"))
     room.type(*room.keys.REJECT)
     second.done()
 
@@ -205,7 +205,7 @@ def question_delays_no_agent(room):
     room.type(*room.keys.QUESTION)
     agent.steps(2)
     room.type("<Enter>")
-    room.shows(room.keys.PROPOSAL)
+    room.shows(room.proposal())
     room.type(*room.keys.ACCEPT)
     agent.done()
 
@@ -241,7 +241,7 @@ def pause_hides_the_selection(room):
 def quit_leaves_no_lock_file(room):
     room.start()
     agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("DIFF_REJECTED", "tab")))
-    room.shows(room.keys.PROPOSAL)
+    room.shows(room.proposal())
     room.type(*room.keys.QUIT)
     room.no_lock()
     agent.done()
@@ -266,9 +266,9 @@ def agent_returns_after_death_of_sidecar(room):
     room.shows(room.keys.ATTACHED)
     for _ in range(2):
         proposal = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
-        room.shows(room.keys.PROPOSAL)
+        room.shows(room.proposal())
         os.kill(room.sidecar(), signal.SIGKILL)
-        room.hides(room.keys.PROPOSAL)
+        room.hides(room.proposal())
         proposal.process.kill()
         room.shows(room.keys.ATTACHED, within=30)
     if room.lock() != before:

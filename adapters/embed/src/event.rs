@@ -98,8 +98,7 @@ events! {
         reason: String,
     }
     /// An agent calls a tool and waits for `respond`: for `getDiagnostics` 0.4 s, or 1.9 s without `uri`, for the
-    /// others 30 s, for `executeCode` without a limit. `getCurrentSelection`, `getLatestSelection` and
-    /// `getWorkspaceFolders` need no `call`: their answers follow from the commands of the editor.
+    /// others 30 s, for `executeCode` without a limit.
     "call" => Call {
         /// The agent.
         conn: u64,
@@ -109,8 +108,7 @@ events! {
         tool: String,
         /// The arguments.
         arguments: Box<RawValue>,
-        /// The absolute path of the file in the arguments, also if the agent sent a `file:` URI. Absent for a
-        /// call without a file, and for a text that is no absolute path.
+        /// The absolute path of the file in the arguments, also of a `file:` URI.
         path: Option<String>,
     }
     /// The person at an agent chose a prompt: answer with `respond`.
@@ -267,8 +265,7 @@ events! {
 }
 
 impl Event {
-    /// Returns the value of this member; `None` if the event does not have the member. This is the access for
-    /// languages in which the whole object is not wanted.
+    /// Returns the value of this member; `None` if the event does not have the member.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<Value<'_>> {
         let mut found = None;
@@ -298,7 +295,6 @@ impl Serialize for Event {
                 done = map.serialize_entry(name, &value);
             }
         });
-        done?;
-        map.end()
+        done.and_then(|()| map.end())
     }
 }

@@ -43,12 +43,12 @@ function M.show(proposal)
   vim.t.ide_mcp_proposal = proposal.call
   local name = ('ide-mcp://%d/%%s/%s'):format(proposal.call, vim.fn.fnamemodify(proposal.path, ':t'):gsub('%%', '%%%%'))
   local old = show(name:format('file'), proposal.path, lines_of(proposal.old_path), 'nofile')
-  vim.bo.modifiable = false
+  vim.bo.modifiable, vim.wo.statusline = false, ' %t '
   vim.cmd('rightbelow vsplit')
   local new = show(name:format('proposal'), proposal.path, lines, 'acwrite')
   local client = proposal.client:gsub('%%', '%%%%')
   local note = proposal.outside and ' OUTSIDE of the open folders' or ''
-  vim.wo.statusline = (' %s proposes %%t%s %%m%%=:w accepts, :q rejects '):format(client, note)
+  vim.wo.statusline = (' %%t%s, proposed by %%<%s %%m%%=:w accepts, :q rejects '):format(note, client)
   vim.cmd('silent! normal! gg]c')
 
   local function close()
