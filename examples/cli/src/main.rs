@@ -17,6 +17,8 @@ mod doctor;
 mod editor;
 #[cfg(feature = "mcp-config")]
 mod mcp_config;
+#[cfg(feature = "plugin")]
+mod plugin;
 #[cfg(feature = "replay")]
 mod replay;
 #[cfg(feature = "sidecar")]
@@ -58,6 +60,7 @@ commands:
   mcp-config   write the file by which an agent gives the tools of a running
                editor to its model
   sidecar      let agents attach to an editor that starts this process
+  plugin       install the plugin for an editor that is not written in Rust
   completions  print the completions of these commands for a shell
   help NAME    print the help of a command, or a page: headless, scripts,
                search, models
@@ -100,6 +103,8 @@ const COMMANDS: &[Command] = &[
     Command { program: &mcp_config::PROGRAM, main: mcp_config::main },
     #[cfg(feature = "sidecar")]
     Command { program: &sidecar::PROGRAM, main: sidecar::main },
+    #[cfg(feature = "plugin")]
+    Command { program: &plugin::PROGRAM, main: plugin::main },
     Command { program: &completions::PROGRAM, main: completions::main },
 ];
 

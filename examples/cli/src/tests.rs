@@ -23,6 +23,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("bridge", include_str!("bridge/options.rs")),
     ("mcp-config", include_str!("mcp_config/options.rs")),
     ("sidecar", include_str!("sidecar/options.rs")),
+    ("plugin", include_str!("plugin/options.rs")),
     ("completions", include_str!("completions/mod.rs")),
 ];
 

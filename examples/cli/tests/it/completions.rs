@@ -28,6 +28,7 @@ fn bash_completes_words_and_values() {
         "bridge",
         "mcp-config",
         "sidecar",
+        "plugin",
         "completions",
         "help",
     ];

@@ -31,6 +31,7 @@ mod lines;
 mod mcp_config;
 mod messages;
 mod peers;
+mod plugin;
 mod screen;
 mod sidecar;
 mod soak;

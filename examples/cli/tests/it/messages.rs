@@ -75,7 +75,7 @@ fn the_program_names_its_commands() {
     let version = concat!("ide-mcp ", env!("CARGO_PKG_VERSION"));
     assert_eq!(place.start("--version", &[]).rest(), [version]);
     assert_eq!(place.start("-V", &[]).rest(), [version]);
-    let named = "editor, agent, doctor, tap, replay, bridge, mcp-config, sidecar or completions";
+    let named = "editor, agent, doctor, tap, replay, bridge, mcp-config, sidecar, plugin or completions";
     let cases: &[(&str, &[&str], &str)] = &[
         ("another command", &["dance"], "there is no command \"dance\": "),
         ("help for another command", &["help", "dance"], "there is no command \"dance\": "),

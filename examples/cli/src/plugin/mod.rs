@@ -1,0 +1,100 @@
+//! The installation of the plugins for editors that are not written in Rust.
+//!
+//! `ide-mcp plugin --help` explains the use and the exit status.
+
+mod editors;
+mod options;
+
+use crate::support::{FAILED, Program};
+use options::Options;
+use serde_json::json;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
+use std::process::ExitCode;
+
+pub(crate) const PROGRAM: Program = Program::new("plugin", "ide-mcp plugin", options::USAGE);
+
+/// The file by which the command recognizes the directory of a plugin. Its text is the version of the program.
+const MARK: &str = "ide-mcp.version";
+
+pub(crate) fn main(parser: lexopt::Parser) -> ExitCode {
+    PROGRAM.main(parser, Options::parse, |options| match run(&options) {
+        Ok(text) => PROGRAM.print(&text),
+        Err(problem) => PROGRAM.end_with(options.json, FAILED, &problem),
+    })
+}
+
+/// Installs or removes the plugin, and returns the text for the person.
+fn run(options: &Options) -> Result<String, String> {
+    let editor = options.editor;
+    let dir = match &options.dir {
+        Some(dir) => absolute(dir).map_err(|error| format!("{}: {error}", dir.display()))?,
+        None => editor
+            .dir(|name| std::env::var_os(name).map(PathBuf::from))
+            .ok_or("the environment names no home directory: choose a directory with --dir")?,
+    };
+    let event = if options.remove { "removed" } else { "installed" };
+    check(&dir)?;
+    if options.remove {
+        remove(&dir)?;
+    } else {
+        install(&dir, editor.files)?;
+    }
+    if options.json {
+        return Ok(json!({"event": event, "path": dir.display().to_string()}).to_string());
+    }
+    let next = if options.remove { String::new() } else { format!("\n{}", editor.next) };
+    Ok(format!("{event}: {}{next}", dir.display()))
+}
+
+/// Checks that the directory is free, or has an earlier version of the plugin.
+fn check(dir: &Path) -> Result<(), String> {
+    let refused = |reason| Err(format!("{} {reason}: remove it first, or choose --dir", dir.display()));
+    let Ok(metadata) = dir.symlink_metadata() else { return Ok(()) };
+    if metadata.is_symlink() {
+        return refused("is a link, such as that to a checkout");
+    }
+    let is_empty = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none());
+    if is_empty || dir.join(MARK).is_file() { Ok(()) } else { refused("is not a plugin of this command") }
+}
+
+/// Writes the files into a new directory, which then takes the place of the earlier one.
+fn install(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
+    let mut name = dir.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(".new");
+    let new = dir.with_file_name(name);
+    check(&new)?;
+    remove(&new)?;
+    let version = concat!(env!("CARGO_PKG_VERSION"), "\n");
+    for (path, text) in files.iter().copied().chain([(MARK, version), ("doc/tags", &help_tags(files))]) {
+        let path = new.join(path);
+        let parent = path.parent().unwrap_or(&new);
+        fs::create_dir_all(parent).map_err(|error| format!("{}: {error}", parent.display()))?;
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    remove(dir)?;
+    fs::rename(&new, dir).map_err(|error| format!("{}: {error}", dir.display()))
+}
+
+/// Returns the index of the help of Vim and Neovim: the words between asterisks.
+fn help_tags(files: &[(&str, &str)]) -> String {
+    let mut tags: Vec<String> = Vec::new();
+    for (path, text) in files {
+        let Some(name) = path.strip_prefix("doc/") else { continue };
+        let words = text.split_whitespace();
+        let marked = words.filter_map(|word| word.strip_prefix('*')?.strip_suffix('*'));
+        tags.extend(marked.map(|tag| format!("{tag}\t{name}\t/*{tag}*\n")));
+    }
+    tags.sort();
+    tags.concat()
+}
+
+fn remove(dir: &Path) -> Result<(), String> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", dir.display()))
+        }
+        _ => Ok(()),
+    }
+}
