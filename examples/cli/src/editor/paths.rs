@@ -1,4 +1,4 @@
-//! The files and folders of the command line.
+//! The files and folders of the command line, and the names that a person types in the editor.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,8 +16,8 @@ pub(crate) struct Named {
 pub(crate) struct Target {
     /// The absolute path.
     pub(crate) path: PathBuf,
-    /// The line and the column, from 0.
-    pub(crate) place: (usize, usize),
+    /// The line and the column, from 0; `None` if the name of the file is all that was given.
+    pub(crate) place: Option<(usize, usize)>,
 }
 
 impl Named {
@@ -58,18 +58,38 @@ impl Named {
     }
 }
 
-/// Returns the file of an argument: `FILE`, or `FILE:LINE` or `FILE:LINE:COLUMN` if only FILE exists.
+/// Splits `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN` into the name of the file and the place there, which counts
+/// from 0. The longest name for which `exists` returns true takes precedence, because names can have colons.
+///
+/// If there is no such file, all numbers at the end are the place, as in other editors: a mistyped `mian.rs:12` is
+/// the new file `mian.rs`, and no file is created with the number in its name.
+pub(crate) fn split_place(text: &str, exists: impl Fn(&str) -> bool) -> (&str, Option<(usize, usize)>) {
+    let with_end = text.strip_suffix(':').unwrap_or(text);
+    let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
+    let split = |text| {
+        let (before, last) = str::rsplit_once(text, ':').filter(|(before, _)| !before.is_empty())?;
+        Some((before, number(last)?))
+    };
+    let Some((file, last)) = split(with_end).filter(|_| !exists(text)) else { return (text, None) };
+    match split(file).filter(|_| !exists(file)) {
+        Some((file, line)) => (file, Some((line, last))),
+        None => (file, Some((last, 0))),
+    }
+}
+
+/// Returns the file of an argument: `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`.
 fn target(argument: &Path) -> Result<Target, String> {
     let says = |error: std::io::Error| format!("{}: {error}", argument.display());
-    let (file, place) = match fs::metadata(argument) {
-        Ok(_) => (argument.to_owned(), (0, 0)),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            with_place(argument).unwrap_or_else(|| (argument.to_owned(), (0, 0)))
+    let (file, place) = match (fs::metadata(argument), argument.to_str()) {
+        (Err(error), Some(text)) if error.kind() == ErrorKind::NotFound => {
+            let (file, place) = split_place(text, |file| Path::new(file).is_file());
+            (Path::new(file), place)
         }
         // A path below a file is no place for a file, and an error of access has to be solved first.
-        Err(error) => return Err(says(error)),
+        (Err(error), _) if error.kind() != ErrorKind::NotFound => return Err(says(error)),
+        _ => (argument, None),
     };
-    let absolute = std::path::absolute(&file).map_err(says)?;
+    let absolute = std::path::absolute(file).map_err(says)?;
     let parent = absolute.parent().filter(|parent| parent.is_dir());
     let Some(parent) = parent.filter(|_| !argument.as_os_str().as_encoded_bytes().ends_with(b"/")) else {
         return Err(format!("{}: there is no such folder", argument.display()));
@@ -80,20 +100,6 @@ fn target(argument: &Path) -> Result<Target, String> {
         _ => absolute,
     };
     Ok(Target { path, place })
-}
-
-/// Splits a name into an existing file, a line and a column, as compilers write them.
-fn with_place(argument: &Path) -> Option<(PathBuf, (usize, usize))> {
-    let text = argument.to_str()?;
-    let text = text.strip_suffix(':').unwrap_or(text);
-    let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
-    let (before, last) = text.rsplit_once(':')?;
-    let last = number(last)?;
-    if Path::new(before).is_file() {
-        return Some((before.into(), (last, 0)));
-    }
-    let (before, line) = before.rsplit_once(':')?;
-    Path::new(before).is_file().then_some((before.into(), (number(line)?, last)))
 }
 
 fn real(path: &Path) -> PathBuf {
@@ -116,30 +122,34 @@ mod tests {
         }
         symlink(root.join("q/c.txt"), root.join("p/link")).unwrap();
         let root = root.canonicalize().unwrap();
-        type Expected<'a> = Result<(&'a [&'a str], &'a [(&'a str, usize, usize)]), &'a str>;
+        type Place = Option<(usize, usize)>;
+        type Expected<'a> = Result<(&'a [&'a str], &'a [(&'a str, Place)]), &'a str>;
         let cases: &[(&str, &[&str], Expected<'_>)] = &[
             ("a folder", &["p"], Ok((&["p"], &[]))),
-            ("a file", &["p/a.txt"], Ok((&["p"], &[("p/a.txt", 0, 0)]))),
-            ("a new file", &["p/new"], Ok((&["p"], &[("p/new", 0, 0)]))),
-            ("a line", &["p/a.txt:12"], Ok((&["p"], &[("p/a.txt", 11, 0)]))),
-            ("a line and a column", &["p/a.txt:12:5"], Ok((&["p"], &[("p/a.txt", 11, 4)]))),
-            ("as a compiler writes it", &["p/a.txt:12:5:"], Ok((&["p"], &[("p/a.txt", 11, 4)]))),
-            ("a file with a colon", &["p/odd:7"], Ok((&["p"], &[("p/odd:7", 0, 0)]))),
-            ("a new file with a colon", &["p/new:7"], Ok((&["p"], &[("p/new:7", 0, 0)]))),
-            ("no line 0", &["p/a.txt:0"], Ok((&["p"], &[("p/a.txt:0", 0, 0)]))),
-            ("a file in a given folder", &["p/src/b.rs", "p"], Ok((&["p"], &[("p/src/b.rs", 0, 0)]))),
+            ("a file", &["p/a.txt"], Ok((&["p"], &[("p/a.txt", None)]))),
+            ("a new file", &["p/new"], Ok((&["p"], &[("p/new", None)]))),
+            ("a line", &["p/a.txt:12"], Ok((&["p"], &[("p/a.txt", Some((11, 0)))]))),
+            ("a line and a column", &["p/a.txt:12:5"], Ok((&["p"], &[("p/a.txt", Some((11, 4)))]))),
+            ("as a compiler writes it", &["p/a.txt:12:5:"], Ok((&["p"], &[("p/a.txt", Some((11, 4)))]))),
+            ("a file with a colon", &["p/odd:7"], Ok((&["p"], &[("p/odd:7", None)]))),
+            ("a line of that file", &["p/odd:7:3"], Ok((&["p"], &[("p/odd:7", Some((2, 0)))]))),
+            ("a mistyped file", &["p/nwe:7"], Ok((&["p"], &[("p/nwe", Some((6, 0)))]))),
+            ("a mistyped file and a column", &["p/nwe:7:2:"], Ok((&["p"], &[("p/nwe", Some((6, 1)))]))),
+            ("a new file with a colon", &["p/new:x"], Ok((&["p"], &[("p/new:x", None)]))),
+            ("no line 0", &["p/a.txt:0"], Ok((&["p"], &[("p/a.txt:0", None)]))),
+            ("a file in a given folder", &["p/src/b.rs", "p"], Ok((&["p"], &[("p/src/b.rs", None)]))),
             (
                 "files below each other",
                 &["p/src/b.rs", "p/a.txt"],
-                Ok((&["p"], &[("p/src/b.rs", 0, 0), ("p/a.txt", 0, 0)])),
+                Ok((&["p"], &[("p/src/b.rs", None), ("p/a.txt", None)])),
             ),
             (
                 "files of two folders",
                 &["p/a.txt", "q/c.txt"],
-                Ok((&["p", "q"], &[("p/a.txt", 0, 0), ("q/c.txt", 0, 0)])),
+                Ok((&["p", "q"], &[("p/a.txt", None), ("q/c.txt", None)])),
             ),
-            ("two files of a folder", &["p/a.txt", "p/b"], Ok((&["p"], &[("p/a.txt", 0, 0), ("p/b", 0, 0)]))),
-            ("a link to another folder", &["p/link"], Ok((&["q"], &[("q/c.txt", 0, 0)]))),
+            ("two files of a folder", &["p/a.txt", "p/b"], Ok((&["p"], &[("p/a.txt", None), ("p/b", None)]))),
+            ("a link to another folder", &["p/link"], Ok((&["q"], &[("q/c.txt", None)]))),
             ("no folder", &["none/a.txt"], Err("none/a.txt: there is no such folder")),
             ("a folder that is none", &["p/none/"], Err("p/none/: there is no such folder")),
             ("a file below a file", &["p/a.txt/b"], Err("p/a.txt/b: ")),
@@ -150,10 +160,8 @@ mod tests {
             match (Named::of(&arguments, &root.join("cwd")), expected) {
                 (Ok(named), Ok((folders, files))) => {
                     let folders: Vec<PathBuf> = folders.iter().map(|path| root.join(path)).collect();
-                    let files = files.iter().map(|(path, line, column)| Target {
-                        path: root.join(path),
-                        place: (*line, *column),
-                    });
+                    let files =
+                        files.iter().map(|(path, place)| Target { path: root.join(path), place: *place });
                     assert_eq!(named, Named { folders, files: files.collect() }, "{name}");
                 }
                 (Err(problem), Err(expected)) => assert!(problem.contains(expected), "{name}: {problem}"),

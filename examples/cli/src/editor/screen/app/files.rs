@@ -1,13 +1,17 @@
 //! The files of the person: opened, saved, read again, and mentioned to agents.
 
 use super::{App, Quitting};
-use crate::editor::paths::Target;
+use crate::editor::folders::{Folders, Inside};
+use crate::editor::paths::{Target, split_place};
 use crate::editor::screen::disk::{self, Disk};
 use crate::editor::screen::model::{Focus, Tone};
 use crate::editor::screen::view::reveal;
 use crate::editor::workspace::unicode;
 use ide_mcp::ide::{Host, Mention};
 use std::path::{Path, PathBuf};
+
+/// A line and a column from 0, if the person has given them.
+type Place = Option<(usize, usize)>;
 
 impl App {
     pub(super) fn open(&mut self, path: &Path) -> Result<(), String> {
@@ -44,35 +48,51 @@ impl App {
     /// A path that is not Unicode.
     pub(crate) fn open_targets(&mut self, files: &[Target]) -> Result<(), String> {
         for Target { path, place } in files {
-            self.open_named(unicode(path)?, *place);
+            let (name, place) = (unicode(path)?, *place);
+            self.open_or_new(move |folders| Ok((folders.find(&name)?, place)));
         }
         Ok(())
     }
 
-    /// Opens a file by its name, at a line and a column from 0. Without such a file, it is a new one.
-    pub(super) fn open_named(&mut self, name: String, (line, column): (usize, usize)) {
+    /// Opens a file by the text that the person has typed: a name, or `FILE:LINE` or `FILE:LINE:COLUMN`.
+    pub(super) fn open_typed(&mut self, typed: String) {
+        self.open_or_new(move |folders| {
+            let exists = |name: &str| folders.find(name).is_ok_and(|place| place.real.exists());
+            let (name, place) = split_place(&typed, exists);
+            Ok((folders.find(name)?, place))
+        });
+    }
+
+    /// Opens the file that `find` returns, at its place. Without such a file, it is a new one.
+    fn open_or_new(
+        &mut self,
+        find: impl FnOnce(&Folders) -> Result<(Inside, Place), String> + Send + 'static,
+    ) {
         let before = self.in_front();
-        self.with_disk(
-            move |disk| disk::open_or_new(&disk.folders, disk.folders.find(&name)?),
-            move |app, _, document| match document {
-                Ok(mut document) => {
+        let open = move |disk: &mut Disk| {
+            let (file, place) = find(&disk.folders)?;
+            Ok((disk::open_or_new(&disk.folders, file)?, place))
+        };
+        self.with_disk(open, move |app, _, opened: Result<_, String>| match opened {
+            Ok((document, place)) => {
+                let note = (!document.stamp.exists).then(|| new_file(&document.label, place));
+                let at = app.model.show(document);
+                if let (Some((line, column)), Some(document)) = (place, app.model.documents.get_mut(at)) {
                     document.buffer.point(line, column, false);
-                    let is_new = (!document.stamp.exists).then(|| document.label.clone());
-                    let at = app.model.show(document);
-                    if app.in_front() == before {
-                        app.model.active = Some(at);
-                        app.model.focus = Focus::Text;
-                        let path = app.model.document().map(|document| PathBuf::from(&document.path));
-                        path.iter().for_each(|path| app.model.tree.point_at(path));
-                    }
-                    if let Some(label) = is_new {
-                        app.model.say(Tone::Plain, format!("{label} is a new file: ^S writes it"));
-                    }
-                    reveal(&mut app.model);
                 }
-                Err(problem) => app.model.report(Tone::Bad, problem),
-            },
-        );
+                if app.in_front() == before {
+                    app.model.active = Some(at);
+                    app.model.focus = Focus::Text;
+                    let path = app.model.document().map(|document| PathBuf::from(&document.path));
+                    path.iter().for_each(|path| app.model.tree.point_at(path));
+                }
+                if let Some(note) = note {
+                    app.model.say(Tone::Plain, note);
+                }
+                reveal(&mut app.model);
+            }
+            Err(problem) => app.model.report(Tone::Bad, problem),
+        });
     }
 
     /// Returns the receiver of keys: the focus and the shown file.
@@ -222,5 +242,13 @@ impl App {
         };
         self.model.report(tone, format!("{what} {to}"));
         Ok(())
+    }
+}
+
+/// Returns the note about a new file. A person who gives a line expects a file that exists.
+fn new_file(label: &str, place: Place) -> String {
+    match place {
+        Some(_) => format!("{label} does not exist: ^S creates it"),
+        None => format!("{label} is a new file: ^S creates it"),
     }
 }

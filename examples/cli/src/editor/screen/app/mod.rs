@@ -267,7 +267,7 @@ impl App {
             }
             Request::Open(path) => self.open(&path),
             Request::OpenNamed(name) => {
-                self.open_named(name, (0, 0));
+                self.open_typed(name);
                 Ok(())
             }
             Request::SaveAs { name, overwrite } => {

@@ -96,8 +96,8 @@ fn e9_files_of_the_command_line_are_shown() {
     let mut desk = Desk::new(&[("a.txt", "one\ntwo\n"), ("b.txt", "beta\n")]);
     std::fs::write(desk.root.join("latin1.txt"), [0xe9]).unwrap();
     let target = |name: &str, place| Target { path: desk.root.join(name), place };
-    let targets = [target("a.txt", (1, 2)), target("b.txt", (0, 0)), target("new.txt", (0, 0))];
-    let unreadable = [target("latin1.txt", (0, 0))];
+    let targets = [target("a.txt", Some((1, 2))), target("b.txt", None), target("new.txt", None)];
+    let unreadable = [target("latin1.txt", None)];
     desk.app.open_targets(&targets).unwrap();
     desk.turn();
     desk.shows("1  one");

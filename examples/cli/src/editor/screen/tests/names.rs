@@ -17,7 +17,7 @@ fn files_are_opened_by_name() {
     desk.shows("fn main() {}");
     assert_eq!(desk.app.model.focus, Focus::Text);
     for (name, answer, expected) in [
-        ("outside", "../x", "lies outside of the open folders"),
+        ("outside", "../x", "lies outside of the open"),
         ("a folder", "src", "is no file"),
         ("no such folder", "none/x", "is in no folder that exists"),
     ] {
@@ -30,10 +30,32 @@ fn files_are_opened_by_name() {
 }
 
 #[test]
+fn typed_name_can_end_with_a_place() {
+    let text = "one\ntwo\nthree\n";
+    let rows: &[(&str, &str, &str, &str, &str)] = &[
+        ("a line", "a.txt:2", "a.txt", " 2:1", ""),
+        ("a line and a column", "a.txt:3:4", "a.txt", " 3:4", ""),
+        ("as a compiler writes it", "a.txt:2:3:", "a.txt", " 2:3", ""),
+        ("beyond the end", "a.txt:99", "a.txt", " 4:1", ""),
+        ("a file with a colon", "odd:7", "odd:7", " 1:1", ""),
+        ("a line of that file", "odd:7:2", "odd:7", " 2:1", ""),
+        ("a mistyped file", "b.txt:2", "b.txt", " 1:1", "b.txt does not exist: ^S creates it"),
+        ("a new file", "c.txt", "c.txt", " 1:1", "c.txt is a new file: ^S creates it"),
+    ];
+    let mut desk = Desk::new(&[("a.txt", text), ("odd:7", text)]);
+    for (name, typed, label, place, note) in rows {
+        desk.keys(&format!("{OPEN}{typed}\r"));
+        let screen = desk.screen();
+        assert_eq!(desk.app.model.document().unwrap().label, *label, "{name}");
+        assert!(screen.contains(place) && screen.contains(note), "{name}:\n{screen}");
+    }
+}
+
+#[test]
 fn new_file_begins_with_its_first_save() {
     let mut desk = Desk::new(&[]);
     desk.keys(&format!("{OPEN}new.txt\r"));
-    desk.shows("new.txt is a new file: ^S writes it");
+    desk.shows("new.txt is a new file: ^S creates it");
     desk.shows("not on disk");
     assert!(!desk.root.join("new.txt").exists());
     desk.keys("text\x13");
