@@ -22,14 +22,15 @@ impl Attach {
         format!("port {} · {}{among}", self.port, self.name)
     }
 
-    /// Returns the commands by which a person attaches an agent, each with its effect. The
+    /// Returns the commands by which a person attaches an agent, as words, each with its effect. The
     /// option and the variable are measured (docs/evidence.md, "Discovery").
-    pub(crate) fn ways(&self) -> Vec<(String, String)> {
+    pub(crate) fn ways(&self) -> Vec<(Vec<String>, String)> {
         let own_name = !self.neighbors.iter().any(|neighbor| neighbor.name == self.name);
-        let alone = self.is_alone().then(|| ("claude --ide".to_owned(), "from these folders".to_owned()));
-        let by_name = own_name.then(|| ("/ide".to_owned(), format!("in claude; choose {}", self.name)));
-        let by_port =
-            (format!("CLAUDE_CODE_SSE_PORT={} claude --ide", self.port), "from any folder".to_owned());
+        let words = |command: &str| command.split(' ').map(str::to_owned).collect();
+        let alone = self.is_alone().then(|| (words("claude --ide"), "from these folders".to_owned()));
+        let by_name = own_name.then(|| (words("/ide"), format!("in claude; choose {}", self.name)));
+        let by_port = format!("CLAUDE_CODE_SSE_PORT={} claude --ide", self.port);
+        let by_port = (words(&by_port), "from any folder".to_owned());
         alone.into_iter().chain(by_name).chain([by_port]).collect()
     }
 

@@ -164,6 +164,30 @@ fn e3_e4_address_and_ways_are_shown() {
 }
 
 #[test]
+fn e4_way_by_port_is_whole_at_any_width() {
+    let name = "ide-mcp editor".to_owned();
+    for width in [40, 41, 42, 45, 60, 61, 80, 120] {
+        for keys in ["", "\x1bOS"] {
+            let mut desk = Desk::new(&[("a.txt", "")]);
+            desk.app.resize((width, 30));
+            desk.app.model.attach = Some(Attach { name: name.clone(), port: 41_234, neighbors: Vec::new() });
+            desk.keys(keys);
+            let screen = desk.screen();
+            // A narrow screen shows the list of files, and the commands on the page of F4 alone.
+            if width < 60 && keys.is_empty() {
+                continue;
+            }
+            let rows = screen.lines().map(|row| row.rsplit('│').next().unwrap_or(row).trim());
+            let text = rows.collect::<Vec<_>>().join(" ").replace(" \\ ", " ");
+            let expected = "CLAUDE_CODE_SSE_PORT=41234 claude --ide from any folder";
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(expected), "{width}:\n{screen}");
+            assert!(text.contains("/ide in claude; choose ide-mcp editor"), "{width}:\n{screen}");
+        }
+    }
+}
+
+#[test]
 fn e4_address_is_cut_on_a_small_screen() {
     let mut desk = Desk::new(&[]);
     desk.app.resize((40, 10));

@@ -16,7 +16,7 @@ enum Line {
     Entry(String, String),
     /// The entry on which the keys act.
     Marked(String, String),
-    /// A command, which is never cut by a column, and its effect.
+    /// A row of a command, which is never cut by a column, and its effect.
     Command(String, String),
     Blank,
 }
@@ -33,7 +33,9 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
     for (y, line) in (area.y..area.y.saturating_add(area.height)).zip(lines.iter().skip(page.top)) {
         let row = Rect { y, height: 1, ..area };
         match line {
-            Line::Heading(text) => drop(canvas.write(row, &format!(" {text}"), Ink::Heading)),
+            Line::Heading(text) => {
+                canvas.write(row, &fitted(&format!(" {text}"), row.width.into()), Ink::Heading);
+            }
             Line::Entry(word, text) | Line::Marked(word, text) => {
                 let (key, body_ink) = match line {
                     Line::Marked(..) => (Ink::Row, Ink::Row),
@@ -99,14 +101,18 @@ fn activity(model: &Model) -> Vec<Line> {
             format!("{refused} refused, {wrong_tokens} of them for a wrong token; {ended} ended unanswered");
         lines.push(Line::Entry("not let in".into(), counts));
     }
+    // The rows of commands are indented by three columns.
+    let columns = usize::from(model.size.0).saturating_sub(3);
+    let command = |(row, effect)| Line::Command(row, effect);
     if !model.launch.is_empty() {
         lines.extend([Line::Blank, Line::Heading("In another terminal, this line starts your command")]);
-        let rows = continued(&model.launch, usize::from(model.size.0).saturating_sub(3)).into_iter();
-        lines.extend(rows.map(|row| Line::Command(row, String::new())));
+        lines.extend(command_rows(&model.launch, "", columns).into_iter().map(command));
     }
     if let Some(attach) = &model.attach {
         lines.extend([Line::Blank, Line::Heading("How an agent attaches to this editor")]);
-        lines.extend(attach.ways().into_iter().map(|(command, effect)| Line::Command(command, effect)));
+        let rows =
+            attach.ways().into_iter().flat_map(|(words, effect)| command_rows(&words, &effect, columns));
+        lines.extend(rows.map(command));
         let here = attach.neighbors.iter().map(|neighbor| (neighbor.name.as_str(), neighbor.port));
         if !attach.is_alone() {
             lines.extend([Line::Blank, Line::Heading("The editors that have these folders open")]);
@@ -120,6 +126,20 @@ fn activity(model: &Model) -> Vec<Line> {
         Line::Entry(ago(model.now, entry.at), format!("{who}{}", entry.text))
     }));
     lines
+}
+
+/// Returns the rows of a command of a shell and, behind its last row, its effect. An effect without room there has
+/// a row of its own.
+fn command_rows(words: &[String], effect: &str, columns: usize) -> Vec<(String, String)> {
+    let mut rows: Vec<_> = continued(words, columns).into_iter().map(|row| (row, String::new())).collect();
+    match rows.last_mut() {
+        Some((row, last)) if width(row).saturating_add(width(effect)).saturating_add(2) <= columns => {
+            *last = effect.to_owned();
+        }
+        _ if effect.is_empty() => {}
+        _ => rows.push((String::new(), effect.to_owned())),
+    }
+    rows
 }
 
 /// Breaks a line of a shell between its words, so that a person can copy it in pieces. A word that is longer
@@ -171,6 +191,12 @@ fn ago(now: Time, at: Time) -> String {
 /// Draws the screen without an open file.
 pub(crate) fn draw_nothing(model: &Model, area: Rect, canvas: &mut Canvas) {
     canvas.fill(area, Ink::Text);
+    // The rows are indented by two columns.
+    let columns = usize::from(area.width).saturating_sub(2);
+    let commands = |ways: Vec<(Vec<String>, String)>| {
+        let rows = ways.into_iter().flat_map(move |(words, effect)| command_rows(&words, &effect, columns));
+        rows.map(|(row, effect)| (format!("{row}  {effect}"), Ink::Key)).collect::<Vec<_>>()
+    };
     let mut lines = vec![
         ("No file is open".to_owned(), Ink::Heading),
         (String::new(), Ink::Dim),
@@ -178,14 +204,11 @@ pub(crate) fn draw_nothing(model: &Model, area: Rect, canvas: &mut Canvas) {
     ];
     if !model.launch.is_empty() {
         lines.push(("In another terminal, this line starts your command:".to_owned(), Ink::Dim));
-        let rows = continued(&model.launch, usize::from(area.width).saturating_sub(2)).into_iter();
-        lines.extend(rows.map(|row| (row, Ink::Key)));
+        lines.extend(commands(vec![(model.launch.clone(), String::new())]));
     } else if let Some(attach) = &model.attach {
         lines.extend(attach.warning().map(|warning| (warning, Ink::Text)));
         lines.push((format!("An agent attaches to {} by", attach.name), Ink::Dim));
-        lines.extend(
-            attach.ways().into_iter().map(|(command, effect)| (format!("{command}  {effect}"), Ink::Key)),
-        );
+        lines.extend(commands(attach.ways()));
     }
     lines.push(("What an agent proposes is shown here.".to_owned(), Ink::Dim));
     let above = usize::from(area.height).saturating_sub(lines.len()) / 3;
