@@ -117,6 +117,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(MAIN, &[f(2), Key::ctrl('e')], Action::SwitchPane, "files", "between the files and the text"),
     bind(MAIN, &[Key::ctrl('s')], Action::Save, "save", "save the file"),
     bind(TEXTS, &[Key::ctrl('f')], Action::Find, "find", "find text; small letters match capitals too"),
+    bind(&[Files], &[Key::ctrl('f')], Action::Find, "", "find text in the file that is shown"),
     bind(
         &[Find],
         &[plain(Code::Enter)],

@@ -3,7 +3,7 @@
 use super::act::Request;
 use super::buffer::{Buffer, Spot};
 use super::find::{LONGEST, Needle, is_too_long};
-use super::{Confirm, Model, Tone};
+use super::{Confirm, Focus, Model, Tone};
 use std::path::Path;
 
 /// The longest text, in bytes, in which the matches are counted: each key counts them anew.
@@ -54,7 +54,14 @@ impl Prompt {
 
 impl Model {
     /// Asks for the text to find: the selected text of one line, or the text of the search before.
+    /// From the list of files, the search goes to the file that is shown.
     pub(super) fn ask_find(&mut self) {
+        if self.focus == Focus::Files {
+            if self.active.is_none() {
+                return self.say(Tone::Plain, "open a file first: Ctrl+F finds text in it");
+            }
+            self.focus = Focus::Text;
+        }
         let last = self.needle.clone();
         let Some(text) = self.text() else { return };
         let selected = text.selected();

@@ -166,3 +166,18 @@ fn line_is_reached_by_its_number() {
         assert!(desk.app.model.prompt.is_none(), "{name}");
     }
 }
+
+#[test]
+fn search_from_the_list_goes_to_the_file() {
+    let mut desk = Desk::new(&[("a.txt", TEXT)]);
+    desk.keys(FIND);
+    desk.shows("open a file first: Ctrl+F finds text in it");
+    assert_eq!((desk.app.model.focus, desk.app.model.prompt.is_none()), (Focus::Files, true));
+    desk.open("a.txt");
+    for needle in ["two", "three"] {
+        desk.app.model.focus = Focus::Files;
+        desk.keys(&format!("{FIND}\x01{needle}\r"));
+        assert_eq!(selected(&desk).1, needle);
+        assert_eq!(desk.app.model.focus, Focus::Text);
+    }
+}
