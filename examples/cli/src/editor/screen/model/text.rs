@@ -10,11 +10,21 @@ pub(crate) struct Text {
     text: String,
     /// The first byte of each line.
     starts: Vec<usize>,
+    line_ends: LineEnds,
+}
+
+/// The line ends of a text. A text of one line has those of Unix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineEnds {
+    Lf,
+    CrLf,
+    Mixed,
 }
 
 impl Text {
     pub(crate) fn new(text: String) -> Self {
-        Self { starts: starts(&text), text }
+        let (starts, line_ends) = index(&text);
+        Self { text, starts, line_ends }
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -68,8 +78,12 @@ impl Text {
     pub(crate) fn replace(&mut self, range: Range<usize>, with: &str) {
         if self.text.get(range.clone()).is_some() {
             self.text.replace_range(range, with);
-            self.starts = starts(&self.text);
+            (self.starts, self.line_ends) = index(&self.text);
         }
+    }
+
+    pub(crate) const fn line_ends(&self) -> LineEnds {
+        self.line_ends
     }
 
     /// Returns the line end of the text, by its first line.
@@ -106,10 +120,17 @@ fn is_mark(character: char) -> bool {
     character.width() == Some(0)
 }
 
-fn starts(text: &str) -> Vec<usize> {
-    let behind =
-        text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at.saturating_add(1));
-    std::iter::once(0).chain(behind).collect()
+/// Returns the first byte of each line, and the line ends.
+fn index(text: &str) -> (Vec<usize>, LineEnds) {
+    let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at);
+    let starts: Vec<usize> = std::iter::once(0).chain(newlines.map(|at| at.saturating_add(1))).collect();
+    let is_crlf = |start: &&usize| text.get(..**start).is_some_and(|before| before.ends_with("\r\n"));
+    let line_ends = match starts.iter().skip(1).filter(is_crlf).count() {
+        0 => LineEnds::Lf,
+        count if count == starts.len().saturating_sub(1) => LineEnds::CrLf,
+        _ => LineEnds::Mixed,
+    };
+    (starts, line_ends)
 }
 
 fn narrow(count: usize) -> u32 {
@@ -134,6 +155,25 @@ mod tests {
             assert_eq!((0..text.lines()).map(|line| text.line(line)).collect::<Vec<_>>(), *expected);
             assert_eq!(text.line(99), "");
         }
+    }
+
+    #[test]
+    fn line_ends_follow_the_text() {
+        let cases = [
+            ("no line end", "a", LineEnds::Lf),
+            ("of Unix", "a\nb\n", LineEnds::Lf),
+            ("of Windows", "a\r\n\r\nb", LineEnds::CrLf),
+            ("both", "a\r\nb\n", LineEnds::Mixed),
+            ("a carriage return alone", "a\rb\n", LineEnds::Lf),
+        ];
+        for (name, text, expected) in cases {
+            assert_eq!(Text::new(text.into()).line_ends(), expected, "{name}");
+        }
+        let mut text = Text::new("a\r\nb\n".into());
+        text.replace(1..3, "");
+        assert_eq!(text.line_ends(), LineEnds::Lf);
+        text.replace(2..3, "\r\n");
+        assert_eq!(text.line_ends(), LineEnds::CrLf);
     }
 
     #[test]

@@ -59,6 +59,11 @@ impl Tree {
         self.roots.first().and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path)
     }
 
+    /// Returns the names of the open folders, not yet safe to display.
+    pub(crate) fn title(&self) -> String {
+        self.roots.iter().map(|root| name(root)).collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns the folders whose contents are shown.
     pub(crate) fn unfolded(&self) -> impl Iterator<Item = &Path> {
         self.unfolded.iter().map(PathBuf::as_path)
@@ -71,7 +76,7 @@ impl Tree {
         let named = self.roots.len() > 1;
         for root in &self.roots {
             if named {
-                let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
+                let name = name(root);
                 let unfolded = self.unfolded.contains(root);
                 rows.push(Row {
                     path: root.clone(),
@@ -156,6 +161,11 @@ impl Tree {
         // The rows above are shown again when there is room.
         self.top = self.top.min(self.rows.len().saturating_sub(rows));
     }
+}
+
+/// Returns the name of a folder that is open.
+fn name(root: &Path) -> String {
+    root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

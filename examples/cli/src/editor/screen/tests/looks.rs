@@ -31,7 +31,7 @@ fn text_is_shown_beside_the_files() {
         &mut desk,
         "two panes",
         &[
-            " Files              a.json",
+            " project            a.json",
             " ▸ src            │   1 ●{",
             "   a.json         │",
             "   notes.txt      │",
@@ -49,7 +49,7 @@ fn text_is_shown_beside_the_files() {
         &mut desk,
         "one pane",
         &[
-            " a.json",
+            " a.json · project",
             "   1 ●{",
             "",
             "",
@@ -66,7 +66,7 @@ fn text_is_shown_beside_the_files() {
         &mut desk,
         "the other",
         &[
-            " Files",
+            " project",
             " ▸ src",
             "   a.json",
             "   notes.txt",
@@ -143,7 +143,7 @@ fn proposal_is_shown_in_both_views() {
         &mut desk,
         "a proposal that waits",
         &[
-            " notes.txt",
+            " notes.txt · project",
             " ✻ 1 proposed change waits… F3 shows it",
             "   1  some",
             "   2",
@@ -240,5 +240,45 @@ fn long_texts_scroll_to_the_cursor() {
     desk.shows("   1  0123");
     for row in desk.canvas().rows() {
         assert!(row.chars().count() <= 80, "{row}");
+    }
+}
+
+#[test]
+fn folder_name_needs_room_in_the_title() {
+    let long = format!("{}.txt", "long".repeat(6));
+    let rows = [
+        ("above the files", "a.json", (80, 10), " project             ", true),
+        ("behind the name", "a.json", (40, 10), " a.json · project", true),
+        ("no room", long.as_str(), (32, 10), " longlong", false),
+        ("tiny", "a.json", (12, 10), " a.json", false),
+    ];
+    for (name, file, size, begin, is_shown) in rows {
+        let mut desk = Desk::new(&[(file, "{}")]);
+        desk.app.resize(size);
+        desk.open(file);
+        let title = desk.canvas().row(0);
+        assert!(title.starts_with(begin), "{name}: {title}");
+        assert_eq!(title.contains("project"), is_shown, "{name}: {title}");
+    }
+}
+
+#[test]
+fn line_ends_of_windows_are_shown() {
+    let rows = [
+        ("of Unix", "a\nb\n", ""),
+        ("of Windows", "a\r\nb\r\n", "CRLF  1:1"),
+        ("both", "a\r\nb\n", "mixed CRLF  1:1"),
+    ];
+    for (name, text, expected) in rows {
+        for size in [(80, 24), (40, 10)] {
+            let mut desk = Desk::new(&[("a.txt", text)]);
+            desk.app.resize(size);
+            desk.open("a.txt");
+            let screen = desk.screen();
+            assert!(screen.contains(expected), "{name} {size:?}:\n{screen}");
+            assert_eq!(screen.contains("CRLF"), !expected.is_empty(), "{name} {size:?}:\n{screen}");
+            desk.keys("\x01x");
+            assert!(!desk.screen().contains("CRLF"), "{name}: no line end is left");
+        }
     }
 }

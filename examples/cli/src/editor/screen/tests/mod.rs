@@ -57,7 +57,8 @@ impl Desk {
     fn with(files: &[(&str, &str)], on_diff: OnDiff) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let unique = COUNT.fetch_add(1, Ordering::Relaxed);
-        let root = std::env::temp_dir().join(format!("ide-mcp-desk-{}-{unique}", std::process::id()));
+        let parent = std::env::temp_dir().join(format!("ide-mcp-desk-{}-{unique}", std::process::id()));
+        let root = parent.join("project");
         for (name, text) in files {
             let path = root.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -234,6 +235,6 @@ impl Desk {
 
 impl Drop for Desk {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
+        let _ = self.root.parent().map(fs::remove_dir_all);
     }
 }

@@ -8,6 +8,7 @@ use crate::editor::screen::bindings::short;
 use crate::editor::screen::layout::{Layout, Rect, shown};
 use crate::editor::screen::model::act::{Action, changes};
 use crate::editor::screen::model::columns::{column_of, width};
+use crate::editor::screen::model::text::LineEnds;
 use crate::editor::screen::model::{Focus, Model, PageKind, Tone};
 
 pub(crate) fn draw(model: &Model, layout: &Layout, canvas: &mut Canvas) {
@@ -45,7 +46,8 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
         if let Some(files) = layout.files {
             let files = Rect { width: files.width, ..area };
             let ink = if model.focus == Focus::Files { Ink::Header } else { Ink::HeaderDim };
-            canvas.write(files, " Files", ink);
+            // The name of the folder distinguishes two editors.
+            canvas.write(files, &fitted(&format!(" {}", model.tree.title()), files.width.into()), ink);
         }
         if let (Some(main), Some(document)) = (layout.main, model.document()) {
             let area = Rect { x: main.x, width: main.width, ..area };
@@ -59,7 +61,10 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
             let state = if state.is_empty() || state.ends_with(' ') { state } else { format!("{state} ") };
             let room = usize::from(area.width).saturating_sub(width(&state)).saturating_sub(1);
             let ink = if model.focus == Focus::Text { Ink::Header } else { Ink::HeaderDim };
-            let name = format!(" {}", fitted_end(&document.label, room));
+            let folder = format!(" · {}", model.tree.title());
+            let has_room = width(&document.label).saturating_add(width(&folder)) <= room;
+            let folder = if layout.files.is_none() && has_room { folder.as_str() } else { "" };
+            let name = format!(" {}{folder}", fitted_end(&document.label, room));
             split(canvas, area, &name, &state, ink, Ink::HeaderMark);
         }
     }
@@ -180,7 +185,7 @@ fn attached(model: &Model) -> Option<String> {
     (!names.is_empty()).then(|| names.iter().map(name).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the place of the cursor. Lines and columns count from 1, as people count.
+/// Returns the place of the cursor, after line ends other than `\n`. Lines and columns count from 1, as people count.
 fn place(model: &Model) -> String {
     if model.page.is_some() {
         return String::new();
@@ -193,7 +198,12 @@ fn place(model: &Model) -> String {
     let text = buffer.text();
     let line = text.line_of(buffer.cursor());
     let column = column_of(text.line(line), buffer.cursor().saturating_sub(text.range_of(line).start));
-    let mut place = format!("  {}:{} ", line.saturating_add(1), column.saturating_add(1));
+    let ends = match text.line_ends() {
+        LineEnds::Lf => "",
+        LineEnds::CrLf => "  CRLF",
+        LineEnds::Mixed => "  mixed CRLF",
+    };
+    let mut place = format!("{ends}  {}:{} ", line.saturating_add(1), column.saturating_add(1));
     if let Some((first, last)) = buffer.selected_lines() {
         let lines = last.saturating_sub(first).saturating_add(1);
         place = if lines > 1 {
