@@ -2,7 +2,7 @@
 //! again. The file is below `XDG_STATE_HOME` or `~/.local/state`, and only its user can read it.
 //!
 //! While no editor listened on the port, another program could have received the token. The server therefore admits
-//! with it only programs of our own user (`Bind::Resume`).
+//! with it only programs of our own user (`EditorOptions::resumed_token`).
 
 use crate::editor::folders::Folders;
 use ide_mcp::ide::AuthToken;
@@ -10,7 +10,6 @@ use ide_mcp_lockfile::write_private;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
 /// The maximum number of files: a person works in fewer lists of folders at a time. The oldest are removed.
@@ -32,13 +31,12 @@ struct Stored {
 }
 
 impl LastRun {
-    /// Reads the last run in these folders. Returns `None` without one, and if a program listens on its port: two
-    /// editors do not share a token.
+    /// Reads the last run in these folders. Returns `None` without one. A program can listen on its port, and two
+    /// editors do not share a token, so the token is of use only together with the port.
     pub(crate) fn read(state: &Path, folders: &Folders) -> Option<Self> {
         let text = fs::read_to_string(file(state, folders)).ok()?;
         let stored: Stored = serde_json::from_str(&text).ok()?;
-        let is_free = || TcpListener::bind((Ipv4Addr::LOCALHOST, stored.port)).is_ok();
-        let is_usable = stored.port != 0 && stored.folders == folders.given() && is_free();
+        let is_usable = stored.port != 0 && stored.folders == folders.given();
         let token = AuthToken::from_text(stored.token).ok()?;
         is_usable.then_some(Self { port: stored.port, token })
     }
@@ -103,14 +101,11 @@ mod tests {
         }
         let [one, other] = [one, other].map(|folder| Folders::open(&[folder]).unwrap());
         assert_eq!(LastRun::read(&state, &one), None);
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let port = 41_111;
         for token in ["a", "b"] {
             let run = LastRun { port, token: AuthToken::from_text(token.repeat(32)).unwrap() };
             run.write(&state, &one).unwrap();
         }
-        assert_eq!(LastRun::read(&state, &one), None, "the port is in use");
-        drop(listener);
         let run = LastRun::read(&state, &one).unwrap();
         assert_eq!((run.port, run.token.as_str()), (port, "b".repeat(32).as_str()));
         assert_eq!(LastRun::read(&state, &other), None);

@@ -3,13 +3,19 @@
 use crate::editor::folders::Folders;
 use crate::editor::last_run::{LastRun, state_dir};
 use crate::editor::options::Options;
-use crate::support::complain;
 use ide_mcp::ide::ToolSet;
 use ide_mcp_mio::{Bind, EditorOptions, GuardMode, Guarding, Server, StartError, Wake};
 use mio::{Registry, Token};
 use std::env;
 use std::error::Error;
 use std::io::{self, ErrorKind};
+
+/// A server that listens.
+pub(crate) struct Listening {
+    pub(crate) server: Server,
+    /// The facts that the person has to know about the port and the token.
+    pub(crate) notices: Vec<String>,
+}
 
 /// Starts the server. The guard of the lock file runs on a thread, so that the loop never waits for a disk.
 pub(crate) fn listen(
@@ -20,7 +26,7 @@ pub(crate) fn listen(
     registry: &Registry,
     token: Token,
     wake: Wake,
-) -> Result<Server, Box<dyn Error>> {
+) -> Result<Listening, Box<dyn Error>> {
     let editor = EditorOptions::new(name, env!("CARGO_PKG_VERSION"))
         .folders(folders.given())
         .tools(tools)
@@ -29,25 +35,40 @@ pub(crate) fn listen(
         .guarding(Guarding::OnThread(GuardMode::default(), wake));
     let state = state_dir(|name| env::var_os(name).map(Into::into));
     let last = state.as_deref().filter(|_| options.resumes).and_then(|state| LastRun::read(state, folders));
-    let (bind, kept) = match last {
-        Some(LastRun { port, token }) => (Bind::Resume(port), Some(token)),
-        None if options.port == 0 => (Bind::AnyPort, options.token.clone()),
-        None => (Bind::Port(options.port), options.token.clone()),
+    let start = |bind, auth| {
+        let editor = editor.clone().bind(bind);
+        let editor = match auth {
+            None if !options.asks_for_token => editor.without_token(),
+            None => editor,
+            Some(token) => editor.resumed_token(token),
+        };
+        Server::start(editor, registry, token)
     };
-    let editor = match &kept {
-        _ if !options.asks_for_token => editor.without_token(),
-        Some(kept) => editor.resumed_token(kept.clone()),
-        None => editor,
+    let mut notices = Vec::new();
+    let bind = if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) };
+    // The port and the token of the last run are taken together, by one binding: another editor that has taken the
+    // port in the meantime does not share the token.
+    let (started, kept) = match last {
+        None => (start(bind, options.token.clone()), options.token.clone()),
+        Some(LastRun { port, token }) => match start(Bind::Port(port), Some(token.clone())) {
+            Err(StartError::Bind { error, .. }) if error.kind() == ErrorKind::AddrInUse => {
+                let started = start(Bind::AnyPort, None);
+                if let Ok(server) = &started {
+                    notices.push(port_is_taken(port, server.port()));
+                }
+                (started, None)
+            }
+            started => (started, Some(token)),
+        },
     };
-    let editor = editor.bind(bind);
-    let server = Server::start(editor, registry, token).map_err(|error| match error {
+    let server = started.map_err(|error| match error {
         StartError::Bind { error, .. } => no_port(options.port, &error).into(),
         error => Box::<dyn Error>::from(error),
     })?;
     if kept.is_some() && options.asks_for_token && server.token() != kept.as_ref() {
-        complain(
-            "editor",
-            "this system does not report the owner of a socket, so a fresh token replaces the kept one",
+        notices.push(
+            "this system does not report the owner of a socket, so a fresh token replaces the kept one"
+                .into(),
         );
     }
     // The command has the port in its environment, so the next run of the editor has to come back on it.
@@ -55,10 +76,15 @@ pub(crate) fn listen(
         let run = LastRun { port: server.port(), token: token.clone() };
         let written = state.ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set".into());
         if let Err(problem) = written.and_then(|state| run.write(&state, folders)) {
-            complain("editor", &format!("--resume will not find this run: {problem}"));
+            notices.push(format!("--resume will not find this run: {problem}"));
         }
     }
-    Ok(server)
+    Ok(Listening { server, notices })
+}
+
+/// Returns the message about a last run whose port another program has now.
+fn port_is_taken(port: u16, other: u16) -> String {
+    format!("port {port} is taken: this editor has port {other}, so attach the agents again")
 }
 
 /// Returns the message about a port that cannot be bound, with advice.

@@ -89,9 +89,30 @@ fn second_editor_shares_no_token() {
     let place = Place::new("resume-two");
     let _first = editor(&place, &["--resume"], &[]);
     let (port, first) = token(&place.published("the editor", None));
-    let _second = editor(&place, &["--resume"], &[]);
-    let (other, second) = token(&place.published("the editor", Some(&port)));
+    let mut second_editor = editor(&place, &["--resume"], &[]);
+    let lock = place.published("the editor", Some(&port));
+    let (other, second) = token(&lock);
     assert!(port != other && first != second);
+    let notice = |taken: &str, port: &str| {
+        format!("port {taken} is taken: this editor has port {port}, so attach the agents again")
+    };
+    second_editor.send_line(r#"{"cmd":"quit"}"#);
+    let (status, said) = second_editor.end();
+    assert_eq!((status, said), (Some(0), format!("editor: {}\n", notice(&port, &other))));
+}
+
+#[test]
+fn screen_shows_that_resumed_port_is_taken() {
+    let place = Place::new("resume-screen");
+    let _first = editor(&place, &["--resume"], &[]);
+    let (port, _) = token(&place.published("the editor", None));
+    let home = place.home();
+    let variables = [("HOME", home.to_str().unwrap()), ("EDITOR", crate::executable())];
+    let tmux = Tmux::new(&home, &place.project(), &variables);
+    tmux.line("\"$EDITOR\" editor --resume");
+    let (other, _) = token(&place.published("the editor", Some(&port)));
+    tmux.wait(&format!("port {port} is taken: this editor has port {other}, so attach the agents again"));
+    tmux.keys(&["C-q"]);
 }
 
 #[test]

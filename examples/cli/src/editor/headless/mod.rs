@@ -12,10 +12,11 @@ mod tools;
 mod unauthenticated;
 
 use crate::editor::launch::Launch;
-use crate::editor::listen::listen;
+use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
 use crate::editor::workspace::Workspace;
+use crate::support::complain;
 use app::Headless;
 use ide_mcp::ide::Unauthenticated;
 use ide_mcp::mcp::Context;
@@ -57,7 +58,11 @@ impl Editor {
         let (of_lock, of_disk) = (waker.clone(), waker.clone());
         let wake = Wake::new(move || drop(of_lock.wake()));
         let name = options.name(&Neighbors::new(&folders));
-        let mut server = listen(options, &name, &folders, all_tools(), poll.registry(), SERVER, wake)?;
+        let Listening { mut server, notices } =
+            listen(options, &name, &folders, all_tools(), poll.registry(), SERVER, wake)?;
+        for notice in notices {
+            complain("editor", &notice);
+        }
         // A session knows only the lists that are declared at its beginning.
         server.host_mut().set_context(Context::new().prompts([]).resources([]));
         let lock = server.lock_path().map(|path| path.display().to_string());

@@ -29,7 +29,7 @@ pub(crate) mod view;
 mod tests;
 
 use crate::editor::launch::Launch;
-use crate::editor::listen::listen;
+use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
 use app::{App, Flow, Quitting};
@@ -38,6 +38,7 @@ use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
 use keys::Decoder;
 use mio::{Events, Poll, Token};
+use model::Tone;
 use signals::{Signal, Signals};
 use std::env;
 use std::error::Error;
@@ -85,9 +86,13 @@ impl Editor {
         let wake = Wake::new(move || drop(waker.wake()));
         let neighbors = Neighbors::new(&folders);
         let name = options.name(&neighbors);
-        let mut server = listen(options, &name, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
+        let Listening { mut server, notices } =
+            listen(options, &name, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
         let mut app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
         app.announce(name, server.port(), neighbors);
+        for notice in notices {
+            app.model.report(Tone::Bad, notice);
+        }
         app.open_targets(&files)?;
         server.host_mut().set_context(context::context());
         let launch = Launch::of(options, &server)?;
