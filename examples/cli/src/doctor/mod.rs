@@ -47,12 +47,16 @@ fn run(options: Options) -> ExitCode {
             Err(error) => PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
         };
     }
-    let diagnosis = doctor.look(&[], &mut Progress::new("doctor"));
+    let mut progress = Progress::new("doctor");
+    let diagnosis = doctor.look(&[], &mut progress);
     let report = diagnosis.report();
     let lines = match options.format {
         Format::Json => report::json(&report),
         Format::Text { verbose } => Ok(vec![report::text(&report, verbose, colored)]),
-        Format::Markdown => Ok(vec![report::markdown(&report, &diagnosis, &gather::surroundings())]),
+        Format::Markdown => {
+            let surroundings = gather::surroundings(&mut progress);
+            Ok(vec![report::markdown(&report, &diagnosis, &surroundings)])
+        }
     };
     exit_code(lines.and_then(|lines| write_lines(&lines)), report.exit_status())
 }

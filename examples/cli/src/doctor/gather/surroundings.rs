@@ -1,5 +1,6 @@
 //! The programs and the system around the doctor, for a report.
 
+use crate::support::Progress;
 use ide_mcp::ide::display_safe;
 use ide_mcp::ide::locate::HOME_VARIABLE;
 use std::env;
@@ -25,11 +26,17 @@ pub(crate) struct Surroundings {
     pub(crate) homes: Vec<String>,
 }
 
-/// Collects them. This runs `claude --version`, which only prints a line.
-pub(crate) fn surroundings() -> Surroundings {
+/// Collects them. This runs `claude --version`, which only prints a line, but can take long to start.
+pub(crate) fn surroundings(progress: &mut Progress) -> Surroundings {
     let path = env::var_os("PATH").unwrap_or_default();
-    let client =
-        client(&path).map_or_else(|| "not found on PATH".into(), |program| version(&program, PATIENCE));
+    let client = client(&path).map_or_else(
+        || "not found on PATH".into(),
+        |program| {
+            progress.show(&format!("asking claude for its version, for at most {} s …", PATIENCE.as_secs()));
+            version(&program, PATIENCE)
+        },
+    );
+    progress.clear();
     let kernel = rustix::system::uname();
     let (name, release) = (kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy());
     let system = format!("{name} {release}, {}", env::consts::ARCH);

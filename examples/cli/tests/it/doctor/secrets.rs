@@ -3,9 +3,12 @@
 use super::fake::{Behaves, TOKEN, fake};
 use super::setup::{Setup, mode};
 use crate::support::dead;
+use crate::support::terminal::terminal;
 use serde_json::json;
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::fs::symlink;
+use std::process::Stdio;
 
 /// The beginning of all tokens and passwords of this test.
 const MARK: &str = "QZQZ";
@@ -104,14 +107,19 @@ fn name_of_author_is_no_secret() {
     assert!(all.contains(&command) && !all.contains("[token]"), "{all}");
 }
 
+/// Puts a program with the name of the client on the search path.
+fn put_client(setup: &mut Setup, script: &str) {
+    let bin = setup.place.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("claude"), format!("#!/bin/sh\n{script}\n")).unwrap();
+    mode(&bin.join("claude"), 0o755);
+    setup.set("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+}
+
 #[test]
 fn report_has_facts_for_a_stranger() {
     let mut setup = Setup::new();
-    let bin = setup.place.home().join("bin");
-    fs::create_dir(&bin).unwrap();
-    fs::write(bin.join("claude"), "#!/bin/sh\necho \"1.2.3 (Claude Code)\"; pwd\n").unwrap();
-    mode(&bin.join("claude"), 0o755);
-    setup.set("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    put_client(&mut setup, "echo \"1.2.3 (Claude Code)\"; pwd");
     let project = setup.place.home().join("project");
     fs::create_dir(&project).unwrap();
     setup.cwd.clone_from(&project);
@@ -136,4 +144,21 @@ fn report_has_facts_for_a_stranger() {
         assert!(text.contains(&part), "{part:?} is not in {text}");
     }
     assert!(!text.contains(setup.place.home().to_str().unwrap()), "{text}");
+}
+
+#[test]
+fn slow_version_shows_progress() {
+    let mut setup = Setup::new();
+    put_client(&mut setup, "exec sleep 6");
+    let (mut person, program) = terminal();
+    let mut command = setup.command(&["--report", "--no-connect"]);
+    let mut doctor = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(program).spawn().unwrap();
+    drop(command);
+    let (mut shown, mut bytes) = (String::new(), [0; 1024]);
+    while !shown.contains("doctor: asking claude for its version, for at most 5 s …") {
+        let read = person.read(&mut bytes).unwrap();
+        shown += &String::from_utf8_lossy(&bytes[..read]);
+    }
+    doctor.kill().unwrap();
+    doctor.wait().unwrap();
 }

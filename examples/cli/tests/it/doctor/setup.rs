@@ -126,9 +126,14 @@ impl Setup {
     }
 
     pub(crate) fn doctor(&self, arguments: &[&str]) -> Process {
+        Process::spawn("doctor", &mut self.command(arguments))
+    }
+
+    /// Returns the command of a doctor in this set-up.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.place.command("doctor", &[&self.arguments, arguments].concat());
         self.house(&mut command);
-        Process::spawn("doctor", &mut command)
+        command
     }
 
     /// Makes a command run in the current directory, with the variables of this set-up.
