@@ -1,9 +1,11 @@
 //! The code that the commands share: the search for the editor, the connection to it, messages as lines, the
-//! format of transcripts and the messages in them, output with or without a reader, progress, and parts of a
-//! command line.
+//! format of transcripts and the messages in them, output with or without a reader, the columns of texts,
+//! progress, and parts of a command line.
 
 #[cfg(any(feature = "doctor", feature = "editor", feature = "replay", feature = "tap"))]
 mod colors;
+#[cfg(any(feature = "agent", feature = "editor", feature = "replay", feature = "tap"))]
+pub(crate) mod columns;
 mod complaints;
 #[cfg(any(feature = "agent", feature = "replay"))]
 pub(crate) mod difference;
@@ -37,6 +39,8 @@ pub(crate) mod transcript;
 pub(crate) mod units;
 #[cfg(any(feature = "doctor", feature = "tap"))]
 mod wall_clock;
+#[cfg(any(feature = "agent", feature = "editor"))]
+pub(crate) mod wrap;
 mod writer;
 
 #[cfg(any(feature = "doctor", feature = "replay", feature = "tap"))]

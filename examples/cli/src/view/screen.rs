@@ -1,11 +1,8 @@
 //! The screen of the rows: its width, and its colors.
 
-use crate::support::has_colors;
 use crate::support::transcript::Side;
-use crossterm::terminal;
+use crate::support::{columns, has_colors};
 use std::borrow::Cow;
-use std::io::{self, IsTerminal as _};
-use unicode_width::UnicodeWidthChar as _;
 
 /// Standard output as the place of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,28 +15,13 @@ pub(crate) struct Screen {
 impl Screen {
     /// Returns the screen of standard output, with its present width.
     pub(crate) fn of_stdout() -> Self {
-        if !io::stdout().is_terminal() {
-            return Self { columns: None, has_colors: false };
-        }
-        let columns = terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-        Self { columns: Some(columns), has_colors: has_colors() }
+        let columns = columns::of_stdout();
+        Self { columns, has_colors: columns.is_some() && has_colors() }
     }
 
     /// Returns the text, or its beginning and an ellipsis if it is wider than the screen.
     pub(crate) fn cut<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let Some(columns) = self.columns else { return text.into() };
-        // The end of the longest beginning that leaves a column for the ellipsis.
-        let (mut width, mut end) = (0_usize, 0);
-        for (at, character) in text.char_indices() {
-            if width < columns {
-                end = at;
-            }
-            width = width.saturating_add(character.width().unwrap_or_default());
-            if width > columns {
-                return format!("{}…", text.get(..end).unwrap_or_default()).into();
-            }
-        }
-        text.into()
+        self.columns.map_or_else(|| text.into(), |columns| columns::cut(text, columns))
     }
 
     /// Returns the text in the color of its sender; errors are red.
@@ -60,24 +42,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_by_columns() {
-        let cases = [
-            ("short", 5, "abc", "abc"),
-            ("exactly as wide", 3, "abc", "abc"),
-            ("one too wide", 3, "abcd", "ab…"),
-            ("wide characters", 5, "日本語", "日本…"),
-            ("wide, with an odd column", 4, "日本語", "日…"),
-            ("wide characters that fit", 6, "日本語", "日本語"),
-            ("a combining character at the end", 3, "abce\u{301}", "ab…"),
-            ("no room", 0, "a", "…"),
-            ("nothing", 0, "", ""),
-        ];
-        for (name, columns, text, expected) in cases {
-            let screen = Screen { columns: Some(columns), has_colors: false };
-            assert_eq!(screen.cut(text), expected, "{name}");
-        }
-        let pipe = Screen { columns: None, has_colors: false };
-        assert_eq!(pipe.cut(&"x".repeat(1000)).len(), 1000);
+    fn text_is_cut_at_a_terminal_alone() {
+        let screen = |columns| Screen { columns, has_colors: false };
+        assert_eq!(screen(Some(3)).cut("abcd"), "ab…");
+        assert_eq!(screen(None).cut(&"x".repeat(1000)).len(), 1000);
     }
 
     #[test]

@@ -2,10 +2,15 @@
 
 use super::{Verdict, print, print_json};
 use crate::agent::session::{Failure, Session};
-use crate::support::complain;
+use crate::support::{columns, complain, wrap};
 use ide_mcp::ide::display_safe;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+/// The columns of a name, which is longer than the names of the known tools.
+const NAME: usize = 24;
+/// The columns below which a description is below its name: behind it there would be fewer than 35.
+const NARROW: usize = 60;
 
 pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
     let asked = session.client().and_then(|client| client.list_tools()).map_err(|error| error.to_string())?;
@@ -15,18 +20,39 @@ pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failur
     if list.tools.is_empty() {
         complain("agent", "the editor offers no tools");
     }
+    let columns = columns::of_stdout();
     for tool in list.tools {
         let goes_on = if json {
             print_json(&Line { event: "tool", tool })?
         } else {
-            let line = format!("{:<24} {}", tool.name, tool.description.unwrap_or_default());
-            print(display_safe(&line).trim_end())?
+            let description = tool.description.unwrap_or_default();
+            print(&rows(&display_safe(&tool.name), &display_safe(&description), columns).join("\n"))?
         };
         if !goes_on {
             break;
         }
     }
     Ok(Verdict::Good)
+}
+
+/// Returns a tool as rows for these columns: the name, and the description behind it or, if the screen is narrow,
+/// below it. Without columns it is one row.
+fn rows(name: &str, description: &str, columns: Option<usize>) -> Vec<String> {
+    let Some(columns) = columns else {
+        return vec![format!("{name:<NAME$} {description}").trim_end().to_owned()];
+    };
+    let is_narrow = columns < NARROW;
+    let indent = if is_narrow { 2 } else { NAME.saturating_add(1) };
+    let ranges = wrap::rows(description, columns.saturating_sub(indent));
+    let mut parts: Vec<&str> = ranges.into_iter().filter_map(|range| description.get(range)).collect();
+    if is_narrow || name.len() > NAME {
+        parts.insert(0, "");
+    }
+    let row = |(nth, part): (usize, &str)| {
+        let before = if nth == 0 { name } else { "" };
+        format!("{before:<indent$}{part}").trim_end().to_owned()
+    };
+    parts.into_iter().enumerate().map(row).filter(|row| !row.is_empty()).collect()
 }
 
 #[derive(Deserialize)]
@@ -48,4 +74,51 @@ struct Line {
     event: &'static str,
     #[serde(flatten)]
     tool: Tool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_wrap_at_words() {
+        let words = "Opens a file, and selects a passage in it, for the person to read";
+        let indent = " ".repeat(25);
+        let long = "n".repeat(NAME + 1);
+        let behind = |first: &str, second: &str| {
+            vec![format!("{:<25}{first}", "openFile"), format!("{indent}{second}")]
+        };
+        let cases: [(&str, &str, &str, Option<usize>, Vec<String>); 7] = [
+            ("a pipe", "openFile", words, None, vec![format!("{:<25}{words}", "openFile")]),
+            ("room", "openFile", words, Some(90), vec![format!("{:<25}{words}", "openFile")]),
+            (
+                "one column too few",
+                "openFile",
+                words,
+                Some(89),
+                behind("Opens a file, and selects a passage in it, for the person to", "read"),
+            ),
+            (
+                "80 columns",
+                "openFile",
+                words,
+                Some(80),
+                behind("Opens a file, and selects a passage in it, for the", "person to read"),
+            ),
+            (
+                "a narrow screen",
+                "openFile",
+                words,
+                Some(40),
+                ["openFile", "  Opens a file, and selects a passage in", "  it, for the person to read"]
+                    .map(str::to_owned)
+                    .to_vec(),
+            ),
+            ("a long name", &long, "Words", Some(80), vec![long.clone(), format!("{indent}Words")]),
+            ("no description", "openFile", "", Some(40), vec!["openFile".into()]),
+        ];
+        for (name, tool, description, columns, expected) in cases {
+            assert_eq!(rows(tool, description, columns), expected, "{name}");
+        }
+    }
 }

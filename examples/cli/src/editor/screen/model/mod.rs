@@ -5,7 +5,6 @@ pub(crate) mod act;
 pub(crate) mod attach;
 pub(crate) mod buffer;
 pub(crate) mod change;
-pub(crate) mod columns;
 pub(crate) mod document;
 mod edit;
 mod files;
@@ -17,7 +16,6 @@ pub(crate) mod proposal;
 pub(crate) mod strips;
 pub(crate) mod text;
 pub(crate) mod tree;
-pub(crate) mod wrap;
 pub(crate) mod written;
 
 use crate::editor::diffs::Verdict;

@@ -2,7 +2,7 @@
 //! are far from its change are folded. So the change in a line is always visible.
 
 use super::change::{Changes, Kind, Line, Row};
-use super::columns::glyphs;
+use crate::support::columns::glyphs;
 
 /// The smallest number of columns of a line, which the widest character, a tab, fits. A narrower screen shows
 /// the beginnings of the rows.

@@ -1,10 +1,10 @@
 //! Texts of every kind on screens of three sizes, wrapped and cut, with colors and without.
 
 use super::Desk;
-use crate::editor::screen::model::columns::glyphs;
 use crate::editor::screen::paint::paint;
 use crate::editor::screen::theme::{Colours, Theme};
 use crate::editor::screen::view::canvas::{Canvas, Ink, Symbol};
+use crate::support::columns::glyphs;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (40, 10)];
 const RIGHT: &str = "\x1b[C";

@@ -1,15 +1,15 @@
 //! The bars above and below: the title, the waiting proposals, the agents with the latest message,
 //! and the keys.
 
-use super::canvas::{Canvas, Ink, fitted, fitted_end};
+use super::canvas::{Canvas, Ink};
 use super::text::rest;
 use super::{pages, prompt};
 use crate::editor::screen::bindings::short;
 use crate::editor::screen::layout::{Layout, Rect, shown};
 use crate::editor::screen::model::act::{Action, changes};
-use crate::editor::screen::model::columns::{column_of, width};
 use crate::editor::screen::model::text::LineEnds;
 use crate::editor::screen::model::{Focus, Model, PageKind, Tone};
+use crate::support::columns::{column_of, cut, cut_start, width};
 
 pub(crate) fn draw(model: &Model, layout: &Layout, canvas: &mut Canvas) {
     if let Some(area) = layout.header {
@@ -47,7 +47,7 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
             let files = Rect { width: files.width, ..area };
             let ink = if model.focus == Focus::Files { Ink::Header } else { Ink::HeaderDim };
             // The name of the folder distinguishes two editors.
-            canvas.write(files, &fitted(&format!(" {}", model.tree.title()), files.width.into()), ink);
+            canvas.write(files, &cut(&format!(" {}", model.tree.title()), files.width.into()), ink);
         }
         if let (Some(main), Some(document)) = (layout.main, model.document()) {
             let area = Rect { x: main.x, width: main.width, ..area };
@@ -64,7 +64,7 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
             let folder = format!(" · {}", model.tree.title());
             let has_room = width(&document.label).saturating_add(width(&folder)) <= room;
             let folder = if layout.files.is_none() && has_room { folder.as_str() } else { "" };
-            let name = format!(" {}{folder}", fitted_end(&document.label, room));
+            let name = format!(" {}{folder}", cut_start(&document.label, room));
             split(canvas, area, &name, &state, ink, Ink::HeaderMark);
         }
     }
@@ -100,7 +100,7 @@ fn proposal(model: &Model, area: Rect, canvas: &mut Canvas) {
     let free = room.saturating_sub(used).saturating_sub(width(&right));
     let end = canvas.write(area, &who, Ink::HeaderDim);
     canvas.write(Rect { width: area.width.min(2), ..area }, " ✻", Ink::HeaderMark);
-    let end = canvas.write(rest(area, end), &fitted_end(&open.label, free), Ink::Header);
+    let end = canvas.write(rest(area, end), &cut_start(&open.label, free), Ink::Header);
     let end = canvas.write(rest(area, end), &changed, Ink::HeaderDim);
     canvas.write(rest(area, end), &edited, Ink::HeaderMark);
     right_aligned(canvas, area, &right, Ink::HeaderDim);
@@ -139,14 +139,14 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
     };
     // A pause is always visible.
     let for_names = if model.is_paused { for_names.max(7) } else { for_names };
-    let shown = if for_names < 6 { String::new() } else { fitted(&names, for_names) };
+    let shown = if for_names < 6 { String::new() } else { cut(&names, for_names).into_owned() };
     let end = canvas.write(rest(area, end), &shown, Ink::Status);
     // The beginning of an address is its port.
     let text = if is_address && rest(area, end).width < 14 { "" } else { &text };
     let between = if shown.is_empty() || text.is_empty() { "" } else { " · " };
     let end = canvas.write(rest(area, end), between, Ink::StatusDim);
     let left = rest(area, end);
-    canvas.write(left, &fitted(text, left.width.into()), ink);
+    canvas.write(left, &cut(text, left.width.into()), ink);
 }
 
 /// Returns the latest message, or else the latest event of an agent, or else the address of this editor.
@@ -250,7 +250,7 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
         let line = document.buffer.text().line_of(document.buffer.cursor());
         if let Some(problem) = document.problem_in(line) {
             let text = format!(" ● {}", problem.message);
-            canvas.write(area, &fitted(&text, area.width.into()), Ink::Problem);
+            canvas.write(area, &cut(&text, area.width.into()), Ink::Problem);
             return;
         }
     }
@@ -291,7 +291,7 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
 fn split(canvas: &mut Canvas, area: Rect, left: &str, right: &str, left_ink: Ink, right_ink: Ink) {
     canvas.fill(area, left_ink);
     let room = usize::from(area.width).saturating_sub(width(right)).saturating_sub(1);
-    canvas.write(area, &fitted(left, room), left_ink);
+    canvas.write(area, &cut(left, room), left_ink);
     right_aligned(canvas, area, right, right_ink);
 }
 

@@ -2,7 +2,7 @@
 //! roles.
 
 use crate::editor::screen::layout::Rect;
-use crate::editor::screen::model::columns::glyphs;
+use crate::support::columns::glyphs;
 
 /// The role of a cell, which determines its look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -240,29 +240,6 @@ impl Canvas {
     }
 }
 
-/// Cuts a text to a number of columns. An ellipsis marks the cut.
-pub(crate) fn fitted(text: &str, columns: usize) -> String {
-    use crate::editor::screen::model::columns::{byte_at, width};
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let kept = text.get(..byte_at(text, columns.saturating_sub(1))).unwrap_or_default();
-    if columns == 0 { String::new() } else { format!("{kept}…") }
-}
-
-/// Cuts a text like [`fitted`], but at its beginning, because the end of a path matters most.
-pub(crate) fn fitted_end(text: &str, columns: usize) -> String {
-    use crate::editor::screen::model::columns::width;
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let mut kept = text;
-    while width(kept) >= columns.max(1) {
-        kept = kept.get(kept.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
-    }
-    if columns == 0 { String::new() } else { format!("…{kept}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,20 +294,5 @@ mod tests {
         assert_eq!(Canvas::new((0, 0)).rows(), [""; 0]);
         canvas.write(area(0, 3), &format!("e{}", "\u{301}".repeat(1000)), Ink::Text);
         assert!(canvas.row(0).len() < 100);
-    }
-
-    #[test]
-    fn cut_text_has_an_ellipsis() {
-        for (text, columns, begin, end) in [
-            ("abcd", 4, "abcd", "abcd"),
-            ("abcde", 4, "abc…", "…cde"),
-            ("\u{6f22}\u{6f22}\u{6f22}", 4, "\u{6f22}…", "…\u{6f22}"),
-            ("abc", 1, "…", "…"),
-            ("abc", 0, "", ""),
-            ("", 0, "", ""),
-        ] {
-            assert_eq!(fitted(text, columns), begin, "{text} {columns}");
-            assert_eq!(fitted_end(text, columns), end, "{text} {columns}");
-        }
     }
 }

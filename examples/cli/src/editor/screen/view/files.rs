@@ -1,11 +1,11 @@
 //! The view of the list of files.
 
-use super::canvas::{Canvas, Ink, fitted};
+use super::canvas::{Canvas, Ink};
 use super::text::rest;
 use crate::editor::screen::layout::Rect;
-use crate::editor::screen::model::columns::width;
 use crate::editor::screen::model::tree::{Row, RowKind};
 use crate::editor::screen::model::{Focus, Model};
+use crate::support::columns::{cut, width};
 
 /// The mark of a file that agents do not receive: the sign of a pause.
 const HIDDEN: &str = " ‖";
@@ -33,7 +33,7 @@ pub(crate) fn draw(model: &Model, area: Rect, canvas: &mut Canvas) {
         // The mark stays if a long name is cut.
         let mark = if row.is_hidden { HIDDEN } else { "" };
         let room = usize::from(line.width).saturating_sub(width(mark));
-        let end = canvas.write(line, &fitted(&shown, room), ink);
+        let end = canvas.write(line, &cut(&shown, room), ink);
         canvas.write(rest(line, end), mark, ink);
     }
     // The line between the panes.

@@ -1,12 +1,12 @@
 //! The pages of help and activity, and the screen without an open file.
 
-use super::canvas::{Canvas, Ink, fitted};
+use super::canvas::{Canvas, Ink};
 use super::text::rest;
 use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
 use crate::editor::screen::layout::Rect;
-use crate::editor::screen::model::columns::width;
 use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
+use crate::support::columns::{cut, width};
 use ide_mcp::Time;
 use ide_mcp::ide::Unauthenticated;
 
@@ -34,7 +34,7 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
         let row = Rect { y, height: 1, ..area };
         match line {
             Line::Heading(text) => {
-                canvas.write(row, &fitted(&format!(" {text}"), row.width.into()), Ink::Heading);
+                canvas.write(row, &cut(&format!(" {text}"), row.width.into()), Ink::Heading);
             }
             Line::Entry(word, text) | Line::Marked(word, text) => {
                 let (key, body_ink) = match line {
@@ -42,15 +42,15 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
                     _ => (Ink::Key, Ink::Text),
                 };
                 canvas.fill(row, body_ink);
-                let word = fitted(word, column.saturating_sub(5));
+                let word = cut(word, column.saturating_sub(5));
                 canvas.write(row, &format!("   {word}"), key);
                 let body = rest(row, row.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX)));
-                canvas.write(body, &fitted(text, body.width.into()), body_ink);
+                canvas.write(body, &cut(text, body.width.into()), body_ink);
             }
             Line::Command(command, effect) => {
                 let end = canvas.write(row, &format!("   {command}  "), Ink::Key);
                 let body = rest(row, end);
-                canvas.write(body, &fitted(effect, body.width.into()), Ink::Text);
+                canvas.write(body, &cut(effect, body.width.into()), Ink::Text);
             }
             Line::Blank => {}
         }
@@ -215,6 +215,6 @@ pub(crate) fn draw_nothing(model: &Model, area: Rect, canvas: &mut Canvas) {
     for ((text, ink), row) in lines.iter().zip(above..area.height.into()) {
         let y = area.y.saturating_add(u16::try_from(row).unwrap_or(u16::MAX));
         let line = Rect { x: area.x.saturating_add(2), y, width: area.width.saturating_sub(2), height: 1 };
-        canvas.write(line, &fitted(text, line.width.into()), *ink);
+        canvas.write(line, &cut(text, line.width.into()), *ink);
     }
 }

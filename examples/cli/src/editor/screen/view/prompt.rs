@@ -1,12 +1,12 @@
 //! The question in the status line, with its answer and the latest note about it.
 
 use super::bars::right_aligned;
-use super::canvas::{Canvas, Ink, fitted};
+use super::canvas::{Canvas, Ink};
 use super::text::rest;
 use crate::editor::screen::layout::Rect;
-use crate::editor::screen::model::columns::{column_of, width};
 use crate::editor::screen::model::prompt::{Kind, Prompt};
 use crate::editor::screen::model::{Model, Tone};
+use crate::support::columns::{column_of, cut, width};
 
 /// The columns of the answer that a note leaves free.
 const ANSWER: usize = 10;
@@ -16,7 +16,7 @@ pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, canvas: &mut Canv
     let label = format!("{pause} {}: ", prompt.label());
     let (note, ink) = note(model, prompt);
     let room = usize::from(area.width).saturating_sub(width(&label)).saturating_sub(ANSWER);
-    let note = fitted(&note, room);
+    let note = cut(&note, room);
     right_aligned(canvas, area, &note, ink);
     let taken = u16::try_from(width(&note)).unwrap_or(area.width);
     let area = Rect { width: area.width.saturating_sub(taken), ..area };

@@ -1,12 +1,12 @@
 //! The view of a proposed change: a diff, unified or side by side, or its text during an edit.
 
-use super::canvas::{Canvas, Ink, fitted};
+use super::canvas::{Canvas, Ink};
 use super::text;
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::change::{Kind, Line, Row};
-use crate::editor::screen::model::columns::width;
 use crate::editor::screen::model::proposal::Proposed;
 use crate::editor::screen::model::strips::{Form, Piece, Strip};
+use crate::support::columns::{cut, width};
 use ide_mcp_review::Verdict;
 
 /// The columns of the sign of a line and the space behind it.
@@ -22,7 +22,7 @@ pub(crate) fn draw(open: &Proposed, wide: bool, area: Rect, canvas: &mut Canvas)
         if area.height > 1 {
             let line = Rect { height: 1, ..area };
             canvas.fill(line, Ink::Notice);
-            canvas.write(line, &fitted(&format!(" {notice}"), area.width.into()), Ink::Notice);
+            canvas.write(line, &cut(&format!(" {notice}"), area.width.into()), Ink::Notice);
             area = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
         }
     }

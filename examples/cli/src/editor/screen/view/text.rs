@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Ink};
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::buffer::Buffer;
-use crate::editor::screen::model::columns::column_of;
+use crate::support::columns::column_of;
 use std::ops::Range;
 
 pub(crate) fn draw(

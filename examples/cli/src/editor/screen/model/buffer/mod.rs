@@ -6,9 +6,9 @@ mod scroll;
 #[cfg(test)]
 mod tests;
 
-use super::columns::{byte_at, column_of};
 use super::find::Needle;
 use super::text::Text;
+use crate::support::columns::{byte_at, column_of};
 use history::{Edit, History, Join};
 pub(crate) use motion::Motion;
 pub(crate) use scroll::in_sight;

@@ -1,8 +1,8 @@
 //! The rows of a text on the screen, and the row and the column at which the screen begins.
 
 use super::Buffer;
-use crate::editor::screen::model::columns::{byte_at, column_of, width};
-use crate::editor::screen::model::wrap;
+use crate::support::columns::{byte_at, column_of, width};
+use crate::support::wrap;
 use std::ops::Range;
 
 /// The length in bytes from which on the rows of a line are cached: one key needs the rows about ten times.

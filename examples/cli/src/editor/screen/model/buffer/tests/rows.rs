@@ -96,9 +96,7 @@ fn clicks_find_the_drawn_bytes() {
         let rows: Vec<_> = buffer.shown_rows().collect();
         for (at, row) in rows.iter().enumerate() {
             let content = buffer.text().get(row.bytes.clone());
-            for glyph in
-                crate::editor::screen::model::columns::glyphs(content).filter(|glyph| glyph.width > 0)
-            {
+            for glyph in crate::support::columns::glyphs(content).filter(|glyph| glyph.width > 0) {
                 let byte = buffer.byte_on_screen(at.try_into().unwrap(), glyph.column);
                 assert_eq!(byte, row.bytes.start + glyph.byte, "{rows:?}");
             }

@@ -44,8 +44,8 @@ fn first(rest: &str, columns: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::width;
     use super::*;
+    use crate::support::columns::width;
 
     fn shown(line: &str, columns: usize) -> Vec<&str> {
         rows(line, columns).into_iter().map(|row| line.get(row).unwrap()).collect()

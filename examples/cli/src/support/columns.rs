@@ -1,9 +1,14 @@
-//! The columns of the characters of a line on the screen, and the replacements of some of them.
+//! The columns of the characters of a line on the screen, the replacements of some of them, and the cutting of a
+//! line to a number of columns.
 
 use ide_mcp::ide::is_display_unsafe;
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _};
 use unicode_width::UnicodeWidthChar as _;
 
 const TAB: usize = 4;
+/// The columns of a terminal that does not report its size.
+const USUAL: usize = 80;
 
 /// A character of a line as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +57,43 @@ pub(crate) fn width(line: &str) -> usize {
 pub(crate) fn byte_at(line: &str, column: usize) -> usize {
     let covers = |glyph: &Glyph| glyph.column.saturating_add(glyph.width) > column;
     glyphs(line).find(covers).map_or(line.len(), |glyph| glyph.byte)
+}
+
+/// Returns a line, or its beginning and an ellipsis if it is wider than these columns. The search goes no further
+/// than needed, because lines can be long.
+pub(crate) fn cut(line: &str, columns: usize) -> Cow<'_, str> {
+    // The end of the longest beginning that leaves a column for the ellipsis.
+    let mut end = 0;
+    for glyph in glyphs(line) {
+        if glyph.column < columns {
+            end = glyph.byte;
+        }
+        if glyph.column.saturating_add(glyph.width) > columns {
+            let ellipsis = if columns == 0 { "" } else { "…" };
+            return format!("{}{ellipsis}", line.get(..end).unwrap_or_default()).into();
+        }
+    }
+    line.into()
+}
+
+/// Cuts a line like [`cut`], but at its beginning, because the end of a path matters most.
+pub(crate) fn cut_start(line: &str, columns: usize) -> Cow<'_, str> {
+    if width(line) <= columns {
+        return line.into();
+    }
+    let mut kept = line;
+    while width(kept) >= columns.max(1) {
+        kept = kept.get(kept.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+    }
+    if columns == 0 { "".into() } else { format!("…{kept}").into() }
+}
+
+/// Returns the columns of standard output; `None` for a pipe or a file, whose lines are neither cut nor wrapped.
+pub(crate) fn of_stdout() -> Option<usize> {
+    let stdout = io::stdout();
+    let size = || rustix::termios::tcgetwinsize(&stdout).ok();
+    let columns = || size().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
+    stdout.is_terminal().then(|| columns().unwrap_or(USUAL))
 }
 
 /// Returns the character that is shown, its width, and true if it is a replacement.
@@ -112,6 +154,27 @@ mod tests {
         }
         for (byte, column) in [(0, 0), (1, 1), (2, 4), (5, 6), (8, 7), (9, 8), (99, 8)] {
             assert_eq!(column_of(line, byte), column, "{byte}");
+        }
+    }
+    #[test]
+    fn cut_line_has_an_ellipsis() {
+        let cases = [
+            ("short", 5, "abc", "abc", "abc"),
+            ("exactly as wide", 3, "abc", "abc", "abc"),
+            ("one too wide", 3, "abcd", "ab…", "…cd"),
+            ("wide characters", 5, "日本語", "日本…", "…本語"),
+            ("wide, with an odd column", 4, "日本語", "日…", "…語"),
+            ("wide characters that fit", 6, "日本語", "日本語", "日本語"),
+            ("a combining character at the end", 3, "abce\u{301}", "ab…", "…ce\u{301}"),
+            ("a combining character before the cut", 2, "e\u{301}bc", "e\u{301}…", "…c"),
+            ("a tab", 4, "a\tb", "a…", "…b"),
+            ("one column", 1, "ab", "…", "…"),
+            ("no room", 0, "a", "", ""),
+            ("nothing", 0, "", "", ""),
+        ];
+        for (name, columns, line, begin, end) in cases {
+            assert_eq!(cut(line, columns), begin, "{name}");
+            assert_eq!(cut_start(line, columns), end, "{name}");
         }
     }
 }
