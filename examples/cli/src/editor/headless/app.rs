@@ -118,7 +118,7 @@ impl Headless {
         match event {
             HostEvent::Agent { agent, event } => self.agent(host, now, agent, event),
             HostEvent::MentionExpired { mention } => {
-                self.report.error(&format!("no agent took the mention of {}", mention.file_path));
+                self.report.error(&format!("no agent received the mention of {}", mention.file_path));
             }
             HostEvent::LockFile(event) => self.lock_file(&event),
             _ => {}

@@ -50,7 +50,7 @@ impl App {
             HostEvent::Agent { agent, event } => self.agent(host, now, agent, event),
             HostEvent::MentionExpired { mention } => {
                 let label = self.folders.label(Path::new(&mention.file_path));
-                self.model.report(Tone::Bad, format!("no agent took the mention of {label}"));
+                self.model.report(Tone::Bad, format!("no agent received the mention of {label}"));
             }
             HostEvent::LockFile(event) => self.lock_file(event),
             _ => {}
@@ -59,11 +59,15 @@ impl App {
 
     fn lock_file(&mut self, event: LockFileEvent) {
         let (tone, text, is_problem) = match event {
-            LockFileEvent::Lost => (Tone::Plain, "the lock file is gone".to_owned(), false),
-            LockFileEvent::Restored => (Tone::Good, "the lock file is back".into(), false),
+            LockFileEvent::Lost => {
+                (Tone::Plain, "the lock file is missing: agents do not find this editor".to_owned(), false)
+            }
+            LockFileEvent::Restored => {
+                (Tone::Good, "the lock file is back: agents find this editor".into(), false)
+            }
             LockFileEvent::Taken => (
                 Tone::Bad,
-                "another program has the name of the lock file: agents do not find this editor".into(),
+                "another program replaced the lock file: agents do not find this editor".into(),
                 true,
             ),
             LockFileEvent::Failed { error } => {
@@ -108,7 +112,7 @@ impl App {
                 self.look();
                 if let Some(closed) = self.model.take_proposal(call) {
                     let edited = if closed.is_edited() || closed.editing.is_some() {
-                        ", and your edit with it"
+                        "; your edit is lost"
                     } else {
                         ""
                     };
@@ -119,7 +123,7 @@ impl App {
             ServerEvent::Closed(reason) => {
                 let at = self.model.agents.iter().position(|agent| agent.id == id);
                 if let Some(agent) = at.map(|at| self.model.agents.remove(at)) {
-                    self.model.happened(format!("{} is gone: {}", agent.name, of_peer(&reason.to_string())));
+                    self.model.happened(format!("{} detached: {}", agent.name, of_peer(&reason.to_string())));
                 }
             }
             _ => {}
@@ -315,7 +319,7 @@ impl App {
         };
         match (open.buffer.is_dirty(), open.conflict) {
             (false, _) => saved(host, Ok("nothing was left to save")),
-            _ if open.is_renamed => saved(host, Err("it is being saved under another name".into())),
+            _ if open.is_renamed => saved(host, Err("this file is being saved under another name".into())),
             (true, true) => {
                 saved(host, Err("it was changed on disk as well: the person has to decide".into()));
             }
@@ -354,11 +358,11 @@ pub(crate) fn of_peer(text: &str) -> String {
 
 const fn ended(reason: DiffEnd) -> &'static str {
     match reason {
-        DiffEnd::TabClosed => "the agent closed the proposal, it was decided elsewhere",
+        DiffEnd::TabClosed => "the proposal was decided at the agent",
         DiffEnd::AllClosed => "the agent closed all its proposals",
-        DiffEnd::ShutDown => "the proposal was rejected, the editor ends",
-        DiffEnd::Cancelled => "the agent took the proposal back",
-        DiffEnd::Disconnected => "the agent is gone, and its proposal",
+        DiffEnd::ShutDown => "the proposal was rejected, because the editor ends",
+        DiffEnd::Cancelled => "the agent withdrew the proposal",
+        DiffEnd::Disconnected => "the agent detached before your decision",
         _ => "the proposal has ended",
     }
 }

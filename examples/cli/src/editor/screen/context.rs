@@ -59,9 +59,9 @@ impl App {
         }
         let form = Form::new(question.to_owned()).field(FormField::text(ANSWER).required());
         let mut asked = agents.into_iter().filter_map(|agent| host.client(agent).elicit(form.clone()).ok());
-        let asked = asked.next().ok_or("no attached agent shows forms")?;
+        let asked = asked.next().ok_or("no attached agent can show a question")?;
         self.questions.push(asked);
-        self.model.say(Tone::Plain, "the person at the agent is asked");
+        self.model.say(Tone::Plain, "the agent shows your question to its person");
         Ok(())
     }
 

@@ -47,7 +47,7 @@ impl App {
         let done = match open.accepted() {
             Some(outcome) => self.answer(host, call, outcome),
             None if is_shown => Err(open.ask()),
-            None => Err(format!("{} has changed and was not accepted: look at it", open.label)),
+            None => Err(format!("{} has changed and was not accepted: look at it again", open.label)),
         };
         self.show_problem(done);
     }
@@ -58,7 +58,7 @@ impl App {
         let document = self.model.documents.iter_mut().find(|document| taken.writes(&document.real));
         let (call, outcome) = taken.decided(outcome);
         host.answer(call, &outcome)
-            .map_err(|gone| format!("the verdict about {label} came too late: {gone}"))?;
+            .map_err(|gone| format!("your decision about {label} came too late: {gone}"))?;
         match outcome {
             DiffOutcome::Accepted { contents } => {
                 if let Some(document) = document {

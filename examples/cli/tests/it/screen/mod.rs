@@ -115,7 +115,7 @@ fn a_person_and_an_agent() {
     }
     assert_eq!(heard["params"]["filePath"], path);
     tmux.keys(&["C-k"]);
-    tmux.wait("a.rs lines 1 to 2 mentioned to ide-mcp-agent");
+    tmux.wait("mentioned a.rs lines 1 to 2 to ide-mcp-agent");
     assert_eq!(
         watching.until("at_mentioned")["params"],
         json!({"filePath": path, "lineStart": 0, "lineEnd": 1})
@@ -176,7 +176,7 @@ fn a_person_and_an_agent() {
     let mut agent = place.agent(&["diff", "a.rs", "odd.txt"]);
     tmux.wait("a accept");
     agent.kill();
-    tmux.wait("a.rs: the agent is gone, and its proposal");
+    tmux.wait("a.rs: the agent detached before your decision");
 
     // The screen shows the control characters of a file as symbols.
     tmux.keys(&["F2"]);

@@ -33,7 +33,7 @@ impl App {
                     // The person has moved on: the next keys are meant for something else.
                     Ok(document) => {
                         app.model.show(document);
-                        app.model.report(Tone::Plain, format!("{label} is open, behind the others"));
+                        app.model.report(Tone::Plain, format!("{label} is open in the background"));
                     }
                     Err(problem) => app.model.report(Tone::Bad, problem),
                 }
@@ -145,7 +145,7 @@ impl App {
         let Some(document) = self.model.document_mut() else { return };
         // Its name changes only when all earlier writes under its old name have ended.
         if !document.saving.is_empty() {
-            return self.model.say(Tone::Plain, "it is being saved: wait for that");
+            return self.model.say(Tone::Plain, "this file is being saved: try again in a moment");
         }
         let (old, state) = (document.real.clone(), document.buffer.state());
         let text = document.buffer.text().as_str().to_owned();
@@ -198,10 +198,12 @@ impl App {
                 if document.buffer.state() == state {
                     document.reload(text, stamp);
                     reveal(&mut app.model);
-                    app.model.say(Tone::Good, format!("{label} is as it is on disk"));
+                    app.model.say(Tone::Good, format!("{label} was read again from disk"));
                 } else {
-                    app.model
-                        .report(Tone::Bad, format!("{label} was changed here while it was read: it stays"));
+                    app.model.report(
+                        Tone::Bad,
+                        format!("{label} was not read again: you changed it in the meantime"),
+                    );
                 }
             }
             Err(problem) => app.model.report(Tone::Bad, problem),
@@ -236,11 +238,11 @@ impl App {
             }
         };
         host.mention(self.model.now, mention, None).map_err(|error| error.to_string())?;
-        let (tone, to) = match self.model.agents.last() {
-            Some(agent) => (Tone::Good, format!("mentioned to {}", agent.name)),
-            None => (Tone::Plain, "waits up to 30 s for an agent".into()),
+        let (tone, text) = match self.model.agents.last() {
+            Some(agent) => (Tone::Good, format!("mentioned {what} to {}", agent.name)),
+            None => (Tone::Plain, format!("the mention of {what} waits up to 30 s for an agent")),
         };
-        self.model.report(tone, format!("{what} {to}"));
+        self.model.report(tone, text);
         Ok(())
     }
 }

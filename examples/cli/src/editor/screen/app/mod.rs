@@ -209,7 +209,8 @@ impl App {
             let is_other = path(&selected) != path(&self.sent);
             match host.select(now, selection.unwrap_or_else(Selection::cleared)) {
                 Selected::Truncated => {
-                    self.model.say(Tone::Plain, "more than 256 KiB are selected: agents see the beginning");
+                    self.model
+                        .say(Tone::Plain, "more than 256 KiB are selected: agents receive the beginning");
                 }
                 Selected::Hidden if is_other && !host.is_paused() => {
                     self.model.say(Tone::Plain, "agents do not receive this file");

@@ -77,7 +77,7 @@ impl App {
             let (label, was_missing) = (document.label.clone(), !document.stamp.exists);
             document.stamp = changed.stamp;
             if !changed.stamp.exists {
-                self.model.report(Tone::Bad, format!("{label} is gone from disk; it is still here"));
+                self.model.report(Tone::Bad, format!("{label} was deleted on disk; its text is still here"));
                 continue;
             }
             match changed.text {
@@ -85,7 +85,7 @@ impl App {
                     document.reload(text, changed.stamp);
                     reveal(&mut self.model);
                     let what =
-                        if was_missing { "is there again" } else { "was changed on disk and read again" };
+                        if was_missing { "is on disk again" } else { "was changed on disk and read again" };
                     self.model.report(Tone::Plain, format!("{label} {what}"));
                 }
                 Ok(_) => {

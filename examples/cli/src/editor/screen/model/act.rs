@@ -298,7 +298,7 @@ impl Model {
     fn decide_change(&mut self, verdict: review::Verdict, shown: Shown) {
         let is_decided = self.proposed_mut().is_some_and(|open| open.decide(verdict, shown.rows));
         if !is_decided {
-            self.say(Tone::Plain, "no change is here");
+            self.say(Tone::Plain, "there is no change here to decide about");
         }
     }
 
@@ -306,7 +306,7 @@ impl Model {
         self.wide = !self.wide;
         if self.wide && self.size.0 < crate::editor::screen::layout::SIDE_BY_SIDE {
             self.wide = false;
-            self.say(Tone::Plain, "side by side needs 100 columns");
+            self.say(Tone::Plain, "side by side needs a screen of 100 columns");
         }
     }
 }

@@ -100,8 +100,8 @@ impl Model {
             Action::Mark => buffer.mark(),
             Action::SelectAll => buffer.select_all(),
             Action::Paste if !clip.is_empty() => buffer.insert(&clip),
-            Action::Undo if !buffer.undo() => self.say(Tone::Plain, "nothing is left to take back"),
-            Action::Redo if !buffer.redo() => self.say(Tone::Plain, "nothing was taken back"),
+            Action::Undo if !buffer.undo() => self.say(Tone::Plain, "nothing to undo"),
+            Action::Redo if !buffer.redo() => self.say(Tone::Plain, "nothing to redo"),
             Action::Copy | Action::Cut if !buffer.selected().is_empty() => {
                 let text = buffer.selected().replace("\r\n", "\n");
                 if action == Action::Cut {
@@ -109,9 +109,7 @@ impl Model {
                 }
                 self.clip = text;
             }
-            Action::Copy | Action::Cut => {
-                self.say(Tone::Plain, "nothing is selected; Ctrl+Q ends the editor")
-            }
+            Action::Copy | Action::Cut => self.say(Tone::Plain, "nothing is selected; ^Q ends the editor"),
             _ => {}
         }
         self.answer_changed();

@@ -28,7 +28,7 @@ impl Model {
             (Focus::Files, _, Some(path)) => Some(Some(path)),
             (Focus::Text, Some(_), _) => Some(None),
             _ => {
-                self.say(Tone::Plain, "no file is here to be mentioned");
+                self.say(Tone::Plain, "there is no file here to mention");
                 None
             }
         }
@@ -46,7 +46,7 @@ impl Model {
         let Some(document) = self.document_mut() else { return };
         document.check();
         let Some(problem) = document.diagnostics.first() else {
-            return self.say(Tone::Good, "no problem is known here");
+            return self.say(Tone::Good, "no problem is known in this file");
         };
         let place = ide_mcp::ide::Range::new(problem.range.start, problem.range.start);
         document.select(place);
@@ -55,12 +55,12 @@ impl Model {
     pub(super) fn save(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
         let document = self.document()?;
         if document.is_renamed {
-            self.say(Tone::Plain, "it is being saved under another name");
+            self.say(Tone::Plain, "this file is being saved under another name");
             return None;
         }
         if document.conflict && confirmed != Some(Confirm::Save) {
             self.confirm = Some(Confirm::Save);
-            self.say(Tone::Bad, "it has changed on disk: ^S again writes over that, ^R reads it");
+            self.say(Tone::Bad, "the file has changed on disk: ^S again overwrites it, ^R reads it");
             return None;
         }
         Some(Request::Save)
@@ -70,7 +70,7 @@ impl Model {
         let document = self.document()?;
         if document.buffer.is_dirty() && confirmed != Some(Confirm::Reload) {
             self.confirm = Some(Confirm::Reload);
-            self.say(Tone::Bad, "it is not saved: ^R again gives up what you changed");
+            self.say(Tone::Bad, "this file has unsaved changes: ^R again discards them");
             return None;
         }
         Some(Request::Reload)
@@ -79,13 +79,13 @@ impl Model {
     pub(super) fn close(&mut self, confirmed: Option<Confirm>) {
         let Some(active) = self.active else { return };
         if self.document().is_some_and(|document| !document.saving.is_empty()) {
-            return self.say(Tone::Plain, "it is being saved: close it then");
+            return self.say(Tone::Plain, "this file is being saved: try again in a moment");
         }
         if self.document().is_some_and(|document| document.buffer.is_dirty())
             && confirmed != Some(Confirm::Close)
         {
             self.confirm = Some(Confirm::Close);
-            return self.say(Tone::Bad, "it is not saved: ^W again gives up what you changed");
+            return self.say(Tone::Bad, "this file has unsaved changes: ^W again discards them");
         }
         self.documents.remove(active);
         self.active = self.documents.len().checked_sub(1).map(|last| active.min(last));

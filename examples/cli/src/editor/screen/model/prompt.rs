@@ -58,7 +58,7 @@ impl Model {
     pub(super) fn ask_find(&mut self) {
         if self.focus == Focus::Files {
             if self.active.is_none() {
-                return self.say(Tone::Plain, "open a file first: Ctrl+F finds text in it");
+                return self.say(Tone::Plain, "open a file first: ^F finds text in it");
             }
             self.focus = Focus::Text;
         }
@@ -109,7 +109,7 @@ impl Model {
                     self.close_prompt();
                     self.text()?.point(line, column, false);
                 }
-                None => self.say(Tone::Bad, "a line is a number, as 12 or 12:5"),
+                None => self.say(Tone::Bad, "type a line as 12, or with a column as 12:5"),
             },
             Kind::Find(_) => self.close_prompt(),
             Kind::Question | Kind::Open | Kind::SaveAs { .. } if answer.is_empty() => self.close_prompt(),
@@ -158,7 +158,7 @@ impl Model {
         if let Some(Prompt { kind: Kind::SaveAs { existing }, .. }) = &mut self.prompt {
             *existing = Some(name);
             self.confirm = Some(Confirm::SaveAs);
-            self.say(Tone::Bad, format!("{text}: Enter again writes over it"));
+            self.say(Tone::Bad, format!("{text}: Enter again overwrites it"));
         } else {
             self.report(Tone::Bad, format!("{text} and was not written"));
         }

@@ -135,19 +135,19 @@ impl Proposed {
             OldText::Hidden(reason) if !self.review.base().is_empty() => Some(reason.clone()),
             OldText::Hidden(reason) => Some(format!("{reason}; all of the proposal is shown as new")),
         };
-        let moved = |_| format!("it was {} so far", self.proposal.diff.old_file_path);
+        let moved = |_| format!("the file was {} so far", self.proposal.diff.old_file_path);
         let target = self.target.as_ref().and_then(|_| match &self.covered {
-            _ if self.is_target_unsaved => {
-                Some("the new path has changes here that are not saved; they are written over".to_owned())
-            }
+            _ if self.is_target_unsaved => Some(
+                "the file at the new path has unsaved changes here; accepting overwrites them".to_owned(),
+            ),
             covered if covered.is_empty() => None,
             OldText::Nothing | OldText::Text(_) => {
-                Some("the new path has a file; it is written over".to_owned())
+                Some("the new path has a file; accepting overwrites it".to_owned())
             }
-            OldText::Hidden(reason) => Some(format!("{reason}; it is written over")),
+            OldText::Hidden(reason) => Some(format!("{reason}; accepting overwrites it")),
         });
         let warning = if self.is_unsaved {
-            Some("the file has changes here that are not saved; they are in the old text")
+            Some("the file has unsaved changes here, which are in the old text")
         } else if self.covers_unknown() && !self.is_target_unsaved {
             Some("the file has changed since the proposal came")
         } else if self.review.has_other_base() {

@@ -157,10 +157,10 @@ fn ended_proposal_leaves_with_its_reason() {
     let rows: [(fn(&mut Desk, usize), &str); 3] = [
         (
             |desk, agent| drop(desk.ask(agent, &CloseTab::new("tab a.txt"))),
-            "a.txt: the agent closed the proposal, it was decided elsewhere",
+            "a.txt: the proposal was decided at the agent",
         ),
         (|desk, agent| drop(desk.ask(agent, &CloseAllDiffTabs)), "a.txt: the agent closed all its proposals"),
-        (leave, "a.txt: the agent is gone, and its proposal"),
+        (leave, "a.txt: the agent detached before your decision"),
     ];
     for (end, said) in rows {
         desk.call(agent, &diff(&desk, "a.txt", "new\n"));
@@ -168,7 +168,7 @@ fn ended_proposal_leaves_with_its_reason() {
         desk.wait(500);
         desk.keys("ex");
         end(&mut desk, agent);
-        let said = format!("{said}, and your edit with it");
+        let said = format!("{said}; your edit is lost");
         assert_eq!(desk.app.model.message.as_ref().map(|message| message.text.as_str()), Some(said.as_str()));
         desk.keys("y");
         desk.shows("No file is open");
@@ -184,7 +184,7 @@ fn proposal_has_notices_for_the_person() {
     desk.keys("x");
     desk.wait(3000);
     desk.call(agent, &diff(&desk, "a.txt", "new\n"));
-    desk.shows("the file has changes here that are not saved");
+    desk.shows("the file has unsaved changes here");
     desk.shows("- xone");
     desk.keys("\t");
     desk.call(agent, &OpenDiff::new("/etc/hostname", "x\n", "t"));
@@ -195,7 +195,7 @@ fn proposal_has_notices_for_the_person() {
     moved.old_file_path = desk.path("a.txt");
     desk.call(agent, &moved);
     desk.keys("\t");
-    desk.shows("it was ");
+    desk.shows("the file was ");
     desk.shows("the same text as before");
 }
 
@@ -389,9 +389,9 @@ fn link_to_hidden_file_is_refused() {
 fn selections_mentions_and_problems_are_pushed() {
     let mut desk = Desk::new(&[("a.json", "{\n\"a\": 1}\n")]);
     desk.keys("\x0b");
-    desk.shows("a.json waits up to 30 s for an agent");
+    desk.shows("the mention of a.json waits up to 30 s for an agent");
     desk.wait(31_000);
-    desk.shows("no agent took the mention of a.json");
+    desk.shows("no agent received the mention of a.json");
     desk.attach("agent");
     desk.open("a.json");
     desk.heard.clear();
@@ -412,12 +412,12 @@ fn selections_mentions_and_problems_are_pushed() {
     };
     assert_eq!(sent(&mut desk), [json!({"selected": "{\n\""})]);
     desk.keys("\x0b");
-    desk.shows("a.json lines 1 to 2 mentioned to agent 2.1");
+    desk.shows("mentioned a.json lines 1 to 2 to agent 2.1");
     assert_eq!(sent(&mut desk), [json!({"mentioned": [0, 1]})]);
     desk.keys("\x1b");
     desk.keys("\x0b");
     desk.wait(300);
-    desk.shows("a.json mentioned to agent");
+    desk.shows("mentioned a.json to agent");
     assert_eq!(sent(&mut desk), [json!({"selected": ""}), json!({"mentioned": null})]);
     desk.keys("\"");
     desk.wait(500);

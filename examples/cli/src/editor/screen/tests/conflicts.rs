@@ -25,7 +25,7 @@ fn conflict_question_concerns_the_shown_proposal() {
             desk.shows("- of another program");
             continue;
         }
-        desk.shows("a.txt has changed and was not accepted: look at it");
+        desk.shows("a.txt has changed and was not accepted: look at it again");
         if name == "another proposal" {
             desk.keys("a");
             assert_eq!(asked.map(|asked| desk.result(asked).is_some()), [false, true], "the shown one");
@@ -118,9 +118,9 @@ fn propose_move(desk: &mut Desk) -> RequestId {
 #[test]
 fn new_path_is_not_written_over_unseen() {
     let rows: [(&str, Option<&[u8]>, &str); 4] = [
-        ("unsaved", None, "the new path has changes here that are not saved; they are written over"),
-        ("a text", Some(b"other\n"), "the new path has a file; it is written over"),
-        ("no text", Some(b"\xff\xfe"), "b.txt is not UTF-8; it is written over"),
+        ("unsaved", None, "the file at the new path has unsaved changes here; accepting overwrites them"),
+        ("a text", Some(b"other\n"), "the new path has a file; accepting overwrites it"),
+        ("no text", Some(b"\xff\xfe"), "b.txt is not UTF-8; accepting overwrites it"),
         ("an empty file", Some(b""), ""),
     ];
     for (name, bytes, note) in rows {
@@ -134,7 +134,7 @@ fn new_path_is_not_written_over_unseen() {
         }
         let asked = propose_move(&mut desk);
         if let Some(bytes) = bytes {
-            desk.shows("it was ");
+            desk.shows("the file was ");
             assert!(!desk.screen().contains("the new path"), "{name}");
             std::fs::write(desk.path("b.txt"), bytes).unwrap();
             desk.wait(1000);
@@ -158,7 +158,7 @@ fn new_path_is_not_written_over_unseen() {
 fn known_file_at_new_path_is_accepted() {
     let mut desk = Desk::new(&[("a.txt", "one\n"), ("b.txt", "other\n")]);
     let asked = propose_move(&mut desk);
-    desk.shows("the new path has a file; it is written over");
+    desk.shows("the new path has a file; accepting overwrites it");
     desk.keys("a");
     assert!(desk.result(asked).is_some(), "the note was there from the start");
 }

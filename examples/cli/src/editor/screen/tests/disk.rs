@@ -123,7 +123,7 @@ fn failed_save_cancels_quit() {
     fs::remove_dir_all(desk.root.join("sub")).unwrap();
     desk.recover();
     assert_eq!(desk.app.quitting, Quitting::No);
-    desk.shows("is gone from disk");
+    desk.shows("was deleted on disk");
     let document = desk.app.model.document().unwrap();
     assert!(document.buffer.is_dirty() && document.saving.is_empty());
     assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("was not saved")));
@@ -138,7 +138,7 @@ fn save_keeps_a_change_on_disk() {
     assert_eq!((desk.read("a.txt").as_str(), text(&desk)), ("of the agent\n", "xalpha\n"));
     assert!(desk.app.model.document().unwrap().conflict);
     desk.keys(SAVE);
-    desk.shows("^S again writes over that");
+    desk.shows("^S again overwrites it");
     desk.keys(SAVE);
     assert_eq!(desk.read("a.txt"), "xalpha\n");
 
@@ -167,7 +167,7 @@ fn each_saved_text_is_written() {
 fn file_cannot_close_during_its_save() {
     let mut desk = dirty();
     desk.keys(&[SAVE, "\x17", "\x17"].concat());
-    desk.shows("it is being saved: close it then");
+    desk.shows("this file is being saved: try again in a moment");
     desk.recover();
     assert_eq!((desk.read("a.txt").as_str(), text(&desk)), ("xalpha\n", "xalpha\n"));
     desk.keys("\x17");
@@ -182,7 +182,7 @@ fn late_reload_keeps_typed_text() {
     desk.keys(&[RELOAD, "x"].concat());
     desk.recover();
     assert_eq!(text(&desk), "xalpha\n");
-    desk.shows("was changed here while it was read");
+    desk.shows("was not read again: you changed it");
     desk.keys("\x1a");
     assert_eq!(text(&desk), "alpha\n");
 }
@@ -198,7 +198,7 @@ fn file_read_late_receives_no_keys() {
     desk.keys("x");
     desk.recover();
     assert_eq!(text(&desk), "xalpha\n");
-    desk.shows("b.txt is open, behind the others");
+    desk.shows("b.txt is open in the background");
     assert_eq!(desk.app.model.documents.len(), 2);
 }
 

@@ -102,7 +102,7 @@ fn proposal_is_shown_in_both_views() {
         ],
     );
     desk.keys("v");
-    desk.shows("side by side needs 100 columns");
+    desk.shows("side by side needs a screen of 100 columns");
     desk.app.resize((100, 9));
     desk.keys("v");
     assert_screen(

@@ -93,7 +93,7 @@ fn file_is_saved_under_another_name() {
 
     // An existing file is written over after a second Enter, and no other key may come between.
     desk.keys(&format!("{SAVE_AS}b.txt\r"));
-    desk.shows("b.txt exists: Enter again writes over it");
+    desk.shows("b.txt exists: Enter again overwrites it");
     assert_eq!(desk.read("b.txt"), "beta\n");
     desk.keys("\x1b[C\r");
     desk.shows("b.txt exists");
@@ -135,11 +135,11 @@ fn second_enter_overwrites_the_named_file_alone() {
     desk.hang();
     desk.keys("\r\x01c.txt");
     desk.recover();
-    desk.shows("b.txt exists: Enter again writes over it");
+    desk.shows("b.txt exists: Enter again overwrites it");
     desk.keys("\r");
-    desk.shows("c.txt exists: Enter again writes over it");
+    desk.shows("c.txt exists: Enter again overwrites it");
     desk.keys("\x01\x1b[200~b.txt\x1b[201~\r");
-    desk.shows("b.txt exists: Enter again writes over it");
+    desk.shows("b.txt exists: Enter again overwrites it");
     assert_eq!((desk.read("b.txt"), desk.read("c.txt")), ("beta\n".into(), "gamma\n".into()));
     // The question was left before the disk had answered.
     desk.hang();
@@ -158,10 +158,10 @@ fn file_has_one_name_while_it_is_saved() {
     // Each of these keys would begin another write under the old name or the new one.
     desk.keys(&format!("{SAVE_AS}b.txt\r"));
     desk.keys("\r");
-    desk.shows("it is being saved: wait for that");
+    desk.shows("this file is being saved: try again in a moment");
     desk.keys("\x1b");
     desk.keys("\x13");
-    desk.shows("it is being saved under another name");
+    desk.shows("this file is being saved under another name");
     desk.recover();
     desk.shows("saved as b.txt");
     assert_eq!((desk.read("a.txt"), desk.read("b.txt")), ("alpha\n".into(), "xalpha\n".into()));

@@ -66,7 +66,7 @@ fn file_is_edited_and_saved() {
     desk.keys("\x1b[200~1\r\n2\x1b[201~");
     assert_eq!(desk.app.model.document().unwrap().buffer.text().as_str(), "alpha\nx1\n2beta\n");
     desk.keys("\x1a\x1a\x1a");
-    desk.shows("nothing is left to take back");
+    desk.shows("nothing to undo");
     desk.keys("\x01\x18\x16\x16");
     assert_eq!(desk.app.model.document().unwrap().buffer.text().as_str(), "alpha\nbeta\n".repeat(2));
 }
@@ -88,11 +88,11 @@ fn discarding_changes_needs_a_second_key() {
     desk.keys("\x11");
     assert!(desk.app.quitting == Quitting::Now);
     desk.keys("\x17");
-    desk.shows("it is not saved: ^W again");
+    desk.shows("this file has unsaved changes: ^W again");
     desk.keys("\x12");
-    desk.shows("it is not saved: ^R again");
+    desk.shows("this file has unsaved changes: ^R again");
     desk.keys("\x12");
-    desk.shows("as it is on disk");
+    desk.shows("was read again from disk");
     assert_eq!(desk.app.model.document().unwrap().buffer.text().as_str(), "alpha\n");
     desk.keys("y\x17\x17");
     desk.shows("No file is open");
@@ -116,13 +116,13 @@ fn change_on_disk_is_reread_or_conflicts() {
     desk.shows("mine of another");
     desk.shows("changed here and on disk");
     desk.keys("\x13");
-    desk.shows("^S again writes over that");
+    desk.shows("^S again overwrites it");
     assert_eq!(desk.read("a.txt"), "of another, again\n");
     desk.keys("\x13");
     assert_eq!(desk.read("a.txt"), "mine of another\n");
     std::fs::remove_file(desk.root.join("a.txt")).unwrap();
     desk.wait(1000);
-    desk.shows("a.txt is gone from disk; it is still here");
+    desk.shows("a.txt was deleted on disk; its text is still here");
     desk.keys("x\x13");
     assert_eq!(desk.read("a.txt"), "mine xof another\n");
     desk.write("new.txt", "");
@@ -155,7 +155,7 @@ fn problems_are_shown_at_their_lines() {
     desk.wait(200);
     assert!(!desk.screen().contains("2 ●"), "it is checked once it rests");
     desk.keys("\x10");
-    desk.shows("no problem is known here");
+    desk.shows("no problem is known in this file");
 }
 
 #[test]

@@ -60,13 +60,13 @@ fn warning_goes_when_its_reason_goes() {
         desk.keys("x");
         desk.wait(3000);
         let asked = propose(&mut desk, "a.txt", "new\n");
-        desk.shows("that are not saved");
+        desk.shows("unsaved changes here");
         desk.shows("- xone");
         desk.keys("\x1b");
         desk.keys(keys);
         desk.keys("\x1bOR");
         let screen = desk.screen();
-        assert!(!screen.contains("that are not saved"), "{name}:\n{screen}");
+        assert!(!screen.contains("unsaved changes here"), "{name}:\n{screen}");
         desk.shows(if name == "undone" { "- one" } else { "- xone" });
         assert_eq!(desk.result(asked), None, "{name}");
     }
@@ -77,11 +77,11 @@ fn later_edit_is_shown_before_acceptance() {
     let mut desk = Desk::new(&[("a.txt", "one\ntwo\nthree\n")]);
     desk.open("a.txt");
     let asked = propose(&mut desk, "a.txt", "one\ntwo\n3\n");
-    assert!(!desk.screen().contains("that are not saved"));
+    assert!(!desk.screen().contains("unsaved changes here"));
     desk.keys("\x1b");
     desk.keys("x");
     desk.keys("\x1bOR");
-    desk.shows("that are not saved");
+    desk.shows("unsaved changes here");
     desk.shows("- xone");
     desk.keys("a");
     assert_eq!(desk.result(asked), None, "the first key shows the conflict");

@@ -159,7 +159,7 @@ fn line_is_reached_by_its_number() {
         desk.keys("\r");
         match expected {
             Some((line, column)) => desk.shows(&format!("  {}:{}", line + 1, column + 1)),
-            None => desk.shows("a line is a number, as 12 or 12:5"),
+            None => desk.shows("type a line as 12, or with a column as 12:5"),
         }
         assert_eq!(desk.app.model.prompt.is_none(), expected.is_some(), "{name}");
         desk.keys("\x1b");
@@ -171,7 +171,7 @@ fn line_is_reached_by_its_number() {
 fn search_from_the_list_goes_to_the_file() {
     let mut desk = Desk::new(&[("a.txt", TEXT)]);
     desk.keys(FIND);
-    desk.shows("open a file first: Ctrl+F finds text in it");
+    desk.shows("open a file first: ^F finds text in it");
     assert_eq!((desk.app.model.focus, desk.app.model.prompt.is_none()), (Focus::Files, true));
     desk.open("a.txt");
     for needle in ["two", "three"] {

@@ -241,7 +241,7 @@ fn columns(text: &str) -> u16 {
 fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
     canvas.fill(area, Ink::Hint);
     if model.focus == Focus::Proposal && model.page.is_none() && !model.is_live() {
-        canvas.write(area, " a proposal: look at it first …", Ink::Hint);
+        canvas.write(area, " a proposal has come: look at it first …", Ink::Hint);
         return;
     }
     // The problem in the line of the cursor has priority over the keys.
