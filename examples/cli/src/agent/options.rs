@@ -18,8 +18,8 @@ usage: ide-mcp agent [OPTION…] COMMAND
 
 commands:
   tools               list the tools of the editor
-  call NAME [JSON]    call a tool, and print the texts of its result
-  calls               make the calls in standard input, one NAME [JSON] a line
+  call TOOL [JSON]    call a tool, and print the texts of its result
+  calls               make the calls in standard input, one TOOL [JSON] a line
   prompts             list the prompts
   prompt NAME [JSON]  get a prompt, and print its texts
   resources           list the resources and their templates
@@ -29,7 +29,7 @@ commands:
                       if the person accepts them
 
   --lock FILE     the lock file of the editor
-  --port N        the editor with the lock file N.lock
+  --port PORT     the editor with the lock file PORT.lock
   --cwd DIR       an editor that has this directory open, which is also the
                   folder of the agent (default: the working directory)
   --legacy        look also in places that the real client ignores

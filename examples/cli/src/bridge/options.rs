@@ -14,7 +14,7 @@ An MCP client starts the bridge, which forwards all messages unchanged in both
 directions. While the editor is away, it answers requests with an error.
 
   --lock FILE     the lock file of the editor
-  --port N        the editor with the lock file N.lock
+  --port PORT     the editor with the lock file PORT.lock
   --cwd DIR       an editor that has this directory open (default: the working
                   directory)
   --dead-process  attach although the process of the editor does not run here

@@ -34,6 +34,11 @@ pub(super) fn fish(all: &[After]) -> String {
         for option in &after.options {
             line(&self::option(option));
         }
+        for (command, values) in &after.behind {
+            let condition = format!("__ide_mcp_after {}; and __fish_prev_arg_in {command}", after.name);
+            let words = values.join(" ");
+            script.push_str(&format!("complete -c ide-mcp -n '{condition}' -a '{words}'\n"));
+        }
     }
     script.trim_end().to_owned()
 }
@@ -47,7 +52,8 @@ fn option(option: &HelpOption) -> String {
         Some(Value::Choices(choices)) => format!("-x -a '{}'", choices.join(" ")),
         Some(Value::File) => "-r -F".into(),
         Some(Value::Folder) => format!("-x {FOLDERS}"),
-        Some(Value::Other(_)) => "-x".into(),
+        Some(Value::Port) => "-x -a '(ide-mcp completions ports 2>/dev/null)'".into(),
+        Some(Value::Tool | Value::Other(_)) => "-x".into(),
         None => String::new(),
     };
     let parts: Vec<String> = names.chain(Some(value).filter(|value| !value.is_empty())).collect();

@@ -20,6 +20,7 @@ _ide_mcp_paths() {
     compopt -o filenames 2>/dev/null
 }
 
+_ide_mcp_ports() { _ide_mcp_words $("${COMP_WORDS[0]}" completions ports 2>/dev/null); }
 _ide_mcp_files() { _ide_mcp_paths -f; }
 _ide_mcp_folders() { _ide_mcp_paths -d; }
 
@@ -38,6 +39,7 @@ const ZSH: &str = r#"#compdef ide-mcp
 # Completions of ide-mcp for zsh.
 
 _ide_mcp_words() { compadd -- "$@"; }
+_ide_mcp_ports() { _ide_mcp_words $(ide-mcp completions ports 2>/dev/null); }
 _ide_mcp_files() { _files; }
 _ide_mcp_folders() { _files -/; }
 
@@ -52,13 +54,17 @@ const ZSH_END: &str =
 /// Returns the cases by the command and the word before the cursor, then by the word at the cursor.
 fn cases(all: &[After]) -> String {
     let mut cases = "    case $command,$before in\n".to_owned();
-    for After { name: command, options, .. } in all {
+    for After { name: command, options, behind, .. } in all {
+        for (before, values) in behind {
+            cases.push_str(&format!("    ({command},{before}) {}return ;;\n", words(values)));
+        }
         for option in options {
             let reply = match &option.value {
                 Some(Value::Choices(choices)) => words(choices),
                 Some(Value::File) => paths(Paths::Files),
                 Some(Value::Folder) => paths(Paths::Folders),
-                Some(Value::Other(_)) => String::new(),
+                Some(Value::Port) => "_ide_mcp_ports; ".into(),
+                Some(Value::Tool | Value::Other(_)) => String::new(),
                 None => continue,
             };
             for name in &option.names {

@@ -14,7 +14,7 @@ The command prints the path of the file, and the line that starts the agent with
 it. The file has the token of the editor: it does not belong into a repository.
 
   --lock FILE     the lock file of the editor
-  --port N        the editor with the lock file N.lock
+  --port PORT     the editor with the lock file PORT.lock
   --cwd DIR       an editor that has this directory open (default: the working
                   directory)
   --dead-process  choose the editor although its process does not run here

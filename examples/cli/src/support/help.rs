@@ -7,7 +7,7 @@
 //! commands:
 //!   name VALUE        a command below this command
 //!
-//!   -l, --long VALUE  an option; a shell completes the values FILE, DIR and a|b
+//!   -l, --long VALUE  an option; a shell completes the values FILE, DIR, PORT, TOOL and a|b
 //! ```
 
 /// The help of a command, which `--help` prints.
@@ -29,6 +29,10 @@ pub(crate) enum Value {
     Choices(Vec<&'static str>),
     File,
     Folder,
+    /// The port of a running editor.
+    Port,
+    /// The name of a tool.
+    Tool,
     /// A value that only the user knows, by its name in the help.
     Other(&'static str),
 }
@@ -48,6 +52,15 @@ impl Help {
     pub(crate) fn commands(self) -> impl Iterator<Item = &'static str> {
         let lines = self.section("commands:").filter(|line| !line.starts_with("   "));
         lines.filter_map(|line| head(line).next())
+    }
+
+    /// Returns the commands below `commands:` that begin with a value, each with this value.
+    pub(crate) fn command_values(self) -> impl Iterator<Item = (&'static str, Value)> {
+        let lines = self.section("commands:").filter(|line| !line.starts_with("   "));
+        lines.filter_map(|line| {
+            let mut words = head(line);
+            Some((words.next()?, words.next().filter(|word| is_value(word)).map(Value::parse)?))
+        })
     }
 
     /// Returns the values that are no values of an option: those in the usage and those of commands.
@@ -73,6 +86,8 @@ impl Value {
         match word {
             "FILE" | "PATH" | "NEWFILE" => Self::File,
             "DIR" => Self::Folder,
+            "PORT" => Self::Port,
+            "TOOL" => Self::Tool,
             choices if choices.contains('|') => Self::Choices(choices.split('|').collect()),
             other => Self::Other(other),
         }
@@ -133,6 +148,8 @@ exit status: 0",
         let sides = Value::Choices(vec!["left", "right"]);
         let expected = [Value::Other("OPTION"), Value::Folder, sides, Value::Other("NAME"), Value::File];
         assert_eq!(HELP.values(), expected);
+        let values = [("read", Value::Other("NAME"))];
+        assert_eq!(HELP.command_values().collect::<Vec<_>>(), values);
         let bare = Help("Do.\n\nusage: ide-mcp bare");
         assert_eq!((bare.commands().count(), bare.options().count(), bare.values().len()), (0, 0, 0));
     }

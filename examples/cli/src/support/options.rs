@@ -39,6 +39,8 @@ fn value_of(help: Help, name: &str) -> String {
         Some(Value::Choices(choices)) => format!(": {}", choices.join(", ")),
         Some(Value::File) => ": a file".into(),
         Some(Value::Folder) => ": a directory".into(),
+        Some(Value::Port) => ": a port".into(),
+        Some(Value::Tool) => ": a tool".into(),
         Some(Value::Other(value)) => format!(": {value}"),
         None => String::new(),
     }

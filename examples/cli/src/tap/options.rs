@@ -10,10 +10,10 @@ use std::path::PathBuf;
 pub(crate) const USAGE: &str = "\
 Show and record the messages between coding agents and an editor.
 
-usage: ide-mcp tap [--port N | --lock FILE | --cwd DIR] [OPTION…]
+usage: ide-mcp tap [--port PORT | --lock FILE | --cwd DIR] [OPTION…]
 
 the editor:
-  --port N        the editor with the lock file N.lock
+  --port PORT     the editor with the lock file PORT.lock
   --lock FILE     the editor of this lock file
   --cwd DIR       the editor that has this directory open (default: the
                   working directory)

@@ -19,6 +19,9 @@ fn bash_completes_words_and_values() {
     place.write("completions.bash", &script);
     place.write("my file.lock", "");
     fs::create_dir(place.project().join("my folder")).unwrap();
+    let _editor = place.editor(&[]);
+    let lock = place.published("the editor", None);
+    let port = lock.file_stem().unwrap().to_str().unwrap();
     let commands = [
         "editor",
         "agent",
@@ -43,7 +46,10 @@ fn bash_completes_words_and_values() {
         ("choices", &["editor", "--on-diff", ""], &["ask", "accept", "reject", "hold"]),
         ("a file", &["agent", "--lock", "my"], &["my file.lock", "my folder"]),
         ("a directory", &["bridge", "--cwd", "my"], &["my folder"]),
-        ("a number", &["bridge", "--port", ""], &[]),
+        ("the port of an editor", &["bridge", "--port", ""], &[port]),
+        ("the port to listen on", &["editor", "--port", ""], &[]),
+        ("a tool", &["agent", "call", "getO"], &["getOpenEditors"]),
+        ("a tool after an option", &["agent", "--json", "call", "openD"], &["openDiff"]),
         ("commands and files of a command", &["agent", "c"], &["call", "calls", "completions.bash"]),
         ("files and directories of a command", &["editor", "my"], &["my file.lock", "my folder"]),
         ("a page or a command", &["help", "s"], &["scripts", "search", "sidecar"]),
@@ -51,7 +57,9 @@ fn bash_completes_words_and_values() {
     ];
     for (name, words, expected) in rows {
         let mut bash = Command::new("bash");
-        bash.args(["--norc", "-c", COMPLETE, "bash", "ide-mcp"]).args(*words).current_dir(place.project());
+        // The completions call the program for the ports, by the first word of the line.
+        bash.args(["--norc", "-c", COMPLETE, "bash", crate::executable()]).args(*words);
+        place.house(&mut bash);
         let mut bash = Process::spawn("bash", &mut bash);
         let mut completed = bash.rest();
         completed.sort();
