@@ -85,3 +85,17 @@ fn work(width: u16, height: u16, variables: &[(&str, &str)]) {
     desk.assert_sane("the work");
     watching.end();
 }
+
+#[test]
+fn joined_emoji_leave_no_old_cells() {
+    let desk = Desk::new("joined");
+    desk.place.write("a.txt", &"x".repeat(30));
+    desk.place.write("b.txt", "a\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}b end\n");
+    desk.start_with("a.txt b.txt");
+    desk.tmux.wait("xxx");
+    desk.tmux.keys(&["C-b"]);
+    let row = "1  a\u{1f468}\u{1f469}\u{1f467}b end";
+    desk.tmux.until("the row without old letters", |screen| screen.contains(row) && !screen.contains("xx"));
+    desk.tmux.keys(&["C-q"]);
+    desk.assert_sane("joined");
+}

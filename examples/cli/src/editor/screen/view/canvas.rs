@@ -70,6 +70,11 @@ pub(crate) enum Symbol {
 /// The largest number of combining characters on a character: more than any language uses.
 const MARKS: usize = 16;
 
+/// The zero width joiner, which is in no cell. Terminals differ in the columns of the characters that it joins, such
+/// as the emoji of a family: tmux 3.3 moves the second into the cell of the first, and the cells that the second
+/// had to cover keep their old contents. Without the joiner each character has its own columns everywhere.
+const JOINER: char = '\u{200d}';
+
 impl Default for Symbol {
     fn default() -> Self {
         Self::One(' ')
@@ -193,7 +198,7 @@ impl Canvas {
     }
 
     fn add_mark(&mut self, x: u16, area: Rect, mark: char) {
-        if x < area.x {
+        if x < area.x || mark == JOINER {
             return;
         }
         // The combining character of a wide character goes to the first column of the wide
@@ -261,6 +266,8 @@ mod tests {
             ("a tab, cut at the left", "\tb", 1, "x   b", 5),
             ("a tab, cut at the right", "abcd\tb", 0, "xabcd", 6),
             ("marks", "e\u{301}\u{6f22}\u{301}z", 0, "xe\u{301}\u{6f22}\u{301}z", 5),
+            ("joined", "\u{1f468}\u{200d}\u{1f469}z", 0, "x\u{1f468}\u{1f469}z", 6),
+            ("joined, of one column", "\u{1f3f3}\u{fe0f}\u{200d}z", 0, "x\u{1f3f3}\u{fe0f}z", 3),
             ("control", "\u{1b}[2J\n", 0, "x\u{241b}[2J\u{240a}", 6),
         ];
         for (name, text, left, expected, end) in cases {
