@@ -12,6 +12,7 @@
 mod agents;
 mod app;
 mod bindings;
+mod calls;
 mod context;
 mod disk;
 mod edits;
@@ -87,7 +88,7 @@ impl Editor {
         let neighbors = Neighbors::new(&folders);
         let name = options.name(&neighbors);
         let Listening { mut server, notices } =
-            listen(options, &name, &folders, agents::tools(), poll.registry(), SERVER, wake)?;
+            listen(options, &name, &folders, calls::tools(), poll.registry(), SERVER, wake)?;
         let mut app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
         app.announce(name, server.port(), neighbors);
         for notice in notices {

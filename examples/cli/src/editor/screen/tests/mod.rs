@@ -15,6 +15,7 @@ mod names;
 mod panic;
 mod person;
 mod privacy;
+mod proposals;
 mod review;
 mod search;
 mod sizes;
@@ -69,7 +70,7 @@ impl Desk {
         let info = Implementation::new("editor", "1");
         let policy = Policy::without_authentication(1);
         let folders = Folders::open(std::slice::from_ref(&root)).unwrap().with_ignored();
-        let mut config = HostConfig::new(ServerConfig::new(info, policy, super::agents::tools()));
+        let mut config = HostConfig::new(ServerConfig::new(info, policy, super::calls::tools()));
         config.filter = folders.filter();
         config.server.mcp.context = super::context::context().into();
         let host = Host::new(config);
