@@ -7,6 +7,7 @@
 //! ```
 //! The session goes on meanwhile: it answers pings, and the editor can close the form.
 
+mod fields;
 mod questions;
 
 use ide_mcp::ide::Client;

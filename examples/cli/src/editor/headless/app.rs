@@ -1,5 +1,4 @@
-//! The application without a screen: it reports events as lines of JSON, and takes commands as lines
-//! of JSON.
+//! The application without a screen: it takes commands as lines of JSON, and reports events as such lines.
 //!
 //! The editor writes files only for `undo`: the agent writes an accepted change. A thread of its own uses the
 //! disk, so a disk that hangs delays only the work that needs the disk, and the commands after that work.
@@ -10,15 +9,12 @@ use super::forms::Forms;
 use super::report::{Event, Report};
 use super::tools::tool_set;
 use crate::editor::diffs::{Diffs, Proposal, Verdict};
-use crate::editor::edits::{Expected, FollowEdits as _};
+use crate::editor::edits::Expected;
 use crate::editor::options::OnDiff;
 use crate::editor::worker::Worker;
 use crate::editor::workspace::Workspace;
 use ide_mcp::Time;
-use ide_mcp::ide::{
-    AgentId, Host, HostEvent, LockFileEvent, Range, Selected, Selection, ServerEvent, ToolCall,
-};
-use ide_mcp::mcp::GetPrompt;
+use ide_mcp::ide::{AgentId, Host, Range, Selected, Selection};
 use std::io;
 use std::time::Duration;
 
@@ -33,11 +29,11 @@ pub(crate) struct Headless {
     /// True if the file of the latest selection has the focus: the selection was not cleared.
     pub(super) has_focus: bool,
     pub(super) expected_edits: Expected,
-    on_diff: OnDiff,
-    diffs: Diffs,
+    pub(super) on_diff: OnDiff,
+    pub(super) diffs: Diffs,
     pub(super) context: Offered,
     pub(super) forms: Forms,
-    report: Report,
+    pub(super) report: Report,
     ending: Option<Ending>,
 }
 
@@ -111,29 +107,6 @@ impl Headless {
     /// Ends the editor after the commands that it has received so far, or after [`FOR_COMMANDS`].
     pub(crate) fn end_after_commands(&mut self, now: Time, reason: String) {
         self.ending.get_or_insert_with(|| Ending { reason, at: now.saturating_add(FOR_COMMANDS) });
-    }
-
-    /// Handles an event of the host.
-    pub(crate) fn event(&mut self, host: &mut Host, now: Time, event: HostEvent) {
-        match event {
-            HostEvent::Agent { agent, event } => self.agent(host, now, agent, event),
-            HostEvent::MentionExpired { mention } => {
-                self.report.error(&format!("no agent received the mention of {}", mention.file_path));
-            }
-            HostEvent::LockFile(event) => self.lock_file(&event),
-            _ => {}
-        }
-    }
-
-    fn lock_file(&mut self, event: &LockFileEvent) {
-        let (state, problem) = match event {
-            LockFileEvent::Lost => ("lost", None),
-            LockFileEvent::Restored => ("restored", None),
-            LockFileEvent::Taken => ("taken", None),
-            LockFileEvent::Failed { error } => ("failed", Some(error.as_str())),
-            _ => return,
-        };
-        self.report.write(&Event::LockFile { state, problem });
     }
 
     /// Carries out a line of standard input after the lines before it. `pause` and `resume` take effect at
@@ -234,90 +207,6 @@ impl Headless {
         }
     }
 
-    fn agent(&mut self, host: &mut Host, now: Time, agent: AgentId, event: ServerEvent) {
-        let conn = agent.number();
-        match event {
-            ServerEvent::Ready { client } => {
-                let (client, version) = client.map(|client| (client.name, client.version)).unzip();
-                self.report.write(&Event::Connected { conn, client, version });
-            }
-            ServerEvent::ModelReady { client } => {
-                let (client, version) = client.map(|client| (client.name, client.version)).unzip();
-                self.report.write(&Event::ModelConnected { conn, client, version });
-            }
-            ServerEvent::IdeConnected { pid, .. } => self.report.write(&Event::IdeConnected { conn, pid }),
-            ServerEvent::RootsChanged { roots } => self.report.write(&Event::Roots { conn, roots: &roots }),
-            ServerEvent::GetPrompt { call, prompt } => {
-                let GetPrompt { name, arguments, .. } = &prompt;
-                self.report.write(&Event::Prompt { conn, name, arguments });
-                self.context.answer_prompt(host, call, &prompt);
-            }
-            ServerEvent::ReadResource { call, resource } => {
-                self.report.write(&Event::Resource { conn, uri: &resource.uri });
-                self.context.answer_resource(host, call, &resource);
-            }
-            ServerEvent::Outcome { request, outcome } => {
-                if let Some((line, end)) = self.forms.end(request, outcome) {
-                    self.report.write(&Event::FormAnswer { line, conn, end });
-                }
-            }
-            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
-                self.proposed(Proposal { agent, call, diff });
-            }
-            ServerEvent::Call(call) => {
-                self.report.write(&Event::Call { conn, tool: call.name(), arguments: &call });
-                self.called(host, call);
-            }
-            ServerEvent::Direct { call, request } => {
-                self.report.write(&Event::Request { conn, method: request.method(), params: &request });
-                self.asked(call, request);
-            }
-            ServerEvent::EditExpected { edit, path } => {
-                self.report.write(&Event::EditExpected { conn, edit: edit.number(), path: &path });
-                self.expect_edit(edit, path);
-            }
-            ServerEvent::EditEnded { edit, path, reason } => self.end_edit(now, edit, path, reason),
-            ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
-            ServerEvent::DiffClosed { call, tab_name, reason } => {
-                self.disk.cancel(call);
-                // A proposal whose paths are still being checked has not been reported, so its end is
-                // not reported either.
-                if self.diffs.forget(call) {
-                    self.report.write(&Event::DiffClosed { conn, tab: &tab_name, reason: reason.as_str() });
-                }
-            }
-            ServerEvent::Closed(reason) => {
-                self.report.write(&Event::Closed { conn, reason: reason.to_string() })
-            }
-            _ => {}
-        }
-    }
-
-    fn proposed(&mut self, proposal: Proposal) {
-        let paths = [proposal.diff.new_file_path.clone(), proposal.diff.old_file_path.clone()];
-        self.disk.run(
-            Some(proposal.call.id()),
-            move |workspace| paths.iter().any(|path| workspace.is_outside(path)),
-            |app, host, _, outside| app.propose(host, proposal, outside),
-        );
-    }
-
-    fn propose(&mut self, host: &mut Host, proposal: Proposal, outside: bool) {
-        let diff = &proposal.diff;
-        self.report.write(&Event::Diff {
-            conn: proposal.agent.number(),
-            tab: &diff.tab_name,
-            path: &diff.new_file_path,
-            outside,
-            contents: &diff.new_file_contents,
-        });
-        match self.on_diff {
-            OnDiff::Ask | OnDiff::Hold => self.diffs.push(proposal),
-            OnDiff::Accept => self.decide(host, proposal, Verdict::Accept, None),
-            OnDiff::Reject => self.decide(host, proposal, Verdict::Reject, None),
-        }
-    }
-
     pub(super) fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
         self.has_focus = !selection.file_path.is_empty();
         if self.has_focus {
@@ -331,7 +220,13 @@ impl Headless {
         }
     }
 
-    fn decide(&mut self, host: &mut Host, proposal: Proposal, verdict: Verdict, contents: Option<String>) {
+    pub(super) fn decide(
+        &mut self,
+        host: &mut Host,
+        proposal: Proposal,
+        verdict: Verdict,
+        contents: Option<String>,
+    ) {
         let (conn, tab) = (proposal.agent.number(), proposal.diff.tab_name.clone());
         let (call, outcome) = proposal.decided(verdict, contents);
         match host.answer(call, &outcome) {

@@ -5,7 +5,10 @@
 //! possible beginning of a token until its next bytes arrive. These are few bytes, and most often
 //! none.
 
+mod secret;
+
 use ide_mcp::ws::frame::{Header, Opcode, mask};
+use secret::Secret;
 use std::collections::VecDeque;
 
 /// One direction of a connection.
@@ -34,14 +37,6 @@ enum Walk {
     Plain,
     /// In a head without an end, up to the end of the stream: the tokens in it are unknown.
     Hidden,
-}
-
-#[derive(Debug)]
-struct Secret {
-    bytes: Vec<u8>,
-    /// The number of bytes that still match after a mismatch (Knuth, Morris and Pratt), for each
-    /// number of matched bytes.
-    fallback: Vec<usize>,
 }
 
 /// The search for the secrets in the data frames or in the control frames.
@@ -206,10 +201,9 @@ impl Redactor {
             self.held.push(*raw);
             for (secret, matched) in self.secrets.iter().zip(&mut search.matched) {
                 *matched = secret.step(*matched, *byte);
-                if *matched == secret.bytes.len() {
-                    // The end of a token can be the beginning of another one.
-                    *matched = secret.fallback.last().copied().unwrap_or_default();
-                    hide(&mut self.held, &search.trail, secret.bytes.len());
+                if *matched == secret.len() {
+                    *matched = secret.after_whole();
+                    hide(&mut self.held, &search.trail, secret.len());
                 }
             }
             let keep = search.matched.iter().max().copied().unwrap_or_default();
@@ -223,31 +217,6 @@ fn hide(held: &mut [u8], trail: &VecDeque<Trace>, len: usize) {
     for trace in trail.iter().rev().take(len) {
         if let Some(raw) = held.get_mut(trace.at) {
             *raw = trace.star;
-        }
-    }
-}
-
-impl Secret {
-    fn new(bytes: &[u8]) -> Self {
-        let mut secret = Self { bytes: bytes.to_vec(), fallback: vec![0; bytes.len()] };
-        let mut matched = 0;
-        for (at, byte) in bytes.iter().enumerate().skip(1) {
-            matched = secret.step(matched, *byte);
-            if let Some(fallback) = secret.fallback.get_mut(at) {
-                *fallback = matched;
-            }
-        }
-        secret
-    }
-
-    /// Returns the number of matched bytes after one more byte.
-    fn step(&self, mut matched: usize, byte: u8) -> usize {
-        loop {
-            if self.bytes.get(matched) == Some(&byte) {
-                return matched.saturating_add(1);
-            }
-            let Some(shorter) = matched.checked_sub(1) else { return 0 };
-            matched = self.fallback.get(shorter).copied().unwrap_or_default();
         }
     }
 }

@@ -1,0 +1,71 @@
+//! The ignore files of one folder: their rules, and the reading of these.
+
+use crate::editor::read::read_bytes;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The names of ignore files. A file of an earlier name takes precedence, so that `!target/` in
+/// `.claudeignore` shows what `.gitignore` names.
+pub(super) const NAMES: [&str; 3] = [".claudeignore", ".ignore", ".gitignore"];
+
+/// The ignore files of one folder, in the order of [`NAMES`].
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    pub(super) stamps: [Option<Stamp>; NAMES.len()],
+    pub(super) files: [Option<Gitignore>; NAMES.len()],
+}
+
+/// The state by which a change of a file is noticed: its time and its length.
+pub(super) type Stamp = (Option<SystemTime>, u64);
+
+/// The stamp in place of that of a file that could not be read. No file has it, so the next look reads the
+/// file again.
+pub(super) const UNREAD: Stamp = (None, u64::MAX);
+
+/// Returns true if the ignore files of these folders, the innermost first, name this path itself.
+pub(super) fn is_ignored(rules: &[(&PathBuf, &Rules)], path: &Path, is_folder: bool) -> bool {
+    let around = || rules.iter().filter(|(folder, _)| path != *folder && path.starts_with(folder));
+    let decided = (0..NAMES.len()).find_map(|kind| {
+        around().find_map(|(_, rules)| {
+            let matched = rules.files.get(kind)?.as_ref()?.matched(path, is_folder);
+            (!matched.is_none()).then(|| matched.is_ignore())
+        })
+    });
+    decided.unwrap_or(false)
+}
+
+/// Returns the stamp of a file. A folder is no ignore file.
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok().filter(|metadata| !metadata.is_dir())?;
+    Some((metadata.modified().ok(), metadata.len()))
+}
+
+/// Returns the rules of an ignore file; `None` if there is no such file.
+///
+/// # Errors
+/// The file exists, and its rules are unknown.
+pub(super) fn rules_of(folder: &Path, name: &str) -> Result<Option<Gitignore>, ()> {
+    let path = folder.join(name);
+    if matches!(path.try_exists(), Ok(false)) || path.is_dir() {
+        return Ok(None);
+    }
+    // As for git, a byte order mark is no part of the first line, and a byte that is not UTF-8 concerns
+    // its own line alone.
+    let bytes = read_bytes(&path).map_err(drop)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut rules = GitignoreBuilder::new(folder);
+    for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+        // An invalid line has no effect.
+        let _ = rules.add_line(None, line);
+    }
+    rules.build().map(Some).map_err(drop)
+}
+
+/// Returns the rules that hide everything in a folder.
+pub(super) fn everything(folder: &Path) -> Option<Gitignore> {
+    let mut rules = GitignoreBuilder::new(folder);
+    rules.add_line(None, "*").ok()?;
+    rules.build().ok()
+}
