@@ -1,0 +1,65 @@
+//! The cases of the port of an editor, and of the rest.
+
+use super::{Case, answer, file, here, set};
+use crate::doctor::facts::{Answer, Probe, Removed};
+
+pub(super) const CASES: &[Case] = &[
+    ("a closed port", |f| f.locks[0].probe = Some(Probe::Refused), &["port-refuses"]),
+    ("an unreachable port", |f| f.locks[0].probe = Some(Probe::Unreachable("no".into())), &["port-silent"]),
+    ("a silent port", |f| answer(f, Answer::Silent), &["port-silent"]),
+    ("a web server", |f| answer(f, Answer::Alien("200 OK".into())), &["not-an-editor"]),
+    ("a wrong token", |f| answer(f, Answer::Refused("401".into())), &["token-refused"]),
+    ("no room", |f| answer(f, Answer::Full), &["editor-full"]),
+    ("another refusal", |f| answer(f, Answer::Declined("400".into())), &["editor-declines"]),
+    ("no sub-protocol", |f| answer(f, Answer::NoSubprotocol), &["subprotocol-missing"]),
+    ("no session", |f| answer(f, Answer::NoSession("no".into())), &["session-fails"]),
+    ("not asked", |f| f.locks[0].probe = None, &["not-asked"]),
+    (
+        "an open door",
+        |f| {
+            f.locks[0].probe = Some(Probe::Asked {
+                with_token: Answer::Attached,
+                without_token: Some(Answer::Attached),
+                with_origin: Some(Answer::Attached),
+            });
+        },
+        &["lets-in-without-token", "lets-in-with-origin"],
+    ),
+    (
+        "strangers who learn nothing",
+        |f| {
+            f.locks[0].probe = Some(Probe::Asked {
+                with_token: Answer::Attached,
+                without_token: Some(Answer::Full),
+                with_origin: Some(Answer::Silent),
+            });
+        },
+        &[],
+    ),
+    ("another directory", |f| f.here = here("/w-evil", "/w-evil"), &["no-editor-for-directory"]),
+    ("a directory below", |f| f.here = here("/w/a/b", "/w/a/b"), &[]),
+    ("by a link alone", |f| f.here = here("/w/a", "/x/a"), &["folder-matches-only-logically"]),
+    ("without links alone", |f| f.here = here("/x/a", "/w/a"), &["folder-matches-only-physically"]),
+    (
+        "without links, by port",
+        |f| {
+            f.here = here("/x/a", "/w/a");
+            set(f, "CLAUDE_CODE_SSE_PORT", "1");
+        },
+        &["opencode-without-token"],
+    ),
+    (
+        "no folder",
+        |f| file(f).workspace_folders.clear(),
+        &["editor-without-folders", "no-editor-for-directory"],
+    ),
+    (
+        "no folder, by port",
+        |f| {
+            file(f).workspace_folders.clear();
+            set(f, "CLAUDE_CODE_SSE_PORT", "1");
+        },
+        &["opencode-without-token"],
+    ),
+    ("removed", |f| f.removed.push(Removed { path: "/p".into(), name: "E".into() }), &["leftover-removed"]),
+];

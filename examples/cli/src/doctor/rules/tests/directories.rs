@@ -1,0 +1,103 @@
+//! The cases of the directories of lock files.
+
+use super::{Case, weaken};
+use crate::doctor::facts::{Probe, State, Weakness};
+
+pub(super) const CASES: &[Case] = &[
+    (
+        "a missing directory",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state = State::Missing;
+        },
+        &["directory-missing"],
+    ),
+    (
+        "a file for a directory",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state = State::NotADirectory("/h/.claude".into());
+        },
+        &["directory-not-a-directory"],
+    ),
+    (
+        "a closed directory",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state =
+                State::Unreadable { path: "/h".into(), reason: "no".into() };
+        },
+        &["directory-unreadable"],
+    ),
+    ("an empty directory", |f| f.locks.clear(), &["no-lock-files"]),
+    (
+        "a directory of root",
+        |f| {
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o777), stranger: Some(0) };
+        },
+        &["directory-not-ours"],
+    ),
+    (
+        "a directory of root, unread",
+        |f| {
+            f.locks.clear();
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), stranger: Some(0) };
+        },
+        &["directory-not-ours"],
+    ),
+    (
+        "an open directory",
+        |f| {
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o720), stranger: None };
+        },
+        &["directory-writable-by-others"],
+    ),
+    (
+        "a visible directory",
+        |f| {
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o711), stranger: None };
+        },
+        &["directory-readable-by-others"],
+    ),
+    (
+        "a group above it",
+        |f| weaken(f, 0, Weakness::WritableByGroup { mode: 0o775 }),
+        &["parent-writable-by-group"],
+    ),
+    (
+        "everybody above it",
+        |f| weaken(f, 0, Weakness::WritableByAll { mode: 0o777 }),
+        &["parent-writable-by-all"],
+    ),
+    (
+        "everybody above it, unread",
+        |f| {
+            f.locks.clear();
+            weaken(f, 0, Weakness::WritableByAll { mode: 0o777 });
+        },
+        &["parent-writable-by-all"],
+    ),
+    ("another user above it", |f| weaken(f, 0, Weakness::Owner { owner: 5, us: 6 }), &["parent-not-ours"]),
+    ("another user above an unused one", |f| weaken(f, 1, Weakness::Owner { owner: 5, us: 6 }), &[]),
+    (
+        "another user on the port",
+        |f| f.locks[0].probe = Some(Probe::NotOurs { owner: 5, us: 6 }),
+        &["port-of-another-user"],
+    ),
+    ("nobody known on the port", |f| f.locks[0].probe = Some(Probe::WithoutOwner), &["port-without-owner"]),
+    (
+        "no modes",
+        |f| {
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: None, stranger: None };
+            f.locks[0].mode = None;
+        },
+        &[],
+    ),
+    (
+        "an unused directory that is open",
+        |f| {
+            f.directories.as_mut().unwrap()[1].state = State::There { mode: Some(0o777), stranger: None };
+        },
+        &[],
+    ),
+];

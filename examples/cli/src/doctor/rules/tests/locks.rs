@@ -1,0 +1,112 @@
+//! The cases of a lock file and its process.
+
+use super::{Case, WSL, dead, file, here, lock};
+use crate::doctor::facts::{Lock, Probe, System, Trouble};
+use ide_mcp::ide::LockFile;
+
+pub(super) const CASES: &[Case] = &[
+    (
+        "a misnamed file",
+        |f| {
+            f.locks.push(Lock { port: None, file: Err(Trouble::Misnamed), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-misnamed"],
+    ),
+    (
+        "a link",
+        |f| f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") }),
+        &["lock-is-a-link"],
+    ),
+    (
+        "a pipe",
+        |f| f.locks.push(Lock { file: Err(Trouble::NotAFile), probe: None, ..lock(2, "/w") }),
+        &["lock-not-a-file"],
+    ),
+    (
+        "a file of root",
+        |f| {
+            f.locks.push(Lock { file: Err(Trouble::NotOurs { owner: 0 }), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-not-ours"],
+    ),
+    (
+        "half a file, the only one",
+        |f| {
+            f.locks =
+                vec![Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") }];
+        },
+        &["lock-unparsable", "no-editor-for-directory"],
+    ),
+    (
+        "a closed file",
+        |f| {
+            f.locks.push(Lock { file: Err(Trouble::Unreadable("no".into())), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-unreadable"],
+    ),
+    (
+        "a list of folders",
+        |f| {
+            f.locks[0].file = Ok(LockFile::parse("/w").unwrap());
+            f.locks[0].probe = None;
+        },
+        &["lock-legacy", "no-editor-for-directory"],
+    ),
+    ("an open file", |f| f.locks[0].mode = Some(0o640), &["lock-readable-by-others"]),
+    ("no token", |f| file(f).auth_token = None, &["lock-without-token"]),
+    ("no process", |f| (file(f).pid, f.locks[0].pid_alive) = (None, None), &["lock-without-process"]),
+    (
+        "a dead process",
+        |f| (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(Probe::Refused)),
+        &["lock-left-over", "no-editor-for-directory"],
+    ),
+    (
+        "a process of a container",
+        |f| {
+            (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(Probe::Open));
+        },
+        &["lock-process-unseen", "no-editor-for-directory"],
+    ),
+    (
+        "a dead process, and another user on its port",
+        |f| {
+            f.locks[0].pid_alive = Some(false);
+            f.locks[0].probe = Some(Probe::NotOurs { owner: 5, us: 6 });
+        },
+        &["lock-process-unseen", "port-of-another-user", "no-editor-for-directory"],
+    ),
+    (
+        "a dead process without a name",
+        |f| {
+            f.locks = vec![dead(1, "/w")];
+            file(f).ide_name.clear();
+        },
+        &["lock-process-unseen", "no-editor-for-directory"],
+    ),
+    (
+        "Windows from WSL",
+        |f| {
+            (f.system, f.locks[0].pid_alive) = (WSL, None);
+            file(f).running_in_windows = true;
+        },
+        &["wsl", "lock-of-windows"],
+    ),
+    (
+        "Windows from a Mac",
+        |f| {
+            f.locks[0].pid_alive = None;
+            file(f).running_in_windows = true;
+        },
+        &["lock-of-windows-elsewhere"],
+    ),
+    (
+        "Windows",
+        |f| {
+            f.system = System::Windows;
+            f.here = here(r"C:\w", r"C:\w");
+            file(f).workspace_folders = vec![r"c:\w".into()];
+            file(f).running_in_windows = true;
+        },
+        &[],
+    ),
+];

@@ -1,0 +1,254 @@
+//! The rules on constructed facts, one row per case. Other tests use real files and sockets.
+
+mod answers;
+mod choice;
+mod directories;
+mod locks;
+mod measured;
+mod variables;
+
+use super::{Verdict, judge, verdict};
+use crate::doctor::facts::{
+    Answer, Directory, Facts, Lock, Probe, State, System, Trouble, Variables, Weak, Weakness,
+};
+use crate::doctor::kinds::{ALL, Status};
+use ide_mcp::ide::locate::Source;
+use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp_lockfile::WorkingDir;
+use measured::MEASURED;
+use std::collections::BTreeSet;
+
+const WSL: System<'static> = System::Wsl { distribution: Some("Ubuntu") };
+const TOKEN: &str = "QZQZ-the-token";
+
+fn here(logical: &str, canonical: &str) -> WorkingDir {
+    // A directory that exists, with other paths.
+    let mut here = WorkingDir::of(Some("/".as_ref())).unwrap();
+    (here.logical, here.canonical) = (logical.into(), canonical.into());
+    here
+}
+
+fn lock(port: u16, folder: &str) -> Lock {
+    Lock {
+        path: format!("/h/.claude/ide/{port}.lock"),
+        directory: 0,
+        used: true,
+        port: Some(port),
+        file: Ok(LockFile::new(7, vec![folder.into()], "E", AuthToken::from_text(TOKEN).unwrap())),
+        mode: Some(0o600),
+        pid_alive: Some(true),
+        modified: None,
+        probe: Some(Probe::Asked {
+            with_token: Answer::Attached,
+            without_token: Some(Answer::Refused("401".into())),
+            with_origin: Some(Answer::Declined("403".into())),
+        }),
+        listener: Some(7),
+    }
+}
+
+fn directory(path: &str, source: Source, used: bool) -> Directory {
+    let state = State::There { mode: Some(0o700), stranger: None };
+    Directory { path: path.into(), source, used, state, weak: Vec::new() }
+}
+
+/// Returns facts without a fault: one editor that has `/w` open.
+fn sound() -> Facts {
+    Facts {
+        variables: Variables::default(),
+        here: here("/w", "/w"),
+        system: System::Linux,
+        directories: Ok(vec![
+            directory("/h/.claude/ide", Source::Home, true),
+            directory("/h/.config/claude/ide", Source::Xdg, false),
+        ]),
+        locks: vec![lock(1, "/w")],
+        removed: Vec::new(),
+    }
+}
+
+fn weaken(facts: &mut Facts, directory: usize, weakness: Weakness) {
+    facts.directories.as_mut().unwrap()[directory].weak.push(Weak { path: "/h".into(), weakness });
+}
+
+fn file(facts: &mut Facts) -> &mut LockFile {
+    facts.locks[0].file.as_mut().unwrap()
+}
+
+fn answer(facts: &mut Facts, answer: Answer) {
+    facts.locks[0].probe = Some(Probe::Asked { with_token: answer, without_token: None, with_origin: None });
+}
+
+fn set(facts: &mut Facts, name: &'static str, value: &str) {
+    facts.variables.0.insert(name, value.into());
+}
+
+/// Returns the ids of all findings of a fault.
+fn bad(facts: &Facts) -> BTreeSet<&'static str> {
+    judge(facts).iter().filter(|found| found.kind.status != Status::Ok).map(|found| found.kind.id).collect()
+}
+
+/// A name, the change to the sound facts, and the expected findings.
+type Case = (&'static str, fn(&mut Facts), &'static [&'static str]);
+
+#[test]
+fn each_fact_gives_exactly_its_findings() {
+    let mut seen = BTreeSet::new();
+    let cases = [variables::CASES, directories::CASES, choice::CASES, locks::CASES, answers::CASES];
+    let measured = MEASURED.iter().map(|(name, change, expected, ..)| (*name, *change, *expected));
+    for (name, change, expected) in cases.into_iter().flatten().copied().chain(measured) {
+        let mut facts = sound();
+        change(&mut facts);
+        assert_eq!(bad(&facts), expected.iter().copied().collect(), "{name}");
+        let findings = judge(&facts);
+        seen.extend(findings.iter().map(|found| found.kind.id));
+        assert!(findings.is_sorted_by_key(|found| found.kind.status), "{name}: the worst come first");
+        for found in &findings {
+            assert!(!found.advice.contains('{') && !found.says.is_empty(), "{name}: {found:?}");
+            assert!(!format!("{found:?}").contains("QZ"), "{name}: {found:?} has the token");
+            assert!(!format!("{found:?}").contains("u:p"), "{name}: {found:?} has the password of the proxy");
+        }
+    }
+    let unseen: Vec<&str> = ALL.iter().map(|kind| kind.id).filter(|id| !seen.contains(id)).collect();
+    assert_eq!(unseen, [""; 0], "no row has these");
+}
+
+/// A finding about a file that the doctor does not follow has the behavior of the real client, that
+/// of this library, and the risk.
+#[test]
+fn unread_lock_explains_both_behaviours() {
+    for (id, parts) in [
+        ("lock-is-a-link", ["The real agent follows", "do not", "an editor of their own"]),
+        ("lock-not-ours", ["The real agent attaches", "do not read it", "an editor of their own"]),
+        (
+            "directory-not-ours",
+            ["The real agent attaches", "do not read the directory", "an editor of their own"],
+        ),
+    ] {
+        let kind = ALL.iter().find(|kind| kind.id == id).unwrap();
+        assert!(parts.iter().all(|part| kind.means.contains(part)), "{}", kind.means);
+    }
+}
+
+#[test]
+fn verdict_follows_from_the_facts() {
+    let editor = || (1, String::from("E"));
+    let attaches = |(port, name)| Verdict::Attaches { port, name };
+    let fails = |(port, name)| Verdict::Fails { port, name };
+    let cases: [(&str, fn(&mut Facts), Verdict); 9] = [
+        ("sound", |_| {}, attaches(editor())),
+        (
+            "a link beside it",
+            |f| f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") }),
+            Verdict::Unknown,
+        ),
+        (
+            "a link beside it, and its port",
+            |f| {
+                f.locks.push(Lock { file: Err(Trouble::Link), probe: None, ..lock(2, "/w") });
+                set(f, "CLAUDE_CODE_SSE_PORT", "1");
+            },
+            attaches(editor()),
+        ),
+        ("a proxy", |f| set(f, "all_proxy", "p"), fails(editor())),
+        ("a wrong token", |f| answer(f, Answer::Refused("401".into())), fails(editor())),
+        ("not asked", |f| f.locks[0].probe = None, Verdict::NotAsked { port: 1, name: "E".into() }),
+        ("two", |f| f.locks.push(lock(2, "/")), Verdict::HasToChoose(2)),
+        ("elsewhere", |f| f.here = here("/v", "/v"), Verdict::FindsNothing),
+        (
+            "elsewhere, by port",
+            |f| {
+                f.here = here("/v", "/v");
+                set(f, "CLAUDE_CODE_SSE_PORT", "1");
+            },
+            attaches(editor()),
+        ),
+    ];
+    for (name, change, expected) in cases {
+        let mut facts = sound();
+        change(&mut facts);
+        assert_eq!(verdict(&facts, &judge(&facts)), expected, "{name}");
+    }
+}
+
+/// Returns the lock file of an editor that was killed.
+fn dead(port: u16, folder: &str) -> Lock {
+    Lock { pid_alive: Some(false), probe: Some(Probe::Refused), ..lock(port, folder) }
+}
+
+#[test]
+fn editors_elsewhere_are_named_ended_ones_first() {
+    let cases: [(&str, fn(&mut Facts), &str); 12] = [
+        ("none", |f| file(f).workspace_folders.clear(), ""),
+        ("one elsewhere", |f| f.locks = vec![lock(1, "/v")], r#": "E" on port 1 has ["/v"]"#),
+        (
+            "one that was killed",
+            |f| f.locks = vec![dead(1, "/w")],
+            r#": "E" on port 1 had, until its process ended"#,
+        ),
+        (
+            "one that was killed, with a directory above",
+            |f| f.locks = vec![dead(1, "/")],
+            r#": "E" on port 1 had, until its process ended"#,
+        ),
+        (
+            "one that was killed and not asked",
+            |f| f.locks = vec![Lock { probe: None, ..dead(1, "/w") }],
+            r#": "E" on port 1 had, until its process ended"#,
+        ),
+        ("one that was killed elsewhere", |f| f.locks = vec![dead(1, "/v")], ""),
+        (
+            "one that was killed elsewhere, by port",
+            |f| {
+                f.locks = vec![dead(1, "/v")];
+                set(f, "CLAUDE_CODE_SSE_PORT", "1");
+            },
+            "",
+        ),
+        (
+            "one that was killed and spoke something else",
+            |f| {
+                f.locks = vec![dead(1, "/w")];
+                f.locks[0].file = Ok(LockFile::parse("/w").unwrap());
+            },
+            "",
+        ),
+        (
+            "one of a container, whose port answers",
+            |f| f.locks = vec![Lock { probe: Some(Probe::Open), ..dead(1, "/w") }],
+            "",
+        ),
+        (
+            "one of a container, which was asked",
+            |f| f.locks = vec![Lock { pid_alive: Some(false), ..lock(1, "/w") }],
+            "",
+        ),
+        (
+            "both",
+            |f| f.locks = vec![lock(1, "/v"), dead(2, "/w")],
+            r#": "E" on port 2 had, until its process ended; "E" on port 1 has ["/v"]"#,
+        ),
+        (
+            "more than are named",
+            |f| {
+                f.locks = (1..=4).map(|port| lock(port, "/v")).collect();
+                f.locks.extend((5..=7).map(|port| dead(port, "/w")));
+            },
+            concat!(
+                r#": "E" on port 5 had, until its process ended; "E" on port 6 had, until its process ended; "#,
+                r#""E" on port 7 had, until its process ended; "E" on port 1 has ["/v"]; "E" on port 2 has ["/v"]; "#,
+                "and 2 more",
+            ),
+        ),
+    ];
+    for (name, change, expected) in cases {
+        let mut facts = sound();
+        change(&mut facts);
+        let says: Vec<String> = judge(&facts)
+            .into_iter()
+            .filter(|found| found.kind.id == "no-editor-for-directory")
+            .map(|found| found.says)
+            .collect();
+        assert_eq!(says, [format!(r#"no usable editor has "/w" open{expected}"#)], "{name}");
+    }
+}
