@@ -61,8 +61,8 @@ impl Named {
 /// Splits `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN` into the name of the file and the place there, which counts
 /// from 0. The longest name for which `exists` returns true takes precedence, because names can have colons.
 ///
-/// If there is no such file, all numbers at the end are the place, as in other editors: a mistyped `mian.rs:12` is
-/// the new file `mian.rs`, and no file is created with the number in its name.
+/// If there is no such file, all numbers at the end are the place, as in other editors: a mistyped `lob.rs:12` is
+/// the new file `lob.rs`, and no file is created with the number in its name.
 pub(crate) fn split_place(text: &str, exists: impl Fn(&str) -> bool) -> (&str, Option<(usize, usize)>) {
     let with_end = text.strip_suffix(':').unwrap_or(text);
     let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
