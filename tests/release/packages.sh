@@ -24,7 +24,9 @@ for crate in "${crates[@]}"; do
         grep -qxE "$needed" <<<"$contents" || { echo "$crate: $needed is missing" >&2; status=1; }
     done
     if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|$pages|src/.*" <<<"$contents"); then
-        printf '%s: no application needs %s\n' "$crate" $more >&2
+        while read -r file; do
+            echo "$crate: no application needs $file" >&2
+        done <<<"$more"
         status=1
     fi
     printf '%s: %s files, %s KiB\n' "$crate" "$(wc -l <<<"$contents")" $(($(stat -c %s "$file") / 1024)) >&2
