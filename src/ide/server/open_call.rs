@@ -19,7 +19,6 @@ const HIDDEN: &str = "failed to read file: the file may not leave the editor";
 ///
 /// If the send buffer has [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes or more, the
 /// client receives a short error in place of any answer.
-#[derive(Debug)]
 #[must_use = "nothing is sent yet"]
 pub struct OpenCall<'a> {
     owner: &'a mut dyn CallOwner,
@@ -28,7 +27,7 @@ pub struct OpenCall<'a> {
 
 /// The owner of the connection of a call: a [`Server`], which is one connection, or a
 /// [`Host`](crate::ide::Host).
-pub(crate) trait CallOwner: fmt::Debug {
+pub(crate) trait CallOwner {
     /// Returns the connection of a call; `None` once the connection is gone.
     fn connection(&self, call: CallId) -> Option<&Server>;
 
@@ -49,6 +48,14 @@ impl CallOwner for Server {
 
     fn with_connection(&mut self, _: CallId, act: &mut dyn FnMut(&mut Server)) {
         act(self);
+    }
+}
+
+/// The output has the call alone. With the owner, every program that answers a call by its name would contain
+/// the `Debug` of a whole host.
+impl fmt::Debug for OpenCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenCall").field("call", &self.call).finish_non_exhaustive()
     }
 }
 
