@@ -12,12 +12,15 @@ use serde_json::Value;
 pub(super) fn read_exactly<A: Answer>(result: &ToolResult<'_>) -> Option<A> {
     let answer = A::read(result)?;
     let limits = ContentLimits { selection: usize::MAX, diagnostics: usize::MAX };
-    let says_all = |dialect: Dialect| {
-        let written = answer.result_within(dialect, &limits);
+    is_written(result, &|dialect| answer.result_within(dialect, &limits)).then_some(answer)
+}
+
+/// Returns true if `write` writes everything that is in the result, in one of the dialects.
+fn is_written<'a>(result: &ToolResult<'_>, write: &dyn Fn(Dialect) -> ToolResult<'a>) -> bool {
+    Dialect::ALL.into_iter().map(write).any(|written| {
         written.content.len() == result.content.len()
             && result.content.iter().zip(&written.content).all(|(said, written)| is_said(said, written))
-    };
-    Dialect::ALL.into_iter().any(says_all).then_some(answer)
+    })
 }
 
 /// Returns true if the first block contains nothing that the second block does not contain.
