@@ -130,18 +130,48 @@ pub fn secret_reason(path: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the path as a system compares it that folds the case of letters and ignores characters. Some
-/// letters beyond ASCII fold to letters of ASCII: the long s, the Kelvin sign, ligatures.
+/// Returns the path as a system compares it that folds the case of letters and ignores characters. ASCII keeps
+/// its case, and so do the letters that fold to no letter of ASCII.
 fn folded(path: &str) -> Cow<'_, str> {
     if path.is_ascii() {
         return Cow::Borrowed(path);
     }
     // The characters that HFS+ ignores.
     let ignored = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
-    let shown = path.chars().filter(|c| !ignored(c));
-    // The capital sharp s has only a lower case, and the small one only an upper case.
-    let upper = shown.flat_map(char::to_lowercase).flat_map(char::to_uppercase);
-    Cow::Owned(upper.flat_map(char::to_lowercase).collect::<String>())
+    let mut folded = String::with_capacity(path.len());
+    for c in path.chars().filter(|c| !ignored(c)) {
+        match folded_to_ascii(c) {
+            Some(letters) => folded.push_str(letters),
+            None => folded.push(c),
+        }
+    }
+    Cow::Owned(folded)
+}
+
+/// Returns the folded form of a letter beyond ASCII that contains a letter of ASCII; `None` for any other
+/// character. The tables of `char::to_lowercase` and `char::to_uppercase` have 24 KB.
+const fn folded_to_ascii(c: char) -> Option<&'static str> {
+    Some(match c {
+        '\u{df}' | '\u{1e9e}' => "ss",
+        '\u{130}' => "i\u{307}",
+        '\u{131}' => "i",
+        '\u{149}' => "\u{2bc}n",
+        '\u{17f}' => "s",
+        '\u{1f0}' => "j\u{30c}",
+        '\u{1e96}' => "h\u{331}",
+        '\u{1e97}' => "t\u{308}",
+        '\u{1e98}' => "w\u{30a}",
+        '\u{1e99}' => "y\u{30a}",
+        '\u{1e9a}' => "a\u{2be}",
+        '\u{212a}' => "k",
+        '\u{fb00}' => "ff",
+        '\u{fb01}' => "fi",
+        '\u{fb02}' => "fl",
+        '\u{fb03}' => "ffi",
+        '\u{fb04}' => "ffl",
+        '\u{fb05}' | '\u{fb06}' => "st",
+        _ => return None,
+    })
 }
 
 /// Returns the name of the file of which a file with this name is a copy, or the name itself.
@@ -319,6 +349,17 @@ mod tests {
         ];
         for (path, want) in rows {
             assert_eq!(secret_reason(path), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn letters_fold_as_in_std() {
+        for c in '\u{80}'..=char::MAX {
+            // The capital sharp s has only a lower case, and the small one only an upper case.
+            let upper = c.to_lowercase().flat_map(char::to_uppercase);
+            let expected: String = upper.flat_map(char::to_lowercase).collect();
+            let expected = expected.contains(|c: char| c.is_ascii()).then_some(&*expected);
+            assert_eq!(folded_to_ascii(c), expected, "{c:?}");
         }
     }
 
