@@ -171,8 +171,7 @@ impl Command {
         match Self::take(&name, &mut members) {
             Some(command) => command.map_err(|fault| CommandError::invalid(format!("{name}: {fault}"))),
             None => {
-                let names: Vec<&str> = COMMANDS.iter().map(|row| row.name).collect();
-                let (name, names): (String, _) = (name.chars().take(64).collect(), names.join(", "));
+                let (name, names): (String, _) = (name.chars().take(64).collect(), Self::NAMES.join(", "));
                 Err(CommandError::invalid(format!("`cmd` {name:?} is no command; the commands are {names}")))
             }
         }

@@ -10,6 +10,10 @@ use std::fmt;
 /// An object that the editor writes. `inputs!` implements this trait.
 pub(crate) trait Object: Sized {
     const ROW: Row;
+    /// The name in [`ROW`](Self::ROW), and the names of the members. A program that reads an object does not
+    /// contain the documentation in the row.
+    const NAME: &'static str;
+    const MEMBERS: &'static [&'static str];
 
     fn take(members: &mut Members<'_>) -> Result<Self, Fault>;
 }
@@ -46,6 +50,24 @@ pub(crate) struct Fault {
     problem: String,
 }
 
+impl Wrong {
+    fn of_member(self, name: &str, kind: &str) -> Fault {
+        match self {
+            Self::Kind => Fault::new(name, format!("has to be {kind}")),
+            Self::Value(problem) => Fault::new(name, problem),
+            Self::Part(part, inner) => {
+                Fault { member: format!("{name}{part}.{}", inner.member), problem: inner.problem }
+            }
+        }
+    }
+}
+
+impl Fault {
+    fn new(name: &str, problem: String) -> Self {
+        Self { member: name.into(), problem }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}", self.member, self.problem)
@@ -62,21 +84,30 @@ impl<'a> Members<'a> {
     }
 
     pub(crate) fn take<T: Input>(&mut self, name: &'static str) -> Result<T, Fault> {
-        let fault = |problem: String| Fault { member: name.into(), problem };
-        let Some(at) = self.0.iter().position(|member| member.0 == name) else {
-            return T::absent().ok_or_else(|| fault(format!("is missing: it has to be {}", T::KIND)));
-        };
+        match self.take_raw(name)? {
+            Some(raw) => T::read(raw).map_err(|wrong| wrong.of_member(name, T::KIND)),
+            None => {
+                T::absent().ok_or_else(|| Fault::new(name, format!("is missing: it has to be {}", T::KIND)))
+            }
+        }
+    }
+
+    /// Refuses the members that are left: the object with this name has only the `known` ones.
+    fn refuse(&self, object: &str, known: &[&str]) -> Result<(), Fault> {
+        let Some((unknown, _)) = self.0.first() else { return Ok(()) };
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        let problem = format!("is no member of {object}, which has {known}");
+        Err(Fault { member: unknown.chars().take(MAX_SHOWN).collect(), problem })
+    }
+
+    /// Takes the only member with this name.
+    fn take_raw(&mut self, name: &str) -> Result<Option<&'a RawValue>, Fault> {
+        let Some(at) = self.0.iter().position(|member| member.0 == name) else { return Ok(None) };
         let (_, raw) = self.0.swap_remove(at);
         if self.0.iter().any(|member| member.0 == name) {
-            return Err(fault("is there twice".into()));
+            return Err(Fault::new(name, "is there twice".into()));
         }
-        T::read(raw).map_err(|wrong| match wrong {
-            Wrong::Kind => fault(format!("has to be {}", T::KIND)),
-            Wrong::Value(problem) => fault(problem),
-            Wrong::Part(part, inner) => {
-                Fault { member: format!("{name}{part}.{}", inner.member), problem: inner.problem }
-            }
-        })
+        Ok(Some(raw))
     }
 }
 
@@ -115,12 +146,8 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 /// Takes an object from its members, and refuses the members that the object does not have.
 pub(crate) fn read_members<T: Object>(members: &mut Members<'_>) -> Result<T, Fault> {
     let object = T::take(members)?;
-    let Some((unknown, _)) = members.0.first() else { return Ok(object) };
-    let Row { name, members, .. } = T::ROW;
-    let known: Vec<&str> = members.iter().map(|member| member.name).collect();
-    let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-    let problem = format!("is no member of {name}, which has {known}");
-    Err(Fault { member: unknown.chars().take(MAX_SHOWN).collect(), problem })
+    members.refuse(T::NAME, T::MEMBERS)?;
+    Ok(object)
 }
 
 /// The greatest number of characters of an unknown member in an error: more than every known name.

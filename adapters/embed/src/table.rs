@@ -48,6 +48,8 @@ macro_rules! inputs {
                     doc: &[$($of_member),*],
                 }),*],
             };
+            const NAME: &'static str = $name;
+            const MEMBERS: &'static [&'static str] = &[$(stringify!($member)),*];
 
             fn take(
                 #[allow(unused_variables, reason = "an object can have no member")]
@@ -80,6 +82,9 @@ macro_rules! commands {
             &[$(<$command as $crate::input::Object>::ROW),*];
 
         impl Command {
+            /// The names in [`COMMANDS`].
+            const NAMES: &'static [&'static str] = &[$($name),*];
+
             /// Takes the members of the command with this name; `None` for an unknown name.
             fn take(
                 name: &str,
