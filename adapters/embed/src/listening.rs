@@ -230,6 +230,9 @@ fn earlier(path: &str) -> Option<(u16, AuthToken)> {
 /// Returns the variables for a terminal of the editor.
 fn environment(port: u16) -> BTreeMap<String, Option<String>> {
     let env = launch_env(Some(port));
-    let removed = env.remove.into_iter().map(|name| (name, None));
-    env.set.into_iter().map(|(name, value)| (name, Some(value))).chain(removed).collect()
+    let mut variables: BTreeMap<_, _> = BTreeMap::new();
+    // `collect` sorts first, which is more code than a few insertions.
+    variables.extend(env.remove.into_iter().map(|name| (name, None)));
+    variables.extend(env.set.into_iter().map(|(name, value)| (name, Some(value))));
+    variables
 }

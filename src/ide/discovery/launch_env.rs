@@ -64,11 +64,13 @@ const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE];
 const STALE_WITHOUT_PORT: &[&str] =
     &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, PORT_VARIABLE, INTEGRATION];
 
-fn variables(port: u16, mut excluded: Vec<(&str, &str)>) -> Vec<(String, String)> {
+fn variables(port: u16, excluded: Vec<(&str, &str)>) -> Vec<(String, String)> {
     // The lower-case name comes first, independent of the order of the environment.
-    excluded.sort_by_key(|(name, _)| *name != NO_PROXY);
+    let (lower, other): (Vec<_>, Vec<_>) = excluded.into_iter().partition(|(name, _)| *name == NO_PROXY);
     let mut hosts: Vec<&str> = Vec::new();
-    for host in excluded.iter().flat_map(|(_, value)| value.split(',')).map(str::trim).chain(LOOPBACK) {
+    for host in
+        lower.iter().chain(&other).flat_map(|(_, value)| value.split(',')).map(str::trim).chain(LOOPBACK)
+    {
         if !host.is_empty() && !hosts.iter().any(|other| other.eq_ignore_ascii_case(host)) {
             hosts.push(host);
         }
