@@ -19,6 +19,8 @@ use options::Options;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, BufRead};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -72,7 +74,8 @@ fn too_long() -> String {
 struct Sidecar {
     editor: ListeningEditor,
     lines: Receiver<(u64, Line)>,
-    signals: Receiver<i32>,
+    /// The signal that ends the sidecar; 0 before one has come.
+    signal: Arc<AtomicI32>,
     writer: Writer,
 }
 
@@ -86,12 +89,12 @@ impl Sidecar {
         let wake = move || {
             let _ = handle.with(|_, _| ());
         };
-        let (signal, signals) = mpsc::channel();
-        let after_signal = wake.clone();
+        let signal = Arc::new(AtomicI32::new(0));
+        let (latest, after_signal) = (Arc::clone(&signal), wake.clone());
         on_signals(&[SIGTERM, SIGHUP], move |number| {
-            let is_sent = signal.send(number).is_ok();
+            latest.store(number, Ordering::Release);
             after_signal();
-            is_sent
+            true
         })?;
         // One line at a time: a line can have 96 MiB.
         let (line, taken) = mpsc::sync_channel(1);
@@ -110,7 +113,7 @@ impl Sidecar {
             }
         });
         let writer = Writer::new(io::stdout(), MOST_WAITING, wake);
-        Ok(Self { editor, lines: taken, signals, writer })
+        Ok(Self { editor, lines: taken, signal, writer })
     }
 
     fn run(mut self) -> io::Result<()> {
@@ -141,8 +144,10 @@ impl Sidecar {
     }
 
     fn take_input(&mut self) {
-        if let Ok(number) = self.signals.try_recv() {
-            self.editor.shutdown(if number == SIGHUP { "SIGHUP" } else { "SIGTERM" });
+        match self.signal.load(Ordering::Acquire) {
+            0 => {}
+            SIGHUP => self.editor.shutdown("SIGHUP"),
+            _ => self.editor.shutdown("SIGTERM"),
         }
         while let Ok((number, line)) = self.lines.try_recv() {
             match line {
