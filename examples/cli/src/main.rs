@@ -10,6 +10,7 @@
 mod agent;
 #[cfg(feature = "bridge")]
 mod bridge;
+#[cfg(feature = "completions")]
 mod completions;
 #[cfg(feature = "doctor")]
 mod doctor;
@@ -24,7 +25,7 @@ mod replay;
 #[cfg(feature = "sidecar")]
 mod sidecar;
 #[cfg_attr(
-    not(all(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap")),
+    not(all(feature = "agent", feature = "bridge", feature = "completions", feature = "doctor", feature = "tap")),
     allow(dead_code, unused_imports, reason = "a command alone uses a part of the shared code")
 )]
 mod support;
@@ -105,6 +106,7 @@ const COMMANDS: &[Command] = &[
     Command { program: &sidecar::PROGRAM, main: sidecar::main },
     #[cfg(feature = "plugin")]
     Command { program: &plugin::PROGRAM, main: plugin::main },
+    #[cfg(feature = "completions")]
     Command { program: &completions::PROGRAM, main: completions::main },
 ];
 

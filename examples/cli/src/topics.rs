@@ -7,10 +7,14 @@ pub(crate) struct Topic {
     pub(crate) text: &'static str,
 }
 
-/// The pages in the order of the help.
+/// The pages in the order of the help, each with a command that it is about.
 pub(crate) const TOPICS: &[Topic] = &[
+    #[cfg(feature = "editor")]
     Topic { name: "headless", text: include_str!("../docs/headless.md") },
+    #[cfg(feature = "agent")]
     Topic { name: "scripts", text: include_str!("../docs/scripts.md") },
+    #[cfg(any(feature = "agent", feature = "bridge", feature = "mcp-config"))]
     Topic { name: "search", text: include_str!("../docs/search.md") },
+    #[cfg(any(feature = "bridge", feature = "editor", feature = "mcp-config"))]
     Topic { name: "models", text: include_str!("../docs/models.md") },
 ];
