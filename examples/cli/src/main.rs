@@ -25,7 +25,13 @@ mod replay;
 #[cfg(feature = "sidecar")]
 mod sidecar;
 #[cfg_attr(
-    not(all(feature = "agent", feature = "bridge", feature = "completions", feature = "doctor", feature = "tap")),
+    not(all(
+        feature = "agent",
+        feature = "bridge",
+        feature = "completions",
+        feature = "doctor",
+        feature = "tap"
+    )),
     allow(dead_code, unused_imports, reason = "a command alone uses a part of the shared code")
 )]
 mod support;

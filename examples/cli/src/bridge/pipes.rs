@@ -1,11 +1,15 @@
 //! Standard input and output, and signals: their threads put messages into a queue and wake the
 //! loop.
 
-use crate::support::{Input, LINES, PipeWriter, on_signal, read_lines};
-use ide_mcp::mcp::Lines;
+use crate::support::{Input, LINES, Lines, PipeWriter, on_signal, read_lines};
+use ide_mcp::mcp;
 use ide_mcp_mio::Waker;
-use std::io;
+use std::io::{self, BufReader};
 use std::sync::mpsc::{self, Receiver};
+
+/// The maximum length of a line in bytes, the same as the limit of a message in the WebSocket
+/// layer.
+const LONGEST_LINE: usize = 64 << 20;
 
 /// The end of a write, or a signal.
 #[derive(Debug)]
@@ -30,7 +34,8 @@ impl Pipes {
         let (signalled, signal_waker) = (noting.clone(), waker.clone());
         on_signal(move || signalled.send(Note::Signal).is_ok() && signal_waker.wake().is_ok())?;
         let line_waker = waker.clone();
-        read_lines(io::stdin(), move |input| lines.send(input).is_ok() && line_waker.wake().is_ok());
+        let of_client = Lines::new(BufReader::new(io::stdin()), LONGEST_LINE);
+        read_lines(of_client, move |input| lines.send(input).is_ok() && line_waker.wake().is_ok());
         let write_waker = waker.clone();
         let on_written =
             move |written| noting.send(Note::Written(written)).is_ok() && write_waker.wake().is_ok();
@@ -43,7 +48,7 @@ impl Pipes {
     }
 
     /// Handles finished writes and signals, and writes the next chunk.
-    pub(crate) fn write(&mut self, out: &mut Lines) {
+    pub(crate) fn write(&mut self, out: &mut mcp::Lines) {
         for note in self.notes.try_iter() {
             match note {
                 Note::Written(written) => self.output.written(written, out),

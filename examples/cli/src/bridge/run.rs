@@ -14,7 +14,7 @@ use crate::bridge::attachment::{Attachment, Change, Guise};
 use crate::bridge::greeting::{Waiting, introduction, itself};
 use crate::bridge::pipes::Pipes;
 use crate::bridge::routes::{Below, OfEditor, Routes};
-use crate::support::{Input, complain};
+use crate::support::{Input, Line, complain};
 use ide_mcp::mcp::{Event, Forward, Lines, Server, ServerConfig, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
@@ -215,11 +215,12 @@ impl Bridge {
             }
             match self.pipes.next() {
                 None => return true,
-                Some(Input::Line(line)) => self.line(now, line),
-                Some(Input::End) => self.end(now, None),
-                Some(Input::Fault(reason)) => {
-                    self.end(now, Some(format!("the input cannot be used: {reason}")))
+                Some(Input::Line(Line { text: Ok(line), .. })) => self.line(now, line),
+                Some(Input::Line(Line { number, text: Err(bad) })) => {
+                    self.end(now, Some(format!("line {number} of the input {bad}")));
                 }
+                Some(Input::End) => self.end(now, None),
+                Some(Input::Fault(reason)) => self.end(now, Some(reason)),
             }
         }
     }

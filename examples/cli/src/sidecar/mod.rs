@@ -8,21 +8,22 @@
 //! Invariant: the loop never waits for standard output. While more than [`MOST_WAITING`] bytes wait, events are left
 //! out, and each call of an agent is answered with a failure.
 
-mod input;
 mod options;
 
-use crate::support::{FAILED, MOST_WAITING, NOT_BEGUN, Program, Writer, json_line, on_signals, write_line};
+use crate::support::{
+    END_OF_INPUT, FAILED, Input, Line, Lines, MOST_WAITING, NOT_BEGUN, Program, Writer, json_line,
+    on_signals, read_lines, write_line,
+};
 use ide_mcp_embed::{Event, ListeningEditor, MAX_COMMAND};
-use input::{Line, Lines};
 use lexopt::Parser;
 use options::Options;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::fmt;
 use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::thread;
 use std::time::Duration;
 
 pub(crate) const PROGRAM: Program = Program::new("sidecar", "ide-mcp sidecar", options::USAGE);
@@ -59,31 +60,22 @@ fn run() -> ExitCode {
 
 /// Reads the configuration, and listens.
 fn open(lines: &mut Lines<impl BufRead>) -> Result<ListeningEditor, String> {
-    let text = match lines.next().1 {
-        Line::Text(text) => String::from_utf8(text).map_err(|_| "the configuration is not UTF-8")?,
-        Line::TooLong => return Err(too_long()),
-        Line::End(reason) => return Err(format!("the configuration is missing: {reason}")),
-    };
+    let missing = |reason: &dyn fmt::Display| format!("the configuration is missing: {reason}");
+    let line = lines.next().ok_or_else(|| missing(&END_OF_INPUT))?.map_err(|error| missing(&error))?;
+    let text = line.text.map_err(|bad| format!("the configuration {bad}"))?;
     ListeningEditor::open(&text).map_err(|error| error.to_string())
-}
-
-fn too_long() -> String {
-    format!("the line has more than {MAX_COMMAND} bytes")
 }
 
 struct Sidecar {
     editor: ListeningEditor,
-    lines: Receiver<(u64, Line)>,
+    input: Receiver<Input>,
     /// The signal that ends the sidecar; 0 before one has come.
     signal: Arc<AtomicI32>,
     writer: Writer,
 }
 
 impl Sidecar {
-    fn start(
-        mut editor: ListeningEditor,
-        mut lines: Lines<impl BufRead + Send + 'static>,
-    ) -> io::Result<Self> {
+    fn start(mut editor: ListeningEditor, lines: Lines<impl BufRead + Send + 'static>) -> io::Result<Self> {
         let handle = editor.handle();
         // Only the wake-up counts, and an error means that the loop is over.
         let wake = move || {
@@ -97,23 +89,15 @@ impl Sidecar {
             true
         })?;
         // One line at a time: a line can have 96 MiB.
-        let (line, taken) = mpsc::sync_channel(1);
+        let (sender, input) = mpsc::sync_channel(1);
         let after_line = wake.clone();
-        thread::spawn(move || {
-            loop {
-                let next = lines.next();
-                let is_last = matches!(next.1, Line::End(_));
-                if line.send(next).is_err() {
-                    return;
-                }
-                after_line();
-                if is_last {
-                    return;
-                }
-            }
+        read_lines(lines, move |input| {
+            let is_sent = sender.send(input).is_ok();
+            after_line();
+            is_sent
         });
         let writer = Writer::new(io::stdout(), MOST_WAITING, wake);
-        Ok(Self { editor, lines: taken, signal, writer })
+        Ok(Self { editor, input, signal, writer })
     }
 
     fn run(mut self) -> io::Result<()> {
@@ -149,11 +133,16 @@ impl Sidecar {
             SIGHUP => self.editor.shutdown("SIGHUP"),
             _ => self.editor.shutdown("SIGTERM"),
         }
-        while let Ok((number, line)) = self.lines.try_recv() {
-            match line {
-                Line::Text(text) => self.editor.command_line(number, &text),
-                Line::TooLong => self.editor.fail(Some(number), too_long()),
-                Line::End(reason) => self.editor.shutdown(&reason),
+        while let Ok(input) = self.input.try_recv() {
+            match input {
+                Input::Line(Line { number, text: Ok(text) }) => {
+                    self.editor.command_line(number, text.as_bytes());
+                }
+                Input::Line(Line { number, text: Err(bad) }) => {
+                    self.editor.fail(Some(number), format!("the line {bad}"));
+                }
+                Input::End => self.editor.shutdown(END_OF_INPUT),
+                Input::Fault(reason) => self.editor.shutdown(&reason),
             }
         }
     }

@@ -1,140 +1,150 @@
-//! The lines of a pipe, one message each.
+//! The lines of a reader, in bounded memory.
 
-use std::{fmt, io};
+use std::fmt;
+use std::io::{self, BufRead, ErrorKind, Read as _};
 
-/// The maximum length of a line in bytes, the same as the limit of a message in the WebSocket
-/// layer.
-const LONGEST_LINE: usize = 64 << 20;
-
-/// The size of a read: the capacity of a pipe.
-const CHUNK: usize = 64 * 1024;
-
-/// The bytes that were read, and the position in them.
-#[derive(Debug, Default)]
-pub(crate) struct LinesIn {
-    buf: Vec<u8>,
-    /// The beginning of the next line, and the position up to which no line feed follows it.
-    start: usize,
-    searched: usize,
-    ended: bool,
+/// The lines of a reader that are not blank. A line that cannot be used is an item too, after which the next
+/// line follows.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    reader: R,
+    longest: usize,
+    /// The number of lines that have begun.
+    number: u64,
+    /// True within a line that is too long.
+    is_within: bool,
 }
 
-/// The reason why the input cannot be read any more.
+/// A line that is not blank.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// The number of the line, from 1.
+    pub(crate) number: u64,
+    /// The text without its line feed.
+    pub(crate) text: Result<String, BadLine>,
+}
+
+/// The reason for which a line cannot be used, as a predicate: the caller adds the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// A line is not UTF-8.
+pub(crate) enum BadLine {
     NotUtf8,
-    /// A line is longer than 64 MiB.
-    TooLong,
+    /// The line has more than this number of bytes.
+    TooLong(usize),
 }
 
-impl LinesIn {
-    /// Takes the bytes of one read; no bytes mean the end of the input.
-    ///
-    /// # Errors
-    /// Every error of the read.
-    pub(crate) fn read(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<()> {
-        // The caller has received all lines before `start`.
-        self.buf.drain(..self.start);
-        self.searched = self.searched.saturating_sub(self.start);
-        self.start = 0;
-        let held = self.buf.len();
-        self.buf.resize(held.saturating_add(CHUNK), 0);
-        let read = read(self.buf.get_mut(held..).unwrap_or_default());
-        self.buf.truncate(held.saturating_add(*read.as_ref().unwrap_or(&0)));
-        self.ended = read? == 0;
+impl<R: BufRead> Lines<R> {
+    /// Creates the lines of a reader, which have at most `longest` bytes.
+    pub(crate) const fn new(reader: R, longest: usize) -> Self {
+        Self { reader, longest, number: 0, is_within: false }
+    }
+
+    /// Reads a line; `None` at the end of the input.
+    fn read(&mut self) -> io::Result<Option<Line>> {
+        self.skip_rest()?;
+        self.number = self.number.saturating_add(1);
+        let number = self.number;
+        let mut text = Vec::new();
+        // A line feed, and one byte by which a longer line is noticed.
+        let most = u64::try_from(self.longest).unwrap_or(u64::MAX).saturating_add(1);
+        if self.reader.by_ref().take(most).read_until(b'\n', &mut text)? == 0 {
+            return Ok(None);
+        }
+        if text.last() == Some(&b'\n') {
+            text.pop();
+        } else if text.len() > self.longest {
+            self.is_within = true;
+            return Ok(Some(Line { number, text: Err(BadLine::TooLong(self.longest)) }));
+        }
+        Ok(Some(Line { number, text: String::from_utf8(text).map_err(|_| BadLine::NotUtf8) }))
+    }
+
+    /// Skips the rest of a line that is too long. The line was reported before its rest has come.
+    fn skip_rest(&mut self) -> io::Result<()> {
+        while self.is_within {
+            let held = match self.reader.fill_buf() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                held => held?,
+            };
+            let end = held.iter().position(|byte| *byte == b'\n');
+            let n = end.map_or(held.len(), |end| end.saturating_add(1));
+            self.is_within = end.is_none() && n > 0;
+            self.reader.consume(n);
+        }
         Ok(())
     }
-
-    /// Returns the next complete line that is not blank; at the end of the input also a line
-    /// without a line feed.
-    ///
-    /// # Errors
-    /// If the line is not UTF-8, or too long.
-    pub(crate) fn next_line(&mut self) -> Result<Option<&str>, Fault> {
-        let (from, to) = loop {
-            let unsearched = self.buf.get(self.searched..).unwrap_or_default();
-            let end =
-                unsearched.iter().position(|byte| *byte == b'\n').map(|at| self.searched.saturating_add(at));
-            let (from, to) = (self.start, end.unwrap_or(self.buf.len()));
-            if to.saturating_sub(from) > LONGEST_LINE {
-                return Err(Fault::TooLong);
-            }
-            self.searched = end.map_or(to, |end| end.saturating_add(1));
-            if end.is_none() && !self.ended {
-                return Ok(None);
-            }
-            self.start = self.searched;
-            if !self.buf.get(from..to).unwrap_or_default().trim_ascii().is_empty() {
-                break (from, to);
-            }
-            if end.is_none() {
-                return Ok(None);
-            }
-        };
-        let line = self.buf.get(from..to).unwrap_or_default();
-        std::str::from_utf8(line).map(Some).map_err(|_| Fault::NotUtf8)
-    }
-
-    /// Returns true after the end of the input.
-    pub(crate) const fn has_ended(&self) -> bool {
-        self.ended
-    }
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotUtf8 => f.write_str("a line came that is not UTF-8"),
-            Self::TooLong => write!(f, "a line came that is longer than {LONGEST_LINE} bytes"),
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = io::Result<Line>;
+
+    fn next(&mut self) -> Option<io::Result<Line>> {
+        loop {
+            match self.read().transpose()? {
+                Ok(Line { text: Ok(text), .. }) if text.trim_ascii().is_empty() => {}
+                line => return Some(line),
+            }
         }
     }
 }
 
-impl std::error::Error for Fault {}
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUtf8 => f.write_str("is not UTF-8"),
+            Self::TooLong(most) => write!(f, "has more than {most} bytes"),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::BufReader;
 
-    /// Returns the lines of these reads, and the fault at the end, if any.
-    fn lines(reads: &[&[u8]]) -> (Vec<String>, Option<Fault>) {
-        let (mut input, mut lines) = (LinesIn::default(), Vec::new());
-        for bytes in reads.iter().copied().chain([&b""[..]]) {
-            let read = |into: &mut [u8]| {
-                into[..bytes.len()].copy_from_slice(bytes);
-                Ok(bytes.len())
-            };
-            input.read(read).unwrap();
-            loop {
-                match input.next_line() {
-                    Ok(Some(line)) => lines.push(line.to_owned()),
-                    Ok(None) => break,
-                    Err(fault) => return (lines, Some(fault)),
-                }
+    #[test]
+    fn lines_are_numbered_and_bounded() {
+        const TOO_LONG: Result<&str, BadLine> = Err(BadLine::TooLong(8));
+        const NOT_UTF8: Result<&str, BadLine> = Err(BadLine::NotUtf8);
+        let rows: &[(&str, &[u8], &[(u64, Result<&str, BadLine>)])] = &[
+            ("nothing", b"", &[]),
+            ("lines", b"a\nb\n", &[(1, Ok("a")), (2, Ok("b"))]),
+            ("no line feed at the end", b"a\nb", &[(1, Ok("a")), (2, Ok("b"))]),
+            ("blank lines", b"\n\r\n a\r\n  \n", &[(3, Ok(" a\r"))]),
+            (
+                "many bytes",
+                "\u{e9}\u{1f980}\n\u{e9}".as_bytes(),
+                &[(1, Ok("\u{e9}\u{1f980}")), (2, Ok("\u{e9}"))],
+            ),
+            ("no text", b"a\n\xff\nb", &[(1, Ok("a")), (2, NOT_UTF8), (3, Ok("b"))]),
+            ("the longest line", b"12345678\nb", &[(1, Ok("12345678")), (2, Ok("b"))]),
+            ("the longest line at the end", b"12345678", &[(1, Ok("12345678"))]),
+            ("longer lines", b"123456789\n1234567890\nb\n", &[(1, TOO_LONG), (2, TOO_LONG), (3, Ok("b"))]),
+            ("a longer line at the end", b"1234567890", &[(1, TOO_LONG)]),
+            ("a longer line that is no text", b"\xff23456789\nb", &[(1, TOO_LONG), (2, Ok("b"))]),
+        ];
+        for (name, input, expected) in rows {
+            for size in [1, 3, 64] {
+                let lines = Lines::new(BufReader::with_capacity(size, *input), 8);
+                let lines: Vec<Line> = lines.map(Result::unwrap).collect();
+                let found: Vec<_> = lines
+                    .iter()
+                    .map(|line| (line.number, line.text.as_deref().map_err(|bad| *bad)))
+                    .collect();
+                assert_eq!(found, *expected, "{name}, reads of {size}");
             }
         }
-        assert!(input.has_ended());
-        (lines, None)
     }
 
     #[test]
-    fn lines_do_not_depend_on_the_reads() {
-        let cases: &[(&str, &str, &[&str])] = &[
-            ("nothing", "", &[]),
-            ("lines", "a\nb\n", &["a", "b"]),
-            ("no line feed at the end", "a\nb", &["a", "b"]),
-            ("blank ones", "\n\r\n a\r\n  \n", &[" a\r"]),
-            ("many bytes", "\u{e9}\u{1f980}\n\u{e9}", &["\u{e9}\u{1f980}", "\u{e9}"]),
-        ];
-        for (name, text, want) in cases {
-            let bytewise: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
-            let pairs: Vec<&[u8]> = text.as_bytes().chunks(2).collect();
-            for reads in [&bytewise, &pairs] {
-                let (got, fault) = lines(reads);
-                assert_eq!((got, fault), (want.iter().map(|line| (*line).into()).collect(), None), "{name}");
+    fn long_line_is_reported_before_its_end() {
+        struct Broken;
+        impl io::Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("it broke"))
             }
         }
-        assert_eq!(lines(&[b"a\n", b"\xff\n"]), (vec!["a".into()], Some(Fault::NotUtf8)));
+        let mut lines = Lines::new(BufReader::new(b"123456789".chain(Broken)), 8);
+        assert_eq!(lines.next().unwrap().unwrap().text, Err(BadLine::TooLong(8)));
+        assert_eq!(lines.next().unwrap().unwrap_err().to_string(), "it broke");
     }
 }

@@ -49,12 +49,13 @@ pub(crate) use colors::has_colors;
 pub(crate) use colors::refuses_colors;
 pub(crate) use complaints::complain;
 pub(crate) use help::{Help, HelpOption, Value};
+pub(crate) use lines::{Line, Lines};
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 pub(crate) use loopback::{connect_checked, not_connected, report_unknown};
 pub(crate) use nearest::did_you_mean;
 pub(crate) use options::parse_port;
 pub(crate) use output::{json_line, write_line};
-pub(crate) use pipes::{Input, LINES, PipeWriter, read_lines};
+pub(crate) use pipes::{END_OF_INPUT, Input, LINES, PipeWriter, read_lines};
 pub(crate) use program::{FAILED, NOT_BEGUN, Program};
 pub(crate) use progress::Progress;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config"))]

@@ -1,9 +1,9 @@
 //! Lines over pipes without blocking: a thread waits for each pipe, since not every system can poll
 //! them.
 
-use crate::support::lines::LinesIn;
-use ide_mcp::mcp::Lines;
-use std::io::{self, ErrorKind, Read, Write};
+use super::lines::{Line, Lines};
+use ide_mcp::mcp;
+use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
@@ -13,51 +13,40 @@ pub(crate) const LINES: usize = 64;
 /// The size of a write: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// An event of a pipe.
+/// An event of standard input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// A line that is not blank, without its line feed.
-    Line(String),
-    /// The end of the input.
+    Line(Line),
+    /// The end of standard input.
     End,
-    /// The reason why the input cannot be read any more.
+    /// The reason why standard input cannot be read any more.
     Fault(String),
 }
 
-/// Passes all lines of a pipe to `put`, and then the end or a fault, on a thread of its own. Stops
+/// The reason for which a program ends at [`Input::End`].
+pub(crate) const END_OF_INPUT: &str = "end of standard input";
+
+/// Passes all lines of standard input to `put`, and then the end or a fault, on a thread of its own. Stops
 /// when `put` returns false.
 pub(crate) fn read_lines(
-    mut pipe: impl Read + Send + 'static,
+    lines: Lines<impl BufRead + Send + 'static>,
     mut put: impl FnMut(Input) -> bool + Send + 'static,
 ) {
     thread::spawn(move || {
-        let mut input = LinesIn::default();
-        let last = loop {
-            match input.next_line() {
-                Ok(Some(line)) => {
-                    if !put(Input::Line(line.to_owned())) {
-                        return;
-                    }
-                    continue;
-                }
-                Ok(None) => {}
-                Err(fault) => break Input::Fault(fault.to_string()),
+        for line in lines {
+            let (input, is_last) = match line {
+                Ok(line) => (Input::Line(line), false),
+                Err(error) => (Input::Fault(format!("standard input cannot be read: {error}")), true),
+            };
+            if !put(input) || is_last {
+                return;
             }
-            if input.has_ended() {
-                break Input::End;
-            }
-            match input.read(|buf| pipe.read(buf)) {
-                Err(error) if error.kind() != ErrorKind::Interrupted => {
-                    break Input::Fault(error.to_string());
-                }
-                _ => {}
-            }
-        };
-        put(last);
+        }
+        put(Input::End);
     });
 }
 
-/// The writing end: passes the contents of a [`Lines`] in chunks to a thread that writes them.
+/// The writing end: passes the contents of a [`mcp::Lines`] in chunks to a thread that writes them.
 ///
 /// Dropping it closes the pipe, after the current chunk is written.
 #[derive(Debug)]
@@ -88,7 +77,7 @@ impl PipeWriter {
     }
 
     /// Passes the next chunk to the thread, unless the thread is writing one.
-    pub(crate) fn write(&mut self, out: &Lines) {
+    pub(crate) fn write(&mut self, out: &mcp::Lines) {
         let waiting = out.outgoing();
         if !self.is_writing && self.broken.is_none() && !waiting.is_empty() {
             let chunk = waiting.get(..CHUNK).unwrap_or(waiting).to_vec();
@@ -97,7 +86,7 @@ impl PipeWriter {
     }
 
     /// Handles the result of a chunk, and passes the next one.
-    pub(crate) fn written(&mut self, written: io::Result<usize>, out: &mut Lines) {
+    pub(crate) fn written(&mut self, written: io::Result<usize>, out: &mut mcp::Lines) {
         self.is_writing = false;
         match written {
             Ok(n) => out.sent(n),
@@ -116,22 +105,33 @@ impl PipeWriter {
 mod tests {
     use super::*;
     use ide_mcp::{Outbox as _, To};
+    use std::io::{BufReader, ErrorKind, Read};
     use std::os::unix::net::UnixStream;
     use std::sync::mpsc::sync_channel;
 
     #[test]
     fn lines_are_followed_by_end_or_fault() {
-        let not_utf8 = Input::Fault("a line came that is not UTF-8".into());
-        let cases: [(&str, &[u8], Vec<Input>); 3] = [
-            ("nothing", b"", vec![Input::End]),
-            ("lines", b"a\n\nb", vec![Input::Line("a".into()), Input::Line("b".into()), Input::End]),
-            ("no text", b"a\n\xff\nb\n", vec![Input::Line("a".into()), not_utf8]),
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("it broke"))
+            }
+        }
+        let fault = Input::Fault("standard input cannot be read: it broke".into());
+        let cases: [(&str, Box<dyn Read + Send>, Vec<Input>); 3] = [
+            ("nothing", Box::new(&b""[..]), vec![Input::End]),
+            ("lines", Box::new(&b"a\n\nb"[..]), vec![line(1, "a"), line(3, "b"), Input::End]),
+            ("a fault", Box::new(b"a\nb".chain(Broken)), vec![line(1, "a"), fault]),
         ];
-        for (name, bytes, expected) in cases {
+        for (name, pipe, expected) in cases {
             let (put, got) = sync_channel(1);
-            read_lines(bytes, move |input| put.send(input).is_ok());
+            read_lines(Lines::new(BufReader::new(pipe), 8), move |input| put.send(input).is_ok());
             assert_eq!(got.iter().collect::<Vec<_>>(), expected, "{name}");
         }
+    }
+
+    fn line(number: u64, text: &str) -> Input {
+        Input::Line(Line { number, text: Ok(text.into()) })
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
         let (mut reader, pipe) = UnixStream::pair().unwrap();
         let (results, notes) = mpsc::channel();
         let mut writer = PipeWriter::new(pipe, move |written| results.send(written).is_ok());
-        let mut out = Lines::default();
+        let mut out = mcp::Lines::default();
         // Neither message fits into one chunk.
         for letter in [b'a', b'b'] {
             out.message(To::Unasked, |buf| buf.resize(buf.len() + 100_000, letter)).unwrap();
@@ -165,7 +165,7 @@ mod tests {
         drop(reader);
         let (results, notes) = mpsc::channel();
         let mut writer = PipeWriter::new(pipe, move |written| results.send(written).is_ok());
-        let mut out = Lines::default();
+        let mut out = mcp::Lines::default();
         out.message(To::Unasked, |buf| buf.push(b'x')).unwrap();
         writer.write(&out);
         assert!(writer.broken().is_none());

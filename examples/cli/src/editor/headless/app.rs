@@ -13,6 +13,7 @@ use crate::editor::edits::Expected;
 use crate::editor::options::OnDiff;
 use crate::editor::worker::Worker;
 use crate::editor::workspace::Workspace;
+use crate::support::Line;
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, Host, Range, Selected, Selection};
 use std::io;
@@ -110,9 +111,9 @@ impl Headless {
     }
 
     /// Carries out a line of standard input after the lines before it. `pause` and `resume` take effect at
-    /// once. `text` is `None` if the line is not UTF-8. The editor only reports a line that is not a command.
-    pub(crate) fn line(&mut self, host: &mut Host, now: Time, number: u64, text: Option<&str>) {
-        let command = text.ok_or_else(|| "it is not UTF-8".into()).and_then(Command::parse);
+    /// once. The editor only reports a line that is not a command.
+    pub(crate) fn line(&mut self, host: &mut Host, now: Time, Line { number, text }: Line) {
+        let command = text.map_err(|bad| format!("it {bad}")).and_then(|text| Command::parse(&text));
         match command {
             Ok(Command::Open { path }) => self.select_in(number, path, Range::default()),
             Ok(Command::Select { path, start, end }) => self.select_in(number, path, range(start, end)),
@@ -277,9 +278,10 @@ mod tests {
             let (recover, held) = mpsc::channel::<()>();
             app.disk.run(None, move |_| held.recv().unwrap_or_default(), |_, _, _, ()| {});
             let at = |millis: u64| Time::from_millis(millis);
-            app.line(&mut host, at(0), 1, Some(r#"{"cmd":"tools","offer":[]}"#));
+            let line = |number, text: &str| Line { number, text: Ok(text.into()) };
+            app.line(&mut host, at(0), line(1, r#"{"cmd":"tools","offer":[]}"#));
             assert_eq!((app.end(at(0)), app.deadline()), (None, None), "{name}");
-            app.line(&mut host, at(1_000), 2, Some(r#"{"cmd":"quit"}"#));
+            app.line(&mut host, at(1_000), line(2, r#"{"cmd":"quit"}"#));
             app.end_after_commands(at(2_000), "end of standard input".into());
             assert_eq!((app.end(at(5_999)), app.deadline()), (None, Some(at(6_000))), "{name}");
             if recovers {

@@ -2,56 +2,41 @@
 //! for each of them, because standard input can be a file, which no poll can wait for. The threads
 //! put their input into a queue and wake the loop.
 
-use crate::support::on_signal;
+use crate::support::{Input, Lines, on_signal, read_lines};
 use ide_mcp_mio::Waker;
-use std::io::{self, BufRead as _, ErrorKind};
+use std::io::{self, BufReader};
 use std::sync::mpsc::{self, Receiver};
-use std::thread;
+
+/// The maximum length of a command in bytes: a text of 16 MiB, the largest that an agent can send, with each
+/// byte as an escape of 6 bytes, and 64 KiB for the other members.
+const LONGEST_COMMAND: usize = 6 * (16 << 20) + (64 << 10);
 
 #[derive(Debug)]
-pub(crate) struct Input {
-    queue: Receiver<Line>,
+pub(crate) struct Notes {
+    queue: Receiver<Note>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Line {
-    /// A line that is not blank, with its number from 1. The text is `None` if the line is not UTF-8.
-    Command { number: u64, text: Option<String> },
-    /// The end of the commands, with the reason: the editor ends after the commands before it.
-    End(String),
+pub(crate) enum Note {
+    /// A command, or the end of the commands: the editor ends after the commands before it.
+    Input(Input),
     /// A signal: the editor ends at once.
     Signal,
 }
 
-impl Input {
+impl Notes {
     pub(crate) fn new(waker: Waker) -> io::Result<Self> {
         let (sender, queue) = mpsc::channel();
-        let put = { move |line| sender.send(line).is_ok() && waker.wake().is_ok() };
+        let put = move |note| sender.send(note).is_ok() && waker.wake().is_ok();
         let put_signal = put.clone();
-        on_signal(move || put_signal(Line::Signal))?;
-        thread::spawn(move || {
-            let mut end = "end of standard input".to_owned();
-            for (number, line) in (1..).zip(io::stdin().lock().lines()) {
-                let text = match line {
-                    Ok(blank) if blank.trim().is_empty() => continue,
-                    Ok(text) => Some(text),
-                    Err(error) if error.kind() == ErrorKind::InvalidData => None,
-                    Err(error) => {
-                        end = format!("standard input cannot be read: {error}");
-                        break;
-                    }
-                };
-                if !put(Line::Command { number, text }) {
-                    return;
-                }
-            }
-            put(Line::End(end));
-        });
+        on_signal(move || put_signal(Note::Signal))?;
+        let lines = Lines::new(BufReader::new(io::stdin()), LONGEST_COMMAND);
+        read_lines(lines, move |input| put(Note::Input(input)));
         Ok(Self { queue })
     }
 
-    /// Returns all input that has arrived.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = Line> + '_ {
+    /// Takes all input that has arrived.
+    pub(crate) fn take(&self) -> impl Iterator<Item = Note> + '_ {
         self.queue.try_iter()
     }
 }

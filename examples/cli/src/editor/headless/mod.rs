@@ -17,13 +17,13 @@ use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
 use crate::editor::workspace::Workspace;
-use crate::support::complain;
+use crate::support::{END_OF_INPUT, Input, complain};
 use app::Headless;
 use ide_mcp::ide::Unauthenticated;
 use ide_mcp::mcp::Context;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
-use input::{Input, Line};
+use input::{Note, Notes};
 use mio::{Events, Poll, Token};
 use report::{Event, Report};
 use std::error::Error;
@@ -37,7 +37,7 @@ const SERVER: Token = Token(1);
 
 pub(crate) struct Editor {
     server: Server,
-    input: Input,
+    notes: Notes,
     app: Headless,
     clock: Clock,
     unauthenticated: Reported,
@@ -55,7 +55,7 @@ impl Editor {
         }
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
-        let input = Input::new(waker.clone())?;
+        let notes = Notes::new(waker.clone())?;
         let (of_lock, of_disk) = (waker.clone(), waker.clone());
         let wake = Wake::new(move || drop(of_lock.wake()));
         let name = options.name(&Neighbors::new(&folders));
@@ -80,7 +80,7 @@ impl Editor {
             app.report().write(&Event::Launch { line: launch.words().join(" "), is_started, problem });
         }
         let (clock, unauthenticated) = (Clock::new(), Reported::default());
-        Ok((Self { server, input, app, clock, unauthenticated, stopping: false }, poll))
+        Ok((Self { server, notes, app, clock, unauthenticated, stopping: false }, poll))
     }
 
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
@@ -127,16 +127,15 @@ impl Editor {
     }
 
     fn take_lines(&mut self, now: Time) {
-        let lines: Vec<Line> = self.input.lines().collect();
-        for line in lines {
-            match line {
-                Line::Signal => self.end(now, "signal"),
+        let notes: Vec<Note> = self.notes.take().collect();
+        for note in notes {
+            match note {
+                Note::Signal => self.end(now, "signal"),
                 // The editor already ends, and takes no further command.
                 _ if self.stopping || self.app.is_ending() => {}
-                Line::Command { number, text } => {
-                    self.app.line(self.server.host_mut(), now, number, text.as_deref());
-                }
-                Line::End(reason) => self.app.end_after_commands(now, reason),
+                Note::Input(Input::Line(line)) => self.app.line(self.server.host_mut(), now, line),
+                Note::Input(Input::End) => self.app.end_after_commands(now, END_OF_INPUT.into()),
+                Note::Input(Input::Fault(reason)) => self.app.end_after_commands(now, reason),
             }
         }
     }
