@@ -10,7 +10,10 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use serde::{Deserialize, Serialize};
+use core::fmt;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 arguments! {
     /// `getWorkspaceFolders`: asks for the folders that are open. Answer: [`WorkspaceFolders`].
@@ -34,8 +37,7 @@ pub struct WorkspaceFolders {
 }
 
 /// A folder that is open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "FolderIn")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorkspaceFolder {
     /// The name of the folder.
@@ -64,29 +66,39 @@ impl WorkspaceFolder {
     }
 }
 
-/// A folder in an answer. Some editors send a bare path, and some leave the path out.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum FolderIn {
-    Path(String),
-    Folder {
-        #[serde(default)]
-        name: String,
-        #[serde(default)]
-        uri: String,
-        path: Option<String>,
-    },
+/// Reads a folder. Some editors send a bare path, and some leave the path out. An untagged enum would buffer the
+/// folder, which is 9 KB of code in every program.
+impl<'de> Deserialize<'de> for WorkspaceFolder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyFolder)
+    }
 }
 
-impl From<FolderIn> for WorkspaceFolder {
-    fn from(folder: FolderIn) -> Self {
-        match folder {
-            FolderIn::Path(path) => Self::new(path),
-            FolderIn::Folder { name, uri, path } => {
-                let path = path.unwrap_or_else(|| as_written(&uri).into());
-                Self { name, uri, path }
-            }
+struct AnyFolder;
+
+impl<'de> Visitor<'de> for AnyFolder {
+    type Value = WorkspaceFolder;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a folder or its path")
+    }
+
+    fn visit_str<E>(self, path: &str) -> Result<WorkspaceFolder, E> {
+        Ok(WorkspaceFolder::new(path))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WorkspaceFolder, A::Error> {
+        #[derive(Deserialize)]
+        struct Folder {
+            #[serde(default)]
+            name: String,
+            #[serde(default)]
+            uri: String,
+            path: Option<String>,
         }
+        let Folder { name, uri, path } = Folder::deserialize(MapAccessDeserializer::new(map))?;
+        let path = path.unwrap_or_else(|| as_written(&uri).into());
+        Ok(WorkspaceFolder { name, uri, path })
     }
 }
 
@@ -105,14 +117,11 @@ impl Answer for WorkspaceFolders {
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum In {
-            Bare(Vec<WorkspaceFolder>),
-            Named { folders: Vec<WorkspaceFolder> },
+        struct Named {
+            folders: Vec<WorkspaceFolder>,
         }
-        match read_json(result)? {
-            In::Bare(folders) | In::Named { folders } => Some(Self { folders }),
-        }
+        let named = || read_json(result).map(|Named { folders }| folders);
+        read_json(result).or_else(named).map(|folders| Self { folders })
     }
 }
 
