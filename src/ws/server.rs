@@ -312,12 +312,11 @@ impl fmt::Display for AcceptError {
 
 impl core::error::Error for AcceptError {}
 
-#[cfg(test)]
+#[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_pointer_width = "64")]
     fn connection_has_at_most_512_bytes() {
         assert!(size_of::<Server>() <= 512, "{}", size_of::<Server>());
     }
