@@ -23,6 +23,9 @@
 //! 2. again when the settle time is over;
 //! 3. once more 5 s after that, unless a newer one was sent meanwhile.
 //!
+//! A selection that is due waits while the previous one lies in the send buffer. Then the selection is
+//! sent, also behind a list or a notification that entered the send buffer meanwhile.
+//!
 //! A repeated mention is a second mention, so mentions wait for `Settled`. Each mention also waits
 //! until 100 ms after the previous mention was written: two versions of the real client drop
 //! mentions that follow faster (measured).
@@ -400,6 +403,28 @@ mod tests {
         assert_eq!(schedule.deadline(), None);
         schedule.on_written(at(24_000), 500);
         assert_eq!(schedule.deadline(), Some(at(25_000)), "10 s after the time first ran");
+    }
+
+    #[test]
+    fn waiting_repeat_follows_a_later_change() {
+        let mut schedule = PushSchedule::new();
+        schedule.on_initialized(at(0), WRITTEN, SETTLE);
+        schedule.set(Arc::default());
+        schedule.on_selection_sent(100);
+        schedule.tick(at(1_600));
+        assert!(schedule.is_settled(at(1_600)) && schedule.due().is_none(), "the repeat waits");
+        schedule.on_list_changed(at(1_700), StreamPos { end: 150, written: 40 });
+        schedule.on_written(at(2_000), 150);
+        let mut sent = Vec::new();
+        for millis in 2_000..40_000 {
+            schedule.tick(at(millis));
+            if schedule.due().is_some() {
+                schedule.on_selection_sent(150);
+                schedule.on_written(at(millis), 150);
+                sent.push(millis);
+            }
+        }
+        assert_eq!(sent, [2_000, 3_600, 8_600], "the waiting repeat, then those after the change");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod consent;
 mod pushes;
+mod repeats;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +13,7 @@ use ide_mcp::{Time, rpc::CallId};
 pub use consent::Consent;
 use consent::Wait;
 pub use pushes::Past;
+use repeats::Repeats;
 
 use super::{
     contract::{Answer, Expected, INVALID_REQUEST},
@@ -43,6 +45,8 @@ pub enum Standing {
 #[derive(Debug)]
 struct Asked {
     id: String,
+    /// The time at which it was delivered.
+    at: Time,
     /// The size of its message.
     bytes: usize,
     method: String,
@@ -92,10 +96,7 @@ pub struct Ledger {
     /// client can forget the selection at either.
     pub is_selection_known: bool,
     list_changed: bool,
-    /// The number of times that the same selection can still be sent again: up to three after a
-    /// list (at once, at the settle time, once later), and two after `initialized` or
-    /// `list_changed`.
-    repeats: u8,
+    repeats: Repeats,
     /// The edition of the tools that the client listed last.
     edition: Option<u64>,
     /// The number of changes of the tools before the connection, and the number announced since.
@@ -190,8 +191,9 @@ impl Ledger {
                 self.ask(id, method, text, None, oracle);
             }
             (Some("notifications/initialized"), None) => {
-                self.initialized = true;
-                self.repeats = 2;
+                if !std::mem::replace(&mut self.initialized, true) {
+                    self.repeats.settle(self.now, self.now);
+                }
                 self.roots_due = (usize::from(self.declared.0), self.declared.0);
             }
             (Some("notifications/roots/list_changed"), None) if self.declared.0 => {
@@ -249,6 +251,7 @@ impl Ledger {
         self.marks.extend(nonce_in(text).map(str::to_owned));
         self.pending.push(Asked {
             id: id.to_owned(),
+            at: self.now,
             bytes: text.len(),
             method: method.to_owned(),
             expected,
@@ -364,7 +367,7 @@ impl Ledger {
             && message.names().all(|name| members.contains(&name) && message.get(name) != Some("null"));
         oracle.claim(in_form, I::Envelope, || text.into());
         match (message.method(), message.get("id")) {
-            (None, Some(id)) => self.answer(id, &message, text, oracle),
+            (None, Some(id)) => self.answer((now, id), &message, text, oracle),
             (None, None) => oracle.claim(false, I::Envelope, || format!("an answer without an id: {text}")),
             (Some(method), Some(id)) => {
                 let number = id.parse().unwrap_or(0);
@@ -397,7 +400,7 @@ impl Ledger {
         }
     }
 
-    fn answer(&mut self, id: &str, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
+    fn answer(&mut self, (now, id): (Time, &str), message: &Message<'_>, text: &str, oracle: &mut Oracle) {
         let (code, result) = (message.code(), message.get("result"));
         let answer = Answer { result, code };
         let mark = nonce_in(text);
@@ -454,7 +457,7 @@ impl Ledger {
         if let Some(edition) = edition_in(text) {
             self.list_changed = false;
             self.edition = Some(edition);
-            self.listed();
+            self.listed(now, asked.at);
         }
     }
 

@@ -75,6 +75,10 @@ bugs! {
     DoesNotDebounce => Coalescing,
     /// The same selection is sent twice.
     SelectsTwice => Coalescing,
+    /// The same selection is sent again a moment before the end of the settle time.
+    RepeatsTooSoon => Coalescing,
+    /// The selection is sent again with each change of the tools.
+    RepeatsWithAChange => Coalescing,
     /// A selection is sent once, though the client may have ignored it.
     SelectsOnce => Selection,
     LosesMentions => Mentions,
@@ -175,6 +179,7 @@ impl Subject {
                 (config.debounce, config.debounce_max) = (Duration::ZERO, Duration::ZERO);
             }
             Some(Bug::MentionsAtOnce) => config.server.settle = Some(Duration::ZERO),
+            Some(Bug::RepeatsTooSoon) => config.server.settle = Some(Duration::from_millis(1_599)),
             Some(Bug::NeedsNoConsent) => config.server.asks_for_consent = false,
             Some(Bug::KeepsTheDead) => config.server.ws.keepalive = None,
             Some(Bug::ShutsDownSlowly) => config.server.ws.close = Duration::from_secs(60),

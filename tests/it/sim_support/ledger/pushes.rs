@@ -21,6 +21,11 @@ pub struct Past {
 }
 
 impl Past {
+    /// Returns the time of this change of the tools; the first one is 1.
+    fn changed_at(&self, number: usize) -> Option<Time> {
+        self.changes.get(number.checked_sub(1)?).copied()
+    }
+
     /// Returns the time of this selection; the first one is 1.
     pub fn selected_at(&self, number: u64) -> Option<Time> {
         self.selections.get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
@@ -80,7 +85,8 @@ impl Ledger {
                     },
                 );
                 self.list_changed = true;
-                self.repeats = self.repeats.max(2);
+                let changed = past.changed_at(self.changes_before + self.changes_announced);
+                self.repeats.settle(now, changed.unwrap_or(now));
                 self.is_selection_known = false;
                 oracle.hit("tools changed");
             }
@@ -95,22 +101,20 @@ impl Ledger {
 
     /// Records a list of the tools. With any list a client may forget the selection, and it ignores
     /// pushes for a while.
-    pub(super) const fn listed(&mut self) {
+    pub(super) fn listed(&mut self, now: Time, asked: Time) {
         self.is_selection_known = false;
-        self.repeats = 3;
+        self.repeats.list(now, asked);
     }
 
     /// I30: the same selection comes once, and again if the client may have ignored or forgotten
-    /// it: after each list, at the settle time after `initialized`, a list or a change of the
-    /// tools, and once later.
+    /// it (see [`Repeats`](super::Repeats)).
     fn select(&mut self, now: Time, params: &str, past: &Past, oracle: &mut Oracle) {
         let (number, last) = (selection_in(params).unwrap_or(0), self.last_selection);
         oracle.claim(number >= last, I::Coalescing, || format!("selection {number} comes after {last}"));
-        oracle.claim(number != last || self.repeats > 0, I::Coalescing, || {
-            format!("selection {number} comes once too often")
-        });
         if number == last {
-            self.repeats = self.repeats.saturating_sub(1);
+            oracle.claim(self.repeats.take(now), I::Coalescing, || {
+                format!("selection {number} comes once too often, or too soon: {:?}", self.repeats)
+            });
             oracle.hit("selection sent again");
         } else if let Some(at) = past.selected_at(last) {
             // The debounce of this selection started after that of the last one had ended, and so

@@ -100,6 +100,13 @@ impl Subject {
             {
                 return;
             }
+            (Bug::RepeatsWithAChange, None) if is_selection => {
+                self.last.insert(conn, whole.to_vec());
+            }
+            (Bug::RepeatsWithAChange, None) if method == LIST_CHANGED => {
+                out.extend_from_slice(whole);
+                return out.extend(self.last.get(&conn).into_iter().flatten());
+            }
             (Bug::MentionsTogether, None) if method.ends_with("at_mentioned") => {
                 match self.last.remove(&conn) {
                     Some(held) => out.extend(held),
