@@ -165,25 +165,31 @@ fn too_much_unread_output_ends_the_editor() {
     drop(out);
 }
 
-/// The editor counts connections that stay unauthenticated. So a client without a token cannot fill
-/// an unread output.
+/// The editor counts connections that stay unauthenticated, and reports the counts every 10 s. So a
+/// client without a token cannot fill an unread output.
 #[test]
 fn n05_strangers_do_not_fill_unread_output() {
     let place = Place::new("storm");
-    let (mut editor, mut out, lock) = unread_editor(&place);
+    let (mut editor, out, lock) = unread_editor(&place);
     let port: u16 = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+    let begin = Instant::now();
     for count in 0..2_000 {
         let mut stranger = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let _ = stranger.write_all(if count % 2 == 0 { b"GET / HTTP/1.1\r\n" } else { b"no HTTP\r\n\r\n" });
     }
     assert_eq!(place.agent(&["call", "getDiagnostics"]).end().0, Some(0));
+    editor.read(out);
+    // The editor makes no report while it writes an earlier event, and looks again 10 s later.
+    let is_report = |line: &str| line.starts_with(r#"{"event":"unauthenticated""#);
+    let mut events = editor.until_line(is_report);
     editor.terminate();
-    let mut text = String::new();
-    out.read_to_string(&mut text).unwrap();
-    assert_eq!(editor.end().0, Some(0), "{text}");
-    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let strangers = events.iter().filter(|event| event["event"] == "unauthenticated").count();
-    assert!((1..=3).contains(&strangers) && events.len() < 15, "{} events: {text}", events.len());
+    events.extend(editor.rest());
+    assert_eq!(editor.end(), (Some(0), String::new()), "{events:#?}");
+    let reports = events.iter().filter(|line| is_report(line)).count();
+    // A loaded machine takes longer than 10 s for these connections.
+    let at_most = 1 + usize::try_from(begin.elapsed().as_secs() / 10).unwrap();
+    assert!(reports <= at_most, "{reports} reports, at most {at_most} are due: {events:#?}");
+    assert!(events.len() - reports < 12, "{} events: {events:#?}", events.len());
 }
 
 #[cfg(target_os = "linux")]

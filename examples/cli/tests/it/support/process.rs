@@ -231,10 +231,7 @@ pub struct Process {
 impl Process {
     pub fn spawn(name: &str, command: &mut Command) -> Self {
         let (mut process, out) = Self::spawn_unread(name, command);
-        let (sender, lines) = mpsc::channel();
-        let out = BufReader::new(out);
-        thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        process.lines = lines;
+        process.read(out);
         process
     }
 
@@ -244,6 +241,14 @@ impl Process {
         let mut child = pipes.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
         let (out, (_, lines)) = (child.stdout.take().unwrap(), mpsc::channel());
         (Self { name: name.into(), stdin: child.stdin.take(), child, lines, seen: Vec::new() }, out)
+    }
+
+    /// Reads the lines of the standard output from now on.
+    pub fn read(&mut self, out: ChildStdout) {
+        let (sender, lines) = mpsc::channel();
+        let out = BufReader::new(out);
+        thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        self.lines = lines;
     }
 
     /// Returns the next line of standard output.
