@@ -102,6 +102,18 @@ def proposal_waits_for_the_end_of_typing(room):
     room.shows("typed")
 
 
+def agent_in_a_terminal_of_the_editor(room):
+    """The agent finds the editor by the environment, from another folder, and the keys go to the proposal."""
+    room.start()
+    room.write("new.txt", "new\n")
+    command = f"cd / && ide-mcp agent diff {room.path('a.txt')} {room.path('new.txt')}"
+    room.type(*[key.replace("COMMAND", command) for key in room.keys.TERMINAL])
+    room.shows(room.proposal())
+    room.type(*room.keys.INSERT_LINE, *room.keys.ACCEPT)
+    room.has("a.txt", "edited\nnew\n")
+    room.hides(room.proposal())
+
+
 def view_closes_with_its_agent(room):
     room.start()
     for _ in range(2):
