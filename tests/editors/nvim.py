@@ -34,6 +34,7 @@ PROPOSAL = r"NAME, proposed by"
 NOTICE = r"1 proposal waits"  # while the person types
 
 SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
+SELECT_ONE = ["<Escape>", "gg0v"]  # the first of them
 SELECT_LINES = ["<Escape>", "ggVj"]
 MENTION_LINES = ["<Escape>", ":1,2IdeMcp mention", "<Enter>"]
 MENTION_FILE = ["<Escape>", ":IdeMcp mention", "<Enter>"]

@@ -1,6 +1,7 @@
 """What every editor with a plugin does. The order is that of the list of docs/sidecar.md."""
 
 import os
+import re
 import signal
 import time
 
@@ -22,6 +23,7 @@ def selection_counts_utf16_units(room):
     start, end = {"line": 0, "character": 0}, {"line": 0, "character": 3}
     agent = room.play(
         pushed("selection_changed", {"text": "𝒳b", "filePath": room.path("a.txt"), "selection": {"start": start, "end": end}}),
+        pushed("selection_changed", {"text": "𝒳"}),
         pushed("selection_changed", {"text": "𝒳bc def\nsecond"}),
         {"call": "getLatestSelection"},
         outcome("getLatestSelection", texts({"text": "𝒳bc def\nsecond"})),
@@ -29,8 +31,19 @@ def selection_counts_utf16_units(room):
     room.shows(room.keys.ATTACHED)
     room.type(*room.keys.SELECT_FIRST)
     agent.steps(1)
+    room.type(*room.keys.SELECT_ONE)
+    agent.steps(2)
     room.type(*room.keys.SELECT_LINES)
     agent.done()
+
+
+def selection_stays_in_a_terminal(room):
+    room.start()
+    room.type(*room.keys.SELECT_FIRST)
+    time.sleep(0.2)
+    command = "ide-mcp agent call getCurrentSelection"
+    room.type(*[key.replace("COMMAND", command) for key in room.keys.TERMINAL if key != "<Escape>"])
+    room.shows('"text":"𝒳b"')
 
 
 def mention_has_lines(room):
@@ -52,6 +65,10 @@ def proposal_is_accepted_as_it_is(room):
     for text in ["new\n", "newer\n", "without a last line end", "dos\r\nline ends\r\n", ""]:
         agent = room.play(room.propose("a.txt", text), outcome("openDiff", texts("FILE_SAVED", text)))
         room.shows(room.proposal())
+        if "\r" in text:
+            room.shows("line ends")
+        if re.search(r"\^M", room.screen()):
+            raise Failure("the line ends are in the lines")
         room.type(*room.keys.ACCEPT)
         agent.done()
         room.hides(room.proposal())

@@ -21,12 +21,12 @@ function M.buffer(path)
   end
 end
 
---- Returns the selection as a command, or nil if the selection of before stays: in a terminal, where the agent may be.
---- A block counts as whole lines.
+--- Returns the selection as a command. A block counts as whole lines. Returns nil in a command line and in a terminal,
+--- where the agent may be: the selection of before stays.
 function M.selection()
   local buf, mode = api.nvim_get_current_buf(), fn.mode()
   local path = api.nvim_buf_get_name(buf)
-  if vim.bo.buftype ~= '' then return nil end
+  if vim.bo.buftype ~= '' or mode:find('^[ct]') then return nil end
   if path == '' then return { cmd = 'clear' } end
   local a, b = fn.getpos('v'), fn.getpos('.')
   if not mode:find('^[vV\22]') then a = b end
