@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::core::{Core, Rest};
 use crate::error::{CommandError, ConfigError};
 use crate::event::Event;
+use crate::typed::TypedCommand;
 use ide_mcp::ide::{ConnId, Host, HostConfig, LockFile, LockFileEvent, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::{Machine, Time, Wire};
@@ -185,11 +186,18 @@ impl Editor {
     /// # Errors
     /// [`CommandError`]. Nothing has changed then.
     pub fn command(&mut self, now: Time, line: u64, command: &str) -> Result<(), CommandError> {
-        let command = Command::read(command)?;
+        self.execute(now, line, TypedCommand(Command::read(command)?))
+    }
+
+    /// Executes a command without JSON, as [`command`](Self::command) does.
+    ///
+    /// # Errors
+    /// [`CommandError`]. Nothing has changed then.
+    pub fn execute(&mut self, now: Time, line: u64, command: TypedCommand) -> Result<(), CommandError> {
         if self.is_stopping {
             return Err(CommandError::refused("the editor ends"));
         }
-        match self.core.execute(&mut self.host, now, line, command)? {
+        match self.core.execute(&mut self.host, now, line, command.0)? {
             Rest::Nothing => {}
             Rest::Folders(folders) => {
                 self.core.set_folders(&folders);

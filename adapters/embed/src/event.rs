@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 events! {
     /// The editor listens. The first event.
-    "listening" => Listening {
+    1 "listening" => Listening {
         /// The version of this protocol.
         protocol: u64,
         /// The port.
@@ -20,7 +20,7 @@ events! {
         environment: Box<RawValue>,
     }
     /// An agent waits for the command `allow` or `disconnect`, because the configuration has `consent`.
-    "consent" => Consent {
+    2 "consent" => Consent {
         /// The number of the agent.
         conn: u64,
         /// The name of the client.
@@ -31,7 +31,7 @@ events! {
         model: bool,
     }
     /// An agent is attached.
-    "connected" => Connected {
+    3 "connected" => Connected {
         /// The number of the agent, which no other agent gets.
         conn: u64,
         /// The name of the client.
@@ -40,7 +40,7 @@ events! {
         version: Option<String>,
     }
     /// A client gives the tools of the editor to its model from now on. This is no agent.
-    "model_connected" => ModelConnected {
+    4 "model_connected" => ModelConnected {
         /// The number of the connection.
         conn: u64,
         /// The name of the client.
@@ -49,28 +49,28 @@ events! {
         version: Option<String>,
     }
     /// An agent has sent its process id.
-    "ide_connected" => IdeConnected {
+    5 "ide_connected" => IdeConnected {
         /// The agent.
         conn: u64,
         /// The process id.
         pid: Option<u64>,
     }
     /// The folders in which an agent works.
-    "roots" => Roots {
+    6 "roots" => Roots {
         /// The agent.
         conn: u64,
         /// The folders, as a list of objects with `uri` and possibly `name`.
         roots: Box<RawValue>,
     }
     /// An agent asks for permission in another mode from now on.
-    "permission_mode" => PermissionMode {
+    7 "permission_mode" => PermissionMode {
         /// The agent.
         conn: u64,
         /// The mode, such as `default` or `plan`.
         mode: String,
     }
     /// An agent proposes a text for a file, and waits for `answer` without a time limit.
-    "diff" => Diff {
+    8 "diff" => Diff {
         /// The agent.
         conn: u64,
         /// The number of the call, which no other call gets.
@@ -87,7 +87,7 @@ events! {
         contents: Arc<String>,
     }
     /// A diff ended without `answer`: close its view.
-    "diff_closed" => DiffClosed {
+    9 "diff_closed" => DiffClosed {
         /// The agent.
         conn: u64,
         /// The number of the call.
@@ -99,7 +99,7 @@ events! {
     }
     /// An agent calls a tool and waits for `respond`: for `getDiagnostics` 0.4 s, or 1.9 s without `uri`, for the
     /// others 30 s, for `executeCode` without a limit.
-    "call" => Call {
+    10 "call" => Call {
         /// The agent.
         conn: u64,
         /// The number of the call.
@@ -112,7 +112,7 @@ events! {
         path: Option<String>,
     }
     /// The person at an agent chose a prompt: answer with `respond`.
-    "prompt" => Prompt {
+    11 "prompt" => Prompt {
         /// The agent.
         conn: u64,
         /// The number of the call.
@@ -123,7 +123,7 @@ events! {
         arguments: Box<RawValue>,
     }
     /// An agent reads a resource: answer with `respond`.
-    "resource" => Resource {
+    12 "resource" => Resource {
         /// The agent.
         conn: u64,
         /// The number of the call.
@@ -132,7 +132,7 @@ events! {
         uri: String,
     }
     /// A call, a prompt or a resource ended without your answer.
-    "call_ended" => CallEnded {
+    13 "call_ended" => CallEnded {
         /// The agent.
         conn: u64,
         /// The number of the call.
@@ -142,7 +142,7 @@ events! {
     }
     /// An agent is probably about to write this file. Save a changed buffer of the file before you answer the
     /// `getDiagnostics` that follows.
-    "edit_expected" => EditExpected {
+    14 "edit_expected" => EditExpected {
         /// The agent.
         conn: u64,
         /// The number of the edit, which is also that of the call.
@@ -151,7 +151,7 @@ events! {
         path: String,
     }
     /// An expected edit is over: read the file again, if it has changed.
-    "edit_ended" => EditEnded {
+    15 "edit_ended" => EditEnded {
         /// The agent.
         conn: u64,
         /// The number of the edit.
@@ -162,7 +162,7 @@ events! {
         reason: String,
     }
     /// The end of a form.
-    "form_answer" => FormAnswered {
+    16 "form_answer" => FormAnswered {
         /// The number of the line with the command `form`.
         line: u64,
         /// The agent.
@@ -175,7 +175,7 @@ events! {
         error: Option<String>,
     }
     /// A notification of an agent that has no event of its own.
-    "notification" => Notification {
+    17 "notification" => Notification {
         /// The agent.
         conn: u64,
         /// The method.
@@ -184,33 +184,33 @@ events! {
         params: Option<Box<RawValue>>,
     }
     /// An agent broke a rule of the protocol, and the session goes on. For a log.
-    "problem" => Problem {
+    18 "problem" => Problem {
         /// The agent.
         conn: u64,
         /// The problem.
         message: String,
     }
     /// No agent took the mention in time, or its agent is gone.
-    "mention_expired" => MentionExpired {
+    19 "mention_expired" => MentionExpired {
         /// The path of the file.
         path: String,
     }
     /// The selection is in a file that agents do not receive.
-    "hidden" => Hidden {
+    20 "hidden" => Hidden {
         /// The path of the file.
         path: String,
     }
     /// The text of the selection is longer than 256 KiB, and agents receive the beginning.
-    "truncated" => Truncated {
+    21 "truncated" => Truncated {
         /// The path of the file.
         path: String,
     }
     /// From now on agents receive nothing of the editor.
-    "paused" => Paused {}
+    22 "paused" => Paused {}
     /// The pause is over.
-    "resumed" => Resumed {}
+    23 "resumed" => Resumed {}
     /// The answer to the command `status`, and the event after a `gap`.
-    "status" => Status {
+    24 "status" => Status {
         /// The number of the line with the command; absent after a `gap`.
         line: Option<u64>,
         /// The agents and models, as a list of objects with `conn`, `client`, `version`, `pid`, `roots` and
@@ -228,40 +228,40 @@ events! {
         ended: u64,
     }
     /// Events were left out, because the editor did not read them. A `status` follows.
-    "gap" => Gap {
+    25 "gap" => Gap {
         /// The number of events that were left out.
         events: u64,
         /// The number of calls, diffs, prompts and resources among them. Each was answered with a failure.
         calls: u64,
     }
     /// A change of the lock file.
-    "lock_file" => LockFile {
+    26 "lock_file" => LockFile {
         /// `lost`, `restored`, `taken` (by another program) or `failed`.
         state: String,
         /// The error, for `failed`.
         problem: Option<String>,
     }
     /// The connection of an agent ended. No event of this agent follows.
-    "closed" => Closed {
+    27 "closed" => Closed {
         /// The agent.
         conn: u64,
         /// The reason.
         reason: String,
     }
     /// A command that was not executed, or a failure of the editor itself.
-    "error" => Error {
+    28 "error" => Error {
         /// The number of the line with the command.
         line: Option<u64>,
         /// The reason, with the member that is wrong.
         message: String,
     }
     /// The editor ends: no command is executed any more.
-    "stopping" => Stopping {
+    29 "stopping" => Stopping {
         /// The reason.
         reason: String,
     }
     /// The end. The last event.
-    "over" => Over {}
+    30 "over" => Over {}
 }
 
 impl Event {

@@ -7,7 +7,7 @@
 //! [`CONFIG`], [`COMMANDS`] and [`EVENTS`] are the table of all objects and members, from which the reading, the
 //! writing and the page `docs/sidecar.md` follow. The program `ide-mcp sidecar` passes the lines of its standard
 //! input to this crate, and writes the events as lines to its standard output. A binding to a language without
-//! JSON reads the members of an event with [`Event::member`].
+//! JSON reads the members of an event with [`Event::member`], and writes the commands of every editor as [`TypedCommand`].
 
 mod act;
 mod command;
@@ -23,6 +23,7 @@ mod numbers;
 mod output;
 mod report;
 mod table;
+mod typed;
 
 pub use command::{COMMANDS, MAX_COMMAND};
 pub use config::{CONFIG, PARTS, PROTOCOL};
@@ -33,3 +34,4 @@ pub use event::{EVENTS, Event};
 pub use listening::{ListeningEditor, OpenError};
 pub use output::Value;
 pub use table::{Member, Row};
+pub use typed::TypedCommand;

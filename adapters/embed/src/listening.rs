@@ -5,6 +5,7 @@ use crate::config::{Config, PROTOCOL};
 use crate::core::{Core, Rest, json};
 use crate::error::{CommandError, CommandErrorKind, ConfigError};
 use crate::event::Event;
+use crate::typed::TypedCommand;
 use ide_mcp_lockfile::{Error as LockFileError, LockDir, launch_env, scan};
 use ide_mcp_mio::ide::AuthToken;
 use ide_mcp_mio::{Bind, EditorOptions, Handle, NestedServer, StartError};
@@ -92,12 +93,19 @@ impl ListeningEditor {
     /// # Errors
     /// [`CommandError`]. Nothing has changed then.
     pub fn command(&mut self, line: u64, command: &str) -> Result<(), CommandError> {
-        let command = Command::read(command)?;
+        self.execute(line, TypedCommand(Command::read(command)?))
+    }
+
+    /// Executes a command without JSON, as [`command`](Self::command) does.
+    ///
+    /// # Errors
+    /// [`CommandError`]. Nothing has changed then.
+    pub fn execute(&mut self, line: u64, command: TypedCommand) -> Result<(), CommandError> {
         if self.is_stopping {
             return Err(CommandError::refused("the editor ends"));
         }
         let now = self.server.now();
-        match self.core.execute(self.server.host_mut(), now, line, command)? {
+        match self.core.execute(self.server.host_mut(), now, line, command.0)? {
             Rest::Nothing => {}
             Rest::Folders(folders) => {
                 let set = self.server.server_mut().set_folders(&folders);

@@ -6,6 +6,9 @@
 pub struct Row {
     /// The value of the member `cmd` or `event`; for a part of another row, the name of the part.
     pub name: &'static str,
+    /// The number of an event, for languages that switch on numbers: no later version changes the number. 0 for
+    /// every other row.
+    pub number: u32,
     /// The description, as lines of Markdown.
     pub doc: &'static [&'static str],
     /// The other members.
@@ -40,6 +43,7 @@ macro_rules! inputs {
         impl $crate::input::Object for $object {
             const ROW: $crate::table::Row = $crate::table::Row {
                 name: $name,
+                number: 0,
                 doc: &[$($doc),*],
                 members: &[$($crate::table::Member {
                     name: stringify!($member),
@@ -99,9 +103,10 @@ macro_rules! commands {
     };
 }
 
-/// Defines [`Event`](crate::Event), with a variant for each event.
+/// Defines [`Event`](crate::Event), with a variant for each event. A new event has a number that no event has had: the
+/// C header has the numbers too.
 macro_rules! events {
-    ($($(#[doc = $doc:literal])* $name:literal => $event:ident {
+    ($($(#[doc = $doc:literal])* $number:literal $name:literal => $event:ident {
         $($(#[doc = $of_member:literal])* $member:ident: $kind:ty,)*
     })*) => {
         /// An event for the editor. It serializes as the JSON object of its row in [`EVENTS`].
@@ -117,6 +122,7 @@ macro_rules! events {
         /// The events, in the order of the page.
         pub const EVENTS: &[$crate::Row] = &[$($crate::Row {
             name: $name,
+            number: $number,
             doc: &[$($doc),*],
             members: &[$($crate::Member {
                 name: stringify!($member),
@@ -132,6 +138,14 @@ macro_rules! events {
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$event { .. } => $name,)*
+                }
+            }
+
+            /// Returns the number of the row.
+            #[must_use]
+            pub const fn number(&self) -> u32 {
+                match self {
+                    $(Self::$event { .. } => $number,)*
                 }
             }
 

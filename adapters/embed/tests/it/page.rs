@@ -22,6 +22,14 @@ fn page_has_the_tables() {
 }
 
 #[test]
+fn numbers_of_events_are_distinct() {
+    let mut numbers: Vec<u32> = EVENTS.iter().map(|row| row.number).collect();
+    numbers.sort_unstable();
+    assert!(numbers[0] > 0 && numbers.windows(2).all(|pair| pair[0] != pair[1]), "{numbers:?}");
+    assert!(COMMANDS.iter().chain(PARTS).all(|row| row.number == 0));
+}
+
+#[test]
 fn names_of_the_table_are_distinct() {
     for rows in [COMMANDS, EVENTS, PARTS] {
         let mut names: Vec<&str> = rows.iter().map(|row| row.name).collect();
