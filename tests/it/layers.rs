@@ -228,7 +228,7 @@ fn adapter_files(of_sources: bool) -> Vec<PathBuf> {
     files.retain(|file| is_source(file) == of_sources);
     let shared = (!of_sources).then_some("tests");
     for adapter in
-        ["driver", "lockfile", "mio", "smol", "blocking", "embed", "review"].into_iter().chain(shared)
+        ["driver", "lockfile", "mio", "smol", "blocking", "embed", "capi", "review"].into_iter().chain(shared)
     {
         let folder = adapters.join(adapter);
         assert!(files.iter().any(|file| file.starts_with(&folder)), "no file of {adapter} was read");

@@ -14,6 +14,8 @@ rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
 cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
 
 manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
+# The header of the C library, and its template for pkg-config. The plugins are part of the program.
+of_c='include/ide_mcp\.h|idemcp\.pc\.in'
 # The pages of `guide`, which are part of the documentation, and those of `ide-mcp help`.
 pages='docs/(agent|conformance|embedding|errors|evidence|faq|lsp|headless|scripts|search|models)\.md'
 status=0
@@ -23,7 +25,7 @@ for crate in "${crates[@]}"; do
     for needed in LICENSE-APACHE LICENSE-MIT README.md 'src/(lib|main)\.rs'; do
         grep -qxE "$needed" <<<"$contents" || { echo "$crate: $needed is missing" >&2; status=1; }
     done
-    if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|$pages|src/.*" <<<"$contents"); then
+    if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|$pages|src/.*|$of_c|plugins/.*" <<<"$contents"); then
         while read -r file; do
             echo "$crate: no application needs $file" >&2
         done <<<"$more"

@@ -48,7 +48,7 @@ impl ListeningEditor {
     /// [`OpenError`]. After an error nothing listens, and no lock file is left.
     pub fn open(config: &str) -> Result<Self, OpenError> {
         let config = Config::read(config).map_err(OpenError::Config)?;
-        let server = NestedServer::start(options(&config)?).map_err(OpenError::Start)?;
+        let mut server = NestedServer::start(options(&config)?).map_err(OpenError::Start)?;
         let mut core = Core::new(&config);
         core.put(Event::Listening {
             protocol: PROTOCOL,
@@ -56,6 +56,8 @@ impl ListeningEditor {
             lock: server.server().lock_path().map(|path| path.display().to_string()),
             environment: json(&environment(server.server().port())),
         });
+        // The descriptor becomes readable for the event.
+        server.server_mut();
         Ok(Self { server, core, is_stopping: false, is_over: false })
     }
 

@@ -1,0 +1,36 @@
+//! Panics, which do not leave the library and print nothing: standard error can be the screen of the editor.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::OnceLock;
+
+type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send>;
+
+/// The hook of the program in whose copy of std this library is.
+static PREVIOUS: OnceLock<Hook> = OnceLock::new();
+
+thread_local! {
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+    static MESSAGE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Runs `act`, and returns the message of its panic as an error.
+pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
+    PREVIOUS.get_or_init(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(on_panic));
+        previous
+    });
+    IS_INSIDE.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(act));
+    IS_INSIDE.set(false);
+    done.map_err(|_| format!("a defect of ide-mcp: {}", MESSAGE.take()))
+}
+
+fn on_panic(info: &PanicHookInfo<'_>) {
+    if IS_INSIDE.get() {
+        MESSAGE.set(info.to_string());
+    } else if let Some(previous) = PREVIOUS.get() {
+        previous(info);
+    }
+}

@@ -1,0 +1,299 @@
+//! The functions of `include/ide_mcp.h`, which describes them: the border, and the only file with unsafe code.
+//!
+//! NULL is a value of the types: a handle is an `Option<&mut Handle>`, a pointer to a length an
+//! `Option<&mut MaybeUninit<usize>>`. The other pointers of C are types without a constructor, so that every address
+//! comes from C, which has the duties of the header.
+
+#![allow(unsafe_code, reason = "C passes addresses and lengths, and finds the functions by their names")]
+
+use crate::caught::caught;
+use crate::editor::AnyEditor;
+use crate::handle::Handle;
+use crate::lent::Lent;
+use crate::refusal::{Code, Refusal};
+use crate::values::{Length, done, lend, named, number, numbered};
+use ide_mcp_embed::{MAX_COMMAND, TypedCommand};
+use std::ffi::{CStr, c_char, c_int};
+use std::{ptr, slice, str};
+
+/// `IDEMCP_ABI`.
+const ABI: u32 = 1;
+
+/// `IDEMCP_ZT`: a NUL ends the text.
+const ZT: usize = usize::MAX;
+
+type Idemcp<'a> = Option<&'a mut Handle>;
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_abi() -> u32 {
+    ABI
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_open(config: Chars, len: usize, error: Room, size: usize) -> Option<Box<Handle>> {
+    create(|| AnyEditor::listening(config.text(len)?), error, size)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_new(config: Chars, len: usize, error: Room, size: usize) -> Option<Box<Handle>> {
+    create(|| AnyEditor::of_bytes(config.text(len)?), error, size)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_free(handle: Option<Box<Handle>>) {
+    // A panic leaves the rest of the handle behind.
+    let _ = caught(|| drop(handle));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_fd(handle: Idemcp<'_>) -> c_int {
+    number(Handle::enter(handle, |handle| handle.fd()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_timeout(handle: Idemcp<'_>) -> i64 {
+    number(Handle::enter(handle, |handle| Ok(handle.timeout())))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_is_over(handle: Option<&Handle>) -> bool {
+    handle.is_none_or(Handle::is_over)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_error(handle: Option<&Handle>) -> *const c_char {
+    handle.map_or(c"the handle is NULL".as_ptr(), |handle| handle.error().ptr.cast())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_next(handle: Idemcp<'_>) -> c_int {
+    number(Handle::enter(handle, Handle::next))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_text(handle: Idemcp<'_>, name: Chars, len: Length<'_>) -> *const c_char {
+    lend(Handle::enter(handle, |handle| Ok(handle.text(name.text(ZT)?))), len).cast()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_number(handle: Idemcp<'_>, name: Chars, otherwise: i64) -> i64 {
+    Handle::enter(handle, |handle| Ok(handle.number(name.text(ZT)?))).ok().flatten().unwrap_or(otherwise)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_json(handle: Idemcp<'_>, len: Length<'_>) -> *const c_char {
+    lend(Handle::enter(handle, |handle| Ok(handle.json())), len).cast()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_quote(to: Room, size: usize, text: Chars, len: usize) -> usize {
+    // Every text is a JSON string, so that only a text that is not UTF-8 is an error.
+    let quoted =
+        caught(|| serde_json::to_string(text.text(len).ok()?).ok()).ok().flatten().unwrap_or_default();
+    to.write(size, if quoted.len() < size { &quoted } else { "" });
+    quoted.len()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_accept(handle: Idemcp<'_>, call: i64, contents: Chars, len: usize) -> c_int {
+    number(Handle::execute(handle, || {
+        Ok(TypedCommand::accept(named(call), contents.optional(len)?.map(Into::into)))
+    }))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_reject(handle: Idemcp<'_>, call: i64) -> c_int {
+    number(Handle::execute(handle, || Ok(TypedCommand::reject(named(call)))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_respond(handle: Idemcp<'_>, call: i64, json: Chars, len: usize) -> c_int {
+    number(Handle::execute(handle, || Ok(TypedCommand::respond(named(call), json.optional(len)?)?)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_fail(handle: Idemcp<'_>, call: i64, message: Chars) -> c_int {
+    number(Handle::execute(handle, || Ok(TypedCommand::fail(named(call), message.text(ZT)?.into()))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_select(
+    handle: Idemcp<'_>,
+    path: Chars,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    text: Chars,
+    len: usize,
+) -> c_int {
+    number(Handle::execute(handle, || {
+        let (path, text) = (path.optional(ZT)?, text.optional(len)?.map(Into::into));
+        let Some(path) = path else { return Ok(TypedCommand::clear()) };
+        Ok(TypedCommand::select(path.into(), (line, column), (end_line, end_column), text))
+    }))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_mention(
+    handle: Idemcp<'_>,
+    path: Chars,
+    first_line: i64,
+    last_line: i64,
+    conn: i64,
+) -> c_int {
+    let line = |line| u32::try_from(line).map_err(|_| Refusal::new(Code::Invalid, "a line is out of range"));
+    number(Handle::execute(handle, || {
+        let lines = if first_line < 0 { None } else { Some((line(first_line)?, line(last_line)?)) };
+        Ok(TypedCommand::mention(path.text(ZT)?.into(), lines, (conn != 0).then(|| named(conn))))
+    }))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_do(handle: Idemcp<'_>, json: Chars, len: usize) -> i64 {
+    number(Handle::enter(handle, |handle| handle.command(json.text(len)?)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_quit(handle: Idemcp<'_>) -> c_int {
+    number(Handle::execute(handle, || Ok(TypedCommand::quit())))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_lock_file(handle: Idemcp<'_>, len: Length<'_>) -> *const c_char {
+    lend(Handle::enter(handle, Handle::lock_file), len).cast()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_connect(handle: Idemcp<'_>) -> i64 {
+    number(Handle::input(handle, |editor, now| Ok(numbered(editor.connect(now)))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_wants_input(handle: Idemcp<'_>, conn: i64) -> bool {
+    Handle::enter(handle, |handle| Ok(handle.bytes()?.wants_input(named(conn)))).unwrap_or(false)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_feed(handle: Idemcp<'_>, conn: i64, from: Bytes, len: usize) -> c_int {
+    done(Handle::input(handle, |editor, now| {
+        from.bytes(len).map(|bytes| editor.feed(now, named(conn), bytes))
+    }))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_feed_eof(handle: Idemcp<'_>, conn: i64) -> c_int {
+    done(Handle::input(handle, |editor, now| {
+        editor.feed_eof(now, named(conn));
+        Ok(())
+    }))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_next_output(handle: Idemcp<'_>) -> i64 {
+    number(Handle::enter(handle, |handle| Ok(numbered(handle.bytes()?.next_output().unwrap_or(0)))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_outgoing(handle: Idemcp<'_>, conn: i64, len: Length<'_>) -> *const u8 {
+    lend(Handle::enter(handle, |handle| Ok(Lent::bytes(handle.bytes()?.outgoing(named(conn))))), len)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_sent(handle: Idemcp<'_>, conn: i64, len: usize) -> c_int {
+    done(Handle::enter(handle, |handle| handle.bytes().map(|editor| editor.sent(named(conn), len))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_is_done(handle: Idemcp<'_>, conn: i64) -> bool {
+    Handle::enter(handle, |handle| Ok(handle.bytes()?.is_done(named(conn)))).unwrap_or(true)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn idemcp_remove(handle: Idemcp<'_>, conn: i64) -> c_int {
+    done(Handle::input(handle, |editor, now| {
+        editor.remove(now, named(conn));
+        Ok(())
+    }))
+}
+
+/// Creates a handle, or writes the reason against it to `error`.
+fn create(
+    open: impl FnOnce() -> Result<AnyEditor, Refusal>,
+    error: Room,
+    size: usize,
+) -> Option<Box<Handle>> {
+    let reason = match caught(open) {
+        Ok(Ok(editor)) => return Some(Box::new(Handle::new(editor))),
+        Ok(Err(refusal)) => refusal.message,
+        Err(message) => message,
+    };
+    error.write(size, &reason);
+    None
+}
+
+/// The address of a text, which does not change while the function runs.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Chars(*const c_char);
+
+impl Chars {
+    fn text<'a>(self, len: usize) -> Result<&'a str, Refusal> {
+        let len = match len {
+            // SAFETY: C has passed the address of a text that a NUL ends.
+            ZT if !self.0.is_null() => unsafe { CStr::from_ptr(self.0) }.count_bytes(),
+            len => len,
+        };
+        let text = str::from_utf8(Bytes(self.0.cast()).bytes(len)?);
+        text.map_err(|error| Refusal::new(Code::Invalid, format!("a text is not UTF-8: {error}")))
+    }
+
+    fn optional<'a>(self, len: usize) -> Result<Option<&'a str>, Refusal> {
+        (!self.0.is_null()).then(|| self.text(len)).transpose()
+    }
+}
+
+/// The address of bytes, which do not change while the function runs.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Bytes(*const u8);
+
+impl Bytes {
+    /// Returns the bytes. A length that no text has is refused without a look.
+    fn bytes<'a>(self, len: usize) -> Result<&'a [u8], Refusal> {
+        if self.0.is_null() {
+            return Err(Refusal::new(Code::Misuse, "a text is NULL"));
+        }
+        if len > MAX_COMMAND {
+            let message = format!("a text has {len} bytes, more than {MAX_COMMAND}");
+            return Err(Refusal::new(Code::Invalid, message));
+        }
+        // SAFETY: C has passed an address with `len` bytes, and `len` is below `isize::MAX`.
+        Ok(unsafe { slice::from_raw_parts(self.0, len) })
+    }
+}
+
+/// The address of room for a text.
+#[repr(transparent)]
+struct Room(*mut c_char);
+
+impl Room {
+    /// Writes as much of the text as there is room for, and a NUL.
+    fn write(self, size: usize, text: &str) {
+        let Some(most) = size.checked_sub(1).filter(|_| !self.0.is_null()) else { return };
+        let mut len = text.len().min(most);
+        while !text.is_char_boundary(len) {
+            len = len.saturating_sub(1);
+        }
+        // SAFETY: C has passed an address with room for `size` bytes, which are more than `len`.
+        unsafe {
+            ptr::copy_nonoverlapping(text.as_ptr().cast(), self.0, len);
+            self.0.add(len).write(0);
+        }
+    }
+}

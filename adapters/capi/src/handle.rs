@@ -1,0 +1,173 @@
+//! The handle of C, in safe Rust.
+
+use crate::caught::caught;
+use crate::editor::AnyEditor;
+use crate::lent::{Key, Lent, Text, Texts};
+use crate::member;
+use crate::refusal::{Code, Refusal};
+use ide_mcp::Time;
+use ide_mcp_embed::{Editor, Event, TypedCommand};
+use std::ffi::c_int;
+use std::mem;
+
+/// An editor of C: `struct idemcp` of the header.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    editor: AnyEditor,
+    event: Option<Event>,
+    texts: Texts,
+    /// The message of the latest refusal.
+    error: Text,
+    /// The refusal of every function from now on.
+    end: Option<Code>,
+    /// True if the events of the current turn are being read.
+    is_in_turn: bool,
+    /// True if a turn is due at once.
+    is_due: bool,
+    commands: u64,
+}
+
+// C can pass a handle to another thread.
+const _: () = {
+    const fn is_send<T: Send>() {}
+    is_send::<Handle>();
+};
+
+impl Handle {
+    pub(crate) fn new(editor: AnyEditor) -> Self {
+        Self {
+            editor,
+            event: None,
+            texts: Texts::default(),
+            error: Text::new(""),
+            end: None,
+            is_in_turn: false,
+            is_due: true,
+            commands: 0,
+        }
+    }
+
+    /// Runs `act` on a handle of C, and keeps the message of its refusal. After a panic every function refuses.
+    pub(crate) fn enter<T>(
+        handle: Option<&mut Self>,
+        act: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Code> {
+        let handle = handle.ok_or(Code::Misuse)?;
+        if let Some(end) = handle.end {
+            return Err(end);
+        }
+        let refusal = match caught(|| act(handle)) {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(refusal)) => refusal,
+            Err(message) => {
+                handle.end = Some(Code::Panic);
+                Refusal::new(Code::Panic, message)
+            }
+        };
+        handle.error = Text::new(&refusal.message);
+        Err(refusal.code)
+    }
+
+    /// Executes a command as [`enter`](Self::enter) does.
+    pub(crate) fn execute(
+        handle: Option<&mut Self>,
+        command: impl FnOnce() -> Result<TypedCommand, Refusal>,
+    ) -> Result<c_int, Code> {
+        Self::enter(handle, |handle| {
+            handle.is_due = true;
+            handle.editor.execute(command()?).map(|()| 0)
+        })
+    }
+
+    /// Passes input to the editor without sockets as [`enter`](Self::enter) does. The next turn handles the input.
+    pub(crate) fn input<T>(
+        handle: Option<&mut Self>,
+        act: impl FnOnce(&mut Editor, Time) -> Result<T, Refusal>,
+    ) -> Result<T, Code> {
+        Self::enter(handle, |handle| {
+            handle.is_due = true;
+            let (editor, now) = handle.editor.bytes()?;
+            act(editor, now)
+        })
+    }
+
+    /// Returns the number of the kind of the next event, or 0 at the end of the turn.
+    pub(crate) fn next(&mut self) -> Result<c_int, Refusal> {
+        self.texts.clear();
+        self.event = self.editor.next_event();
+        if self.event.is_none() && !mem::take(&mut self.is_in_turn) && !self.editor.is_over() {
+            self.is_due = false;
+            if let Err(refusal) = self.editor.turn() {
+                self.end = Some(refusal.code);
+                return Err(refusal);
+            }
+            self.event = self.editor.next_event();
+            self.is_in_turn = self.event.is_some();
+        }
+        let number = self.event.as_ref().map_or(0, Event::number);
+        Ok(c_int::try_from(number).unwrap_or(c_int::MAX))
+    }
+
+    pub(crate) fn text(&mut self, name: &str) -> Lent {
+        let key = Key::Member(name.into());
+        if let Some(lent) = self.texts.find(&key) {
+            return lent;
+        }
+        let text = self.event.as_ref().and_then(|event| member::text(event, name));
+        text.map_or(Lent::NONE, |text| self.texts.lend(key, &text))
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<i64> {
+        self.event.as_ref().and_then(|event| member::number(event, name))
+    }
+
+    pub(crate) fn json(&mut self) -> Lent {
+        let Some(event) = &self.event else { return Lent::NONE };
+        let lent = self.texts.find(&Key::Event);
+        lent.unwrap_or_else(|| self.texts.lend(Key::Event, &event.to_json()))
+    }
+
+    /// Executes a command in JSON, and returns its number.
+    pub(crate) fn command(&mut self, json: &str) -> Result<i64, Refusal> {
+        #[cfg(feature = "planted-panic")]
+        assert!(json != "panic", "planted");
+        self.is_due = true;
+        let number = self.commands.saturating_add(1);
+        self.editor.command(number, json)?;
+        self.commands = number;
+        Ok(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    /// Returns the editor without sockets.
+    pub(crate) fn bytes(&mut self) -> Result<&mut Editor, Refusal> {
+        Ok(self.editor.bytes()?.0)
+    }
+
+    pub(crate) fn fd(&self) -> Result<c_int, Refusal> {
+        self.editor.fd()
+    }
+
+    /// Returns the milliseconds until the next turn; -1 for no limit.
+    pub(crate) fn timeout(&mut self) -> i64 {
+        if self.is_due {
+            return 0;
+        }
+        self.editor.timeout().map_or(-1, |timeout| {
+            // An earlier turn would find nothing to do.
+            i64::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
+        })
+    }
+
+    pub(crate) fn lock_file(&mut self) -> Result<Lent, Refusal> {
+        let text = self.bytes()?.lock_file();
+        Ok(self.texts.lend(Key::LockFile, &text))
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.end.is_some() || self.editor.is_over()
+    }
+
+    pub(crate) fn error(&self) -> Lent {
+        self.error.lend()
+    }
+}

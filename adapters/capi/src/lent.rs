@@ -1,0 +1,67 @@
+//! The texts that C reads until the next event.
+
+use std::ptr;
+
+/// A text for C, with a NUL behind it.
+#[derive(Debug)]
+pub(crate) struct Text(Vec<u8>);
+
+impl Text {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut bytes = Vec::with_capacity(text.len().saturating_add(1));
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.push(0);
+        Self(bytes)
+    }
+
+    pub(crate) fn lend(&self) -> Lent {
+        Lent { ptr: self.0.as_ptr(), len: self.0.len().saturating_sub(1) }
+    }
+}
+
+/// The address and the length of bytes that a handle owns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lent {
+    pub(crate) ptr: *const u8,
+    pub(crate) len: usize,
+}
+
+impl Lent {
+    pub(crate) const NONE: Self = Self { ptr: ptr::null(), len: 0 };
+
+    /// Lends bytes that are not a text: NULL for none.
+    pub(crate) const fn bytes(bytes: &[u8]) -> Self {
+        if bytes.is_empty() { Self::NONE } else { Self { ptr: bytes.as_ptr(), len: bytes.len() } }
+    }
+}
+
+/// The texts that are lent until the next event.
+#[derive(Debug, Default)]
+pub(crate) struct Texts(Vec<(Key, Text)>);
+
+/// The name of a lent text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// A member of the event.
+    Member(String),
+    /// The whole event.
+    Event,
+    LockFile,
+}
+
+impl Texts {
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(crate) fn find(&self, key: &Key) -> Option<Lent> {
+        self.0.iter().find(|(lent, _)| lent == key).map(|(_, text)| text.lend())
+    }
+
+    pub(crate) fn lend(&mut self, key: Key, text: &str) -> Lent {
+        let text = Text::new(text);
+        let lent = text.lend();
+        self.0.push((key, text));
+        lent
+    }
+}

@@ -1,0 +1,21 @@
+//! The C library of [`ide_mcp`]: `libidemcp`, for editors in C, in C++, and in languages that call C.
+//!
+//! `include/ide_mcp.h` describes the functions. Events, commands and the configuration are those of
+//! [`ide_mcp_embed`], with the page `docs/sidecar.md`. This crate has no API for Rust.
+//!
+//! ```text
+//!  C ──▶ ffi: pointers to values ──▶ handle: safe ──▶ editor: a ListeningEditor, or an Editor and a clock
+//!                                      └─ caught: no panic passes
+//! ```
+
+#[cfg(panic = "abort")]
+compile_error!("a panic would end the editor: build ide-mcp-capi with panic = \"unwind\"");
+
+mod caught;
+mod editor;
+mod ffi;
+mod handle;
+mod lent;
+mod member;
+mod refusal;
+mod values;
