@@ -97,6 +97,11 @@ int main(int argc, char **argv) {
     wrong_calls();
     for (int64_t conn = -1; conn < 3; conn++) bytes(conn, 0);
     int64_t conn = idemcp_connect(ed);
+    if (argc > 1) {
+        uint8_t *small = calloc(1, 8);
+        (void)idemcp_feed(ed, conn, small, 64);
+        free(small);
+    }
     CHECK(conn > 0 && idemcp_wants_input(ed, conn) && idemcp_feed(ed, conn, NULL, 7) == IDEMCP_MISUSE);
     CHECK(idemcp_feed(ed, conn, (const uint8_t *)"GET", 3) == 0 && idemcp_sent(ed, conn, SIZE_MAX) == 0);
     CHECK(idemcp_feed(ed, conn, (const uint8_t *)"x", SIZE_MAX) == IDEMCP_INVALID && idemcp_feed_eof(ed, conn) == 0);
@@ -114,11 +119,6 @@ int main(int argc, char **argv) {
     wrong_calls();
     bytes(1, IDEMCP_MISUSE);
     CHECK(idemcp_connect(ed) == IDEMCP_MISUSE && !idemcp_lock_file(ed, &len) && len == 0);
-    if (argc > 1) {
-        char *small = calloc(1, 8);
-        (void)idemcp_do(ed, small, 64);
-        free(small);
-    }
     end();
     CHECK((ed = idemcp_open(LISTENING, IDEMCP_ZT, why, sizeof why)));
     idemcp_free(ed);
