@@ -233,5 +233,6 @@ fn only(host: &Host) -> Result<AgentId, CommandError> {
 }
 
 fn text_of(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
+    // An attempt with another value costs an error.
+    raw.get().starts_with('"').then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }
