@@ -1,7 +1,7 @@
 //! The two kinds of editors behind one handle.
 
 use crate::refusal::{Code, Refusal};
-use ide_mcp::{Clock, Time};
+use ide_mcp::Clock;
 use ide_mcp_embed::{Editor, Event, ListeningEditor, TypedCommand};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -83,10 +83,10 @@ impl AnyEditor {
         Err(Refusal::new(Code::Misuse, "there is no descriptor: call idemcp_next as idemcp_timeout says"))
     }
 
-    /// Returns the editor of `idemcp_new`, and the time.
-    pub(crate) fn bytes(&mut self) -> Result<(&mut Editor, Time), Refusal> {
+    /// Returns the editor of `idemcp_new`, and its clock.
+    pub(crate) fn bytes(&mut self) -> Result<(&mut Editor, &Clock), Refusal> {
         match self {
-            Self::Bytes(editor, clock) => Ok((editor, clock.now())),
+            Self::Bytes(editor, clock) => Ok((editor, clock)),
             Self::Listening(_) => {
                 Err(Refusal::new(Code::Misuse, "the handle of idemcp_open has its own connections"))
             }

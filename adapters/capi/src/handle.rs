@@ -86,8 +86,8 @@ impl Handle {
     ) -> Result<T, Code> {
         Self::enter(handle, |handle| {
             handle.is_due = true;
-            let (editor, now) = handle.editor.bytes()?;
-            act(editor, now)
+            let (editor, clock) = handle.editor.bytes()?;
+            act(editor, clock.now())
         })
     }
 
@@ -109,12 +109,11 @@ impl Handle {
     }
 
     pub(crate) fn text(&mut self, name: &str) -> Lent {
-        let key = Key::Member(name.into());
-        if let Some(lent) = self.texts.find(&key) {
+        if let Some(lent) = self.texts.find(|key| matches!(key, Key::Member(member) if member == name)) {
             return lent;
         }
         let text = self.event.as_ref().and_then(|event| member::text(event, name));
-        text.map_or(Lent::NONE, |text| self.texts.lend(key, &text))
+        text.map_or(Lent::NONE, |text| self.texts.lend(Key::Member(name.into()), &text))
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<i64> {
@@ -123,7 +122,7 @@ impl Handle {
 
     pub(crate) fn json(&mut self) -> Lent {
         let Some(event) = &self.event else { return Lent::NONE };
-        let lent = self.texts.find(&Key::Event);
+        let lent = self.texts.find(|key| matches!(key, Key::Event));
         lent.unwrap_or_else(|| self.texts.lend(Key::Event, &event.to_json()))
     }
 

@@ -40,7 +40,7 @@ impl Lent {
 pub(crate) struct Texts(Vec<(Key, Text)>);
 
 /// The name of a lent text.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Key {
     /// A member of the event.
     Member(String),
@@ -54,8 +54,8 @@ impl Texts {
         self.0.clear();
     }
 
-    pub(crate) fn find(&self, key: &Key) -> Option<Lent> {
-        self.0.iter().find(|(lent, _)| lent == key).map(|(_, text)| text.lend())
+    pub(crate) fn find(&self, is_it: impl Fn(&Key) -> bool) -> Option<Lent> {
+        self.0.iter().find(|(key, _)| is_it(key)).map(|(_, text)| text.lend())
     }
 
     pub(crate) fn lend(&mut self, key: Key, text: &str) -> Lent {
