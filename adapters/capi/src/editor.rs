@@ -80,7 +80,7 @@ impl AnyEditor {
             use std::os::fd::{AsFd as _, AsRawFd as _};
             return Ok(editor.as_fd().as_raw_fd());
         }
-        Err(Refusal::new(Code::Misuse, "there is no descriptor: call idemcp_next as idemcp_timeout says"))
+        Err(Refusal::new(Code::Misuse, "there is no descriptor: take turns by idemcp_timeout"))
     }
 
     /// Returns the editor of `idemcp_new`, and its clock.
