@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.."
 minutes=${1:?usage: fuzz/run.sh MINUTES [TARGET…]}
 shift
 all=(frames handshake_server handshake_client ws_server_script ws_client_script against_tungstenite
-    rpc_text rpc_script mcp_server_script mcp_client_script pair ide_server_script lockfile paths command_lines)
+    rpc_text rpc_script mcp_server_script mcp_client_script pair ide_server_script lockfile paths command_lines
+    capi_calls)
 targets=("${@:-${all[@]}}")
 
 tools=$PWD/target/tools
@@ -25,7 +26,7 @@ for target in "${targets[@]}"; do
     case $target in
         handshake_*) dictionary=$target ;;
         # In these scripts no byte becomes part of a text: numbers select the texts.
-        rpc_script | pair) dictionary= ;;
+        rpc_script | pair | capi_calls) dictionary= ;;
         rpc_text | mcp_* | ide_*) dictionary=messages ;;
         lockfile | paths | command_lines) dictionary=$target ;;
         *) dictionary=frames ;;
@@ -37,7 +38,7 @@ for target in "${targets[@]}"; do
     # itself.
     few=()
     case $target in
-        rpc_* | mcp_* | ide_* | pair | lockfile | paths | command_lines) few=(-use_counters=0) ;;
+        rpc_* | mcp_* | ide_* | pair | lockfile | paths | command_lines | capi_calls) few=(-use_counters=0) ;;
     esac
     # Long inputs find nothing that short inputs do not, and are slow.
     options=(-max_len=2048 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1)
