@@ -78,7 +78,7 @@ enum idemcp_kind {
 /* The reasons for which a function does nothing. */
 enum idemcp_refusal {
     IDEMCP_MISUSE = -1,  /* NULL in place of a handle or of a text, or a function that this handle does not have */
-    IDEMCP_INVALID = -2, /* a text that is not UTF-8, is too long, or is wrong for its purpose */
+    IDEMCP_INVALID = -2, /* a text that is not UTF-8, has over 100,728,832 bytes, or is wrong for its purpose */
     IDEMCP_GONE = -3,    /* the call has ended or was answered, or the agent is gone */
     IDEMCP_REFUSED = -4, /* refused in this state: during a pause, for a hidden file, after idemcp_quit */
     IDEMCP_IO = -5,      /* the system failed; after idemcp_next the handle can only be freed */
@@ -101,17 +101,17 @@ size_t idemcp_quote(char *to, size_t size, const char *text, size_t len);
  * error_size with its NUL. The editor owns the handle, and ends it with idemcp_free. */
 idemcp *idemcp_open(const char *config, size_t len, char *error, size_t error_size);
 
-/* Returns the descriptor to watch for reading, level-triggered, as long as the handle lives. It is readable whenever a
- * turn is due, also after a command. Do not read from it, and do not close it. On Windows and for a handle of
- * idemcp_new there is none: IDEMCP_MISUSE, which is -1. */
+/* Returns the descriptor to watch for reading, level-triggered, as long as the handle lives. It is readable as long as
+ * a turn is due, also after a command: take the turn in the callback of the loop. Do not read from it or close it. On
+ * Windows and for a handle of idemcp_new there is none: IDEMCP_MISUSE, which is -1. */
 int idemcp_fd(idemcp *ed);
 
 /* Returns the milliseconds until the next turn is due, for a loop without the descriptor: 0 for now, negative for no
  * limit. Without a descriptor, connections need a turn as well: take one every 20 ms at the latest. */
 int64_t idemcp_timeout(idemcp *ed);
 
-/* Ends the editor in good order: removes the lock file, rejects open diffs, closes the connections. Continue with turns
- * until IDEMCP_OVER, which follows within a few seconds. Refuses the second time. */
+/* Ends the editor in good order: removes the lock file of idemcp_open, rejects open diffs, closes the connections.
+ * Continue with turns until IDEMCP_OVER, which follows within a few seconds. Refuses the second time. */
 int idemcp_quit(idemcp *ed);
 
 /* Returns true after the event IDEMCP_OVER, and if the handle can only be freed. */
