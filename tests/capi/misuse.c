@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BYTES "{\"name\":\"E\",\"folders\":[\"/w\"],\"port\":4711,\"token\":\"0123456789abcdef\"}"
+#define MOST ((size_t)100728832) /* the greatest length of a text */
 #define LISTENING "{\"name\":\"E\",\"folders\":[\"/w\"]}"
 
 #define CHECK(holds) \
@@ -27,6 +28,12 @@ static void wrong_texts(void) {
     CHECK(idemcp_do(ed, "\xff", 1) == IDEMCP_INVALID && strstr(idemcp_error(ed), "UTF-8"));
     CHECK(idemcp_do(ed, "{}", SIZE_MAX - 1) == IDEMCP_INVALID && strstr(idemcp_error(ed), "bytes"));
     CHECK(idemcp_do(ed, "{}", SIZE_MAX / 2) == IDEMCP_INVALID);
+    char *most = calloc(1, MOST + 1);
+    CHECK(most);
+    most[0] = '\xff';
+    CHECK(idemcp_do(ed, most, MOST) == IDEMCP_INVALID && strstr(idemcp_error(ed), "UTF-8"));
+    CHECK(idemcp_do(ed, most, MOST + 1) == IDEMCP_INVALID && strstr(idemcp_error(ed), "100728833 bytes"));
+    free(most);
     CHECK(idemcp_do(ed, "{\"cmd\":\"\\u0000\"}", IDEMCP_ZT) == IDEMCP_INVALID);
     CHECK(idemcp_select(ed, "\xff", 0, 0, 0, 0, NULL, 0) == IDEMCP_INVALID);
     CHECK(idemcp_select(ed, NULL, 0, 0, 0, 0, NULL, IDEMCP_ZT) == 0);

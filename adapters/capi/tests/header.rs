@@ -2,7 +2,7 @@
 //! `UPDATE_DOCS=1 cargo test -p ide-mcp-capi` writes the kinds.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test states what it expects")]
 
-use ide_mcp_embed::EVENTS;
+use ide_mcp_embed::{EVENTS, MAX_COMMAND};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,12 @@ fn kinds_are_those_of_the_table() {
     } else {
         assert!(header == made, "ide_mcp.h is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-capi");
     }
+}
+
+#[test]
+fn header_has_the_greatest_length() {
+    let header = fs::read_to_string(path("include/ide_mcp.h")).unwrap();
+    assert!(header.contains("over 100,728,832 bytes") && MAX_COMMAND == 100_728_832);
 }
 
 #[test]
