@@ -1,0 +1,7 @@
+vim9script
+# Starts with Vim, unless there is no screen. The options are in `g:ide_mcp`: `:help ide-mcp`.
+
+command -nargs=1 -range -bar -complete=custom,ide_mcp#Complete IdeMcp
+  \ ide_mcp#Command(<q-args>, <range> > 0 ? [<line1> - 1, <line2> - 1] : [])
+
+autocmd VimEnter * if has('ttyout') && get(get(g:, 'ide_mcp', {}), 'start', true) | ide_mcp#Command('start', []) | endif
