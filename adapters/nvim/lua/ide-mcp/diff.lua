@@ -26,7 +26,9 @@ local function show(name, path, lines, buftype)
   local buf = api.nvim_create_buf(false, true)
   api.nvim_win_set_buf(0, buf)
   api.nvim_buf_set_name(buf, name)
+  vim.bo.undolevels = -1 -- undo does not take the text away
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo.undolevels = vim.go.undolevels
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.modified = buftype, 'wipe', false
   vim.cmd('silent! doautocmd <nomodeline> filetypedetect BufRead ' .. vim.fn.fnameescape(path))
   vim.cmd('diffthis')

@@ -61,6 +61,7 @@ local on = {} -- what to do for each event of docs/sidecar.md
 function on.listening(event)
   M.port = event.port
   for name, value in pairs(event.environment) do vim.env[name] = value end
+  if M.is_paused then sidecar.send({ cmd = 'pause' }) end
 end
 
 function on.connected(event) M.agents[event.conn] = ('%s %s'):format(event.client or 'agent', event.version or '') end
@@ -130,7 +131,7 @@ end
 
 local function on_death(problem)
   for call in pairs(proposals) do on.diff_closed({ call = call }) end
-  M.agents, M.is_paused = {}, false
+  M.agents = {}
   if problem then warn(problem) end
 end
 
