@@ -105,10 +105,10 @@ class Room:
         await_("the lock file is removed", lambda: not self.locks(), within)
 
     def sidecar(self):
-        """Returns the process of the sidecar, which is the only child of the editor with this name."""
+        """Returns the process of the sidecar, which is the only child of the editor with this name, or None."""
         found = subprocess.run(["pgrep", "-f", "ide-mcp sidecar", "-P", str(self.pid())], capture_output=True, text=True,
                                check=False)
-        return int(found.stdout.split()[0])
+        return int(found.stdout.split()[0]) if found.stdout else None
 
     # --- Files
 
@@ -200,7 +200,7 @@ def main():
     if not 1 <= len(arguments) <= 2:
         sys.exit(__doc__)
     editor = __import__(arguments[0])
-    scenarios = __import__("scenarios").ALL
+    scenarios = __import__("scenarios").ALL + __import__("edges").ALL
     pattern = arguments[1] if len(arguments) > 1 else "*"
     chosen = [scenario for scenario in scenarios if fnmatch.fnmatch(scenario.__name__, pattern)]
     if only_list:

@@ -18,6 +18,7 @@ NOTICE = r"1 proposal waits"  # while the person types
 
 SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
 SELECT_LINES = ["<Escape>", "ggVj"]
+SELECT_ALL = ["<Escape>", "ggVG"]
 MENTION_LINES = ["<Escape>", ":1,2IdeMcp mention", "<Enter>"]
 MENTION_FILE = ["<Escape>", ":IdeMcp mention", "<Enter>"]
 INSERT_LINE = ["<Escape>", "ggOedited", "<Escape>"]
@@ -29,6 +30,9 @@ REJECT = [":q!", "<Enter>"]
 BUSY = ["<Escape>", ":call system('sleep 3')", "<Enter>"]  # Vim reads events in `:sleep`
 QUESTION = ["<Escape>", ":call confirm('sure')", "<Enter>"]
 NEXT_PROPOSAL = ["gt"]
+UNDO = ["uuu"]
+ENTER_FOLDER = ["<Escape>", ":cd inner", "<Enter>"]
+TERMINAL = ["<Escape>", ":terminal", "<Enter>"]
 RESOURCE = "vim://quickfix"
 FILL_RESOURCE = ["<Escape>", ":call setqflist([{'filename': 'a.txt', 'lnum': 2, 'text': 'found by a test'}])", "<Enter>"]
 QUIT = ["<Escape>", ":qa!", "<Enter>"]

@@ -1,0 +1,112 @@
+"""What a plugin does at the edges: odd texts, a sidecar that is slow, dies or stays paused, a folder that changes."""
+
+import os
+import signal
+import time
+
+from run import Failure, await_, outcome, pushed, texts
+
+
+def wide_character_is_selected_whole(room):
+    room.write("a.txt", "a𝒳\u0301z\n")
+    room.start()
+    start, end = {"line": 0, "character": 0}, {"line": 0, "character": 4}
+    agent = room.play(pushed("selection_changed", {"text": "a𝒳\u0301", "selection": {"start": start, "end": end}}))
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.SELECT_FIRST)
+    agent.done()
+
+
+def bytes_that_are_not_utf8_are_replaced(room):
+    (room.folder / "a.txt").write_bytes(b"\xed\xa0\x80 first\n\xf4\x90\x80\x80 second\n")
+    room.start()
+    room.type(*room.keys.SELECT_LINES)
+    await_("the agent has the selection", lambda: "second" in room.run("call", "getLatestSelection", "{}"))
+
+
+def long_selection_has_its_beginning(room):
+    room.write("a.txt", "first\n" + 1000 * (1023 * "x" + "\n"))
+    room.start()
+    agent = room.play(pushed("selection_changed", {"selection": {"end": {"line": 1000, "character": 1023}}}))
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.SELECT_ALL)
+    agent.done()
+    await_("the agent has the text", lambda: "first" in room.run("call", "getLatestSelection", "{}"))
+
+
+def proposal_keeps_nul(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "a\0\0\\u0000\n"), outcome("openDiff", texts("FILE_SAVED", "edited\na\0\0\\u0000\n")))
+    room.shows(room.proposal())
+    room.type(*room.keys.INSERT_LINE, *room.keys.ACCEPT)
+    agent.done()
+
+
+def undo_leaves_the_proposal(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+    room.shows(room.proposal())
+    room.type(*room.keys.UNDO, *room.keys.ACCEPT)
+    agent.done()
+
+
+def slow_sidecar_delays_no_person(room):
+    room.start()
+    text = 2000 * (1023 * "x" + "\n")
+    agent = room.play(room.propose("a.txt", text), outcome("openDiff", texts("FILE_SAVED", "edited\n" + text)))
+    room.shows(room.proposal())
+    sidecar = room.sidecar()
+    os.kill(sidecar, signal.SIGSTOP)
+    try:
+        room.type(*room.keys.INSERT_LINE, *room.keys.ACCEPT)
+        room.hides(room.proposal(), within=5)
+    finally:
+        os.kill(sidecar, signal.SIGCONT)
+    agent.done()
+
+
+def sidecar_that_dies_often_stays_dead(room):
+    room.start()
+    for _ in range(6):
+        sidecar = room.sidecar()
+        os.kill(sidecar, signal.SIGKILL)
+        await_("the sidecar is gone", lambda: room.sidecar() != sidecar)
+        time.sleep(0.3)
+    if room.sidecar():
+        raise Failure("the sidecar is started without end")
+    room.shows("too often")
+
+
+def pause_survives_the_sidecar(room):
+    room.start()
+    room.type(*room.keys.PAUSE)
+    room.shows("paused")
+    sidecar = room.sidecar()
+    os.kill(sidecar, signal.SIGKILL)
+    await_("another sidecar runs", lambda: room.sidecar() not in (sidecar, None))
+    room.type(*room.keys.SELECT_FIRST)
+    time.sleep(0.5)
+    room.shows("paused")
+    if "𝒳b" in room.run("call", "getLatestSelection", "{}"):
+        raise Failure("the agent has the selection")
+
+
+def folder_follows_the_editor(room):
+    (room.folder / "inner").mkdir()
+    room.start()
+    room.type(*room.keys.ENTER_FOLDER)
+    await_("the lock file has the folder", lambda: room.path("inner") in room.lock().read_text())
+
+
+def terminal_has_the_environment(room):
+    room.start()
+    room.type(*room.keys.SELECT_FIRST)
+    await_("the agent has the selection", lambda: "𝒳b" in room.run("call", "getLatestSelection", "{}"))
+    room.type(*room.keys.TERMINAL)
+    room.type("echo port $CLAUDE_CODE_SSE_PORT.", "<Enter>")
+    room.shows(f"port {room.lock().stem}\\.")
+    if "a.txt" not in room.run("call", "getLatestSelection", "{}"):
+        raise Failure("the terminal is a selection")
+
+
+ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]
