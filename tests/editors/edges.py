@@ -42,6 +42,27 @@ def proposal_keeps_nul(room):
     agent.done()
 
 
+def edited_proposal_keeps_line_ends(room):
+    room.start()
+    for text in ["dos\r\n", "no last\r\nline end", "mixed\r\nline\nends\n"]:
+        first = "edited\n" if "mixed" in text else "edited\r\n"
+        agent = room.play(room.propose("a.txt", text), outcome("openDiff", texts("FILE_SAVED", first + text)))
+        room.shows(room.proposal())
+        room.type(*room.keys.INSERT_LINE, *room.keys.ACCEPT)
+        agent.done()
+        room.hides(room.proposal())
+
+
+def file_of_a_silent_agent_is_read_again(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.done()
+    room.write("a.txt", "written\n")
+    room.shows("written")
+
+
 def undo_leaves_the_proposal(room):
     room.start()
     agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
