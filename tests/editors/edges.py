@@ -98,6 +98,15 @@ def sidecar_that_dies_often_stays_dead(room):
     room.shows("too often")
 
 
+def stopped_sidecar_stays_stopped(room):
+    room.start()
+    room.type(*room.keys.STOP)
+    room.no_lock()
+    time.sleep(1)
+    if room.locks():
+        raise Failure("the sidecar is started again")
+
+
 def pause_survives_the_sidecar(room):
     room.start()
     room.type(*room.keys.PAUSE)

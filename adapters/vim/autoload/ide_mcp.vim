@@ -10,8 +10,7 @@ var options: dict<any> # see below
 var running = null_job # the process of the sidecar, unless it was stopped
 var [lock, problem] = ['', ''] # the path of its lock file, which the next process takes over; its last error
 var deaths: list<number> = [] # the times at which processes died
-var [port, is_paused] = [0, false]
-var is_due = false # true if the selection will be sent soon
+var [port, is_paused, is_due] = [0, false, false] # `is_due`: the selection will be sent soon
 var agents: dict<string> = {}
 var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close` closes the view, once there is one
 var waiting: list<dict<any>> = [] # the proposals that wait for the end of typing
@@ -64,10 +63,10 @@ def Receive(line: string)
   const has_nul = stridx(line, '\u0000') >= 0
   final event = json_decode(has_nul ? line->substitute('\v\\@1<!(\\\\)*\zs\\u0000', '\\uffff', 'g') : line)
   problem = event.event == 'error' ? event.message : problem
-  options.on_event(event)
   Attempt(event, get(handlers, event.event, (_) => 0))
   GoOn()
   redrawstatus!
+  options.on_event(event)
 enddef
 
 # Called at the end of a process and at the end of its output, in either order.
@@ -111,6 +110,10 @@ def Listen(event: dict<any>)
   [port, lock] = [event.port, get(event, 'lock', '')]
   for [name, value] in items(event.environment) | setenv(name, value) | endfor
   if is_paused | Send({cmd: 'pause'}) | endif
+enddef
+
+def Pause(event: dict<any>)
+  is_paused = event.event == 'paused'
 enddef
 
 # Answers a call by a function of the options.
@@ -170,8 +173,6 @@ def Show(proposal: dict<any>): func
     if is_written | proposal.accept(text) | else | proposal.reject() | endif
     timer_start(0, (_) => Close()) # later: the rest of :wq would close another window
   }
-  execute $'autocmd BufWriteCmd <buffer> views[{new}](true)'
-  execute $'autocmd BufWipeout <buffer> remove(views, {new})(false)'
   # The person decides on the earlier proposal first.
   if is_reviewing | win_gotoid(before) | endif
   return Close
@@ -280,12 +281,14 @@ def Save(buffer: number): dict<any>
   return {saved: true, message: 'Document saved successfully'}
 enddef
 
-def OpenFile(call: dict<any>): string
+def OpenFile(call: dict<any>): any
   const [path, arguments] = [get(call, 'path', ''), call.arguments]
   if !filereadable(path) | throw 'there is no file ' .. arguments.filePath | endif
   const buffer = bufadd(path)
   bufload(buffer)
   setbufvar(buffer, '&buflisted', true)
+  const about = {languageId: getbufvar(buffer, '&filetype'), lineCount: getbufinfo(buffer)[0].linecount}
+  if !get(arguments, 'makeFrontmost', true) | return extend({success: true, filePath: path}, about) | endif
   # In a window with a file, not in place of the terminal of an agent.
   const windows = ([win_getid()] + gettabinfo(tabpagenr())[0].windows)->filter((_, window) => IsFile(winbufnr(window)))
   if win_gotoid(get(win_findbuf(buffer) + windows, 0, 0)) == 0 | split | endif
@@ -328,12 +331,8 @@ const handlers: dict<func> = {
   edit_ended: (event) => Reread(event.path),
   mention_expired: (event) => Warn('no agent took the mention of ' .. event.path),
   error: (event) => Warn(event.message),
-  paused: (_) => {
-    is_paused = true
-  },
-  resumed: (_) => {
-    is_paused = false
-  },
+  paused: Pause,
+  resumed: Pause,
 }
 
 const commands: dict<func> = {
@@ -371,6 +370,8 @@ augroup ide_mcp
   autocmd SafeState,SafeStateAgain * GoOn()
   autocmd QuickFixCmdPost * Send({cmd: 'diagnostics_changed', uris: ['file://' .. expand('%:p')]})
   autocmd User ALELintPost,CocDiagnosticChange,lsp_diagnostics_updated doautocmd ide_mcp QuickFixCmdPost
-  autocmd DirChanged * Send({cmd: 'folders', folders: [getcwd(-1)]})
+  autocmd DirChanged * Send({cmd: 'folders', folders: get(options.config, 'folders', [getcwd(-1)])})
+  autocmd BufWriteCmd ide-mcp://* views[expand('<abuf>')](true)
+  autocmd BufWipeout ide-mcp://*/proposal/* remove(views, expand('<abuf>'))(false)
   autocmd VimLeavePre * Stop()
 augroup END

@@ -4,4 +4,5 @@ vim9script
 command -nargs=1 -range -bar -complete=custom,ide_mcp#Complete IdeMcp
   \ ide_mcp#Command(<q-args>, <range> > 0 ? [<line1> - 1, <line2> - 1] : [])
 
-autocmd VimEnter * if has('ttyout') && get(get(g:, 'ide_mcp', {}), 'start', true) | ide_mcp#Command('start', []) | endif
+const has_screen = has('ttyout') || has('gui_running')
+autocmd VimEnter * if has_screen && get(get(g:, 'ide_mcp', {}), 'start', true) | ide_mcp#Command('start', []) | endif
