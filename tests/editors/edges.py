@@ -36,7 +36,8 @@ def long_selection_has_its_beginning(room):
 
 def proposal_keeps_nul(room):
     room.start()
-    agent = room.play(room.propose("a.txt", "a\0\0\\u0000\n"), outcome("openDiff", texts("FILE_SAVED", "edited\na\0\0\\u0000\n")))
+    text = "a\0\0\\u0000\n"
+    agent = room.play(room.propose("a.txt", text), outcome("openDiff", texts("FILE_SAVED", "edited\n" + text)))
     room.shows(room.proposal())
     room.type(*room.keys.INSERT_LINE, *room.keys.ACCEPT)
     agent.done()

@@ -4,12 +4,25 @@ PROGRAM = "vim"
 
 
 def command(root, home, file):
-    (home / "vimrc").write_text(
-        f"set nocompatible laststatus=2 shortmess+=I\nset runtimepath^={root}/adapters/vim\n"
-        "set statusline=%f\\ %m\\ %{ide_mcp#Status()}\n"
-    )
-    return [PROGRAM, "-u", str(home / "vimrc"), file]
+    """Installs the plugin as a user does, and returns the command of the editor."""
+    (home / ".vim/pack/ide-mcp/start").mkdir(parents=True)
+    (home / ".vim/pack/ide-mcp/start/vim").symlink_to(root / "adapters/vim")
+    (home / ".vim/vimrc").write_text("set laststatus=2 statusline=%f\\ %m\\ %{ide_mcp#Status()}\n")
+    return [PROGRAM, file]
 
+
+# The colors of the picture, as numbers that do not depend on the terminal.
+TRUE_COLOR = r'let &t_8f = "\e[38;2;%lu;%lu;%lum" | let &t_8b = "\e[48;2;%lu;%lu;%lum" | set termguicolors'
+PICTURE = ["--cmd", TRUE_COLOR, "-c", " | ".join([
+    "syntax on",
+    "colorscheme slate",
+    "hi Normal guifg=#c8ccd4 guibg=#1c1f26",
+    "hi FoldColumn guibg=#1c1f26",
+    "hi DiffAdd guibg=#234034 guifg=NONE",
+    "hi DiffChange guibg=#28324a guifg=NONE",
+    "hi DiffText guibg=#44598c guifg=NONE gui=NONE",
+    "hi DiffDelete guibg=#3b2429 guifg=#3b2429",
+])]
 
 ATTACHED = r"⧉ ide-mcp-agent"
 DETACHED = r"⧉ no agent"
