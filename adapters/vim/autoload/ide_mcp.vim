@@ -76,7 +76,7 @@ def End()
   [running, agents, deaths] = [null_job, {}, deaths->filter((_, time) => localtime() - time < within)->add(localtime())]
   while !empty(proposals) | CloseView(keys(proposals)[0]) | endwhile
   const is_final = job_info(process).exitval == 2 || len(deaths) > max_deaths
-  call(is_final ? () => Warn(problem .. '. Start it again with :IdeMcp start') : Start, [])
+  if is_final | Warn(problem .. '. Start it again with :IdeMcp start') | else | Start() | endif
   redrawstatus!
 enddef
 
