@@ -21,6 +21,12 @@ function M.buffer(path)
   end
 end
 
+--- Reads a file again, unless it has unsaved changes of the person: Neovim would ask, and take the next keys as answer.
+function M.reread(path)
+  local buf = M.buffer(path)
+  if buf and not vim.bo[buf].modified then vim.cmd('checktime ' .. buf) end
+end
+
 --- Returns the selection as a command. A block counts as whole lines. Returns nil in a command line and in a terminal,
 --- where the agent may be: the selection of before stays.
 function M.selection()

@@ -74,7 +74,7 @@ function on.diff(event)
     proposals[event.call] = nil
     sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = contents })
     -- The agent writes the file soon.
-    for _, ms in ipairs({ 200, 1000, 5000 }) do vim.defer_fn(function() vim.cmd('checktime') end, ms) end
+    for _, ms in ipairs({ 200, 1000, 5000 }) do vim.defer_fn(function() editor.reread(event.path) end, ms) end
   end
   proposals[event.call] = {}
   event.client = M.agents[event.conn] or 'an agent'
@@ -107,7 +107,7 @@ function on.edit_expected(event)
   if buf and vim.bo[buf].modified then warn('an agent may write this file, which is not saved: ' .. event.path) end
 end
 
-function on.edit_ended() vim.cmd('checktime') end
+function on.edit_ended(event) editor.reread(event.path) end
 
 function on.mention_expired(event) warn('no agent took the mention of ' .. event.path) end
 
