@@ -80,8 +80,9 @@ def unsaved_changes_stay(room):
 def search_results_are_no_problems(room):
     room.start()
     room.type(*room.keys.FILL_RESOURCE)
-    agent = room.play({"call": "getDiagnostics"}, outcome("getDiagnostics", {"content": [{"text": "[]"}]}))
-    agent.done()
+    await_("the list has the result", lambda: "found by" in room.run("read", room.keys.RESOURCE))
+    if "found by" in room.run("call", "getDiagnostics", "{}"):
+        raise Failure("a search result is a problem")
 
 
 def undo_leaves_the_proposal(room):
@@ -119,6 +120,14 @@ def sidecar_that_dies_often_stays_dead(room):
     room.shows("too often")
 
 
+def agents_end_with_their_sidecar(room):
+    room.start()
+    room.play({"sleep": 20000})
+    room.shows(room.keys.ATTACHED)
+    os.kill(room.sidecar(), signal.SIGKILL)
+    room.shows(room.keys.DETACHED)
+
+
 def stopped_sidecar_stays_stopped(room):
     room.start()
     room.type(*room.keys.STOP)
@@ -140,6 +149,8 @@ def pause_survives_the_sidecar(room):
     room.shows("paused")
     if "𝒳b" in room.run("call", "getLatestSelection", "{}"):
         raise Failure("the agent has the selection")
+    room.type(*room.keys.RESUME)
+    room.hides("paused")
 
 
 def folder_follows_the_editor(room):
@@ -156,6 +167,7 @@ def terminal_has_the_environment(room):
     room.type(*room.keys.TERMINAL)
     room.type("echo port $CLAUDE_CODE_SSE_PORT.", "<Enter>")
     room.shows(f"port {room.lock().stem}\\.")
+    time.sleep(0.5)
     if "a.txt" not in room.run("call", "getLatestSelection", "{}"):
         raise Failure("the terminal is a selection")
 
