@@ -164,8 +164,7 @@ def terminal_has_the_environment(room):
     room.start()
     room.type(*room.keys.SELECT_FIRST)
     await_("the agent has the selection", lambda: "𝒳b" in room.run("call", "getLatestSelection", "{}"))
-    room.type(*room.keys.TERMINAL)
-    room.type("echo port $CLAUDE_CODE_SSE_PORT.", "<Enter>")
+    room.type(*[key.replace("COMMAND", "echo port $CLAUDE_CODE_SSE_PORT.") for key in room.keys.TERMINAL])
     room.shows(f"port {room.lock().stem}\\.")
     time.sleep(0.5)
     if "a.txt" not in room.run("call", "getLatestSelection", "{}"):

@@ -51,7 +51,6 @@ TERMINAL = ["<Escape>", ":terminal", "<Enter>", "iCOMMAND", "<Enter>"]
 NEXT_PROPOSAL = ["gt"]
 UNDO = ["uuu"]
 ENTER_FOLDER = ["<Escape>", ":cd inner", "<Enter>"]
-TERMINAL = ["<Escape>", ":terminal", "<Enter>", "i"]
 RESOURCE = "nvim://quickfix"
 FILL_RESOURCE = ["<Escape>", ":call setqflist([{'filename': 'a.txt', 'lnum': 2, 'text': 'found by a test'}])", "<Enter>"]
 QUIT = ["<Escape>", ":qa!", "<Enter>"]
