@@ -26,7 +26,7 @@ M.options = {
 }
 
 local proposals = {} -- the open proposals by their calls; `close` closes the view, once there is one
-local waiting = {} -- functions that wait for the end of typing
+local waiting = {} -- the calls that wait for the end of typing, and functions that show them
 
 local function warn(message) vim.notify('ide-mcp: ' .. message, vim.log.levels.WARN) end
 
@@ -41,7 +41,7 @@ end
 
 -- Runs the functions that wait, unless the person types: a new window would take the next keys.
 local function go_on()
-  while #waiting > 0 and vim.fn.mode():find('^[nvV\22t]') do table.remove(waiting, 1)() end
+  while #waiting > 0 and vim.fn.mode():find('^[nvV\22t]') do table.remove(waiting, 1).show() end
 end
 
 local function fail(call, problem)
@@ -80,19 +80,20 @@ function on.diff(event)
   event.client = M.agents[event.conn] or 'an agent'
   function event.accept(text) answer('accept', text ~= event.contents and text or nil) end
   function event.reject() answer('reject') end
-  table.insert(waiting, function()
+  local function show()
     local proposal = proposals[event.call]
-    if not proposal then return end
     local is_shown, close = pcall(M.options.show, event)
     proposal.close = is_shown and close
     if not is_shown then fail(event.call, close) end
-  end)
+  end
+  table.insert(waiting, { call = event.call, show = show })
   go_on()
 end
 
 function on.diff_closed(event)
   local proposal = proposals[event.call] or {}
   proposals[event.call] = nil
+  waiting = vim.tbl_filter(function(other) return other.call ~= event.call end, waiting)
   if proposal.close then proposal.close() end
 end
 
