@@ -42,6 +42,8 @@ MENTION_FILE = ["<Escape>", ":IdeMcp mention", "<Enter>"]
 INSERT_LINE = ["<Escape>", "ggOedited", "<Escape>"]
 BEGIN_TYPING = ["<Escape>", "ggOty"]
 END_TYPING = ["ped", "<Escape>"]
+BEGIN_INSERTING = ["<Escape>", "ggO"]
+END_INSERTING = ["<Escape>"]
 ACCEPT = [":w", "<Enter>"]
 ACCEPT_AND_CLOSE = [":wq", "<Enter>"]
 REJECT = [":q!", "<Enter>"]
@@ -64,3 +66,16 @@ PAUSE = ["<Escape>", ":IdeMcp pause", "<Enter>"]
 RESUME = ["<Escape>", ":IdeMcp resume", "<Enter>"]
 STOP = ["<Escape>", ":IdeMcp stop", "<Enter>"]
 START = ["<Escape>", ":IdeMcp start", "<Enter>"]
+PRINT_ENVIRONMENT = ["<Escape>", ":!echo port=$CLAUDE_CODE_SSE_PORT", "<Enter>"]
+OPEN_TERMINAL = ["<Escape>", ":terminal", "<Enter>"]
+INVALID_BYTES = ["<Escape>", ":call setline(1, \"\\xff bytes\")", "<Enter>"]
+OTHER_FOLDER = ["<Escape>", ":cd ../other", "<Enter>"]
+CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
+YES = ["1", "<Enter>"]
+UNDO = ["<Escape>", "u"]
+OWN_TOOL = [
+    "<Escape>",
+    ":lua local o = require('ide-mcp').options; o.config.own = {{name='theme'}};"
+    " o.answers.theme = function() return 'dark' end",
+    "<Enter>",
+]

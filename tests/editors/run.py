@@ -71,6 +71,7 @@ class Room:
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", "-c", str(self.folder),
                   "env", "-i", *words, *command)
         self.lock()
+        self.shows(self.keys.DETACHED)
 
     def type(self, *keys):
         """Types texts, and keys in angle brackets such as <Enter>."""
@@ -104,11 +105,15 @@ class Room:
     def no_lock(self, within=PATIENCE):
         await_("the lock file is removed", lambda: not self.locks(), within)
 
-    def sidecar(self):
-        """Returns the process of the sidecar, which is the only child of the editor with this name, or None."""
+    def sidecars(self):
+        """Returns the processes of the sidecar: the children of the editor with this name."""
         found = subprocess.run(["pgrep", "-f", "ide-mcp sidecar", "-P", str(self.pid())], capture_output=True, text=True,
                                check=False)
-        return int(found.stdout.split()[0]) if found.stdout else None
+        return [int(process) for process in found.stdout.split()]
+
+    def sidecar(self):
+        """Waits until a sidecar runs, and returns its process."""
+        return await_("there is a sidecar", self.sidecars)[0]
 
     # --- Files
 

@@ -1,5 +1,6 @@
 """What every editor with a plugin does. The order is that of the list of docs/sidecar.md."""
 
+import json
 import os
 import re
 import signal
@@ -12,6 +13,8 @@ DIAGNOSTICS = "getDiagnostics"
 
 def attaches_and_leaves(room):
     room.start()
+    if json.loads(room.lock().read_text())["pid"] != room.pid():
+        raise Failure("the lock file names another process")
     agent = room.play({"sleep": 500})
     room.shows(room.keys.ATTACHED)
     agent.done()
@@ -83,6 +86,14 @@ def proposal_is_accepted_edited(room):
     room.shows("second")  # the window of the file is still there
 
 
+def undo_keeps_the_proposal(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+    room.shows(room.proposal())
+    room.type(*room.keys.UNDO, *room.keys.ACCEPT)
+    agent.done()
+
+
 def proposal_is_rejected_by_closing(room):
     room.start()
     for _ in range(2):
@@ -91,6 +102,7 @@ def proposal_is_rejected_by_closing(room):
         room.type(*room.keys.REJECT)
         agent.done()
         room.hides(room.proposal())
+        await_("one window is left", lambda: room.screen().count("⧉") == 1)
     room.shows("second")
 
 
@@ -129,6 +141,32 @@ def agent_in_a_terminal_of_the_editor(room):
     room.type(*room.keys.INSERT_LINE, *room.keys.ACCEPT)
     room.has("a.txt", "edited\nnew\n")
     room.hides(room.proposal())
+
+
+def withdrawn_proposal_does_not_wait(room):
+    room.start()
+    room.type(*room.keys.BEGIN_TYPING)
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.keys.NOTICE)
+    agent.process.kill()
+    room.hides(room.keys.NOTICE)
+    room.type(*room.keys.END_TYPING)
+    room.shows("typed")
+    time.sleep(1)
+    room.hides(room.proposal("b.txt"))
+
+
+def proposal_takes_no_typed_keys(room):
+    room.start()
+    room.type(*room.keys.BEGIN_INSERTING)
+    agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+    for _ in range(20):
+        room.type("x")
+        time.sleep(0.1)
+    room.type(*room.keys.END_INSERTING)
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.ACCEPT)
+    agent.done()
 
 
 def view_closes_with_its_agent(room):
@@ -317,6 +355,103 @@ def sidecar_is_stopped_and_started(room):
         agent = room.play({"sleep": 300})
         room.shows(room.keys.ATTACHED)
         agent.done()
+
+
+def sidecar_that_dies_often_is_not_started_again(room):
+    room.start()
+    for _ in range(6):
+        before = room.sidecar()
+        os.kill(before, signal.SIGKILL)
+        await_("another sidecar", lambda: before not in room.sidecars())
+        time.sleep(0.5)
+    room.shows("died too often")
+    if room.sidecars():
+        raise Failure("another sidecar runs")
+    room.type(*room.keys.START)
+    room.shows(room.keys.DETACHED)
+    if len(room.locks()) != 1:
+        raise Failure("the lock file of the dead sidecar is left")
+
+
+def large_proposal_is_accepted(room):
+    room.start()
+    text = "𝒳 has two units\n" * 20000
+    agent = room.play(room.propose("a.txt", text), outcome("openDiff", texts("FILE_SAVED", text)))
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.done()
+
+
+def proposal_outside_of_the_folders_is_marked(room):
+    room.start()
+    agent = room.play(room.propose(str(room.home / "c.txt"), "new\n"), outcome("openDiff", texts("DIFF_REJECTED", "tab")))
+    room.shows("OUTSIDE")
+    room.type(*room.keys.REJECT)
+    agent.done()
+
+
+def process_of_the_editor_has_the_environment(room):
+    room.start()
+    agent = room.play({"sleep": 500})
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.PRINT_ENVIRONMENT)
+    room.shows(f"port={room.lock().stem}")
+    agent.done()
+
+
+def terminal_keeps_its_selection_and_its_window(room):
+    room.start()
+    agent = room.play(
+        pushed("selection_changed", {"text": "𝒳b"}),
+        {"sleep": 1500},
+        {"call": "getCurrentSelection"},
+        outcome("getCurrentSelection", texts({"success": True, "filePath": room.path("a.txt")})),
+        {"call": "openFile", "arguments": {"filePath": room.path("b.txt")}},
+        outcome("openFile", texts("Opened file: " + room.path("b.txt"))),
+    )
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.SELECT_FIRST)
+    agent.steps(1)
+    room.type(*room.keys.OPEN_TERMINAL)
+    agent.done()
+    await_("the terminal and the file have a window each", lambda: room.screen().count("⧉") == 2)
+
+
+def invalid_bytes_hold_up_no_selection(room):
+    room.start()
+    agent = room.play(pushed("selection_changed", {"selection": {"end": {"line": 1, "character": 6}}}))
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.INVALID_BYTES, *room.keys.SELECT_LINES)
+    agent.done()
+
+
+def folders_follow_the_editor(room):
+    room.start()
+    (room.home / "other/.git").mkdir(parents=True)
+    room.type(*room.keys.OTHER_FOLDER)
+    await_("the lock file has the folder", lambda: str(room.home / "other") in room.lock().read_text())
+
+
+def own_tool_is_answered(room):
+    room.start()
+    room.type(*room.keys.OWN_TOOL, *room.keys.STOP)
+    room.no_lock()
+    room.type(*room.keys.START)
+    room.lock()
+    await_("the tool is answered", lambda: "dark" in room.run("call", "theme"))
+
+
+def agent_waits_for_consent(room):
+    room.start()
+    room.type(*room.keys.CONSENT, *room.keys.STOP)
+    room.no_lock()
+    room.type(*room.keys.START)
+    room.lock()
+    agent = room.play({"sleep": 3000})
+    room.shows("Let ide-mcp-agent attach")
+    room.type(*room.keys.YES)
+    room.shows(room.keys.ATTACHED)
+    agent.done()
 
 
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "scenarios"]

@@ -1,0 +1,65 @@
+"""Emacs: its command, and the keys for what a person does."""
+
+PROGRAM = "emacs"
+
+
+def command(root, home, file):
+    (home / "init.el").write_text(
+        f'(add-to-list \'load-path "{root}/adapters/emacs")\n'
+        "(require 'ide-mcp)\n"
+        "(ide-mcp-mode)\n"
+        "(setq suggest-key-bindings nil extended-command-suggest-shorter nil)\n"
+        "(defun lint (report &rest _)\n"
+        '  (funcall report (list (flymake-make-diagnostic (current-buffer) 2 4 :error "wrong"))))\n'
+    )
+    return [PROGRAM, "-nw", "-Q", "-l", str(home / "init.el"), file]
+
+
+def run(*typed):
+    """Returns the keys that run a command or evaluate an expression."""
+    return [key for text in typed for key in ["<M-:>" if text.startswith("(") else "<M-x>", text, "<Enter>"]]
+
+
+# A picture has the windows side by side.
+PICTURE = ["--eval", "(progn (load-theme 'modus-vivendi t) (menu-bar-mode -1) (setq split-width-threshold 100)"
+           " (set-face-background 'default \"#1c1f26\"))"]
+
+ATTACHED = r"⧉ ide-mcp-agent"
+DETACHED = r"⧉ no agent"
+PROPOSAL = r"NAME: C-c C-c accepts"
+NOTICE = r"1 proposal waits"  # while the person types
+
+SELECT_FIRST = ["<M-<>", "<C-Space>", "<C-f>", "<C-f>"]  # two characters
+SELECT_LINES = ["<M-<>", "<C-Space>", "<C-n>", "<C-e>"]
+MENTION_LINES = ["<M-<>", "<C-Space>", "<C-n>", "<C-n>", *run("ide-mcp-mention")]  # up to the beginning of a line
+MENTION_FILE = ["<C-Space>", *run("ide-mcp-mention")]  # with an empty region
+INSERT_LINE = ["<M-<>", "edited", "<Enter>"]
+BEGIN_TYPING = ["<M-:>", '(insert "ty']
+END_TYPING = ['ped")', "<Enter>"]
+BEGIN_INSERTING = ["<M-<>"]
+END_INSERTING = []
+ACCEPT = ["<C-c>", "<C-c>"]
+ACCEPT_AND_CLOSE = ACCEPT
+REJECT = ["<C-c>", "<C-k>"]
+BUSY = run("(let ((end (+ (float-time) 3))) (while (< (float-time) end)))")  # `sleep-for` would go on reading
+QUESTION = ["<M-:>", '(read-string "sure? ")', "<Enter>"]
+NEXT_PROPOSAL = []  # it opens once the earlier one is decided
+RESOURCE = "emacs://next-error"
+FILL_RESOURCE = run('(compile "echo a.txt:2: found by a test")')
+QUIT = ["<C-x>", "<C-c>"]
+PROBLEM = run("(setq flymake-diagnostic-functions '(lint))", "(flymake-mode)")
+PAUSE = ["<M-x>", "ide-mcp-pause", "<Enter>"]
+RESUME = PAUSE
+STOP = run("ide-mcp-mode")
+START = STOP
+PRINT_ENVIRONMENT = ["<M-!>", "echo port=$CLAUDE_CODE_SSE_PORT", "<Enter>"]
+OPEN_TERMINAL = run("shell")
+TERMINAL = [*OPEN_TERMINAL, "COMMAND", "<Enter>"]
+INVALID_BYTES = ["<M-<>", *run("(insert (string #x3fffff #xd800))")]
+OTHER_FOLDER = run('(find-file "../other/c.txt")')
+CONSENT = run("(setq ide-mcp-config '(:consent t))")
+YES = ["y"]
+UNDO = ["<C-_>"]
+OWN_TOOL = run(
+    "(setq ide-mcp-config '(:own [(:name \"theme\")]) ide-mcp-answers '((\"theme\" . (lambda (_) \"dark\"))))"
+)
