@@ -124,6 +124,7 @@ def proposal_waits_for_the_end_of_typing(room):
     room.type(*room.keys.BEGIN_TYPING)
     agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
     room.shows(room.keys.NOTICE)
+    time.sleep(1)  # a pause ends no typing
     room.type(*room.keys.END_TYPING)
     room.shows(room.proposal("b.txt"))
     room.type(*room.keys.ACCEPT)
