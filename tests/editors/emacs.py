@@ -1,11 +1,14 @@
 """Emacs: its command, and the keys for what a person does."""
 
+from install import install
+
 PROGRAM = "emacs"
 
 
 def command(root, home, file):
+    install(root, home, "emacs")
     (home / "init.el").write_text(
-        f'(add-to-list \'load-path "{root}/adapters/emacs")\n'
+        f'(add-to-list \'load-path "{home}/.emacs.d/ide-mcp")\n'
         "(require 'ide-mcp)\n"
         "(ide-mcp-mode)\n"
         "(setq suggest-key-bindings nil extended-command-suggest-shorter nil)\n"

@@ -1,15 +1,13 @@
 """Neovim: its command, and the keys for what a person does."""
 
-import os
-import subprocess
+from install import install
 
 PROGRAM = "nvim"
 
 
 def command(root, home, file):
     """Installs the plugin as a user does, and returns the command of the editor."""
-    install = [root / "target/debug/ide-mcp", "plugin", "nvim"]
-    subprocess.run(install, env={**os.environ, "HOME": str(home)}, check=True, stdout=subprocess.DEVNULL)
+    install(root, home, "nvim")
     (home / "init.lua").write_text(
         "vim.o.statusline = \"%f %m %{v:lua.require'ide-mcp'.status()}\"\n"
         "vim.o.laststatus = 2\n"

@@ -1,12 +1,13 @@
 """Vim: its command, and the keys for what a person does."""
 
+from install import install
+
 PROGRAM = "vim"
 
 
 def command(root, home, file):
     """Installs the plugin as a user does, and returns the command of the editor."""
-    (home / ".vim/pack/ide-mcp/start").mkdir(parents=True)
-    (home / ".vim/pack/ide-mcp/start/vim").symlink_to(root / "adapters/vim")
+    install(root, home, "vim")
     (home / ".vim/vimrc").write_text("set laststatus=2 statusline=%f\\ %m\\ %{ide_mcp#Status()}\n")
     return [PROGRAM, file]
 

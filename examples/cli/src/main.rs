@@ -67,7 +67,7 @@ commands:
   mcp-config   write the file by which an agent gives the tools of a running
                editor to its model
   sidecar      let agents attach to an editor that starts this process
-  plugin       install the plugin for an editor that is not written in Rust
+  plugin       install the plugin for Neovim, Vim or Emacs
   completions  print the completions of these commands for a shell
   help NAME    print the help of a command, or a page: headless, scripts,
                search, models

@@ -11,7 +11,7 @@ pub(crate) struct Editor {
     pub(crate) files: &'static [(&'static str, &'static str)],
     /// The places of the data of the editor, best first: a variable, and a path below its value.
     places: &'static [(&'static str, &'static str)],
-    /// What the person does next.
+    /// What the person does next, with the directory as `DIR`.
     pub(crate) next: &'static str,
 }
 
@@ -22,17 +22,34 @@ macro_rules! files {
     };
 }
 
-pub(crate) const EDITORS: &[Editor] = &[Editor {
-    name: "nvim",
-    files: files!("nvim": "doc/ide-mcp.txt" "lua/ide-mcp/diff.lua" "lua/ide-mcp/editor.lua" "lua/ide-mcp/health.lua"
-        "lua/ide-mcp/init.lua" "lua/ide-mcp/sidecar.lua" "plugin/ide-mcp.lua"),
-    places: &[
-        ("XDG_DATA_HOME", "nvim/site/pack/ide-mcp/start/ide-mcp"),
-        ("HOME", ".local/share/nvim/site/pack/ide-mcp/start/ide-mcp"),
-        ("LOCALAPPDATA", "nvim-data/site/pack/ide-mcp/start/ide-mcp"),
-    ],
-    next: "start nvim and an agent in the same folder; `:checkhealth ide-mcp` has the state, `:help ide-mcp` the rest",
-}];
+pub(crate) const EDITORS: &[Editor] = &[
+    Editor {
+        name: "nvim",
+        files: files!("nvim": "doc/ide-mcp.txt" "lua/ide-mcp/diff.lua" "lua/ide-mcp/editor.lua"
+            "lua/ide-mcp/health.lua" "lua/ide-mcp/init.lua" "lua/ide-mcp/sidecar.lua" "plugin/ide-mcp.lua"),
+        places: &[
+            ("XDG_DATA_HOME", "nvim/site/pack/ide-mcp/start/ide-mcp"),
+            ("HOME", ".local/share/nvim/site/pack/ide-mcp/start/ide-mcp"),
+            ("LOCALAPPDATA", "nvim-data/site/pack/ide-mcp/start/ide-mcp"),
+        ],
+        next: "start nvim and an agent in the same folder; `:checkhealth ide-mcp` has the state, `:help ide-mcp` the rest",
+    },
+    Editor {
+        name: "vim",
+        files: files!("vim": "autoload/ide_mcp.vim" "doc/ide-mcp.txt" "plugin/ide_mcp.vim"),
+        places: &[
+            ("HOME", ".vim/pack/ide-mcp/start/ide-mcp"),
+            ("USERPROFILE", "vimfiles/pack/ide-mcp/start/ide-mcp"),
+        ],
+        next: "start vim and an agent in the same folder; `:IdeMcp status` has the state, `:help ide-mcp` the rest",
+    },
+    Editor {
+        name: "emacs",
+        files: files!("emacs": "ide-mcp.el"),
+        places: &[("HOME", ".emacs.d/ide-mcp"), ("APPDATA", ".emacs.d/ide-mcp")],
+        next: "write into the init file: (add-to-list 'load-path \"DIR\") (require 'ide-mcp) (ide-mcp-mode)",
+    },
+];
 
 impl Editor {
     /// Returns the directory from which the editor loads the plugin, or `None` if the environment names none.

@@ -44,8 +44,9 @@ fn run(options: &Options) -> Result<String, String> {
     if options.json {
         return Ok(json!({"event": event, "path": dir.display().to_string()}).to_string());
     }
-    let next = if options.remove { String::new() } else { format!("\n{}", editor.next) };
-    Ok(format!("{event}: {}{next}", dir.display()))
+    let dir = dir.display().to_string();
+    let next = if options.remove { String::new() } else { format!("\n{}", editor.next.replace("DIR", &dir)) };
+    Ok(format!("{event}: {dir}{next}"))
 }
 
 /// Checks that the directory is free, or has an earlier version of the plugin.

@@ -10,18 +10,18 @@ Install the plugin by which agents attach to an editor.
 
 usage: ide-mcp plugin EDITOR [OPTION…]
 
-EDITOR is nvim. The plugin starts this program as `ide-mcp sidecar`, so that a
-new version of the program comes with a new version of the plugin: install the
-plugin again then.
+EDITOR is nvim, vim or emacs. The plugin starts this program as `ide-mcp
+sidecar`. Install the plugin again for each new version of the program.
 
   --dir DIR   the directory of the plugin (default: one from which the editor
-              loads plugins at its start)
+              loads plugins at its start; for emacs ~/.emacs.d/ide-mcp)
   --remove    remove the plugin
   --json      print the directory as JSON
   -h, --help  print this help
 
 examples:
   ide-mcp plugin nvim
+  ide-mcp plugin emacs --dir ~/lisp/ide-mcp
   ide-mcp plugin nvim --remove
 
 exit status: 0; 1 if the directory cannot be written, or is not that of an

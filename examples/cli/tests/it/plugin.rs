@@ -68,8 +68,11 @@ fn directory_of_others_is_kept() {
 fn unknown_editor_is_named() {
     let place = Place::new("plugin-unknown");
     for (arguments, reason) in [
-        (&["nvm"][..], "there is no plugin for \"nvm\" (did you mean nvim?): the editors are nvim"),
-        (&[], "the name of an editor is missing: nvim"),
+        (
+            &["nvm"][..],
+            "there is no plugin for \"nvm\" (did you mean nvim?): the editors are nvim, vim, emacs",
+        ),
+        (&[], "the name of an editor is missing: nvim, vim, emacs"),
         (&["nvim", "emacs"], "unexpected argument"),
     ] {
         let (_, status, complaints) = run(&place, arguments);
