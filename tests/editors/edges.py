@@ -85,14 +85,6 @@ def search_results_are_no_problems(room):
         raise Failure("a search result is a problem")
 
 
-def undo_leaves_the_proposal(room):
-    room.start()
-    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
-    room.shows(room.proposal())
-    room.type(*room.keys.UNDO, *room.keys.ACCEPT)
-    agent.done()
-
-
 def slow_sidecar_delays_no_person(room):
     room.start()
     text = 2000 * (1023 * "x" + "\n")
@@ -106,18 +98,6 @@ def slow_sidecar_delays_no_person(room):
     finally:
         os.kill(sidecar, signal.SIGCONT)
     agent.done()
-
-
-def sidecar_that_dies_often_stays_dead(room):
-    room.start()
-    for _ in range(6):
-        sidecar = room.sidecar()
-        os.kill(sidecar, signal.SIGKILL)
-        await_("the sidecar is gone", lambda: room.sidecar() != sidecar)
-        time.sleep(0.3)
-    if room.sidecar():
-        raise Failure("the sidecar is started without end")
-    room.shows("too often")
 
 
 def agents_end_with_their_sidecar(room):
@@ -154,7 +134,7 @@ def pause_survives_the_sidecar(room):
 
 
 def folder_follows_the_editor(room):
-    (room.folder / "inner").mkdir()
+    (room.folder / "inner/.git").mkdir(parents=True)
     room.start()
     room.type(*room.keys.ENTER_FOLDER)
     await_("the lock file has the folder", lambda: room.path("inner") in room.lock().read_text())

@@ -33,6 +33,8 @@ PROPOSAL = r"NAME: C-c C-c accepts"
 NOTICE = r"1 proposal waits"  # while the person types
 
 SELECT_FIRST = ["<M-<>", "<C-Space>", "<C-f>", "<C-f>"]  # two characters
+SELECT_ONE = ["<M-<>", "<C-Space>", "<C-f>"]
+SELECT_ALL = ["<M-<>", "<C-Space>", "<M->>"]
 SELECT_LINES = ["<M-<>", "<C-Space>", "<C-n>", "<C-e>"]
 MENTION_LINES = ["<M-<>", "<C-Space>", "<C-n>", "<C-n>", *run("ide-mcp-mention")]  # up to the beginning of a line
 MENTION_FILE = ["<C-Space>", *run("ide-mcp-mention")]  # with an empty region
@@ -55,11 +57,10 @@ PAUSE = ["<M-x>", "ide-mcp-pause", "<Enter>"]
 RESUME = PAUSE
 STOP = run("ide-mcp-mode")
 START = STOP
-PRINT_ENVIRONMENT = ["<M-!>", "echo port=$CLAUDE_CODE_SSE_PORT", "<Enter>"]
 OPEN_TERMINAL = run("shell")
 TERMINAL = [*OPEN_TERMINAL, "COMMAND", "<Enter>"]
 INVALID_BYTES = ["<M-<>", *run("(insert (string #x3fffff #xd800))")]
-OTHER_FOLDER = run('(find-file "../other/c.txt")')
+ENTER_FOLDER = run('(find-file "inner/c.txt")')
 CONSENT = run("(setq ide-mcp-config '(:consent t))")
 YES = ["y"]
 UNDO = ["<C-_>"]

@@ -214,6 +214,10 @@ def main():
         if not shutil.which(tool):
             sys.exit(f"{tool} is not installed")
     failed = 0
+    absent = getattr(editor, "ABSENT", {})
+    for scenario in [scenario for scenario in chosen if scenario.__name__ in absent]:
+        print(f"skip  {scenario.__name__}: {absent[scenario.__name__]}")
+    chosen = [scenario for scenario in chosen if scenario.__name__ not in absent]
     for scenario in chosen:
         begin = time.monotonic()
         problem = play(editor, scenario)

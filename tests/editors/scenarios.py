@@ -40,15 +40,6 @@ def selection_counts_utf16_units(room):
     agent.done()
 
 
-def selection_stays_in_a_terminal(room):
-    room.start()
-    room.type(*room.keys.SELECT_FIRST)
-    time.sleep(0.2)
-    command = "ide-mcp agent call getCurrentSelection"
-    room.type(*[key.replace("COMMAND", command) for key in room.keys.TERMINAL if key != "<Escape>"])
-    room.shows('"text":"𝒳b"')
-
-
 def mention_has_lines(room):
     room.start()
     agent = room.play(
@@ -391,15 +382,6 @@ def proposal_outside_of_the_folders_is_marked(room):
     agent.done()
 
 
-def process_of_the_editor_has_the_environment(room):
-    room.start()
-    agent = room.play({"sleep": 500})
-    room.shows(room.keys.ATTACHED)
-    room.type(*room.keys.PRINT_ENVIRONMENT)
-    room.shows(f"port={room.lock().stem}")
-    agent.done()
-
-
 def terminal_keeps_its_selection_and_its_window(room):
     room.start()
     agent = room.play(
@@ -424,13 +406,6 @@ def invalid_bytes_hold_up_no_selection(room):
     room.shows(room.keys.ATTACHED)
     room.type(*room.keys.INVALID_BYTES, *room.keys.SELECT_LINES)
     agent.done()
-
-
-def folders_follow_the_editor(room):
-    room.start()
-    (room.home / "other/.git").mkdir(parents=True)
-    room.type(*room.keys.OTHER_FOLDER)
-    await_("the lock file has the folder", lambda: str(room.home / "other") in room.lock().read_text())
 
 
 def own_tool_is_answered(room):

@@ -31,6 +31,11 @@ PROPOSAL = r"NAME, proposed by"
 NOTICE = r"1 proposal waits"  # while the person types
 
 SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
+SELECT_ONE = ["<Escape>", "gg0v"]
+BEGIN_INSERTING = ["<Escape>", "ggO"]
+END_INSERTING = ["<Escape>"]
+OPEN_TERMINAL = ["<Escape>", ":terminal", "<Enter>"]
+INVALID_BYTES = ["<Escape>", ":call setline(1, \"\\xff bytes\")", "<Enter>"]
 SELECT_LINES = ["<Escape>", "ggVj"]
 SELECT_ALL = ["<Escape>", "ggVG"]
 MENTION_LINES = ["<Escape>", ":1,2IdeMcp mention", "<Enter>"]
@@ -60,3 +65,9 @@ PAUSE = ["<Escape>", ":IdeMcp pause", "<Enter>"]
 RESUME = ["<Escape>", ":IdeMcp resume", "<Enter>"]
 STOP = ["<Escape>", ":IdeMcp stop", "<Enter>"]
 START = ["<Escape>", ":IdeMcp start", "<Enter>"]
+
+# Scenarios that this plugin cannot play, with the reasons.
+ABSENT = {
+    "agent_waits_for_consent": "the question is a function of the person: `:help ide-mcp`",
+    "own_tool_is_answered": "the options are read at the start of Vim",
+}

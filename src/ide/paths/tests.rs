@@ -360,6 +360,32 @@ fn lenient_reader_takes_any_text_as_path() {
 }
 
 #[test]
+fn file_of_a_client_keeps_its_server() {
+    for (given, expected) in [
+        ("/w/%61", "/w/%61"),
+        ("C:/w", "C:/w"),
+        ("file:///w/%61", "/w/a"),
+        ("FILE:/w/a", "/w/a"),
+        ("file://localhost/w/a", "/w/a"),
+        ("file://LOCALHOST/w/a", "/w/a"),
+        ("file://server/share/%61", "//server/share/a"),
+        ("file:////server/share/a", "//server/share/a"),
+        ("file:///C:/w", "C:/w"),
+    ] {
+        assert_eq!(of_file(given), expected, "{given}");
+    }
+}
+
+#[test]
+fn depth_counts_the_separators() {
+    for (given, platform, expected) in
+        [("/a/b.c/d", Posix, 3), ("/", Posix, 1), (r"C:\a\b", Windows, 2), ("/a\\b", Posix, 1)]
+    {
+        assert_eq!(LocalPath::parse(given, platform).unwrap().depth(), expected, "{given}");
+    }
+}
+
+#[test]
 fn relative_path_is_checked_for_every_system() {
     for (given, expected) in [
         ("a/b.rs", Ok(())),

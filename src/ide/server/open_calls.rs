@@ -113,3 +113,22 @@ impl OpenCalls {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::DiffEnd;
+
+    #[test]
+    fn end_of_a_diff_has_its_name() {
+        for (end, name) in [
+            (DiffEnd::TabClosed, "close_tab"),
+            (DiffEnd::AllClosed, "closeAllDiffTabs"),
+            (DiffEnd::ShutDown, "shutdown"),
+            (DiffEnd::Cancelled, "cancelled"),
+            (DiffEnd::Expired, "expired"),
+            (DiffEnd::Disconnected, "disconnected"),
+        ] {
+            assert_eq!(end.as_str(), name);
+        }
+    }
+}
