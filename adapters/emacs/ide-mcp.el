@@ -137,7 +137,7 @@ The view would otherwise take the keys that the person types.")
   (when (process-live-p ide-mcp--process)
     (process-send-eof ide-mcp--process)
     (setq ide-mcp--listening nil)) ; a dead process left its lock file: take that over
-  (setq ide-mcp--process nil ide-mcp--deaths nil)
+  (setq ide-mcp--process nil ide-mcp--deaths nil ide-mcp--paused nil)
   (ide-mcp--forget))
 
 (defun ide-mcp--sentinel (process _change)
@@ -158,7 +158,7 @@ The view would otherwise take the keys that the person types.")
 (defun ide-mcp--forget ()
   "Close the views and forget the agents: no call is open any more."
   (mapc #'ide-mcp--close (mapcar #'car ide-mcp--proposals))
-  (setq ide-mcp--agents nil ide-mcp--waiting nil ide-mcp--paused nil))
+  (setq ide-mcp--agents nil ide-mcp--waiting nil))
 
 (defun ide-mcp--filter (process text)
   "Handle the lines that TEXT from PROCESS ends.
@@ -170,9 +170,14 @@ A handler can wait for the person.  Then further texts arrive meanwhile."
         (push (apply #'concat (nreverse ide-mcp--pieces)) lines)
         (setq ide-mcp--pieces (list piece)))
       (dolist (line (nreverse lines))
-        (ide-mcp--handle (json-parse-string line :object-type 'alist
-                                            :null-object nil :false-object nil))))
+        (ide-mcp--handle (ide-mcp--parse line))))
     (force-mode-line-update t)))
+
+(defun ide-mcp--parse (line)
+  "Return the event in LINE.  `json-parse-string' refuses a text with a NUL."
+  (condition-case nil
+      (json-parse-string line :object-type 'alist :null-object nil :false-object nil)
+    (json-error (let ((json-false nil)) (json-read-from-string line)))))
 
 (defun ide-mcp-send (&rest members)
   "Send MEMBERS, a plist, as a command of docs/sidecar.md without its nil values.
@@ -181,10 +186,9 @@ A character that JSON does not have becomes a question mark."
                           when value append (list name value)))
          (line (condition-case nil
                    (json-serialize object)
-                 (wrong-type-argument
-                  (let ((json-false :false))
-                    (replace-regexp-in-string (rx (any (#xD800 . #xDFFF) (#x110000 . #x3FFFFF)))
-                                              "?" (json-encode object)))))))
+                 (wrong-type-argument (let ((json-false :false)) (json-encode object)))))
+         (others (rx (or (any (#xD800 . #xDFFF)) (not (any (0 . #x10FFFF))))))
+         (line (replace-regexp-in-string others "?" line)))
     (ignore-errors ; a dead process has a sentinel, which starts another one
       (process-send-string ide-mcp--process (concat line "\n")))))
 
@@ -231,6 +235,7 @@ A character that JSON does not have becomes a question mark."
   (with-temp-buffer ; the current buffer can have an environment of its own
     (pcase-dolist (`(,name . ,value) (alist-get 'environment event))
       (setenv (symbol-name name) value)))
+  (when ide-mcp--paused (ide-mcp-send :cmd "pause")) ; of the sidecar before this one
   (ide-mcp--send-selection))
 
 (defun ide-mcp--consent (conn client)

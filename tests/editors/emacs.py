@@ -34,7 +34,7 @@ NOTICE = r"1 proposal waits"  # while the person types
 
 SELECT_FIRST = ["<M-<>", "<C-Space>", "<C-f>", "<C-f>"]  # two characters
 SELECT_ONE = ["<M-<>", "<C-Space>", "<C-f>"]
-SELECT_ALL = ["<M-<>", "<C-Space>", "<M->>"]
+SELECT_ALL = ["<M-<>", "<C-Space>", "<M->>", "<C-b>"]
 SELECT_LINES = ["<M-<>", "<C-Space>", "<C-n>", "<C-e>"]
 MENTION_LINES = ["<M-<>", "<C-Space>", "<C-n>", "<C-n>", *run("ide-mcp-mention")]  # up to the beginning of a line
 MENTION_FILE = ["<C-Space>", *run("ide-mcp-mention")]  # with an empty region
@@ -67,3 +67,6 @@ UNDO = ["<C-_>"]
 OWN_TOOL = run(
     "(setq ide-mcp-config '(:own [(:name \"theme\")]) ide-mcp-answers '((\"theme\" . (lambda (_) \"dark\"))))"
 )
+
+# Scenarios that this plugin cannot play, with the reasons.
+ABSENT = {"slow_sidecar_delays_no_person": "Emacs waits in `process-send-string` for a process that does not read"}

@@ -135,6 +135,7 @@ def Propose(event: dict<any>)
 enddef
 
 def CloseView(call: any)
+  waiting->filter((_, proposal) => proposal.call != call)
   const proposal = has_key(proposals, call) ? remove(proposals, call) : {}
   if has_key(proposal, 'close') | proposal.close() | endif
 enddef
