@@ -52,7 +52,7 @@ enum idemcp_kind {
     IDEMCP_PERMISSION_MODE = 7, /* conn, mode */
     IDEMCP_DIFF = 8, /* conn, call, tab, path, old_path, outside, contents */
     IDEMCP_DIFF_CLOSED = 9, /* conn, call, tab, reason */
-    IDEMCP_CALL = 10, /* conn, call, tool, arguments */
+    IDEMCP_CALL = 10, /* conn, call, tool, arguments, path? */
     IDEMCP_PROMPT = 11, /* conn, call, name, arguments */
     IDEMCP_RESOURCE = 12, /* conn, call, uri */
     IDEMCP_CALL_ENDED = 13, /* conn, call, reason */

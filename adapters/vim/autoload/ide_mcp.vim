@@ -63,10 +63,10 @@ def Receive(line: string)
   const has_nul = stridx(line, '\u0000') >= 0
   final event = json_decode(has_nul ? line->substitute('\v\\@1<!(\\\\)*\zs\\u0000', '\\uffff', 'g') : line)
   problem = event.event == 'error' ? event.message : problem
+  try | options.on_event(event) | catch | Warn(v:exception) | endtry
   Attempt(event, get(handlers, event.event, (_) => 0))
   GoOn()
   redrawstatus!
-  options.on_event(event)
 enddef
 
 # Called at the end of a process and at the end of its output, in either order.

@@ -125,7 +125,8 @@ function on.paused() M.is_paused = true end
 function on.resumed() M.is_paused = false end
 
 local function on_event(event)
-  M.options.on_event(event)
+  local is_done, bug = pcall(M.options.on_event, event)
+  if not is_done then warn(bug) end
   if on[event.event] then on[event.event](event) end
   vim.cmd('redrawstatus')
 end
