@@ -17,6 +17,18 @@ def wide_character_is_selected_whole(room):
     agent.done()
 
 
+def selection_stays_while_a_command_is_typed(room):
+    room.start()
+    agent = room.play(pushed("selection_changed", {"text": "𝒳b"}))
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.SELECT_FIRST)
+    agent.done()
+    room.type(*room.keys.BEGIN_COMMAND)
+    time.sleep(0.5)
+    if "𝒳b" not in room.run("call", "getLatestSelection", "{}"):
+        raise Failure("the selection ends")
+
+
 def bytes_that_are_not_utf8_are_replaced(room):
     (room.folder / "a.txt").write_bytes(b"\xed\xa0\x80 first\n\xf4\x90\x80\x80 second\n")
     room.start()
@@ -107,6 +119,19 @@ def agents_end_with_their_sidecar(room):
     room.shows(room.keys.ATTACHED)
     os.kill(room.sidecar(), signal.SIGKILL)
     room.shows(room.keys.DETACHED)
+
+
+def waiting_proposal_ends_with_its_sidecar(room):
+    room.start()
+    room.type(*room.keys.BEGIN_TYPING)
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.keys.NOTICE)
+    os.kill(room.sidecar(), signal.SIGKILL)
+    room.hides(room.keys.NOTICE)
+    agent.process.kill()
+    room.type(*room.keys.END_TYPING)
+    room.shows(room.keys.DETACHED)
+    room.hides(room.proposal("b.txt"))
 
 
 def stopped_sidecar_stays_stopped(room):

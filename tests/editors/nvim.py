@@ -60,6 +60,7 @@ PROBLEM = [
     " {{lnum=0, col=4, end_col=6, message='wrong', severity=1, source='lint', code=7}})",
     "<Enter>",
 ]
+BEGIN_COMMAND = [":"]
 PAUSE = ["<Escape>", ":IdeMcp pause", "<Enter>"]
 RESUME = ["<Escape>", ":IdeMcp resume", "<Enter>"]
 STOP = ["<Escape>", ":IdeMcp stop", "<Enter>"]

@@ -61,13 +61,15 @@ PROBLEM = [
     " [#{bufnr: bufnr(), lnum: 1, col: 5, end_col: 7, text: 'wrong', type: 'E'}]})",
     "<Enter>",
 ]
+BEGIN_COMMAND = [":"]
 PAUSE = ["<Escape>", ":IdeMcp pause", "<Enter>"]
 RESUME = ["<Escape>", ":IdeMcp resume", "<Enter>"]
 STOP = ["<Escape>", ":IdeMcp stop", "<Enter>"]
 START = ["<Escape>", ":IdeMcp start", "<Enter>"]
-
-# Scenarios that this plugin cannot play, with the reasons.
-ABSENT = {
-    "agent_waits_for_consent": "the question is a function of the person: `:help ide-mcp`",
-    "own_tool_is_answered": "the options are read at the start of Vim",
-}
+CONSENT = ["<Escape>", ":let g:ide_mcp = #{config: #{consent: v:true}}", "<Enter>"]
+YES = ["y"]
+OWN_TOOL = [
+    "<Escape>",
+    ":let g:ide_mcp = #{config: #{own: [#{name: 'theme'}]}, answers: #{theme: {-> 'dark'}}}",
+    "<Enter>",
+]

@@ -13,7 +13,7 @@ var deaths: list<number> = [] # the times at which processes died
 var [port, is_paused, is_due] = [0, false, false] # `is_due`: the selection will be sent soon
 var agents: dict<string> = {}
 var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close` closes the view, once there is one
-var waiting: list<dict<any>> = [] # the proposals that wait for the end of typing
+var waiting: list<dict<any>> = [] # the proposals and agents that wait for the end of typing
 var views: dict<func> = {} # what follows if the buffer of a proposal is written, or ends
 
 # Executes `:IdeMcp`, with the first and the last line of its range.
@@ -34,7 +34,8 @@ enddef
 
 # Returns a text for the status line: the attached agents, or an empty text without a sidecar.
 export def Status(): string
-  const note = !empty(waiting) ? $' ({len(waiting)} proposal waits)' : is_paused ? ' (paused)' : ''
+  const count = copy(waiting)->filter((_, event) => event.event == 'diff')->len()
+  const note = count > 0 ? $' ({count} proposal waits)' : is_paused ? ' (paused)' : ''
   const names = empty(agents) ? 'no agent' : values(agents)->join(', ')
   return running == null_job ? '' : $'⧉ {names}{note}'
 enddef
@@ -46,8 +47,10 @@ enddef
 # --- The process `ide-mcp sidecar`: commands and events are lines of JSON (docs/sidecar.md).
 
 def Start()
-  const program = options.command[0]
   if running != null_job | return | endif
+  extend(options, get(g:, 'ide_mcp', {})->mapnew((name, Value) =>
+    type(Value) == v:t_dict ? extendnew(options[name], Value) : Value))
+  const program = options.command[0]
   if !executable(program) | Warn($'{program} is not installed. Install it: cargo install ide-mcp-cli') | return | endif
   if &encoding != 'utf-8' | Warn($"'encoding' is {&encoding}, and has to be utf-8") | return | endif
   # With `noblock` Vim keeps the rest of a long command until the process reads.
@@ -74,7 +77,7 @@ def End()
   const process = running
   if ch_status(process) != 'closed' || job_status(process) != 'dead' || running != process | return | endif
   [running, agents, deaths] = [null_job, {}, deaths->filter((_, time) => localtime() - time < within)->add(localtime())]
-  while !empty(proposals) | CloseView(keys(proposals)[0]) | endwhile
+  for proposal in values(proposals) | CloseView(proposal.call) | endfor
   const is_final = job_info(process).exitval == 2 || len(deaths) > max_deaths
   if is_final | Warn(problem .. '. Start it again with :IdeMcp start') | else | Start() | endif
   redrawstatus!
@@ -93,18 +96,23 @@ def Attempt(event: dict<any>, Act: func)
     Act(event)
   catch
     Warn(v:exception)
-    CloseView(get(event, 'call'))
+    CloseView(get(event, 'call', -1))
     if has_key(event, 'call') | Send({cmd: 'fail', call: event.call, message: v:exception}) | endif
   endtry
 enddef
 
-# Shows the proposals that wait, unless the person types: a new window would take the next keys.
+# Shows what waits, unless the person types: a new window would take the next keys.
 def GoOn()
   while !empty(waiting) && index(['n', 'nt', 'v', 'V', "\<C-V>", 't'], mode(1)) >= 0
-    Attempt(remove(waiting, 0), (proposal) =>
-      extend(proposal, has_key(proposals, proposal.call) ? {close: options.show(proposal)} : {}))
+    Attempt(remove(waiting, 0), (event) =>
+      event.event == 'diff' ? extend(event, {close: options.show(event)}) : Ask(event))
   endwhile
 enddef
+
+# Asks the person to let an agent attach.
+const Ask = (event: dict<any>): any =>
+  popup_dialog($'Let {get(event, "client", "an agent")} attach? (y/n)', {filter: 'popup_filter_yesno',
+    callback: (_, choice) => Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn})})
 
 def Listen(event: dict<any>)
   [port, lock] = [event.port, get(event, 'lock', '')]
@@ -134,8 +142,8 @@ def Propose(event: dict<any>)
   waiting->add(event)
 enddef
 
-def CloseView(call: any)
-  waiting->filter((_, proposal) => proposal.call != call)
+def CloseView(call: number)
+  filter(waiting, (_, event) => get(event, 'call') != call)
   const proposal = has_key(proposals, call) ? remove(proposals, call) : {}
   if has_key(proposal, 'close') | proposal.close() | endif
 enddef
@@ -223,12 +231,12 @@ def SelectionChanged()
   is_due = running != null_job
 enddef
 
-# Sends the selection. In a terminal, where the agent may be, the selection of before stays. A block counts as whole
-# lines.
+# Sends the selection. In a command line and in a terminal, where the agent may be, the selection of before stays. A
+# block counts as whole lines.
 def SendSelection(_: number)
   const [path, kind, cursor] = [expand('%:p'), mode(), getpos('.')]
   is_due = false
-  if !IsFile(bufnr()) | return | endif
+  if !IsFile(bufnr()) || kind =~ '^[ct]' | return | endif
   if !isabsolutepath(path) | Send({cmd: 'clear'}) | return | endif
   var ends = [kind =~ "^[vV\<C-V>]" ? getpos('v') : cursor, cursor]
   const [a, b] = ends->sort((x, y) => x[1] == y[1] ? x[2] - y[2] : x[1] - y[1])
@@ -326,21 +334,19 @@ const handlers: dict<func> = {
   closed: (event) => filter(agents, (conn, _) => conn != string(event.conn)),
   diff: Propose,
   diff_closed: (event) => CloseView(event.call),
+  consent: (event) => add(waiting, event),
   call: (event) => Respond(event, event.tool),
   prompt: (event) => Respond(event, event.name),
   resource: (event) => Respond(event, event.uri),
   edit_ended: (event) => Reread(event.path),
   mention_expired: (event) => Warn('no agent took the mention of ' .. event.path),
   error: (event) => Warn(event.message),
-  paused: Pause,
-  resumed: Pause,
+  paused: Pause, resumed: Pause,
 }
 
 const commands: dict<func> = {
-  start: (_) => Start(),
-  stop: (_) => Stop(),
-  pause: (_) => Send({cmd: 'pause'}),
-  resume: (_) => Send({cmd: 'resume'}),
+  start: (_) => Start(), stop: (_) => Stop(),
+  pause: (_) => Send({cmd: 'pause'}), resume: (_) => Send({cmd: 'resume'}),
   mention: (lines) => Send({cmd: 'mention', path: expand('%:p')}->extend(empty(lines) ? {} : {lines: lines})),
   status: (_) => Warn(running == null_job ? 'the sidecar does not run' : $'{Status()}, port {port}, {getcwd(-1)}'),
 }
@@ -362,9 +368,6 @@ options = {
   show: Show,
   on_event: (_) => 0,
 }
-for [name, Value] in items(get(g:, 'ide_mcp', {}))
-  options[name] = type(Value) == v:t_dict ? extendnew(options[name], Value) : Value
-endfor
 
 augroup ide_mcp
   autocmd BufEnter,CursorMoved,CursorMovedI,ModeChanged,TextChanged,TextChangedI * SelectionChanged()
