@@ -26,8 +26,8 @@ for crate in "${crates[@]}"; do
         grep -qxE "$needed" <<<"$contents" || { echo "$crate: $needed is missing" >&2; status=1; }
     done
     if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|$pages|src/.*|$of_c|plugins/.*" <<<"$contents"); then
-        while read -r file; do
-            echo "$crate: no application needs $file" >&2
+        while read -r surplus; do
+            echo "$crate: no application needs $surplus" >&2
         done <<<"$more"
         status=1
     fi
