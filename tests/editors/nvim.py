@@ -1,6 +1,7 @@
 """Neovim: its command, and the keys for what a person does."""
 
 from install import install
+from vi import *  # the keys that both have
 
 PROGRAM = "nvim"
 
@@ -26,47 +27,17 @@ PICTURE = ["--cmd", "set termguicolors", "-c", " | ".join([
     "hi DiffDelete guibg=#3b2429 guifg=#3b2429",
 ])]
 
-ATTACHED = r"⧉ ide-mcp-agent"
-DETACHED = r"⧉ no agent"
-PROPOSAL = r"NAME, proposed by"
-NOTICE = r"1 proposal waits"  # while the person types
 
-SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
 SELECT_ONE = ["<Escape>", "gg0v"]  # the first of them
-SELECT_LINES = ["<Escape>", "ggVj"]
-SELECT_ALL = ["<Escape>", "ggVG"]
-MENTION_LINES = ["<Escape>", ":1,2IdeMcp mention", "<Enter>"]
-MENTION_FILE = ["<Escape>", ":IdeMcp mention", "<Enter>"]
-INSERT_LINE = ["<Escape>", "ggOedited", "<Escape>"]
-BEGIN_TYPING = ["<Escape>", "ggOty"]
-END_TYPING = ["ped", "<Escape>"]
-BEGIN_INSERTING = ["<Escape>", "ggO"]
-END_INSERTING = ["<Escape>"]
-ACCEPT = [":w", "<Enter>"]
-ACCEPT_AND_CLOSE = [":wq", "<Enter>"]
-REJECT = [":q!", "<Enter>"]
 BUSY = ["<Escape>", ":lua vim.loop.sleep(3000)", "<Enter>"]
-QUESTION = ["<Escape>", ":call confirm('sure')", "<Enter>"]
 TERMINAL = ["<Escape>", ":terminal", "<Enter>", "iCOMMAND", "<Enter>"]
-NEXT_PROPOSAL = ["gt"]
-UNDO = ["uuu"]
-ENTER_FOLDER = ["<Escape>", ":cd inner", "<Enter>"]
 RESOURCE = "nvim://quickfix"
-FILL_RESOURCE = ["<Escape>", ":call setqflist([{'filename': 'a.txt', 'lnum': 2, 'text': 'found by a test'}])", "<Enter>"]
-QUIT = ["<Escape>", ":qa!", "<Enter>"]
 PROBLEM = [
     "<Escape>",
     ":lua vim.diagnostic.set(vim.api.nvim_create_namespace('t'), 0,"
     " {{lnum=0, col=4, end_col=6, message='wrong', severity=1, source='lint', code=7}})",
     "<Enter>",
 ]
-BEGIN_COMMAND = [":"]
-PAUSE = ["<Escape>", ":IdeMcp pause", "<Enter>"]
-RESUME = ["<Escape>", ":IdeMcp resume", "<Enter>"]
-STOP = ["<Escape>", ":IdeMcp stop", "<Enter>"]
-START = ["<Escape>", ":IdeMcp start", "<Enter>"]
-OPEN_TERMINAL = ["<Escape>", ":terminal", "<Enter>"]
-INVALID_BYTES = ["<Escape>", ":call setline(1, \"\\xff bytes\")", "<Enter>"]
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
 YES = ["1", "<Enter>"]
 UNDO = ["<Escape>", "u"]

@@ -1,0 +1,31 @@
+"""The keys that Vim and Neovim share, and what both show."""
+
+ATTACHED = r"⧉ ide-mcp-agent"
+DETACHED = r"⧉ no agent"
+PROPOSAL = r"NAME, proposed by"
+NOTICE = r"1 proposal waits"  # while the person types
+SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
+SELECT_LINES = ["<Escape>", "ggVj"]
+SELECT_ALL = ["<Escape>", "ggVG"]
+MENTION_LINES = ["<Escape>", ":1,2IdeMcp mention", "<Enter>"]
+MENTION_FILE = ["<Escape>", ":IdeMcp mention", "<Enter>"]
+INSERT_LINE = ["<Escape>", "ggOedited", "<Escape>"]
+BEGIN_TYPING = ["<Escape>", "ggOty"]
+END_TYPING = ["ped", "<Escape>"]
+BEGIN_INSERTING = ["<Escape>", "ggO"]
+END_INSERTING = ["<Escape>"]
+ACCEPT = [":w", "<Enter>"]
+ACCEPT_AND_CLOSE = [":wq", "<Enter>"]
+REJECT = [":q!", "<Enter>"]
+QUESTION = ["<Escape>", ":call confirm('sure')", "<Enter>"]
+NEXT_PROPOSAL = ["gt"]
+ENTER_FOLDER = ["<Escape>", ":cd inner", "<Enter>"]
+FILL_RESOURCE = ["<Escape>", ":call setqflist([{'filename': 'a.txt', 'lnum': 2, 'text': 'found by a test'}])", "<Enter>"]
+QUIT = ["<Escape>", ":qa!", "<Enter>"]
+BEGIN_COMMAND = [":"]
+PAUSE = ["<Escape>", ":IdeMcp pause", "<Enter>"]
+RESUME = ["<Escape>", ":IdeMcp resume", "<Enter>"]
+STOP = ["<Escape>", ":IdeMcp stop", "<Enter>"]
+START = ["<Escape>", ":IdeMcp start", "<Enter>"]
+OPEN_TERMINAL = ["<Escape>", ":terminal", "<Enter>"]
+INVALID_BYTES = ["<Escape>", ":call setline(1, \"\\xff bytes\")", "<Enter>"]
