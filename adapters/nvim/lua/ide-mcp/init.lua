@@ -73,6 +73,7 @@ function on.diff(event)
     if not proposals[event.call] then return end
     proposals[event.call] = nil
     sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = contents })
+    if verdict == 'reject' then return end
     -- The agent writes the file soon.
     for _, ms in ipairs({ 200, 1000, 5000 }) do vim.defer_fn(function() editor.reread(event.path) end, ms) end
   end

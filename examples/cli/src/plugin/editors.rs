@@ -11,7 +11,7 @@ pub(crate) struct Editor {
     pub(crate) files: &'static [(&'static str, &'static str)],
     /// The places of the data of the editor, best first: a variable, and a path below its value.
     places: &'static [(&'static str, &'static str)],
-    /// What the person does next, with the directory as `DIR`.
+    /// The next step of the person, with the directory as `DIR`.
     pub(crate) next: &'static str,
 }
 

@@ -68,7 +68,9 @@ fn install(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     check(&new)?;
     remove(&new)?;
     let version = concat!(env!("CARGO_PKG_VERSION"), "\n");
-    for (path, text) in files.iter().copied().chain([(MARK, version), ("doc/tags", &help_tags(files))]) {
+    let tags = help_tags(files);
+    let index = (!tags.is_empty()).then_some(("doc/tags", tags.as_str()));
+    for (path, text) in files.iter().copied().chain([(MARK, version)]).chain(index) {
         let path = new.join(path);
         let parent = path.parent().unwrap_or(&new);
         fs::create_dir_all(parent).map_err(|error| format!("{}: {error}", parent.display()))?;

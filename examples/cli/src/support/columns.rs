@@ -156,6 +156,7 @@ mod tests {
             assert_eq!(column_of(line, byte), column, "{byte}");
         }
     }
+
     #[test]
     fn cut_line_has_an_ellipsis() {
         let cases = [
