@@ -1,11 +1,10 @@
 //! The bytes that a thread has read from a socket, until the application takes them.
 
-use crate::lock;
+use crate::sync::{Condvar, Mutex, lock};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
 use std::mem;
-use std::net::TcpStream;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::task::Waker;
 
 /// The number of buffered bytes at which the thread stops reading, which holds up the peer.
@@ -73,8 +72,9 @@ impl Inbound {
     }
 
     /// Reads until the end of the input. Wakes the loop when the buffer was empty and gets bytes, and
-    /// at the end.
-    pub(crate) fn fill(&self, mut stream: &TcpStream, wakes: &Waker) {
+    /// when the thread becomes stuck: [`Outbound::put`](crate::outbound::Outbound::put) can then report a
+    /// failed socket.
+    pub(crate) fn fill(&self, mut stream: impl Read, wakes: &Waker) {
         let mut piece = vec![0; PIECE];
         loop {
             let read = stream.read(&mut piece);
@@ -92,8 +92,9 @@ impl Inbound {
                 end => state.end = Some(end),
             }
             let is_over = state.end.is_some() || state.is_closed;
+            let is_stuck = is_over || state.is_full;
             drop(state);
-            if was_empty || is_over {
+            if was_empty || is_stuck {
                 wakes.wake_by_ref();
             }
             if is_over {
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use ide_mcp::Clock;
     use std::io::Write as _;
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
     use std::sync::Arc;
     use std::thread;
     use std::time::Duration;
@@ -154,5 +155,70 @@ mod tests {
         let held = lock(&inbound.state).bytes.len();
         take(held);
         assert!(sent.starts_with(&got) && got.len() > 2 * ROOM, "{} bytes, or different ones", got.len());
+    }
+}
+
+#[cfg(all(test, shuttle))]
+mod orders {
+    use super::*;
+    use crate::parking::{park, waker};
+    use crate::sync::thread;
+    use ide_mcp::Time;
+    use std::sync::Arc;
+
+    /// A peer that sends this many bytes, each with its number.
+    struct Peer {
+        sent: usize,
+        total: usize,
+    }
+
+    impl Read for Peer {
+        fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+            let bytes = numbered(self.sent..self.total);
+            let n = bytes.zip(space).map(|(byte, place)| *place = byte).count();
+            self.sent += n;
+            Ok(n)
+        }
+    }
+
+    fn numbered(numbers: std::ops::Range<usize>) -> impl Iterator<Item = u8> {
+        numbers.map(|n| u8::try_from(n % 251).unwrap())
+    }
+
+    /// The buffer is full twice. If a thread is not woken, shuttle reports a deadlock.
+    #[test]
+    fn no_order_loses_a_received_byte() {
+        let test = || {
+            let (inbound, total) = (Arc::new(Inbound::default()), 2 * ROOM + PIECE);
+            let (fills, loop_waker) = (inbound.clone(), waker());
+            let thread = thread::spawn(move || fills.fill(Peer { sent: 0, total }, &loop_waker));
+            let (mut got, mut space) = (Vec::new(), vec![0; ROOM - LOW]);
+            loop {
+                match inbound.take(&mut space) {
+                    Ok(0) => break,
+                    Ok(n) => got.extend_from_slice(&space[..n]),
+                    Err(_) => park(Time::ZERO, None),
+                }
+            }
+            thread.join().unwrap();
+            assert!(got.into_iter().eq(numbered(0..total)));
+        };
+        shuttle::check_random(test, 1_000);
+        shuttle::check_pct(test, 1_000, 3);
+    }
+
+    #[test]
+    fn no_order_lets_the_thread_outlive_its_socket() {
+        let test = || {
+            let inbound = Arc::new(Inbound::default());
+            let (fills, loop_waker) = (inbound.clone(), waker());
+            let peer = Peer { sent: 0, total: usize::MAX };
+            let thread = thread::spawn(move || fills.fill(peer, &loop_waker));
+            let _ = inbound.take(&mut [0; 16]);
+            inbound.close();
+            thread.join().unwrap();
+        };
+        shuttle::check_random(test, 1_000);
+        shuttle::check_pct(test, 1_000, 3);
     }
 }

@@ -61,6 +61,7 @@ mod pipe;
 mod server;
 mod sockets;
 mod spawn;
+mod sync;
 
 pub use agent::Agent;
 pub use conn::Conn;
@@ -76,10 +77,3 @@ pub use spawn::spawn;
 pub use ide_mcp::{Clock, Keepalive, Machine, Time, Wire, ide, mcp, rpc, ws};
 #[doc(no_inline)]
 pub use ide_mcp_lockfile as lockfile;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks a mutex whose value is consistent at any time, even if the last holder panicked.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -1,9 +1,10 @@
 //! The parking of a thread until it is woken.
 
+use crate::sync::thread::{self, Thread};
+use crate::sync::thread_local;
 use ide_mcp::Time;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
-use std::thread::{self, Thread};
 
 /// Returns the waker of this thread.
 pub(crate) fn waker() -> Waker {

@@ -37,7 +37,9 @@ impl Pipe {
         // The pipe exists before its threads: if one of them cannot be started, dropping the pipe
         // ends the other.
         let pipe = Self(Arc::new(shared));
-        pipe.spawn("ide-mcp write", wakes, |shared, wakes| shared.outbound.drain(&shared.stream, wakes))?;
+        pipe.spawn("ide-mcp write", wakes, |Shared { stream, outbound, .. }, wakes| {
+            outbound.drain(stream, |how| drop(stream.shutdown(how)), wakes);
+        })?;
         pipe.spawn("ide-mcp read", wakes, |shared, wakes| shared.inbound.fill(&shared.stream, wakes))?;
         Ok(pipe)
     }

@@ -39,6 +39,7 @@ mod agent;
 mod delegate;
 mod server;
 mod socket;
+mod sync;
 mod waiting;
 
 pub use agent::{

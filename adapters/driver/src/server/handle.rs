@@ -12,13 +12,14 @@
 //! Work is queued first, and the loop is woken second. A turn takes the queue as a whole before it runs the
 //! first work, so work that queues more work cannot hold up a turn.
 
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, Call, Host, Mention, Selection, ToolArguments};
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// A handle to a server, for any thread: it passes work to the loop of the server and returns at once.

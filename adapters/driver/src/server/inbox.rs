@@ -3,11 +3,11 @@
 use super::Server;
 use super::handle::{Handle, Queue, Work};
 use super::transport::Transport;
+use crate::sync::MutexGuard;
 use ide_mcp::Time;
 use ide_mcp::ide::{HostEvent, LockFileEvent};
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::MutexGuard;
 
 /// The side of the queue from which the server takes the work. Dropping an inbox ends all handles.
 #[derive(Debug, Default)]
@@ -95,5 +95,71 @@ impl<T: Transport> Server<T> {
         if is_ending {
             self.shutdown(now);
         }
+    }
+}
+
+#[cfg(all(test, shuttle))]
+mod orders {
+    use super::super::handle::HandleError;
+    use super::*;
+    use crate::WakeSet;
+    use crate::sync::this_thread;
+    use shuttle::thread;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    /// Two threads queue work while a third queues its own, ends the server and waits for the end. If a
+    /// turn or the end is not announced, a thread waits for ever, which shuttle reports as a deadlock.
+    #[test]
+    fn no_order_loses_work_or_the_end() {
+        let test = || {
+            let wakes = WakeSet::new();
+            let wake = wakes.handle_waker();
+            let handle = Handle::new(1, move || wake.wake_by_ref());
+            let inbox = Inbox { handle: Some(handle.clone()), events: VecDeque::new() };
+            let writers = ["/a", "/b"].map(|writer| {
+                let handle = handle.clone();
+                thread::spawn(move || {
+                    let names = [1, 2].map(|n| PathBuf::from(format!("{writer}{n}")));
+                    let accepted = names.iter().take_while(|name| match handle.set_folders([name]) {
+                        Ok(()) => true,
+                        Err(error) => error != HandleError::Ended,
+                    });
+                    accepted.cloned().collect::<Vec<_>>()
+                })
+            });
+            let ender = thread::spawn(move || {
+                handle.set_folders(["/c"]).unwrap();
+                assert!(handle.end(Duration::from_secs(1)));
+                assert_eq!(handle.set_folders(["/d"]), Err(HandleError::Ended));
+            });
+            let task = this_thread();
+            let mut taken = Vec::new();
+            loop {
+                let _ = wakes.register(&task);
+                let (work, is_ending) = inbox.take();
+                taken.extend(work.into_iter().map(|work| match work {
+                    Work::Folders(folders) => folders,
+                    Work::Host(_) | Work::Mention(..) => panic!("nobody has queued this"),
+                }));
+                if is_ending {
+                    break;
+                }
+                thread::park();
+            }
+            inbox.end();
+            ender.join().unwrap();
+            let taken = taken.concat();
+            assert!(taken.contains(&PathBuf::from("/c")), "work before the end is lost: {taken:?}");
+            for (writer, name) in writers.into_iter().zip(["a", "b"]) {
+                let accepted = writer.join().unwrap();
+                let of_writer = |path: &&PathBuf| path.to_string_lossy().contains(name);
+                let taken: Vec<_> = taken.iter().filter(of_writer).cloned().collect();
+                assert!(accepted.starts_with(&taken), "{taken:?} of {accepted:?}");
+            }
+            assert!(!inbox.is_due(), "work was accepted after the end");
+        };
+        shuttle::check_random(test, 10_000);
+        shuttle::check_pct(test, 10_000, 3);
     }
 }

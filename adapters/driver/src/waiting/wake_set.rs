@@ -9,9 +9,10 @@
 //! A wake-up is noted first, and the task is woken second. A task registers and takes the notes (the
 //! [`Readiness`]) under one lock. So no wake-up is lost, in either order of noting and registering.
 
+use crate::sync::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Wake, Waker as Task};
 
 /// Wake-ups from any thread, for one task or thread.
@@ -168,5 +169,44 @@ mod tests {
         assert!(ready.listener && ready.woken);
         let nothing = wakes.register(&task);
         assert!(nothing.sockets.is_empty() && !nothing.listener && !nothing.woken);
+    }
+}
+
+#[cfg(all(test, shuttle))]
+mod orders {
+    use super::*;
+    use crate::sync::this_thread;
+    use shuttle::thread;
+
+    /// A lost wake-up leaves the main thread parked for ever, which shuttle reports as a deadlock.
+    #[test]
+    fn no_order_loses_a_wake_up() {
+        let test = || {
+            let wakes = WakeSet::new();
+            let sources = [wakes.socket_waker(1), wakes.socket_waker(2), wakes.listener_waker()];
+            let threads = sources.map(|source| thread::spawn(move || source.wake()));
+            let other = thread::spawn({
+                let wakes = wakes.clone();
+                move || wakes.waker().wake()
+            });
+            let task = this_thread();
+            let mut seen = Readiness::default();
+            loop {
+                let ready = wakes.register(&task);
+                for socket in ready.sockets {
+                    assert!(seen.sockets.insert(socket), "a wake-up is returned twice");
+                }
+                seen.listener |= ready.listener;
+                seen.woken |= ready.woken;
+                if seen.sockets.len() == 2 && seen.listener && seen.woken {
+                    break;
+                }
+                thread::park();
+            }
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            other.join().unwrap();
+        };
+        shuttle::check_random(test, 10_000);
+        shuttle::check_pct(test, 10_000, 3);
     }
 }
