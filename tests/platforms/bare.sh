@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the core for targets without an operating system, without features, with `mcp` and with
+# Checks the core for targets without an operating system, without features, with `mcp` and with
 # `ide`: for the browser (wasm32) and for a 32-bit processor without std and 64-bit atomics
 # (thumbv7em).
 # Run: tests/platforms/bare.sh
@@ -13,7 +13,7 @@ export RUSTC RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/platforms/build
 for target in wasm32-unknown-unknown thumbv7em-none-eabi; do
     for features in '' mcp ide; do
         echo "$target: ide-mcp $features" >&2
-        cargo build --quiet -Z build-std=core,alloc --target "$target" \
+        cargo check --quiet -Z build-std=core,alloc --target "$target" \
             --package ide-mcp --no-default-features --features "$features"
     done
 done
