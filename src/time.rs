@@ -197,6 +197,20 @@ mod tests {
         assert!(timers.is_due(0, Time::new(Duration::MAX)), "unless the wait must have an end");
     }
 
+    #[cfg(feature = "std")]
+    #[test]
+    fn clock_follows_the_time_of_the_system() {
+        let clock = Clock::new();
+        std::thread::sleep(Duration::from_millis(2));
+        let now = clock.now();
+        assert!(now >= Time::from_millis(2));
+        assert_eq!(clock.until(None), None);
+        assert_eq!(clock.until(Some(now)), Some(Duration::ZERO));
+        let hour = Duration::from_secs(3600);
+        let wait = clock.until(Some(now.saturating_add(hour))).unwrap();
+        assert!(Duration::ZERO < wait && wait <= hour, "{wait:?}");
+    }
+
     #[test]
     fn earlier_treats_none_as_never() {
         let (a, b) = (Some(Time::from_millis(1)), Some(Time::from_millis(2)));
