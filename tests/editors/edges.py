@@ -143,6 +143,23 @@ def stopped_sidecar_stays_stopped(room):
         raise Failure("the sidecar is started again")
 
 
+def stopped_sidecar_leaves_no_descriptor(room):
+    room.start()
+    counts = []
+    for _ in range(3):
+        agent = room.play({"sleep": 300})
+        room.shows(room.keys.ATTACHED)
+        agent.done()
+        room.type(*room.keys.STOP)
+        room.no_lock()
+        time.sleep(0.5)
+        counts.append(len(os.listdir(f"/proc/{room.pid()}/fd")))
+        room.type(*room.keys.START)
+        room.shows(room.keys.DETACHED)
+    if len(set(counts)) > 1:
+        raise Failure(f"open descriptors after each stop: {counts}")
+
+
 def pause_survives_the_sidecar(room):
     room.start()
     room.type(*room.keys.PAUSE)
