@@ -3,7 +3,8 @@
 
     run.py [--list] EDITOR [PATTERN]    such as: run.py nvim 'proposal_*'
 
-Needs tmux, the editor, and target/debug/ide-mcp. Each scenario has an empty home and a folder of its own. Prints each
+EDITOR is nvim, vim, emacs, or nvim_ffi: Neovim with the C library in its process, target/debug/libidemcp.so, in place
+of the sidecar. Needs tmux, the editor, and target/debug/ide-mcp. Each scenario has an empty home and a folder of its own. Prints each
 scenario; the exit status is not 0 if one fails. A minute for each editor.
 """
 

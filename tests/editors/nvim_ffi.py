@@ -1,0 +1,31 @@
+"""Neovim with the C library in its own process, in place of the sidecar: both have the same commands and events."""
+
+import json
+
+import nvim
+from nvim import *  # the keys do not depend on the transport
+
+
+def command(root, home, file):
+    """Replaces the module of the sidecar before the plugin loads the module."""
+    words = nvim.command(root, home, file)
+    paths = ["tests/editors/ffi.lua", "target/debug/libidemcp.so", "adapters/capi/include/ide_mcp.h"]
+    transport, library, header = [json.dumps(str(root / path)) for path in paths]
+    with open(home / "init.lua", "a", encoding="utf-8") as init:
+        init.write(f"package.preload['ide-mcp.sidecar'] = function() return loadfile({transport})({library}, {header}) end\n")
+    return words
+
+
+NO_PROCESS = "there is no sidecar that can die, or be slow"
+
+# Scenarios that no editor with the library in its own process can play, with the reasons.
+ABSENT = {
+    "busy_editor_delays_no_agent": "the library has no thread, and takes no turn while Neovim is busy",
+    "killed_editor_leaves_no_lock_file": "no other process removes the lock file; its process id is dead",
+    "agent_returns_after_death_of_sidecar": NO_PROCESS,
+    "sidecar_that_dies_often_is_not_started_again": NO_PROCESS,
+    "slow_sidecar_delays_no_person": NO_PROCESS,
+    "agents_end_with_their_sidecar": NO_PROCESS,
+    "waiting_proposal_ends_with_its_sidecar": NO_PROCESS,
+    "pause_survives_the_sidecar": NO_PROCESS,
+}
