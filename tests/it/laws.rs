@@ -6,9 +6,11 @@ use crate::support::editors::IdeServer;
 use crate::support::hosts::IdeHost;
 use crate::support::laws::{Broken, Law, Subject, laws};
 use crate::support::mutant::MutantSubject;
+use crate::support::run::Run;
 use crate::support::sockets::{WsClient, WsServer};
 use crate::support::toy::ToySubject;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 #[test]
 fn ws_server() {
@@ -42,6 +44,15 @@ fn toy() {
 }
 
 #[test]
+fn second_sleep_ends_no_connection() {
+    sleeps(&WsServer);
+    sleeps(&WsClient);
+    sleeps(&IdeServer::default());
+    sleeps(&IdeClient);
+    sleeps(&IdeHost::default());
+}
+
+#[test]
 fn laws_detect_every_bug_in_toy() {
     laws_go_red(|| ToySubject, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
@@ -64,6 +75,24 @@ fn laws_detect_every_bug_in_host() {
 #[test]
 fn laws_detect_every_bug_in_agent() {
     laws_go_red(|| IdeClient, Bug::WITH_REQUESTS);
+}
+
+/// Suspends an open machine for eight hours, three times, each time while a ping waits for its answer. The peer
+/// is present each time.
+fn sleeps<S: Subject>(subject: &S) {
+    let mut run = Run::new(subject, 0, 0);
+    run.feed(run.now(), &subject.opening());
+    run.settle();
+    for sleep in 1..=3 {
+        for silence in [30, 8 * 3600] {
+            run.write(usize::MAX);
+            run.tick(run.now().saturating_add(Duration::from_secs(silence)));
+        }
+        run.feed(run.now(), &subject.message(200));
+        run.settle();
+        assert!(!run.has_closed(), "{}: sleep {sleep}: {:?}", subject.name(), run.shown().last());
+    }
+    run.finish();
 }
 
 /// Plants one bug at a time, and checks that the failure names the law that the bug breaks.

@@ -5,12 +5,14 @@ use super::editors::{IdeServer, MARK, MESSAGE, Unwritable, foreign};
 use super::frames::plain;
 use super::laws::{Calls, Record, Subject};
 use super::said::{BINARY, CLOSE, PORT, TEXT, token};
+use super::sockets::limits;
 use super::subject::Refusals;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff};
 use ide_mcp::mcp::{Implementation, Timeout};
 use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::testing::Random;
 use ide_mcp::{Machine as _, Time, Wire as _};
+use std::time::Duration;
 
 /// `ide::Client` with an application that sends requests.
 #[derive(Debug)]
@@ -54,8 +56,11 @@ impl Subject for IdeClient {
     fn make(&self, now: Time) -> Client {
         let mut config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
         config.pid = Some(7);
-        config.ws.outgoing = MARK;
-        config.ws.message = MESSAGE;
+        config.ws = limits(MARK, MESSAGE);
+        config.mcp.initialize_timeout = Duration::from_secs(17);
+        config.mcp.request_timeout = Duration::from_secs(53);
+        config.mcp.call_deadline = Duration::from_secs(29);
+        config.mcp.longest_call = Duration::from_secs(310);
         Client::new(config, Random::new(7), SessionId::new(1), now).unwrap()
     }
 
@@ -133,10 +138,21 @@ impl Subject for IdeClient {
         let unknown = text(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999-01-01"}}"#);
         let without_mcp =
             String::from_utf8(accepted()).unwrap().replace("\r\nSec-WebSocket-Protocol: mcp", "");
+        let page = |id: u32, next: &str| {
+            text(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[],"nextCursor":{next}}}}}"#))
+        };
+        let answers = |ids: &[u32]| ids.iter().flat_map(|id| answer(*id)).collect::<Vec<_>>();
         vec![
-            [ready.clone(), answer(2), pushes(0), answer(4), answer(3), answer(3), answer(5)].concat(),
-            [ready.clone(), pushes(1), error, answer(2), answer(77), pushes(2), answer(6)].concat(),
-            [ready.clone(), pushes(3), plain(BINARY, b"[]"), answer(2), plain(CLOSE, b"\x03\xe9")].concat(),
+            [ready.clone(), answer(2), pushes(0), answers(&[4, 3, 3, 5]), pushes(4), answers(&[7, 6, 6, 8])]
+                .concat(),
+            [ready.clone(), pushes(1), error, answers(&[2, 77]), pushes(2), answers(&[6, 78])].concat(),
+            [ready.clone(), page(2, r#""a""#), pushes(5), page(3, r#""b""#), page(4, "null"), answer(5)]
+                .concat(),
+            [ready.clone(), pushes(3), plain(BINARY, b"[]"), answer(2), pushes(6), plain(BINARY, b"[]")]
+                .into_iter()
+                .chain([plain(CLOSE, b"\x03\xe9"), plain(CLOSE, b"")])
+                .collect::<Vec<_>>()
+                .concat(),
             [ready, (0..9).flat_map(|_| text("no")).collect(), answer(2)].concat(),
             [accepted(), refused].concat(),
             [accepted(), unknown, answer(2)].concat(),

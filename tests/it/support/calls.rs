@@ -84,12 +84,16 @@ fn incoming(
     Calls { begun: of_peer, ended }
 }
 
-/// Adds our own requests and their outcomes. `initialize` does not count: the application did not
-/// send it.
+/// Adds our own requests and their outcomes. `initialize` and the requests for later pages of a list do not
+/// count: the application did not send them.
 fn outgoing(calls: &mut Calls, output: &[u8], outcomes: &[RequestId]) {
     let messages = messages_out(output).into_iter();
-    let of_application =
-        messages.filter(|message| message.get("method").is_some_and(|name| name.get() != r#""initialize""#));
+    let is_later_page = |message: &Message| {
+        message.get("params").is_some_and(|params| params.get().starts_with(r#"{"cursor""#))
+    };
+    let of_application = messages.filter(|message| {
+        message.get("method").is_some_and(|name| name.get() != r#""initialize""#) && !is_later_page(message)
+    });
     let number = |number: usize| format!("our own {number}");
     calls.begun.extend((0..asked(&of_application.collect::<Vec<_>>()).len()).map(number));
     // The order of the handles is the order of the requests.

@@ -5,8 +5,10 @@ use super::frames::{self, masked};
 use super::law::{Law, broken};
 use super::laws::{Calls, Record, Subject};
 use super::said::{
-    BINARY, CLOSE, HEAD, PORT, TOKEN, attached, call, close_tab, open_diff, request, talk, text, token,
+    BINARY, CLOSE, HEAD, PORT, TOKEN, attached, call, cancelled, close_tab, open_diff, request, talk, text,
+    token,
 };
+use super::sockets::limits;
 use super::subject::Refusals;
 use ide_mcp::ide::{
     Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect, DiffOutcome,
@@ -22,6 +24,7 @@ use ide_mcp::ws::frame::Header;
 use ide_mcp::{Machine as _, Time, Wire as _};
 use serde::{Serialize, Serializer, ser::Error as _};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The high-water mark: small, so that the laws about it run quickly, and large enough for a selection.
 pub const MARK: usize = 8192;
@@ -40,8 +43,11 @@ pub fn tools() -> ToolSet {
 
 pub fn server_config(tools: ToolSet) -> ServerConfig {
     let mut config = ServerConfig::new(Implementation::new("editor", "1"), Policy::new(PORT, token()), tools);
-    config.ws.outgoing = MARK;
-    config.ws.message = MESSAGE;
+    config.ws = limits(MARK, MESSAGE);
+    config.settle = Some(Duration::from_millis(1700));
+    config.mcp.call_deadline = Duration::from_secs(29);
+    config.mcp.longest_call = Duration::from_secs(310);
+    config.mcp.request_timeout = Duration::from_secs(53);
     config
 }
 
@@ -240,6 +246,53 @@ pub fn respond(call: OpenCall<'_>, result: &ToolResult<'_>) -> Result<(), NotOpe
     })
 }
 
+/// Returns the messages of each script for one round, whose ids begin with `round`.
+fn rounds(round: &str) -> Vec<Vec<u8>> {
+    let id = |id: &str| format!("{round}{id}");
+    let list = request(id("1"), "tools/list");
+    let diff = |number: &str, tab: &str| open_diff(id(number), tab);
+    let echo = |number: &str| call(id(number), "echo", &format!(r#"{{"id":{},"deep":[[[]]]}}"#, id(number)));
+    let diagnostics =
+        |number: &str| call(id(number), "getDiagnostics", &format!(r#"{{"uri":"{}"}}"#, id(number)));
+    let text_id = format!("\"x{round}\"");
+    vec![
+        talk(&[
+            &list,
+            &diff("2", "a"),
+            &diagnostics("3"),
+            &close_tab(id("4"), "a"),
+            &close_tab(id("5"), "a"),
+            &call(id("6"), "closeAllDiffTabs", "{}"),
+        ]),
+        talk(&[
+            &open_diff(&text_id, "a"),
+            &diff("2", "a"),
+            &diff("2.0", "b"),
+            &cancelled(&text_id),
+            &echo("7"),
+            &request(id("8"), "ping"),
+            &request(id("9"), "unknown"),
+            r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#,
+            &call(id("10"), "closeAllDiffTabs", "{}"),
+        ]),
+        talk(&[
+            &diff("2", "left open"),
+            &echo("3"),
+            &call(id("4"), "nobody", "{}"),
+            &call(id("5"), "openDiff", "{}"),
+            "this is no message",
+            &request("null", "ping"),
+            &diff("6", "cancelled"),
+            &echo("7"),
+            &diagnostics("8"),
+            &cancelled(id("7.0")),
+            &cancelled(id("6")),
+            &cancelled(id("5")),
+        ]),
+        talk(&[&diff("2", "a"), &echo("3")]),
+    ]
+}
+
 /// Returns a copy of an event; `None` for a call.
 pub fn copied(event: &ServerEvent) -> Option<ServerEvent> {
     match event {
@@ -338,51 +391,19 @@ impl Subject for IdeServer {
     /// Returns messages of a client, of every kind for which a server has an answer or an event.
     /// Each call repeats its id in its arguments.
     fn scripts(&self) -> Vec<Vec<u8>> {
-        let with = |texts: &[&str]| [attached(), talk(texts)].concat();
-        let list = request(1, "tools/list");
-        let echo = |id: &str| call(id, "echo", &format!(r#"{{"id":{id},"deep":[[[]]]}}"#));
-        let diagnostics = |id: &str| call(id, "getDiagnostics", &format!(r#"{{"uri":"{id}"}}"#));
-        let cancelled = |id: &str| {
-            format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
-        };
+        let [mut scripts, second] = ["", "10"].map(rounds);
+        for (script, second) in scripts.iter_mut().zip(second) {
+            script.extend(second);
+        }
+        let last = |script: usize, end: &[u8]| [&attached(), &scripts[script], end].concat();
+        let list = talk(&[&request(1, "tools/list")]);
         vec![
-            with(&[
-                &list,
-                &open_diff("2", "a"),
-                &diagnostics("3"),
-                &close_tab("4", "a"),
-                &close_tab("5", "a"),
-                &call("6", "closeAllDiffTabs", "{}"),
-            ]),
-            with(&[
-                &open_diff("\"x\"", "a"),
-                &open_diff("2", "a"),
-                &open_diff("2.0", "b"),
-                &cancelled("\"x\""),
-                &echo("7"),
-                &request(8, "ping"),
-                &request(9, "unknown"),
-                r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#,
-                &call("10", "closeAllDiffTabs", "{}"),
-            ]),
-            with(&[
-                &open_diff("2", "left open"),
-                &echo("3"),
-                &call("4", "nobody", "{}"),
-                &call("5", "openDiff", "{}"),
-                "this is no message",
-                &request("null", "ping"),
-                &open_diff("6", "cancelled"),
-                &echo("7"),
-                &diagnostics("8"),
-                &cancelled("7.0"),
-                &cancelled("6"),
-                &cancelled("5"),
-            ]),
-            with(&["1", "2", "3", "4", "5", "6", "7", "8", "9", &echo("3")]),
-            [attached(), talk(&[&open_diff("2", "a")]), masked(CLOSE, b"\x03\xe8"), talk(&[&list])].concat(),
-            [attached(), talk(&[&open_diff("2", "a"), &echo("3")]), masked(BINARY, b"binary")].concat(),
-            [HEAD.replace(TOKEN, "wrong").as_bytes(), &talk(&[&list])].concat(),
+            last(0, b""),
+            last(1, &masked(BINARY, b"binary")),
+            last(2, b""),
+            last(3, &talk(&["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"])),
+            last(3, &[masked(CLOSE, b"\x03\xe8"), list.clone(), masked(CLOSE, b"")].concat()),
+            [HEAD.replace(TOKEN, "wrong").as_bytes(), &list].concat(),
         ]
     }
 

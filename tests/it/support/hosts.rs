@@ -16,6 +16,7 @@ use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent};
 use ide_mcp::ws::Closed;
 use ide_mcp::{Machine, Time, Wire};
+use std::time::Duration;
 
 /// An `ide::Host` with two clients, observed through the connection of the first.
 #[derive(Debug, Default)]
@@ -43,6 +44,9 @@ impl OneOfHost {
     fn new(now: Time, server: ServerConfig) -> Self {
         let mut config = HostConfig::new(server);
         config.max_pending_connections = 2;
+        config.debounce = Duration::from_millis(60);
+        config.debounce_max = Duration::from_millis(250);
+        config.mention_timeout = Duration::from_secs(31);
         let mut host = Host::new(config);
         let gone = host.connect(now);
         host.wire(gone).unwrap().feed(now, &[attached(), text(&open_diff("1", "gone"))].concat());

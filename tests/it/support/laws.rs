@@ -5,7 +5,7 @@
 //! [`Run`] asserts the laws about every single step (3, 4, 5) in each of the checks.
 
 pub use super::law::{Broken, Law, broken};
-pub use super::subject::{Calls, EventOf, Record, Subject};
+pub use super::subject::{Calls, EventOf, LATE, Record, Subject};
 
 use super::cost;
 use super::plan::{Cutting, Plan};
@@ -46,7 +46,7 @@ fn total<S: Subject>(subject: &S) {
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let input = any_input(subject, &mut random);
-        let mut run = Run::new(subject, seed, random.number() % 8);
+        let mut run = Run::new(subject, seed, random.number() % (LATE + 1));
         let mut rest = input.as_slice();
         for _ in 0..120 {
             match random.below(17) {
@@ -115,7 +115,7 @@ fn one_ending<S: Subject>(subject: &S) {
     for script in subject.scripts() {
         for seed in 0..24 {
             let mut random = Random::new(seed);
-            let mut run = Run::new(subject, seed, seed % 8);
+            let mut run = Run::new(subject, seed, seed % (LATE + 1));
             run.feed(run.now(), &script[..random.below(script.len() + 1)]);
             if random.one_in(2) {
                 run.settle();
@@ -136,9 +136,9 @@ fn one_ending<S: Subject>(subject: &S) {
 /// Checks laws 4 and 5 at each deadline of a quiet peer, and at early, late and repeated ticks.
 fn time<S: Subject>(subject: &S) {
     for script in subject.scripts() {
-        for seed in 0..8 {
+        for seed in 0..=LATE {
             let mut random = Random::new(seed);
-            let mut run = Run::new(subject, seed, seed % 8);
+            let mut run = Run::new(subject, seed, seed);
             for piece in script.chunks(script.len() / 4 + 1) {
                 if random.one_in(2) {
                     run.aside(run.now().saturating_add(Duration::from_millis(random.number() % 1000)));
@@ -151,7 +151,7 @@ fn time<S: Subject>(subject: &S) {
                     run.settle();
                 }
                 for _ in 0..3 {
-                    let Some(due) = run.deadline() else { break };
+                    let due = run.deadline().unwrap_or_else(|| run.now().saturating_add(A_LONG_TIME));
                     let early = Duration::from_millis(u64::try_from(random.below(3)).unwrap());
                     let at = Time::new(due.since_start().saturating_sub(early));
                     run.tick(if random.one_in(8) {
@@ -166,6 +166,9 @@ fn time<S: Subject>(subject: &S) {
         }
     }
 }
+
+/// More than the time for an opening handshake of any subject.
+const A_LONG_TIME: Duration = Duration::from_secs(8);
 
 /// Checks law 6 with a caller that never writes, a caller that never polls, and a caller that feeds
 /// against `wants_input`.
@@ -235,7 +238,7 @@ fn calls<S: Subject>(subject: &S) {
     for seed in 0..120_usize {
         let mut random = Random::new(seed.try_into().unwrap());
         let script = &scripts[seed % scripts.len()];
-        let mut run = Run::new(subject, random.number(), random.number() % 8);
+        let mut run = Run::new(subject, random.number(), random.number() % (LATE + 1));
         // One run in three is cut short.
         let len = if random.one_in(3) { random.below(script.len() + 1) } else { script.len() };
         let mut rest = &script[..len];
@@ -246,6 +249,9 @@ fn calls<S: Subject>(subject: &S) {
                 run.aside(run.now().saturating_add(Duration::from_millis(random.number() % 1000)));
             }
             run.feed(run.now(), piece);
+            if rest.is_empty() && random.one_in(4) {
+                run.eof(run.now());
+            }
             run.settle();
             if random.one_in(3) {
                 run.tick(

@@ -30,6 +30,8 @@ enum Then {
     Write(usize),
     Tick,
     Eof,
+    /// The transport ends in the turn of the bytes, before any event is polled.
+    EofUnpolled,
 }
 
 #[derive(Clone, Copy)]
@@ -58,8 +60,14 @@ impl Plan {
             let gap = if random.one_in(10) { 2500 } else { random.below(200) };
             at = at.saturating_add(Duration::from_millis(u64::try_from(gap).unwrap()));
         }
-        if random.one_in(2) {
-            steps.push(Step { at, aside: false, bytes: Vec::new(), then: Then::Eof });
+        match random.below(4) {
+            0 | 1 => steps.push(Step { at, aside: false, bytes: Vec::new(), then: Then::Eof }),
+            2 => {
+                if let Some(last) = steps.last_mut() {
+                    last.then = Then::EofUnpolled;
+                }
+            }
+            _ => {}
         }
         Self { app, steps }
     }
@@ -90,6 +98,7 @@ impl Plan {
             if self.app != 0 {
                 run.tick(step.at);
             }
+            let is_unpolled = matches!(step.then, Then::EofUnpolled);
             let mut rest = step.bytes.as_slice();
             while !rest.is_empty() {
                 let len = match &mut random {
@@ -119,7 +128,7 @@ impl Plan {
                         if random.one_in(8) {
                             run.aside(step.at);
                         }
-                        if random.one_in(2) {
+                        if random.one_in(2) && !is_unpolled {
                             run.settle();
                         }
                     }
@@ -127,13 +136,15 @@ impl Plan {
                 }
                 between(&mut run);
             }
-            run.settle();
-            between(&mut run);
+            if !is_unpolled {
+                run.settle();
+                between(&mut run);
+            }
             match step.then {
                 Then::Nothing => {}
                 Then::Write(most) => run.write(most),
                 Then::Tick => run.tick(step.at),
-                Then::Eof => run.eof(step.at),
+                Then::Eof | Then::EofUnpolled => run.eof(step.at),
             }
             run.settle();
         }

@@ -212,6 +212,8 @@ impl<'a, S: Subject> Run<'a, S> {
                 &format!("after a tick at {:?} the deadline is {deadline:?}", self.now),
             );
         }
+        self.subject.act_late(&mut self.app, &mut self.machine);
+        self.settle();
     }
 
     /// Acts on the machine without an event.

@@ -2,10 +2,11 @@
 
 use super::frames::{HEAD, frame, masked};
 use super::laws::{EventOf, Subject};
-use super::subject::Refusals;
+use super::subject::{LATE, Refusals};
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, OwnedEvent, SendError, Sender};
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::{Keepalive, Machine as _, Time, Wire as _};
+use std::time::Duration;
 
 /// The high-water mark: small, so that the laws about it run quickly.
 const MARK: usize = 4096;
@@ -13,10 +14,15 @@ const MARK: usize = 4096;
 /// The limit of a message: more than the longest message of a script.
 const MESSAGE: usize = 128 * 1024;
 
-fn limits() -> ws::Limits {
+/// Returns limits that all differ, so that a test notices if one stands in for another.
+pub fn limits(outgoing: usize, message: usize) -> ws::Limits {
     let mut limits = ws::Limits::default();
-    limits.outgoing = MARK;
-    limits.message = MESSAGE;
+    (limits.outgoing, limits.message, limits.head) = (outgoing, message, 7 * 1024);
+    limits.handshake = Duration::from_secs(7);
+    limits.stalled = Duration::from_secs(19);
+    limits.keepalive = Some(Keepalive::new(Duration::from_secs(23), Duration::from_secs(11)));
+    limits.close = Duration::from_secs(3);
+    limits.drain = Duration::from_secs(5);
     limits
 }
 
@@ -32,11 +38,20 @@ pub struct WsClient;
 /// so far.
 pub struct Echo {
     random: Option<Random>,
+    /// True for an application that decides about the opening handshake late.
+    is_late: bool,
 }
 
 impl Echo {
     fn new(seed: u64) -> Self {
-        Self { random: (seed != 0).then(|| Random::new(seed)) }
+        Self { random: (seed != 0).then(|| Random::new(seed)), is_late: seed == LATE }
+    }
+
+    /// Accepts the pending opening handshake, or refuses it.
+    fn decide(&mut self, machine: &mut ws::Server, offers_mcp: bool) {
+        let refuses = self.random.as_mut().is_some_and(|random| random.one_in(9));
+        let no = ws::Refusal::new(ws::Status::Forbidden, "no");
+        let _ = if refuses { machine.reject(no) } else { machine.accept(offers_mcp.then_some("mcp")) };
     }
 
     fn answers(&mut self, mut sender: Sender<'_>, event: &OwnedEvent) {
@@ -52,8 +67,8 @@ impl Echo {
     }
 }
 
-/// Returns conversations in frames: every opcode, fragments, characters in pieces, all forms of the
-/// length.
+/// Returns conversations in frames, each with two rounds: every opcode, fragments, characters in pieces, all
+/// forms of the length.
 fn conversation(key: Option<[u8; 4]>) -> Vec<Vec<u8>> {
     let frame = |first, payload: &[u8]| frame(first, key, payload);
     let talk = [
@@ -70,11 +85,11 @@ fn conversation(key: Option<[u8; 4]>) -> Vec<Vec<u8>> {
         frame(0x80, b""),
         frame(0x81, b""),
     ]
-    .concat();
+    .concat()
+    .repeat(2);
     vec![
-        [talk.clone(), frame(0x88, b"\x03\xe8bye"), frame(0x81, b"too late")].concat(),
-        [talk.clone(), talk.clone(), frame(0x88, b"")].concat(),
-        [frame(0x81, &[b'x'; 130]), talk, frame(0x82, &vec![7; 0x1_0001])].concat(),
+        [talk.clone(), frame(0x88, b"\x03\xe8bye"), frame(0x81, b"too late"), frame(0x88, b"")].concat(),
+        [frame(0x81, &[b'x'; 130]), talk.clone(), frame(0x82, &vec![7; 0x1_0001]), talk].concat(),
         [frame(0x89, b""), frame(0x01, b"broken off")].concat(),
         frame(0x88, b"\x03\xee"),
         [frame(0x81, b"fine"), frame(0x01, b"\xff")].concat(),
@@ -92,7 +107,7 @@ impl Subject for WsServer {
     }
 
     fn make(&self, now: Time) -> ws::Server {
-        ws::Server::new(limits(), now)
+        ws::Server::new(limits(MARK, MESSAGE), now)
     }
 
     fn app(&self, seed: u64) -> Echo {
@@ -100,13 +115,20 @@ impl Subject for WsServer {
     }
 
     fn react(&self, app: &mut Echo, machine: &mut ws::Server, event: &OwnedEvent) {
-        if let OwnedEvent::Upgrade(upgrade) = event {
-            let refuses = app.random.as_mut().is_some_and(|random| random.one_in(9));
-            let no = ws::Refusal::new(ws::Status::Forbidden, "no");
-            let chosen = upgrade.request().offers("mcp").then_some("mcp");
-            let _ = if refuses { machine.reject(no) } else { machine.accept(chosen) };
+        match event {
+            OwnedEvent::Upgrade(upgrade) if !app.is_late => {
+                app.decide(machine, upgrade.request().offers("mcp"))
+            }
+            _ => {}
         }
         app.answers(machine.sender(), event);
+    }
+
+    fn act_late(&self, app: &mut Echo, machine: &mut ws::Server) {
+        if app.is_late {
+            // Without a pending opening handshake the decision is refused.
+            app.decide(machine, false);
+        }
     }
 
     fn copied(event: &OwnedEvent) -> Option<OwnedEvent> {
@@ -182,7 +204,8 @@ impl Subject for WsClient {
     }
 
     fn make(&self, now: Time) -> ws::Client {
-        ws::Client::new(ws::ClientRequest::new("127.0.0.1:1"), Random::new(7), limits(), now).unwrap()
+        ws::Client::new(ws::ClientRequest::new("127.0.0.1:1"), Random::new(7), limits(MARK, MESSAGE), now)
+            .unwrap()
     }
 
     fn app(&self, seed: u64) -> Echo {

@@ -27,18 +27,22 @@ pub trait Subject {
     fn make(&self, now: Time) -> Self::Machine;
 
     /// Makes an application. Different seeds make different behavior; equal seeds make equal behavior.
+    /// The seeds are below [`LATE`], or [`LATE`] for an application that also decides late.
     fn app(&self, seed: u64) -> Self::App;
 
     /// Passes an event to the application, which can act on the machine. The application uses
     /// nothing but the events.
     fn react(&self, app: &mut Self::App, machine: &mut Self::Machine, event: &EventOf<Self>);
 
+    /// Lets the application with the seed [`LATE`] take a decision that it has put off. Called after each tick.
+    fn act_late(&self, _app: &mut Self::App, _machine: &mut Self::Machine) {}
+
     /// Returns true if this is the last event.
     fn is_closed(event: &EventOf<Self>) -> bool;
 
-    /// Returns scripts of valid input from the first byte on, each of a few kilobytes at most.
-    /// Together they have every message that the machine reads. The laws change bytes in them to
-    /// make invalid input.
+    /// Returns scripts of valid input from the first byte on, each of a few kilobytes at most. Together they
+    /// have every message that the machine reads, and each has two rounds of its messages, since a machine
+    /// can keep state from the first. The laws change bytes in them to make invalid input.
     fn scripts(&self) -> Vec<Vec<u8>>;
 
     /// Returns the input that opens the connection, up to the first [`message`](Subject::message).
@@ -95,6 +99,10 @@ pub trait Subject {
         false
     }
 }
+
+/// The seed of an application that takes its decisions at a tick after the event, when other timeouts of the
+/// connection are over. The effect of a cut can depend on such an application, so law 2 leaves it out.
+pub const LATE: u64 = 8;
 
 /// The event of the machine of a subject.
 pub type EventOf<S> = <<S as Subject>::Machine as Machine>::Event;
