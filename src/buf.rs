@@ -438,4 +438,23 @@ mod tests {
         assert_eq!(tx.written(), end);
         assert!(tx.pending().is_empty() && !tx.is_full());
     }
+
+    #[test]
+    fn tx_mark_counts_from_the_unwritten_bytes() {
+        const MARK: usize = 3 * CHUNK;
+        let mut tx = Tx::new(MARK);
+        let fill = |tx: &mut Tx, len: usize| {
+            let missing = len - tx.pending().len();
+            tx.buffer().extend(core::iter::repeat_n(7, missing));
+        };
+        // Few bytes, enough for the buffer to move the rest, all bytes; each twice.
+        for sent in [1, 1, 2 * CHUNK, 2 * CHUNK, usize::MAX, usize::MAX, 1] {
+            fill(&mut tx, MARK);
+            tx.sent(sent);
+            fill(&mut tx, MARK - 1);
+            assert!(!tx.is_full(), "after {sent}");
+            fill(&mut tx, MARK);
+            assert!(tx.is_full(), "after {sent}");
+        }
+    }
 }

@@ -269,6 +269,25 @@ fn pongs_beyond_sixteen_shrink_to_the_latest() {
 }
 
 #[test]
+fn released_pong_counts_in_the_next_flood() {
+    let flood = |first: u32| (first..first + PONGS + 1).flat_map(|n| masked(0x89, &n.to_be_bytes()));
+    let pongs = |numbers: std::ops::Range<u32>| numbers.flat_map(|n| plain(0x8a, &n.to_be_bytes()));
+    let mut server = server(ws::Limits::default());
+    let mut answered = |pings: Vec<u8>| {
+        server.sent(server.outgoing().len());
+        server.feed(Time::ZERO, &pings);
+        while server.poll_event().is_some() {}
+        server.outgoing().to_vec()
+    };
+    assert!(answered(flood(0).collect()).into_iter().eq(pongs(0..PONGS)));
+    // The pong that waited is the first of the next sixteen.
+    let second = answered(flood(100).collect());
+    assert!(second.into_iter().eq(pongs(PONGS..PONGS + 1).chain(pongs(100..100 + PONGS - 1))));
+    let third = answered(flood(200).collect());
+    assert!(third.into_iter().eq(pongs(100 + PONGS..101 + PONGS).chain(pongs(200..200 + PONGS - 1))));
+}
+
+#[test]
 fn ping_flood_without_reading_uses_bounded_memory() {
     let mut server = server(ws::Limits::default());
     let cost = cost::of(|| {
@@ -408,10 +427,23 @@ fn message_above_the_limit_is_refused() {
             }
         }
     }
-    // Each message has the whole limit.
-    let (found, _) =
-        feed!(server(limited(10)), bytes(&[&masked(0x82, &[1; 10]), &masked(0x82, &[1; 10])]).chunks(5));
-    assert_eq!(found.events.len(), 2);
+}
+
+#[test]
+fn each_message_has_the_whole_limit() {
+    let whole = masked(0x82, &[1; 10]);
+    let in_parts = [masked(0x02, &[1; 6]), masked(0x80, &[1; 4])].concat();
+    for (name, message) in [("whole", whole), ("in parts", in_parts)] {
+        for piece in [usize::MAX, 5, 1] {
+            let messages = message.repeat(3);
+            let (found, _) = feed!(server(limited(10)), messages.chunks(piece.min(messages.len())));
+            assert_eq!(
+                found.events,
+                vec![OwnedEvent::Binary(vec![1; 10]); 3],
+                "{name}, in pieces of {piece}"
+            );
+        }
+    }
 }
 
 #[test]
