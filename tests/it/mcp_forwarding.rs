@@ -270,6 +270,21 @@ fn unforwarded_methods_are_answered_at_once() {
     }
 }
 
+#[test]
+fn change_after_forwarded_list_is_announced() {
+    let mut bench = forwarding(Forward::All);
+    let change = |bench: &mut Bench, tool: &'static str| {
+        bench.server.tools_mut().add(tool);
+        bench.server.tools_list_changed(&mut bench.out)
+    };
+    for (first, second, id) in [("a", "b", "5"), ("c", "d", "6")] {
+        assert_eq!(change(&mut bench, first), Ok(true), "{first}");
+        assert_eq!(change(&mut bench, second), Ok(false), "{second}: one notification until the list");
+        bench.ask(id, "tools/list");
+        assert_eq!(bench.events(), ["request tools/list"]);
+    }
+}
+
 /// The tools of another server, and the names of those that are answered at once.
 struct Ending;
 

@@ -95,3 +95,27 @@ impl Numbers {
         self.latest
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ide_mcp::Time;
+    use ide_mcp::ide::{Host, HostConfig, Policy, ServerConfig, ToolSet};
+    use ide_mcp::mcp::Implementation;
+
+    #[test]
+    fn ended_edit_and_call_are_forgotten() {
+        let policy = Policy::without_authentication(1);
+        let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+        let agent = AgentId::from(Host::new(HostConfig::new(config)).connect(Time::ZERO));
+        let mut numbers = Numbers::default();
+        for (call, number) in [(7, 1), (8, 2)] {
+            let id = agent.call(call);
+            assert_eq!(numbers.expect_edit(id), number);
+            assert_eq!(numbers.open(id, CallKind::Tool), number, "a call has the number of its edit");
+            assert_eq!((numbers.end_of(id), numbers.end_of(id)), (Some(number), None));
+            assert_eq!((numbers.end_edit(id), numbers.end_edit(id)), (Some(number), None));
+        }
+        assert!(numbers.open.is_empty() && numbers.numbers.is_empty() && numbers.edits.is_empty());
+    }
+}

@@ -95,9 +95,13 @@ fn write_continues_until_empty_or_ended() {
 
 #[test]
 fn failed_write_first_reads_arrived_input() {
-    let script = Script::reads(&[Ok(30), Ok(12), Err(ErrorKind::ConnectionReset)])
-        .writes(&[Err(ErrorKind::BrokenPipe)]);
+    // The first read finds nothing, and the input arrives before the write.
+    let script =
+        Script::reads(&[Err(ErrorKind::WouldBlock), Ok(30), Ok(12), Err(ErrorKind::ConnectionReset)])
+            .writes(&[Err(ErrorKind::BrokenPipe)]);
     let (mut link, mut wire) = (Link::new(script), Tape::new(10));
+    link.read(&mut wire, START, BUDGET);
+    assert_eq!((wire.filled, link.may_read()), (0, false));
     link.write(&mut wire, START, BUDGET);
     assert_eq!((wire.filled, wire.ends), (42, 1));
     assert_eq!(link.error().map(io::Error::kind), Some(ErrorKind::BrokenPipe));
@@ -204,6 +208,20 @@ fn little_traffic_is_trimmed_when_done() {
     link.read(&mut wire, START, BUDGET);
     link.write(&mut wire, START, BUDGET);
     assert_eq!(wire.trims, 1, "2,048 bytes have moved");
+}
+
+#[test]
+fn little_traffic_is_trimmed_after_much() {
+    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(1000); 3])), Tape::new(0));
+    let end_of_period = Time::from_millis(1000);
+    link.read(&mut wire, START, BUDGET);
+    link.write(&mut wire, end_of_period, BUDGET);
+    assert_eq!(wire.trims, 1, "3,000 bytes have moved");
+    link.socket_mut().reads.push_back(Ok(1000));
+    link.ready();
+    link.read(&mut wire, end_of_period, BUDGET);
+    link.write(&mut wire, end_of_period, BUDGET);
+    assert_eq!(wire.trims, 2, "1,000 bytes have moved in the next period");
 }
 
 #[test]

@@ -123,6 +123,18 @@ fn selection_and_folders_are_answered_alone() {
 }
 
 #[test]
+fn diff_is_outside_the_present_folders() {
+    let mut room = Room::new("");
+    room.attach();
+    for (folders, expected) in [("", false), (r#""/v""#, true), (r#""/v","/w""#, false)] {
+        if !folders.is_empty() {
+            room.quiet(&format!(r#"{{"cmd":"folders","folders":[{folders}]}}"#));
+        }
+        assert_eq!(diff(&mut room, "x")["outside"], json!(expected), "[{folders}]");
+    }
+}
+
+#[test]
 fn call_has_the_path_of_its_file() {
     let rows = [
         (Some("file:///w/a b"), json!("/w/a b")),

@@ -135,6 +135,10 @@ fn command_for_nobody_is_refused() {
     }
     let mut room = Room::new("");
     room.attach();
+    room.cut(0);
+    assert_eq!(room.refused(r#"{"cmd":"mention","path":"/w/a","conn":1}"#), "`conn` 1 is not attached");
+    let mut room = Room::new("");
+    room.attach();
     assert_eq!(room.refused(r#"{"cmd":"allow","conn":1}"#), "`conn` 1 waits for no consent");
     room.one(r#"{"cmd":"pause"}"#);
     assert!(room.refused(r#"{"cmd":"mention","path":"/w/a"}"#).contains("paused"));
