@@ -202,18 +202,37 @@ fn transport_end_is_reported_after_received_bytes() {
         ),
     ];
     for (name, bytes, expected) in cases {
-        let mut server = server();
-        server.feed(Time::ZERO, &bytes);
-        server.feed_eof(Time::ZERO);
-        assert_eq!(server.deadline(), Some(Time::ZERO), "{name}");
-        let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
-        assert_eq!(events, expected, "{name}");
+        for polls_before_the_end in [false, true] {
+            let (mut server, mut events) = (server(), Vec::new());
+            server.feed(Time::ZERO, &bytes);
+            if polls_before_the_end {
+                events.extend(std::iter::from_fn(|| server.poll_event()));
+            }
+            server.feed_eof(Time::ZERO);
+            if events != expected {
+                assert_eq!(server.deadline(), Some(Time::ZERO), "{name}");
+            }
+            events.extend(std::iter::from_fn(|| server.poll_event()));
+            assert_eq!(events, expected, "{name}, {polls_before_the_end}");
+        }
     }
     let mut server = server();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     server.feed_eof(Time::ZERO);
     assert_eq!(server.poll_event(), Some(by_us(false)));
     assert!(server.is_done(), "nothing can be written any more");
+}
+
+#[test]
+fn time_out_goes_away_with_the_reason() {
+    let mut pair = pair(&ws::Limits::default());
+    pair.server.time_out("no answer");
+    pair.client.time_out("no answer");
+    let farewell = [&[0x03, 0xe9][..], b"no answer"].concat();
+    assert_eq!(pair.server.outgoing(), plain(0x88, &farewell));
+    assert_eq!(frames::read(pair.client.outgoing())[0].payload, farewell);
+    let timed_out = Some(OwnedEvent::Closed(Closed::TimedOut));
+    assert_eq!((pair.server.poll_event(), pair.client.poll_event()), (timed_out.clone(), timed_out));
 }
 
 #[test]

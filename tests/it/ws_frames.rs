@@ -241,6 +241,15 @@ fn a_client_takes_no_masked_frame() {
 const PONGS: u32 = 16;
 
 #[test]
+fn ping_above_125_bytes_is_refused() {
+    let mut server = server(ws::Limits::default());
+    for (len, result) in [(126, Err(SendError::TooLong)), (200, Err(SendError::TooLong)), (125, Ok(()))] {
+        assert_eq!(server.sender().ping(&vec![7; len]), result, "{len}");
+    }
+    assert_eq!(server.outgoing(), plain(0x89, &[7; 125]));
+}
+
+#[test]
 fn pongs_beyond_sixteen_shrink_to_the_latest() {
     // Cases 2.10 and 2.11 of the Autobahn test suite send ten pings.
     for sent in [1, 3, 10, PONGS, PONGS + 1, PONGS + 5] {

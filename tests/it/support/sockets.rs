@@ -90,6 +90,7 @@ fn conversation(key: Option<[u8; 4]>) -> Vec<Vec<u8>> {
     vec![
         [talk.clone(), frame(0x88, b"\x03\xe8bye"), frame(0x81, b"too late"), frame(0x88, b"")].concat(),
         [frame(0x81, &[b'x'; 130]), talk.clone(), frame(0x82, &vec![7; 0x1_0001]), talk].concat(),
+        [frame(0x81, b"fine"), frame(0x88, b"")].concat(),
         [frame(0x89, b""), frame(0x01, b"broken off")].concat(),
         frame(0x88, b"\x03\xee"),
         [frame(0x81, b"fine"), frame(0x01, b"\xff")].concat(),
