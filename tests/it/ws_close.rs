@@ -456,8 +456,13 @@ fn unwanted_bytes_end_the_connection() {
     server.feed(Time::ZERO, b"x");
     assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
     assert_eq!(frames::read(server.outgoing())[0].payload[..2], 1011_u16.to_be_bytes());
-    let mut server = server_fed_too_much_at_once();
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
+    let mut too_much = server_fed_too_much_at_once();
+    assert_eq!(too_much.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
+    // Bytes behind the end of the transport change nothing.
+    let mut ended = self::server();
+    ended.feed_eof(Time::ZERO);
+    ended.filled(Time::ZERO, usize::MAX);
+    assert_eq!(ended.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)));
 }
 
 fn server_fed_too_much_at_once() -> ws::Server {
