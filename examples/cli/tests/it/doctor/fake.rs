@@ -34,22 +34,22 @@ pub(crate) enum Behaves {
 
 /// Listens on 127.0.0.1 as long as the tests run, and returns the port.
 pub(crate) fn fake(behaves: Behaves) -> u16 {
-    fake_on("127.0.0.1", behaves)
+    fake_at("127.0.0.1:0", behaves)
 }
 
-/// Listens on this address as long as the tests run, and returns the port.
-pub(crate) fn fake_on(address: &str, behaves: Behaves) -> u16 {
+/// Listens on this address and port as long as the tests run, and returns the port.
+pub(crate) fn fake_at(address: &str, behaves: Behaves) -> u16 {
     listen(address, behaves, Arc::default())
 }
 
 /// Listens on 127.0.0.1, and returns the port and the number of connections.
 pub(crate) fn counted(behaves: Behaves) -> (u16, Arc<AtomicUsize>) {
     let count = Arc::default();
-    (listen("127.0.0.1", behaves, Arc::clone(&count)), count)
+    (listen("127.0.0.1:0", behaves, Arc::clone(&count)), count)
 }
 
 fn listen(address: &str, behaves: Behaves, count: Arc<AtomicUsize>) -> u16 {
-    let listener = TcpListener::bind((address, 0)).unwrap();
+    let listener = TcpListener::bind(address).unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         let mut held = Vec::new();

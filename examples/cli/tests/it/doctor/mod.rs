@@ -46,8 +46,10 @@ fn every_broken_setup_has_its_findings() {
 fn host_override_is_probed() {
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
     let mut setup = Setup::new();
-    let lock = setup.lock();
-    setup.publish(fake::fake_on("127.0.0.2", Behaves::Well), &lock);
+    // No other test can listen on this port of 127.0.0.1.
+    let port = setup.place.closed_port();
+    fake::fake_at(&format!("127.0.0.2:{port}"), Behaves::Well);
+    setup.publish(port, &setup.lock());
     assert_eq!(setup.found(&[]), (ids(&["port-refuses"]), Some(1)));
     setup.set("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2");
     assert_eq!(setup.found(&[]), (ids(&["host-override-loopback"]), Some(0)));
