@@ -147,9 +147,9 @@ def stopped_sidecar_leaves_no_descriptor(room):
     room.start()
     counts = []
     for _ in range(3):
-        agent = room.play({"sleep": 300})
+        agent = room.play({"sleep": 20000})
         room.shows(room.keys.ATTACHED)
-        agent.done()
+        agent.process.kill()
         room.type(*room.keys.STOP)
         room.no_lock()
         time.sleep(0.5)

@@ -15,7 +15,7 @@ def attaches_and_leaves(room):
     room.start()
     if json.loads(room.lock().read_text())["pid"] != room.pid():
         raise Failure("the lock file names another process")
-    agent = room.play({"sleep": 500})
+    agent = room.play({"sleep": 2000})
     room.shows(room.keys.ATTACHED)
     agent.done()
     room.shows(room.keys.DETACHED)
@@ -150,7 +150,8 @@ def withdrawn_proposal_does_not_wait(room):
 
 def proposal_takes_no_typed_keys(room):
     room.start()
-    room.type(*room.keys.BEGIN_INSERTING)
+    room.type(*room.keys.BEGIN_INSERTING, "typing")
+    room.shows("typing")
     agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
     for _ in range(20):
         room.type("x")
@@ -344,7 +345,7 @@ def sidecar_is_stopped_and_started(room):
         time.sleep(0.5)
         room.type(*room.keys.START)
         room.lock()
-        agent = room.play({"sleep": 300})
+        agent = room.play({"sleep": 2000})
         room.shows(room.keys.ATTACHED)
         agent.done()
 
