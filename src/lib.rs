@@ -9,9 +9,10 @@
 //! // examples/minimal_server.rs
 //! use ide_mcp_blocking::ide::{Diagnostics, HostEvent, Tool, ToolCall};
 //! use ide_mcp_blocking::{EditorOptions, Server};
-//!
+//! // …
 //! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
 //! let mut server = Server::start(EditorOptions::new("minimal", "1.0").folder(".").tools(tools))?;
+//! // …
 //! while !server.is_over() {
 //!     let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
 //!     let host = server.host_mut();
@@ -29,11 +30,13 @@
 //! // examples/agent.rs
 //! use ide_mcp_blocking::ide::{GetDiagnostics, display_safe};
 //! use ide_mcp_blocking::{Agent, AgentOptions};
-//!
+//! // …
 //! let mut agent = Agent::attach(AgentOptions::new("example-agent", "1.0"))?;
+//! // …
 //! for tool in agent.list_tools()? {
 //!     println!("{}: {}", display_safe(&tool.name), display_safe(&tool.description));
 //! }
+//! // …
 //! agent.detach();
 //! ```
 //!

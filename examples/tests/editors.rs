@@ -175,6 +175,19 @@ fn thread_handle() {
     ends(&place, editor);
 }
 
+/// Without a terminal the loop fails at its start; `setsid` takes away the terminal of the test.
+#[test]
+fn thread_handle_without_terminal_ends_its_server() {
+    let place = Place::new("no-terminal");
+    let program = place.command("thread_handle", &[]);
+    let mut setsid = Command::new("setsid");
+    setsid.args(["--wait".as_ref(), program.get_program()]).current_dir(place.project());
+    setsid.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let (status, problem) = Process::spawn("thread_handle", &mut setsid).end();
+    assert_eq!(status, Some(1), "{problem}");
+    assert!(place.in_lock_dir().is_empty());
+}
+
 #[test]
 fn smol_loop() {
     attached_and_answered("smol_loop");

@@ -4,21 +4,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The greatest number of lines of code of an example, where a goal exists.
-const GOALS: [(&str, usize); 6] = [
+const BOUNDS: [(&str, usize); 7] = [
     ("examples/minimal_server.rs", 25),
     ("examples/agent.rs", 25),
-    ("examples/thread_handle.rs", 38),
+    // These two are bounds against growth: both examples miss their goal of 25. See "Missed goals" in ARCHITECTURE.md.
+    ("examples/thread_handle.rs", 47),
+    ("examples/recipes/winit_recipe.rs", 51),
     ("examples/recipes/tokio_recipe.rs", 20),
     ("examples/recipes/polling_recipe.rs", 20),
     ("examples/recipes/glib_recipe.rs", 60),
 ];
 
+/// The mark of the lines of an example that a page leaves out.
+const GAP: &str = "// …";
+
 /// The pages with code of the examples.
 const PAGES: [&str; 3] = ["README.md", "docs/embedding.md", "src/lib.rs"];
 
 #[test]
-fn examples_keep_their_line_goals() {
-    for (example, most) in GOALS {
+fn examples_keep_their_line_bounds() {
+    for (example, most) in BOUNDS {
         let lines = code(example).len();
         assert!(lines <= most, "{example}: {lines} lines, at most {most}");
     }
@@ -41,7 +46,7 @@ fn tables_have_numbers_of_lines() {
 }
 
 /// Checks that each block of code that names an example in its first line consists of lines of that example,
-/// in their order.
+/// in their order, and that [`GAP`] stands for the lines between them that the block leaves out.
 #[test]
 fn code_of_the_pages_is_code_of_examples() {
     let mut seen = 0;
@@ -51,15 +56,43 @@ fn code_of_the_pages_is_code_of_examples() {
             let block = block.split("```").next().unwrap();
             let example = block.lines().next().and_then(|line| line.strip_prefix("// ")).unwrap_or_default();
             assert!(example.starts_with("examples/"), "{page}: a block names its example first: {block}");
-            let example_code = code(example);
-            let mut rest = example_code.iter();
-            for line in block.lines().skip(1).map(str::trim).filter(|line| is_code(line)) {
-                assert!(rest.any(|of_example| of_example == line), "{page}: {example} has no line\n{line}");
-            }
+            let quoted: Vec<&str> = block.lines().skip(1).collect();
+            assert_eq!(quotes(&quoted, &code(example)), Ok(()), "{page}: {example}");
             seen += 1;
         }
     }
     assert!(seen >= 7, "{seen} blocks");
+}
+
+#[test]
+fn quotes_mark_their_gaps() {
+    let code = ["a", "b", "c", "b", "d"].map(String::from);
+    let rows: [(&str, &[&str], Result<(), &str>); 8] = [
+        ("the beginning", &["a", "b"], Ok(())),
+        ("the end", &["b", "d"], Ok(())),
+        ("blank lines and comments", &["b", "", "// why", "  c"], Ok(())),
+        ("a gap", &["a", "// …", "d"], Ok(())),
+        ("a gap without its mark", &["a", "c"], Err("a\nc")),
+        ("a gap of no line", &["a", "// …", "b", "c", "b", "d"], Ok(())),
+        ("another order", &["c", "// …", "a"], Err("a")),
+        ("a line of no example", &["a", "e"], Err("a\ne")),
+    ];
+    for (name, quoted, expected) in rows {
+        assert_eq!(quotes(quoted, &code), expected.map_err(String::from), "{name}");
+    }
+}
+
+/// Compares the parts of a quote with contiguous lines of code. Returns the first part that is not found.
+fn quotes(quoted: &[&str], code: &[String]) -> Result<(), String> {
+    let mut rest = code;
+    for part in quoted.split(|line| line.trim() == GAP) {
+        let part: Vec<&str> = part.iter().map(|line| line.trim()).filter(|line| is_code(line)).collect();
+        let Some(at) = rest.windows(part.len().max(1)).position(|lines| lines == part) else {
+            return Err(part.join("\n"));
+        };
+        rest = &rest[at + part.len()..];
+    }
+    Ok(())
 }
 
 /// Returns the lines of code, without indentation: no comments, no blank lines, and none of the attributes
