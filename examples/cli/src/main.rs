@@ -70,7 +70,7 @@ commands:
   plugin       install the plugin for Neovim, Vim or Emacs
   completions  print the completions of these commands for a shell
   help NAME    print the help of a command, or a page: headless, scripts,
-               search, models
+               search, models, findings, records, protocol
 
   -h, --help     print this help
   -V, --version  print the version
@@ -165,7 +165,8 @@ fn no_command(name: &OsStr, pages: &[Topic]) -> String {
     let commands: Vec<&str> = PROGRAM.help().commands().collect();
     if let Some(name) = commands.iter().find(|known| name == **known) {
         return format!(
-            "this program is built without {name}: `cargo install ide-mcp-cli` builds all commands"
+            "this program is built without {name}: `cargo install --path examples/cli` in a checkout builds all \
+             commands"
         );
     }
     let known = commands.into_iter().chain(pages.iter().map(|page| page.name));

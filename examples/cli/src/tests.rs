@@ -12,6 +12,9 @@ use std::ffi::OsStr;
 const MAX_LINES: usize = 40;
 const MAX_COLUMNS: usize = 80;
 
+/// The pages that are links to pages of the repository.
+const PAGES_OF_THE_REPOSITORY: &[&str] = &["findings", "records", "protocol"];
+
 /// The sources of the command lines, by the names of the commands.
 const SOURCES: &[(&str, &str)] = &[
     ("ide-mcp", include_str!("main.rs")),
@@ -58,6 +61,8 @@ fn faults_of_style_are_found() {
             "examples:",
         ),
         ("no page", good.replace("\n`ide-mcp help some` has", "\nhas"), "last line"),
+        ("a page that no package has", good.replace("Do.", "Do docs/tap.md."), "last line"),
+        ("no page of this name", good.replace("help some` has", "help sum` has"), "there is no command"),
     ];
     for (name, text, expected) in rows {
         let faults = faults("some", &text);
@@ -71,6 +76,10 @@ fn pages_fit_a_terminal() {
     for topic in TOPICS {
         assert!(topic.text.starts_with("# "), "{}", topic.name);
         assert!(help.contains(topic.name), "the help names {}", topic.name);
+        // A page of the repository has tables.
+        if PAGES_OF_THE_REPOSITORY.contains(&topic.name) {
+            continue;
+        }
         let wide: Vec<&str> = topic.text.lines().filter(|line| columns(line) > MAX_COLUMNS).collect();
         assert!(wide.is_empty(), "{}: {wide:?}", topic.name);
     }
@@ -168,8 +177,14 @@ fn faults(name: &str, help: &str) -> Vec<String> {
             faults.push(format!("no {section:?} at its place"));
         }
     }
-    if !(last.contains("`ide-mcp help") || last.contains("docs/")) {
-        faults.push(format!("the last line names no page: {last}"));
+    // An installed program has no other pages.
+    let pages: Vec<&str> =
+        last.split("`ide-mcp help").skip(1).map(|behind| behind.split('`').next().unwrap().trim()).collect();
+    if pages.is_empty() || help.contains("docs/") {
+        faults.push(format!("the last line names no page of the program: {last}"));
+    }
+    for page in pages.into_iter().filter(|page| !matches!(*page, "" | "COMMAND" | "some")) {
+        faults.extend(parse(Parser::from_args(["help", page])).err().map(|error| error.to_string()));
     }
     faults
 }

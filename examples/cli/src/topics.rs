@@ -17,4 +17,11 @@ pub(crate) const TOPICS: &[Topic] = &[
     Topic { name: "search", text: include_str!("../docs/search.md") },
     #[cfg(any(feature = "bridge", feature = "editor", feature = "mcp-config"))]
     Topic { name: "models", text: include_str!("../docs/models.md") },
+    // Links to pages of the repository, so that the package has the pages.
+    #[cfg(feature = "doctor")]
+    Topic { name: "findings", text: include_str!("../docs/findings.md") },
+    #[cfg(any(feature = "replay", feature = "tap"))]
+    Topic { name: "records", text: include_str!("../docs/records.md") },
+    #[cfg(any(feature = "plugin", feature = "sidecar"))]
+    Topic { name: "protocol", text: include_str!("../docs/protocol.md") },
 ];

@@ -34,7 +34,7 @@ examples:
 
 exit status: 0 without a problem or a warning; 1 with one; 2 if something could
 not be inspected, or the command line is wrong
-docs/doctor.md has all findings, the members of the JSON, and the details.";
+`ide-mcp help findings` has all findings, and the members of the JSON.";
 
 #[derive(Debug, Default)]
 pub(crate) struct Options {

@@ -26,7 +26,7 @@ examples:
 
 exit status: 0; 1 if the directory cannot be written, or is not that of an
 earlier version of the plugin; 2 if the command line is wrong
-docs/sidecar.md has the protocol, for editors without a plugin.";
+`ide-mcp help protocol` is for editors without a plugin.";
 
 #[derive(Debug)]
 pub(crate) struct Options {

@@ -38,7 +38,7 @@ examples:
   ide-mcp agent --script session.script
 
 exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong
-docs/tap.md has the rest.";
+`ide-mcp help records` has the rest.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {

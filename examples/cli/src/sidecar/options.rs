@@ -21,7 +21,7 @@ examples:
 
 exit status: 0; 1 if standard output cannot be written; 2 if the configuration
 or the command line is wrong, or if the sidecar cannot listen
-docs/sidecar.md has the configuration, the commands and the events.";
+`ide-mcp help protocol` has the configuration, the commands and the events.";
 
 /// The command line has no values.
 #[derive(Debug)]

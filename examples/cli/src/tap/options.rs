@@ -37,8 +37,9 @@ examples:
   ide-mcp tap --out session.jsonl --only agent --only request
   ide-mcp replay session.jsonl
 
-exit status: 0; 1 if the record is incomplete; 2 if the tap could not begin
-docs/tap.md has the rest.";
+exit status: 0; 1 if the record is incomplete; 2 if the tap cannot begin, or the
+command line is wrong
+`ide-mcp help records` has the rest.";
 
 /// The default of `--max-bytes`, which the help also contains.
 const MAX_BYTES: u64 = 256 << 20;
