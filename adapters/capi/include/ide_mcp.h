@@ -142,7 +142,7 @@ const char *idemcp_json(idemcp *ed, size_t *len);
 int idemcp_accept(idemcp *ed, int64_t call, const char *contents, size_t len);
 int idemcp_reject(idemcp *ed, int64_t call);
 
-/* Answers a call with JSON as VS Code has it, or a prompt or a resource. NULL is "OK". */
+/* Answers a call with JSON as VS Code has it (NULL is "OK"), or a prompt or a resource, which need JSON. */
 int idemcp_respond(idemcp *ed, int64_t call, const char *json, size_t len);
 /* Answers a diff, a call, a prompt or a resource with a failure. message is for the model. */
 int idemcp_fail(idemcp *ed, int64_t call, const char *message);

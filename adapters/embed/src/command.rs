@@ -50,7 +50,7 @@ commands! {
         /// The number of the call.
         call: u64,
         /// For a `call`, the answer as VS Code has it, as JSON or as a text; default `OK`. For a `prompt` and
-        /// a `resource`, the text for the model, or the whole result of MCP as an object.
+        /// a `resource`, which need it, the text for the model, or the whole result of MCP as an object.
         result: Option<Box<RawValue>>,
     }
     /// Answers a call with a failure. A failed `diff` is decided in the terminal of the agent.

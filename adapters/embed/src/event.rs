@@ -205,7 +205,7 @@ events! {
         /// The path of the file.
         path: String,
     }
-    /// From now on agents receive nothing of the editor.
+    /// From now on agents receive no file, no selection and no answer about them. Diffs go on.
     22 "paused" => Paused {}
     /// The pause is over.
     23 "resumed" => Resumed {}

@@ -43,7 +43,7 @@ impl TypedCommand {
         Self(Command::Answer(Answer { call, verdict: Verdict::Reject, contents: None }))
     }
 
-    /// Returns the command `respond`, with the result as JSON.
+    /// Returns the command `respond`, with the result as JSON. Only a `call` has a default for the result.
     ///
     /// # Errors
     /// [`CommandError`] if the result is no JSON.
