@@ -44,13 +44,15 @@
 //!
 //! | your loop | adapter | how |
 //! | --- | --- | --- |
-//! | none: a thread may wait | `ide-mcp-blocking` | `Server::start`, `next_event()` |
+//! | none: a thread can wait | `ide-mcp-blocking` | `Server::start`, `next_event()` |
 //! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plug-in; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; a `Handle` from any thread |
 //! | tokio, smol, async-io, GPUI | `ide-mcp-smol` | `next_event().await` in a task |
 //! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: one descriptor, `dispatch` |
 //! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
+//! | an editor that is not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; plugins for Neovim, Vim and Emacs |
 //! | your own, on mio | `ide-mcp-mio` | `Server` in your `Poll` |
-//! | none of these, or a test | this crate | the state machines |
+//! | one in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
+//! | none of these | `ide-mcp` | the state machines |
 //!
 //! [`guide::embedding`] has each of them with its code.
 //!

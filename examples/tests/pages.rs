@@ -45,6 +45,29 @@ fn tables_have_numbers_of_lines() {
     assert!(seen >= 11, "{seen} rows");
 }
 
+#[test]
+fn both_front_pages_have_one_table_of_loops() {
+    let tables = ["README.md", "src/lib.rs"].map(|page| {
+        let text = read(page);
+        let rows = text.lines().map(|line| line.trim_start_matches("//! "));
+        let table =
+            rows.skip_while(|row| !row.starts_with("| your loop |")).take_while(|row| row.starts_with('|'));
+        table.map(without_links).collect::<Vec<_>>()
+    });
+    let [readme, front_page] = &tables;
+    assert_eq!(readme, front_page);
+    assert!(readme.len() > 10, "the tables were read: {readme:?}");
+}
+
+/// Returns a line with the texts of its links alone. The two pages have different addresses for one target.
+fn without_links(line: &str) -> String {
+    let mut plain = String::new();
+    for (at, part) in line.split("](").enumerate() {
+        plain.push_str(if at == 0 { part } else { part.split_once(')').map_or("", |(_, rest)| rest) });
+    }
+    plain.replace('[', "")
+}
+
 /// Checks that each block of code that names an example in its first line consists of lines of that example,
 /// in their order, and that [`GAP`] stands for the lines between them that the block leaves out.
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::support::source::rust_files;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The folders whose comments are counted, each for itself.
 const FOLDERS: &[&str] = &["src", "adapters", "tests", "fuzz", "examples", "benches"];
@@ -63,6 +63,19 @@ fn comments_keep_the_language() {
     }
 }
 
+/// Checks that the pages have no word of [`KIN`]. Their openings and their words of [`SPEECH`] have no bound.
+#[test]
+fn pages_keep_the_language() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let pages = pages(root);
+    assert!(pages.len() > 20, "the pages were read: {pages:?}");
+    for page in pages {
+        let mut counts = Counts::default();
+        counts.add_all(&as_comment(&fs::read_to_string(&page).unwrap()));
+        assert_eq!(counts.kin, 0, "{}", page.display());
+    }
+}
+
 #[test]
 fn only_prose_is_counted() {
     let rows: &[(&str, &str, Counts)] = &[
@@ -97,6 +110,26 @@ fn only_prose_is_counted() {
         counts.add_all(text);
         assert_eq!(counts, *expected, "{name}");
     }
+}
+
+/// Returns the pages of the repository, without the rules of the language, which name its words.
+fn pages(root: &Path) -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    folders.extend(["docs", "examples/cli", "examples/cli/docs"].map(|folder| root.join(folder)));
+    folders.extend(fs::read_dir(root.join("adapters")).unwrap().map(|entry| entry.unwrap().path()));
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        pages.extend(fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    pages.retain(|page| {
+        page.extension().is_some_and(|kind| kind == "md") && !page.ends_with("CONTRIBUTING.md")
+    });
+    pages
+}
+
+/// Returns a page as a comment. The cells of a table are prose.
+fn as_comment(page: &str) -> String {
+    page.lines().map(|line| format!("/// {}\n", line.trim().trim_matches('|').trim())).collect()
 }
 
 /// Returns the paragraphs of the comments, without examples, tables and headings.

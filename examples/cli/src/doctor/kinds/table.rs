@@ -33,8 +33,7 @@ kinds! {
         "Remove the variable, or open a new terminal in the editor.",
         "unset CLAUDE_CODE_SSE_PORT";
     PORT_VARIABLE_SOUND = "port-variable-sound" Ok:
-        "CLAUDE_CODE_SSE_PORT names an editor with a lock file; agents attach to that one, whatever its folders \
-         are.",
+        "CLAUDE_CODE_SSE_PORT names an editor with a lock file; agents attach to that one, in every folder.",
         "";
     INTEGRATION_OFF = "integration-off" Note:
         "ENABLE_IDE_INTEGRATION has a value that older agents read as no.",
