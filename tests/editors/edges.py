@@ -184,11 +184,17 @@ def folder_follows_the_editor(room):
 
 
 def terminal_has_the_environment(room):
+    """Two variables of another editor are not inherited by the terminal."""
+    stale = {"FORCE_CODE_TERMINAL": "1", "OPENCODE_EDITOR_SSE_PORT": "123"}
+    room.environment.update(stale)
     room.start()
+    for name in stale:
+        del room.environment[name]
     room.type(*room.keys.SELECT_FIRST)
     await_("the agent has the selection", lambda: "𝒳b" in room.run("call", "getLatestSelection", "{}"))
-    room.type(*[key.replace("COMMAND", "echo port $CLAUDE_CODE_SSE_PORT.") for key in room.keys.TERMINAL])
-    room.shows(f"port {room.lock().stem}\\.")
+    command = "echo port $CLAUDE_CODE_SSE_PORT, $FORCE_CODE_TERMINAL, $OPENCODE_EDITOR_SSE_PORT."
+    room.type(*[key.replace("COMMAND", command) for key in room.keys.TERMINAL])
+    room.shows(f"port {room.lock().stem}, , \\.")
     time.sleep(0.5)
     if "a.txt" not in room.run("call", "getLatestSelection", "{}"):
         raise Failure("the terminal is a selection")

@@ -70,7 +70,8 @@ local function lent(text) return text ~= nil and ffi.string(text, length[0]) or 
 -- Returns the current event of a handle.
 local function current(handle, kind)
   local function decode(text) return vim.json.decode(text, { luanil = { object = true, array = true } }) end
-  local event = decode(lent(lib.idemcp_json(handle, length)))
+  local json = lent(lib.idemcp_json(handle, length))
+  local event = decode(json)
   local members = vim.deepcopy(event)
   members.event = nil
   assert(lib['IDEMCP_' .. event.event:upper()] == kind, event.event)
@@ -81,6 +82,7 @@ local function current(handle, kind)
     if type(value) == 'boolean' then value = value and 1 or 0 end
     assert(type(value) ~= 'number' or lib.idemcp_number(handle, name, -1) == value, name)
   end
+  if event.environment then event.environment = vim.json.decode(json).environment end -- with each vim.NIL
   return event
 end
 

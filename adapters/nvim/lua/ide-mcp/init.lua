@@ -60,7 +60,7 @@ local on = {} -- what to do for each event of docs/sidecar.md
 
 function on.listening(event)
   M.port = event.port
-  for name, value in pairs(event.environment) do vim.env[name] = value end
+  for name, value in pairs(event.environment) do vim.fn.setenv(name, value) end
   if M.is_paused then sidecar.send({ cmd = 'pause' }) end
 end
 

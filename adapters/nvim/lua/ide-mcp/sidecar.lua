@@ -30,9 +30,13 @@ function M.start(command, config, on_event, on_death)
   local function on_stdout(_, pieces)
     table.insert(partial, pieces[1])
     for i = 2, #pieces do
-      local event = vim.json.decode(table.concat(partial), { luanil = { object = true, array = true } })
+      local line = table.concat(partial)
+      local event = vim.json.decode(line, { luanil = { object = true, array = true } })
       partial = { pieces[i] }
-      if event.event == 'listening' then lock = event.lock end
+      if event.event == 'listening' then
+        lock = event.lock
+        event.environment = vim.json.decode(line).environment -- with vim.NIL for each variable to remove
+      end
       if event.event == 'error' then problem = event.message end
       local is_done, bug = pcall(on_event, event)
       if not is_done then vim.notify('ide-mcp: ' .. bug, vim.log.levels.ERROR) end
