@@ -24,6 +24,7 @@
 (require 'project)
 (require 'smerge-mode)
 (require 'subr-x)
+(require 'url-util)
 
 (defgroup ide-mcp nil "Coding agents that attach to Emacs." :group 'tools)
 
@@ -305,6 +306,10 @@ A character that JSON does not have becomes a question mark."
   "Return the path of the file of the current buffer on this machine, or nil."
   (and buffer-file-name (not (file-remote-p buffer-file-name)) buffer-file-name))
 
+(defun ide-mcp--uri ()
+  "Return the URI of the file of the current buffer."
+  (concat "file://" (url-hexify-string buffer-file-name (cons ?/ url-unreserved-chars))))
+
 (defun ide-mcp--map-files (function)
   "Return a vector of the non-nil results of FUNCTION in each buffer of a file."
   (vconcat (cl-loop for buffer in (buffer-list)
@@ -362,7 +367,7 @@ PATH is the file among the arguments."
          (if (not .uri)
              (ide-mcp--map-files (lambda () (and (flymake-diagnostics) (ide-mcp--problems))))
            (vector (if buffer
-                       (with-current-buffer buffer (ide-mcp--problems))
+                       (with-current-buffer buffer (ide-mcp--problems .uri))
                      (list :uri .uri :diagnostics [])))))
         ("getOpenEditors" (list :tabs (ide-mcp--map-files #'ide-mcp--tab)))
         ((or "checkDocumentDirty" "saveDocument")
@@ -382,9 +387,10 @@ PATH is the file among the arguments."
                                 ""))
         (_ (error "No function for %s in `ide-mcp-answers'" name))))))
 
-(defun ide-mcp--problems ()
-  "Return the problems of the current buffer."
-  (list :uri (concat "file://" buffer-file-name)
+(defun ide-mcp--problems (&optional uri)
+  "Return the problems of the current buffer.
+The agent that asked for URI receives its own spelling."
+  (list :uri (or uri (ide-mcp--uri))
         :diagnostics (vconcat (mapcar #'ide-mcp--problem (flymake-diagnostics)))))
 
 (defun ide-mcp--problem (diagnostic)
@@ -403,7 +409,7 @@ PATH is the file among the arguments."
 
 (defun ide-mcp--tab ()
   "Return the current buffer as a tab of VS Code."
-  (list :uri (concat "file://" buffer-file-name)
+  (list :uri (ide-mcp--uri)
         :label (file-name-nondirectory buffer-file-name)
         :isDirty (if (buffer-modified-p) t :false)
         :isActive (if (eq (current-buffer) (window-buffer)) t :false)

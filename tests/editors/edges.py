@@ -1,8 +1,10 @@
 """What a plugin does at the edges: odd texts, a sidecar that is slow, dies or stays paused, a folder that changes."""
 
+import json
 import os
 import signal
 import time
+import urllib.parse
 
 from run import Failure, await_, outcome, pushed, texts
 
@@ -198,6 +200,29 @@ def terminal_has_the_environment(room):
     time.sleep(0.5)
     if "a.txt" not in room.run("call", "getLatestSelection", "{}"):
         raise Failure("the terminal is a selection")
+
+
+def names_are_encoded_in_uris(room):
+    name = "a b#1%zz?ü𝒳.txt"
+    room.write(name, "𝒳bc def\n")
+    room.start(name)
+    uri = "file://" + room.path(name)
+
+    def asked(tool, **arguments):
+        return json.loads(room.run("call", tool, json.dumps(arguments)))
+
+    def check(found):
+        """Checks a URI. Neovim writes the digits in lower case."""
+        if found.lower() != f"file://{urllib.parse.quote(room.path(name))}".lower():
+            raise Failure(f"{found} is not the URI of {name}")
+        return found
+
+    check(asked("getOpenEditors")["tabs"][0]["uri"])
+    uri = check(asked("getDiagnostics")[0]["uri"])
+    for spelling in [uri, uri.replace("%C3%BC", "ü").replace("%c3%bc", "ü")]:
+        answer = asked("getDiagnostics", uri=spelling)[0]
+        if answer["uri"] != spelling or not answer["diagnostics"]:
+            raise Failure(f"asked for {spelling}, the answer is {answer}")
 
 
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

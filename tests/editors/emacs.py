@@ -53,6 +53,7 @@ RESOURCE = "emacs://next-error"
 FILL_RESOURCE = run('(compile "echo a.txt:2: found by a test")')
 QUIT = ["<C-x>", "<C-c>"]
 PROBLEM = run("(setq flymake-diagnostic-functions '(lint))", "(flymake-mode)")
+CHANGE_PROBLEMS = PROBLEM
 BEGIN_COMMAND = ["<M-x>"]
 PAUSE = ["<M-x>", "ide-mcp-pause", "<Enter>"]
 RESUME = PAUSE

@@ -38,6 +38,7 @@ PROBLEM = [
     " {{lnum=0, col=4, end_col=6, message='wrong', severity=1, source='lint', code=7}})",
     "<Enter>",
 ]
+CHANGE_PROBLEMS = PROBLEM
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
 YES = ["1", "<Enter>"]
 UNDO = ["<Escape>", "u"]

@@ -66,8 +66,8 @@ class Room:
         command = ["tmux", "-S", str(self.home / "tmux"), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
-    def start(self):
-        command = self.keys.command(ROOT, self.home, "a.txt")
+    def start(self, file="a.txt"):
+        command = self.keys.command(ROOT, self.home, file)
         words = [f"{name}={value}" for name, value in self.environment.items()]
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", "-c", str(self.folder),
                   "env", "-i", *words, *command)

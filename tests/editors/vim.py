@@ -38,6 +38,8 @@ PROBLEM = [
     " [#{bufnr: bufnr(), lnum: 1, col: 5, end_col: 7, text: 'wrong', type: 'E'}]})",
     "<Enter>",
 ]
+MAKE = r":set makeprg=echo\ E:'%':1:5:wrong errorformat=%t:%f:%l:%c:%m | silent make | redraw!"
+CHANGE_PROBLEMS = ["<Escape>", MAKE, "<Enter>"]
 CONSENT = ["<Escape>", ":let g:ide_mcp = #{config: #{consent: v:true}}", "<Enter>"]
 YES = ["y"]
 OWN_TOOL = [

@@ -203,6 +203,13 @@ enddef
 
 const IsFile = (buffer: number): bool => getbufvar(buffer, '&buftype') == ''
 
+# Returns the absolute path of the file of a buffer.
+const Path = (buffer: number): string => fnamemodify(bufname(buffer), ':p')
+
+# Returns the URI of a file: each byte is encoded but slashes and those that RFC 3986 calls unreserved.
+const Uri = (path: string): string => 'file://' .. range(len(path))->mapnew((_, i) => strpart(path, i, 1))
+  ->map((_, byte) => byte =~ '[[:alnum:]/._~-]' ? byte : printf('%%%02X', char2nr(byte)))->join('')
+
 # Returns the number of UTF-16 units in the first bytes of a text.
 def Units(text: string, bytes: number): number
   var chars = strpart(text, 0, bytes)->str2list()
@@ -265,7 +272,7 @@ enddef
 def Diagnostics(call: dict<any>): list<any>
   var [files, texts] = [{}, {}]
   for item in options.problems()
-    const path = fnamemodify(bufname(item.bufnr), ':p')
+    const path = Path(item.bufnr)
     if !has_key(files, path) | [files[path], texts[path]] = [[], Lines(path)] | endif
     const At = (row, column) => ({line: row - 1, character: Units(get(texts[path], row - 1, ''), column - 1)})
     const [first, last] = [max([item.lnum, 1]), max([item.lnum, item.end_lnum, 1])]
@@ -274,7 +281,7 @@ def Diagnostics(call: dict<any>): list<any>
     files[path]->add({message: item.text, severity: severity, source: item.source, range: range})
   endfor
   const asked = has_key(call.arguments, 'uri') ? [[call.arguments.uri, get(files, get(call, 'path', ''), [])]]
-    : items(files)->mapnew((_, file) => ['file://' .. file[0], file[1]])
+    : items(files)->mapnew((_, file) => [Uri(file[0]), file[1]])
   return asked->mapnew((_, file) => ({uri: file[0], diagnostics: file[1]}))
 enddef
 
@@ -319,7 +326,7 @@ const tools: dict<func> = {
   getDiagnostics: Diagnostics,
   getOpenEditors: (_) => ({tabs: getbufinfo({buflisted: 1})
     ->filter((_, info) => info.name != '' && IsFile(info.bufnr))->mapnew((_, info) => ({
-      uri: 'file://' .. info.name, label: fnamemodify(info.name, ':t'), isDirty: info.changed == 1,
+      uri: Uri(info.name), label: fnamemodify(info.name, ':t'), isDirty: info.changed == 1,
       isActive: info.bufnr == bufnr(), languageId: getbufvar(info.bufnr, '&filetype')}))}),
   openFile: OpenFile,
   saveDocument: (call) => OfOpenFile(get(call, 'path', ''), Save),
