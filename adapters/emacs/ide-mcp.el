@@ -74,11 +74,13 @@ The view would otherwise take the keys that the person types.")
   :lighter (:eval (concat " " (string-replace "%" "%%" (ide-mcp--status))))
   (cancel-function-timers #'ide-mcp--send-selection)
   (remove-hook 'find-file-hook #'ide-mcp--send-folders)
+  (advice-remove 'flymake-make-report-fn #'ide-mcp--announcing)
   (ide-mcp--stop)
   (cond ((not ide-mcp-mode))
         ((executable-find (car ide-mcp-command))
          (run-with-idle-timer 0.05 t #'ide-mcp--send-selection)
          (add-hook 'find-file-hook #'ide-mcp--send-folders)
+         (advice-add 'flymake-make-report-fn :filter-return #'ide-mcp--announcing)
          (ide-mcp--start))
         (t (ide-mcp--give-up (format "%s is not installed: cargo install ide-mcp-cli"
                                      (car ide-mcp-command))))))
@@ -386,6 +388,16 @@ PATH is the file among the arguments."
                                   (with-current-buffer next-error-last-buffer (ide-mcp--text))
                                 ""))
         (_ (error "No function for %s in `ide-mcp-answers'" name))))))
+
+(defun ide-mcp--announcing (report)
+  "Return REPORT, a function of Flymake, which then announces the new problems."
+  (let ((buffer (current-buffer)))
+    (lambda (&rest arguments)
+      (apply report arguments)
+      (when (buffer-live-p buffer)
+        (with-current-buffer buffer
+          (when (ide-mcp--file)
+            (ide-mcp-send :cmd "diagnostics_changed" :uris (vector (ide-mcp--uri)))))))))
 
 (defun ide-mcp--problems (&optional uri)
   "Return the problems of the current buffer.

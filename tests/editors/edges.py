@@ -202,6 +202,12 @@ def terminal_has_the_environment(room):
         raise Failure("the terminal is a selection")
 
 
+def announced(watch):
+    """Returns the lists of URIs that the agent received as changed."""
+    lines = [json.loads(line) for line in watch.text().splitlines()]
+    return [line["params"]["uris"] for line in lines if line["event"] == "diagnostics_changed"]
+
+
 def names_are_encoded_in_uris(room):
     name = "a b#1%zz?ü𝒳.txt"
     room.write(name, "𝒳bc def\n")
@@ -218,11 +224,30 @@ def names_are_encoded_in_uris(room):
         return found
 
     check(asked("getOpenEditors")["tabs"][0]["uri"])
+    watch = room.spawn("watch")
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.CHANGE_PROBLEMS)
+    check(await_("the file is announced", lambda: announced(watch))[0][0])
     uri = check(asked("getDiagnostics")[0]["uri"])
     for spelling in [uri, uri.replace("%C3%BC", "ü").replace("%c3%bc", "ü")]:
         answer = asked("getDiagnostics", uri=spelling)[0]
         if answer["uri"] != spelling or not answer["diagnostics"]:
             raise Failure(f"asked for {spelling}, the answer is {answer}")
+
+
+def changed_problems_are_announced(room):
+    """Each change names its file, also if the current window has none."""
+    room.start()
+    watch = room.spawn("watch")
+    room.shows(room.keys.ATTACHED)
+    for count, keys in [(1, room.keys.CHANGE_PROBLEMS), (2, room.keys.CHANGE_PROBLEMS_ELSEWHERE)]:
+        room.type(*keys)
+        await_(f"{count} changes", lambda count=count: len(announced(watch)) >= count)
+    if any(uris != ["file://" + room.path("a.txt")] for uris in announced(watch)):
+        raise Failure(f"other files are announced: {announced(watch)}")
+    problems = json.loads(room.run("call", "getDiagnostics", "{}"))
+    if any(found["uri"] != "file://" + room.path("a.txt") for found in problems):
+        raise Failure(f"other files have problems: {problems}")
 
 
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

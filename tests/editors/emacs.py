@@ -54,6 +54,7 @@ FILL_RESOURCE = run('(compile "echo a.txt:2: found by a test")')
 QUIT = ["<C-x>", "<C-c>"]
 PROBLEM = run("(setq flymake-diagnostic-functions '(lint))", "(flymake-mode)")
 CHANGE_PROBLEMS = PROBLEM
+CHANGE_PROBLEMS_ELSEWHERE = run('(progn (switch-to-buffer "*scratch*") (with-current-buffer "a.txt" (flymake-start)))')
 BEGIN_COMMAND = ["<M-x>"]
 PAUSE = ["<M-x>", "ide-mcp-pause", "<Enter>"]
 RESUME = PAUSE

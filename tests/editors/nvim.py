@@ -39,6 +39,12 @@ PROBLEM = [
     "<Enter>",
 ]
 CHANGE_PROBLEMS = PROBLEM
+CHANGE_PROBLEMS_ELSEWHERE = [
+    "<Escape>",
+    ":lua vim.cmd('new'); for _, buf in ipairs({0, vim.fn.bufnr('a.txt')}) do"
+    " vim.diagnostic.set(vim.api.nvim_create_namespace('t'), buf, {{lnum=0, col=0, message='odd'}}) end",
+    "<Enter>",
+]
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
 YES = ["1", "<Enter>"]
 UNDO = ["<Escape>", "u"]

@@ -40,6 +40,11 @@ PROBLEM = [
 ]
 MAKE = r":set makeprg=echo\ E:'%':1:5:wrong errorformat=%t:%f:%l:%c:%m | silent make | redraw!"
 CHANGE_PROBLEMS = ["<Escape>", MAKE, "<Enter>"]
+CHANGE_PROBLEMS_ELSEWHERE = [
+    "<Escape>",
+    ":new | call setloclist(0, [#{bufnr: bufnr(), lnum: 1, text: 'odd', type: 'E'}]) | cgetexpr []",
+    "<Enter>",
+]
 CONSENT = ["<Escape>", ":let g:ide_mcp = #{config: #{consent: v:true}}", "<Enter>"]
 YES = ["y"]
 OWN_TOOL = [

@@ -12,6 +12,7 @@ var [lock, problem] = ['', ''] # the path of its lock file, which the next proce
 var deaths: list<number> = [] # the times at which processes died
 var [port, is_paused, is_due] = [0, false, false] # `is_due`: the selection will be sent soon
 var agents: dict<string> = {}
+var announced: list<string> = [] # the files with problems, as agents know them
 var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close` closes the view, once there is one
 var waiting: list<dict<any>> = [] # the proposals and agents that wait for the end of typing
 var views: dict<func> = {} # what follows if the buffer of a proposal is written, or ends
@@ -265,7 +266,8 @@ def Problems(): list<dict<any>>
   const fields = {id: 0, title: 0, items: 0}
   var lists = [getqflist(fields)] + getwininfo()->mapnew((_, window) => getloclist(window.winid, fields))
   return lists->sort((x, y) => x.id - y.id)->uniq((x, y) => x.id - y.id)->mapnew((_, list) => list.items
-    ->filter((_, item) => item.valid && item.bufnr > 0 && (item.type != '' || list.title =~ '^:l\?make'))
+    ->filter((_, item) => item.valid && item.bufnr > 0 && bufname(item.bufnr) != ''
+      && (item.type != '' || list.title =~ '^:l\?make'))
     ->map((_, item) => extend(item, {source: list.title})))->flattennew(1)
 enddef
 
@@ -283,6 +285,15 @@ def Diagnostics(call: dict<any>): list<any>
   const asked = has_key(call.arguments, 'uri') ? [[call.arguments.uri, get(files, get(call, 'path', ''), [])]]
     : items(files)->mapnew((_, file) => [Uri(file[0]), file[1]])
   return asked->mapnew((_, file) => ({uri: file[0], diagnostics: file[1]}))
+enddef
+
+# Announces the files with problems, and those that had some before.
+def AnnounceProblems()
+  if running == null_job | return | endif
+  const paths = options.problems()->mapnew((_, item) => Path(item.bufnr))->sort()->uniq()
+  const uris = sort(paths + announced)->uniq()->mapnew((_, path) => Uri(path))
+  announced = paths
+  if !empty(uris) | Send({cmd: 'diagnostics_changed', uris: uris}) | endif
 enddef
 
 # Returns the answer for an open file.
@@ -379,8 +390,8 @@ options = {
 augroup ide_mcp
   autocmd BufEnter,CursorMoved,CursorMovedI,ModeChanged,TextChanged,TextChangedI * SelectionChanged()
   autocmd SafeState,SafeStateAgain * GoOn()
-  autocmd QuickFixCmdPost * Send({cmd: 'diagnostics_changed', uris: ['file://' .. expand('%:p')]})
-  autocmd User ALELintPost,CocDiagnosticChange,lsp_diagnostics_updated doautocmd ide_mcp QuickFixCmdPost
+  autocmd QuickFixCmdPost * AnnounceProblems()
+  autocmd User ALELintPost,CocDiagnosticChange,lsp_diagnostics_updated AnnounceProblems()
   autocmd DirChanged * Send({cmd: 'folders', folders: get(options.config, 'folders', [getcwd(-1)])})
   autocmd BufWriteCmd ide-mcp://* views[expand('<abuf>')](true)
   autocmd BufWipeout ide-mcp://*/proposal/* remove(views, expand('<abuf>'))(false)

@@ -68,6 +68,7 @@ function M.tools.getDiagnostics(arguments, path)
     files[name] = files[name] or { uri = vim.uri_from_fname(name), diagnostics = {} }
     table.insert(files[name].diagnostics, problem(item))
   end
+  files[''] = nil -- buffers without a file
   if not arguments.uri then return vim.tbl_values(files) end
   return { { uri = arguments.uri, diagnostics = (files[path] or {}).diagnostics or {} } }
 end

@@ -194,6 +194,7 @@ function M.setup(options)
   at('VimLeavePre', sidecar.stop)
   at('DirChanged', function() sidecar.send({ cmd = 'folders', folders = config().folders }) end)
   at('DiagnosticChanged', function(event)
+    if vim.api.nvim_buf_get_name(event.buf) == '' then return end
     sidecar.send({ cmd = 'diagnostics_changed', uris = { vim.uri_from_bufnr(event.buf) } })
   end)
   commands.start()
