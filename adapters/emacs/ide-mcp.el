@@ -29,14 +29,17 @@
 (defgroup ide-mcp nil "Coding agents that attach to Emacs." :group 'tools)
 
 (defcustom ide-mcp-command '("ide-mcp" "sidecar")
-  "Command of the sidecar.
-For an agent in a container: \"docker exec -i NAME ide-mcp sidecar\"."
+  "Command of the sidecar, as a list of words.
+For an agent in a container:
+  (\"docker\" \"exec\" \"-i\" \"NAME\" \"ide-mcp\" \"sidecar\")
+with (:pid nil :folders [\"/workspace\"]), the folders of the container, in
+`ide-mcp-config'."
   :type '(repeat string))
 
 (defcustom ide-mcp-config nil
   "Plist of further members of the configuration, from docs/sidecar.md.
-They replace those of the package.  For example, with (:consent t) Emacs
-asks you before an agent attaches."
+They replace those of the package, and a nil value leaves a member out.  For
+example, with (:consent t) Emacs asks you before an agent attaches."
   :type 'plist)
 
 (defcustom ide-mcp-answers nil
@@ -184,9 +187,11 @@ A handler can wait for the person.  Then further texts arrive meanwhile."
 
 (defun ide-mcp-send (&rest members)
   "Send MEMBERS, a plist, as a command of docs/sidecar.md without its nil values.
-A character that JSON does not have becomes a question mark."
+The first value of a name counts.  A character that JSON does not have becomes a
+question mark."
   (let* ((object (cl-loop for (name value) on members by #'cddr
-                          when value append (list name value)))
+                          when (and value (eq value (plist-get members name)))
+                          append (list name value)))
          (line (condition-case nil
                    (json-serialize object)
                  (wrong-type-argument (let ((json-false :false)) (json-encode object)))))
@@ -333,8 +338,9 @@ A character that JSON does not have becomes a question mark."
                                      (mapcar #'project-root projects)))))))
 
 (defun ide-mcp--send-folders ()
-  "Send the open folders."
-  (ide-mcp-send :cmd "folders" :folders (ide-mcp--folders)))
+  "Send the open folders, unless `ide-mcp-config' has others."
+  (unless (plist-member ide-mcp-config :folders)
+    (ide-mcp-send :cmd "folders" :folders (ide-mcp--folders))))
 
 (defun ide-mcp--position (position)
   "Return the line and the column of POSITION, from 0, in UTF-16 units."

@@ -250,4 +250,22 @@ def changed_problems_are_announced(room):
         raise Failure(f"other files have problems: {problems}")
 
 
+def container_has_its_folders_and_process(room):
+    (room.folder / "inner/.git").mkdir(parents=True)
+    room.start()
+    room.restart(*room.keys.CONTAINER)
+
+    def check():
+        lock = json.loads(room.lock().read_text())
+        if (lock["workspaceFolders"], lock["pid"]) != (["/box"], room.sidecar()):
+            raise Failure(f"the lock file has the folders and the process of the editor: {lock}")
+
+    check()
+    room.type(*room.keys.ENTER_FOLDER, *room.keys.INSERT_LINE, *room.keys.SELECT_FIRST)
+    lock = str(room.lock())
+    await_("the agent has the selection",
+           lambda: '"ed' in room.run("--lock", lock, "call", "getLatestSelection", "{}").replace("\\", ""))
+    check()
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

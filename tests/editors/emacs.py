@@ -64,6 +64,7 @@ OPEN_TERMINAL = run("shell")
 TERMINAL = [*OPEN_TERMINAL, "COMMAND", "<Enter>"]
 INVALID_BYTES = ["<M-<>", *run("(insert (string #x3fffff #xd800))")]
 ENTER_FOLDER = run('(find-file "inner/c.txt")')
+CONTAINER = run("(setq ide-mcp-config '(:pid nil :folders [\"/box\"]))")
 CONSENT = run("(setq ide-mcp-config '(:consent t))")
 YES = ["y"]
 UNDO = ["<C-_>"]

@@ -45,6 +45,11 @@ CHANGE_PROBLEMS_ELSEWHERE = [
     " vim.diagnostic.set(vim.api.nvim_create_namespace('t'), buf, {{lnum=0, col=0, message='odd'}}) end",
     "<Enter>",
 ]
+CONTAINER = [
+    "<Escape>",
+    ":lua require('ide-mcp').setup({config = {pid = vim.NIL, folders = {'/box'}}})",
+    "<Enter>",
+]
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
 YES = ["1", "<Enter>"]
 UNDO = ["<Escape>", "u"]

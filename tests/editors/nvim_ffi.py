@@ -28,4 +28,5 @@ ABSENT = {
     "agents_end_with_their_sidecar": NO_PROCESS,
     "waiting_proposal_ends_with_its_sidecar": NO_PROCESS,
     "pause_survives_the_sidecar": NO_PROCESS,
+    "container_has_its_folders_and_process": NO_PROCESS,
 }

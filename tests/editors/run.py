@@ -74,6 +74,12 @@ class Room:
         self.lock()
         self.shows(self.keys.DETACHED)
 
+    def restart(self, *keys):
+        """Types keys that change an option, and starts the sidecar again."""
+        self.type(*keys, *self.keys.STOP)
+        self.no_lock()
+        self.type(*self.keys.START)
+
     def type(self, *keys):
         """Types texts, and keys in angle brackets such as <Enter>."""
         for key in keys:

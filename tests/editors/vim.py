@@ -45,6 +45,7 @@ CHANGE_PROBLEMS_ELSEWHERE = [
     ":new | call setloclist(0, [#{bufnr: bufnr(), lnum: 1, text: 'odd', type: 'E'}]) | cgetexpr []",
     "<Enter>",
 ]
+CONTAINER = ["<Escape>", ":let g:ide_mcp = #{config: #{pid: v:null, folders: ['/box']}}", "<Enter>"]
 CONSENT = ["<Escape>", ":let g:ide_mcp = #{config: #{consent: v:true}}", "<Enter>"]
 YES = ["y"]
 OWN_TOOL = [
