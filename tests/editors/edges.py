@@ -268,4 +268,16 @@ def container_has_its_folders_and_process(room):
     check()
 
 
+def status_has_the_port(room):
+    """The command has words before the program, as for a container."""
+    room.start()
+    room.restart(*room.keys.sidecar("env", "ide-mcp", "sidecar"))
+    port = room.lock().stem
+    room.play({"sleep": 20000})
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.STATUS)
+    for pattern in room.keys.STATUS_SHOWS:
+        room.shows(pattern.replace("PORT", port))
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -1,5 +1,7 @@
 """Emacs: its command, and the keys for what a person does."""
 
+import json
+
 from install import install
 
 PROGRAM = "emacs"
@@ -65,6 +67,15 @@ TERMINAL = [*OPEN_TERMINAL, "COMMAND", "<Enter>"]
 INVALID_BYTES = ["<M-<>", *run("(insert (string #x3fffff #xd800))")]
 ENTER_FOLDER = run('(find-file "inner/c.txt")')
 CONTAINER = run("(setq ide-mcp-config '(:pid nil :folders [\"/box\"]))")
+STATUS = run("ide-mcp-status")
+STATUS_SHOWS = [r"Port PORT: ⧉ ide-mcp-agent"]
+
+
+def sidecar(*words):
+    """Returns the keys that replace the command of the sidecar."""
+    return run(f"(setq ide-mcp-command '({' '.join(map(json.dumps, words))}))")
+
+
 CONSENT = run("(setq ide-mcp-config '(:consent t))")
 YES = ["y"]
 UNDO = ["<C-_>"]

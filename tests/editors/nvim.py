@@ -50,6 +50,15 @@ CONTAINER = [
     ":lua require('ide-mcp').setup({config = {pid = vim.NIL, folders = {'/box'}}})",
     "<Enter>",
 ]
+STATUS = ["<Escape>", ":checkhealth ide-mcp", "<Enter>"]
+STATUS_SHOWS = [r"OK:? ide-mcp \d+\.", r"agents attach at port PORT in .*/project", r"OK:? ⧉ ide-mcp-agent"]
+
+
+def sidecar(*words):
+    """Returns the keys that replace the command of the sidecar."""
+    return ["<Escape>", f":lua require('ide-mcp').setup({{command = {{{str(list(words))[1:-1]}}}}})", "<Enter>"]
+
+
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
 YES = ["1", "<Enter>"]
 UNDO = ["<Escape>", "u"]

@@ -46,6 +46,15 @@ CHANGE_PROBLEMS_ELSEWHERE = [
     "<Enter>",
 ]
 CONTAINER = ["<Escape>", ":let g:ide_mcp = #{config: #{pid: v:null, folders: ['/box']}}", "<Enter>"]
+STATUS = ["<Escape>", ":IdeMcp status", "<Enter>"]
+STATUS_SHOWS = [r"ide-mcp: ⧉ ide-mcp-agent.*, port PORT, .*/project"]
+
+
+def sidecar(*words):
+    """Returns the keys that replace the command of the sidecar."""
+    return ["<Escape>", f":let g:ide_mcp = #{{command: {list(words)}}}", "<Enter>"]
+
+
 CONSENT = ["<Escape>", ":let g:ide_mcp = #{config: #{consent: v:true}}", "<Enter>"]
 YES = ["y"]
 OWN_TOOL = [

@@ -5,12 +5,14 @@ function M.check()
   local health = vim.health or require('health')
   local function report(kind, ...) return (health[kind] or health['report_' .. kind])(...) end -- before Neovim 0.10
   local plugin = require('ide-mcp')
-  local program = plugin.options.command[1]
+  local words = vim.list_slice(plugin.options.command)
   report('start', 'ide-mcp')
-  if vim.fn.executable(program) == 0 then
-    return report('error', program .. ' is not installed', { 'cargo install ide-mcp-cli' })
+  if vim.fn.executable(words[1]) == 0 then
+    return report('error', words[1] .. ' is not installed', { 'See the README of ide-mcp' })
   end
-  report('ok', vim.trim(vim.fn.system({ program, '--version' })))
+  words[#words] = '--version' -- in place of `sidecar`, behind a command such as `docker exec`
+  local answer = vim.trim(vim.fn.system(words))
+  report(vim.v.shell_error == 0 and 'ok' or 'error', answer)
   if plugin.status() == '' then return report('error', 'the sidecar does not run', { ':IdeMcp start' }) end
   report('ok', ('agents attach at port %d in %s'):format(plugin.port, vim.fn.getcwd(-1, -1)))
   if next(plugin.agents) then return report('ok', plugin.status()) end
