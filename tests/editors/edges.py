@@ -280,4 +280,17 @@ def status_has_the_port(room):
         room.shows(pattern.replace("PORT", port))
 
 
+def own_view_decides_and_closes(room):
+    """The view of the test accepts the text `yes`, and leaves a file when it is closed."""
+    room.start()
+    room.restart(*room.keys.OWN_VIEW)
+    room.lock()
+    agent = room.play(room.propose("a.txt", "yes"), outcome("openDiff", texts("FILE_SAVED", "mine")))
+    agent.done()
+    agent = room.play(room.propose("b.txt", "perhaps"), {"sleep": 20000})
+    room.has("shown", "perhaps\n")
+    agent.process.kill()
+    room.has("closed", "b.txt\n")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -69,6 +69,12 @@ ENTER_FOLDER = run('(find-file "inner/c.txt")')
 CONTAINER = run("(setq ide-mcp-config '(:pid nil :folders [\"/box\"]))")
 STATUS = run("ide-mcp-status")
 STATUS_SHOWS = [r"Port PORT: ⧉ ide-mcp-agent"]
+OWN_VIEW = run(
+    "(defun own (p) (let-alist p (if (equal .contents \"yes\") (funcall .accept \"mine\")"
+    " (write-region (concat .contents \"\\n\") nil \"shown\"))"
+    " (lambda () (write-region (concat (file-name-nondirectory .path) \"\\n\") nil \"closed\"))))",
+    "(setq ide-mcp-show-function #'own)",
+)
 
 
 def sidecar(*words):

@@ -52,6 +52,13 @@ CONTAINER = [
 ]
 STATUS = ["<Escape>", ":checkhealth ide-mcp", "<Enter>"]
 STATUS_SHOWS = [r"OK:? ide-mcp \d+\.", r"agents attach at port PORT in .*/project", r"OK:? ⧉ ide-mcp-agent"]
+OWN_VIEW = [
+    "<Escape>",
+    ":lua require('ide-mcp').setup({show = function(p)"
+    " if p.contents == 'yes' then p.accept('mine') else vim.fn.writefile({p.contents}, 'shown') end;"
+    " return function() vim.fn.writefile({vim.fn.fnamemodify(p.path, ':t')}, 'closed') end end})",
+    "<Enter>",
+]
 
 
 def sidecar(*words):

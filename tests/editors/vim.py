@@ -48,6 +48,12 @@ CHANGE_PROBLEMS_ELSEWHERE = [
 CONTAINER = ["<Escape>", ":let g:ide_mcp = #{config: #{pid: v:null, folders: ['/box']}}", "<Enter>"]
 STATUS = ["<Escape>", ":IdeMcp status", "<Enter>"]
 STATUS_SHOWS = [r"ide-mcp: ⧉ ide-mcp-agent.*, port PORT, .*/project"]
+OWN_VIEW = [
+    "<Escape>",
+    ":let g:ide_mcp = #{show: {p -> [p.contents == 'yes' ? p.accept('mine') : writefile([p.contents], 'shown'),"
+    " {-> writefile([fnamemodify(p.path, ':t')], 'closed')}][1]}}",
+    "<Enter>",
+]
 
 
 def sidecar(*words):
