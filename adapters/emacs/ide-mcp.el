@@ -143,7 +143,7 @@ The view would otherwise take the keys that the person types.")
   (when (process-live-p ide-mcp--process)
     (process-send-eof ide-mcp--process)
     (setq ide-mcp--listening nil)) ; a dead process left its lock file: take that over
-  (setq ide-mcp--process nil ide-mcp--deaths nil ide-mcp--paused nil)
+  (setq ide-mcp--process nil ide-mcp--deaths nil)
   (ide-mcp--forget))
 
 (defun ide-mcp--sentinel (process _change)

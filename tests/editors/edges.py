@@ -293,4 +293,21 @@ def own_view_decides_and_closes(room):
     room.has("closed", "b.txt\n")
 
 
+def pause_survives_stop_and_start(room):
+    room.start()
+    room.type(*room.keys.PAUSE)
+    room.shows("paused")
+    room.restart()
+    room.lock()
+    room.shows("paused")
+    room.type(*room.keys.SELECT_FIRST)
+    time.sleep(0.5)
+    if "𝒳b" in room.run("call", "getLatestSelection", "{}"):
+        raise Failure("the agent has the selection")
+    room.type(*room.keys.RESUME)
+    room.hides("paused")
+    room.type(*room.keys.SELECT_FIRST)
+    await_("the agent has the selection", lambda: "𝒳b" in room.run("call", "getLatestSelection", "{}"))
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]
