@@ -85,7 +85,7 @@ The view would otherwise take the keys that the person types.")
          (add-hook 'find-file-hook #'ide-mcp--send-folders)
          (advice-add 'flymake-make-report-fn :filter-return #'ide-mcp--announcing)
          (ide-mcp--start))
-        (t (ide-mcp--give-up (format "%s is not installed: cargo install ide-mcp-cli"
+        (t (ide-mcp--give-up (format "%s is not installed: see the README of ide-mcp"
                                      (car ide-mcp-command))))))
 
 (defun ide-mcp-status ()
@@ -110,7 +110,8 @@ The view would otherwise take the keys that the person types.")
   "Return a text with the attached agents."
   (concat "⧉ " (cond (ide-mcp--agents (mapconcat #'cdr ide-mcp--agents ", "))
                      (ide-mcp--listening "no agent")
-                     (t "starting"))
+                     (ide-mcp-mode "starting")
+                     (t "stopped"))
           (cond (ide-mcp--waiting (format " (%d proposal waits)" (length ide-mcp--waiting)))
                 (ide-mcp--paused " (paused)"))))
 

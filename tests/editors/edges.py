@@ -280,6 +280,14 @@ def status_has_the_port(room):
         room.shows(pattern.replace("PORT", port))
 
 
+def missing_program_is_reported(room):
+    room.start()
+    room.restart(*room.keys.sidecar("none-such", "ide-mcp", "sidecar"))
+    room.shows("none-such is not installed: see the README of ide-mcp")
+    room.type(*room.keys.STATUS)
+    room.shows(room.keys.STATUS_WITHOUT_PROGRAM)
+
+
 def own_view_decides_and_closes(room):
     """The view of the test accepts the text `yes`, and leaves a file when it is closed."""
     room.start()

@@ -69,6 +69,7 @@ ENTER_FOLDER = run('(find-file "inner/c.txt")')
 CONTAINER = run("(setq ide-mcp-config '(:pid nil :folders [\"/box\"]))")
 STATUS = run("ide-mcp-status")
 STATUS_SHOWS = [r"Port PORT: ⧉ ide-mcp-agent"]
+STATUS_WITHOUT_PROGRAM = r"Port nil: ⧉ stopped"
 OWN_VIEW = run(
     "(defun own (p) (let-alist p (if (equal .contents \"yes\") (funcall .accept \"mine\")"
     " (write-region (concat .contents \"\\n\") nil \"shown\"))"

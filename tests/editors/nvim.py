@@ -52,6 +52,7 @@ CONTAINER = [
 ]
 STATUS = ["<Escape>", ":checkhealth ide-mcp", "<Enter>"]
 STATUS_SHOWS = [r"OK:? ide-mcp \d+\.", r"agents attach at port PORT in .*/project", r"OK:? ⧉ ide-mcp-agent"]
+STATUS_WITHOUT_PROGRAM = r"none-such is not installed[^$]*README of ide-mcp"
 OWN_VIEW = [
     "<Escape>",
     ":lua require('ide-mcp').setup({show = function(p)"

@@ -29,4 +29,5 @@ ABSENT = {
     "waiting_proposal_ends_with_its_sidecar": NO_PROCESS,
     "pause_survives_the_sidecar": NO_PROCESS,
     "container_has_its_folders_and_process": NO_PROCESS,
+    "missing_program_is_reported": NO_PROCESS,
 }

@@ -48,6 +48,7 @@ CHANGE_PROBLEMS_ELSEWHERE = [
 CONTAINER = ["<Escape>", ":let g:ide_mcp = #{config: #{pid: v:null, folders: ['/box']}}", "<Enter>"]
 STATUS = ["<Escape>", ":IdeMcp status", "<Enter>"]
 STATUS_SHOWS = [r"ide-mcp: ⧉ ide-mcp-agent.*, port PORT, .*/project"]
+STATUS_WITHOUT_PROGRAM = r"ide-mcp: the sidecar does not run"
 OWN_VIEW = [
     "<Escape>",
     ":let g:ide_mcp = #{show: {p -> [p.contents == 'yes' ? p.accept('mine') : writefile([p.contents], 'shown'),"

@@ -52,7 +52,7 @@ def Start()
   extend(options, get(g:, 'ide_mcp', {})->mapnew((name, Value) =>
     type(Value) == v:t_dict ? extendnew(options[name], Value) : Value))
   const program = options.command[0]
-  if !executable(program) | Warn($'{program} is not installed. Install it: cargo install ide-mcp-cli') | return | endif
+  if !executable(program) | Warn($'{program} is not installed: see the README of ide-mcp') | return | endif
   if &encoding != 'utf-8' | Warn($"'encoding' is {&encoding}, and has to be utf-8") | return | endif
   # With `noblock` Vim keeps the rest of a long command until the process reads.
   const callbacks = {out_cb: (_, line) => Receive(line), close_cb: (_) => End(), exit_cb: (_, _) => End()}

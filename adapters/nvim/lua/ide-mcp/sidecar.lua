@@ -23,7 +23,7 @@ function M.is_running() return job ~= nil end
 function M.start(command, config, on_event, on_death)
   if job then return end
   if vim.fn.executable(command[1]) == 0 then
-    return on_death(command[1] .. ' is not installed. Install it with: cargo install ide-mcp-cli')
+    return on_death(command[1] .. ' is not installed: see the README of ide-mcp')
   end
   local partial, problem = {}, 'the sidecar died too often' -- the pieces of the last line, and the last error
 
