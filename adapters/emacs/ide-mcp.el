@@ -198,8 +198,9 @@ question mark."
                  (wrong-type-argument (let ((json-false :false)) (json-encode object)))))
          (others (rx (or (any (#xD800 . #xDFFF)) (not (any (0 . #x10FFFF))))))
          (line (replace-regexp-in-string others "?" line)))
-    (ignore-errors ; a dead process has a sentinel, which starts another one
-      (process-send-string ide-mcp--process (concat line "\n")))))
+    (when ide-mcp--process ; nil would be the process of the current buffer
+      (ignore-errors ; a dead process has a sentinel, which starts another one
+        (process-send-string ide-mcp--process (concat line "\n"))))))
 
 ;;; Events
 

@@ -318,4 +318,16 @@ def pause_survives_stop_and_start(room):
     await_("the agent has the selection", lambda: "𝒳b" in room.run("call", "getLatestSelection", "{}"))
 
 
+def terminal_receives_no_commands(room):
+    """Without a sidecar, a command is lost."""
+    room.start()
+    room.type(*room.keys.STOP)
+    room.no_lock()
+    room.type(*[key.replace("COMMAND", "cat") for key in room.keys.TERMINAL])
+    room.type(*room.keys.PAUSE_IN_TERMINAL)
+    time.sleep(0.5)
+    if "cmd" in room.screen():
+        raise Failure("the command is in the terminal")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -66,6 +66,7 @@ OPEN_TERMINAL = run("shell")
 TERMINAL = [*OPEN_TERMINAL, "COMMAND", "<Enter>"]
 INVALID_BYTES = ["<M-<>", *run("(insert (string #x3fffff #xd800))")]
 ENTER_FOLDER = run('(find-file "inner/c.txt")')
+PAUSE_IN_TERMINAL = PAUSE
 CONTAINER = run("(setq ide-mcp-config '(:pid nil :folders [\"/box\"]))")
 STATUS = run("ide-mcp-status")
 STATUS_SHOWS = [r"Port PORT: ⧉ ide-mcp-agent"]

@@ -45,6 +45,7 @@ CHANGE_PROBLEMS_ELSEWHERE = [
     " vim.diagnostic.set(vim.api.nvim_create_namespace('t'), buf, {{lnum=0, col=0, message='odd'}}) end",
     "<Enter>",
 ]
+PAUSE_IN_TERMINAL = ["<C-\\>", "<C-n>", *PAUSE]
 CONTAINER = [
     "<Escape>",
     ":lua require('ide-mcp').setup({config = {pid = vim.NIL, folders = {'/box'}}})",

@@ -45,6 +45,7 @@ CHANGE_PROBLEMS_ELSEWHERE = [
     ":new | call setloclist(0, [#{bufnr: bufnr(), lnum: 1, text: 'odd', type: 'E'}]) | cgetexpr []",
     "<Enter>",
 ]
+PAUSE_IN_TERMINAL = ["<C-w>", "N", *PAUSE]
 CONTAINER = ["<Escape>", ":let g:ide_mcp = #{config: #{pid: v:null, folders: ['/box']}}", "<Enter>"]
 STATUS = ["<Escape>", ":IdeMcp status", "<Enter>"]
 STATUS_SHOWS = [r"ide-mcp: ⧉ ide-mcp-agent.*, port PORT, .*/project"]
