@@ -440,6 +440,22 @@ fn unwritten_mention_outlives_its_client() {
 }
 
 #[test]
+fn unwritten_mention_precedes_mentions_that_waited() {
+    let mut editors = Editors::new();
+    let old = editors.attach();
+    for path in ["1", "2", "3"] {
+        editors.host.mention(editors.now, mention(path), None).unwrap();
+    }
+    // The first mention is in the send buffer, and the others wait.
+    assert_eq!(editors.named(), [old]);
+    editors.host.remove(editors.now, old);
+    assert_eq!(editors.poll(), ["1: Closed(Abnormal)"]);
+    let next = editors.attach_kept();
+    let mentions = editors.mentions_until(300, &[next]);
+    assert_eq!(mentions, [(0, next, "1".into()), (100, next, "2".into()), (200, next, "3".into())]);
+}
+
+#[test]
 fn queued_mentions_up_to_256_arrive() {
     let mut editors = Editors::new();
     for index in 0..256 {
@@ -524,6 +540,31 @@ fn reused_slot_does_not_inherit_unnamed_output() {
     assert_eq!((new.index(), new.number()), (0, 2), "the place is used again");
     assert_eq!(editors.named(), []);
     assert!(editors.host.deadline() > Some(editors.now), "nothing is due, so the deadline is in the future");
+}
+
+#[test]
+fn reused_slot_names_its_own_news() {
+    // The earlier connection wrote more than the later one will, and was named as done.
+    let reused = || {
+        let mut editors = Editors::new();
+        let old = editors.attach();
+        editors.feed(old, &masked(CLOSE, &[0x03, 0xe8]));
+        editors.poll();
+        editors.written(old);
+        assert_eq!(editors.named(), [old]);
+        assert!(editors.host.wire(old).unwrap().is_done());
+        editors.host.remove(editors.now, old);
+        let new = editors.connect();
+        assert_eq!((new.index(), new.number()), (0, 2), "the place is used again");
+        (editors, new)
+    };
+    let (mut editors, new) = reused();
+    editors.feed(new, HEAD.as_bytes());
+    assert_eq!((editors.poll(), editors.named()), (vec![], vec![new]), "the answer to the head");
+
+    let (mut editors, new) = reused();
+    editors.host.wire(new).unwrap().feed_eof(editors.now);
+    assert_eq!((editors.poll(), editors.named()), (vec![], vec![new]), "done without output");
 }
 
 #[test]

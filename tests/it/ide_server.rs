@@ -219,6 +219,28 @@ fn error_message_obeys_the_reason_limit() {
 }
 
 #[test]
+fn latest_pid_of_client_counts() {
+    let mut editor = Editor::open(config());
+    for said in [INITIALIZE, INITIALIZED] {
+        editor.say(said);
+    }
+    assert_eq!(editor.server.pid(), None, "before `ide_connected`");
+    let cases = [
+        ("the first", r#""method":"ide_connected","params":{"pid":1}"#, Some(1), Some(1)),
+        ("another", r#""method":"ide_connected","params":{"pid":2}"#, Some(2), Some(2)),
+        ("without a pid", r#""method":"ide_connected""#, None, Some(2)),
+        ("a pid of another type", r#""method":"ide_connected","params":{"pid":"3"}"#, None, Some(2)),
+        ("as a request", r#""id":5,"method":"ide_connected","params":{"pid":4}"#, Some(4), Some(4)),
+    ];
+    for (name, said, pid, kept) in cases {
+        let events = editor.say(&format!(r#"{{"jsonrpc":"2.0",{said}}}"#));
+        let reported = format!("IdeConnected {{ pid: {pid:?}, is_version_unsupported: false }}");
+        assert_eq!(shown(&events), [reported], "{name}");
+        assert_eq!(editor.server.pid(), kept, "{name}");
+    }
+}
+
+#[test]
 fn cancelled_diff_is_reported_and_never_answered() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");

@@ -381,6 +381,22 @@ fn close_timeout_starts_with_the_written_frame() {
 }
 
 #[test]
+fn written_close_frame_ends_the_stall_timeout() {
+    let mut limits = ws::Limits::default();
+    (limits.stalled, limits.close) = (Duration::from_secs(1), Duration::from_secs(5));
+    let mut server = joined::server(limits, Time::ZERO);
+    server.sender().close(CloseCode::NORMAL, "").unwrap();
+    server.sent(server.outgoing().len() - 1);
+    assert_eq!(server.deadline(), Some(Time::from_millis(1_000)), "one byte is not written");
+    server.sent(1);
+    assert_eq!(server.deadline(), Some(Time::from_millis(5_000)), "the frame is written");
+    server.tick(Time::from_millis(4_999));
+    assert_eq!(server.poll_event(), None);
+    server.tick(Time::from_millis(5_000));
+    assert_eq!(server.poll_event(), Some(by_us(false)));
+}
+
+#[test]
 fn close_and_drain_have_separate_timeouts() {
     let mut limits = ws::Limits::default();
     (limits.close, limits.drain) = (Duration::from_secs(3), Duration::from_secs(5));
