@@ -88,6 +88,22 @@ impl Grid {
         self.rows[at].cells[column] = Some(value);
     }
 
+    /// Returns the cell of this row and column.
+    pub fn cell(&self, row: &str, column: &str) -> Option<f64> {
+        let column = self.columns.iter().position(|name| name == column)?;
+        self.rows.iter().find(|known| known.name == row)?.cells[column]
+    }
+
+    /// Adds the rows of another table of the same columns that this table does not have.
+    pub fn extend(&mut self, other: Self) {
+        for row in other.rows {
+            if !self.rows.iter().any(|known| known.name == row.name) {
+                self.rows.push(row);
+            }
+        }
+        self.noise = self.noise.zip(other.noise).map(|(one, other)| one.max(other));
+    }
+
     fn print(&self) {
         let noise = self.noise.map(|noise| format!(" (largest median over minimum: {noise:.2})"));
         println!("\n{}: {}{}\n", self.name, self.unit, noise.unwrap_or_default());

@@ -10,13 +10,11 @@ enum Bound {
     AtMost(f64),
     /// A distance above the floor of the same name.
     AboveFloor(f64),
-    /// A number for each byte, and the number of bytes on the wire.
-    PerByte(f64, f64),
     /// A multiple of another case.
     Times(f64, &'static str),
 }
 
-use Bound::{AboveFloor, AtMost, PerByte, Times};
+use Bound::{AboveFloor, AtMost, Times};
 
 const KIB: f64 = 1024.0;
 
@@ -24,23 +22,12 @@ const GOALS: &[(&str, Bound)] = &[
     ("decode 16 B, whole: instructions", AboveFloor(90.0)),
     ("decode 125 B, whole: instructions", AboveFloor(80.0)),
     ("decode 1 KiB, whole: instructions", AboveFloor(105.0)),
-    ("decode 125 B, single bytes: instructions", PerByte(110.0, 131.0)),
-    ("decode 1 KiB, single bytes: instructions", PerByte(110.0, KIB + 8.0)),
-    ("decode 1 MiB, single bytes: instructions", PerByte(110.0, KIB * KIB + 14.0)),
-    ("server encode 125 B: instructions", AtMost(60.0)),
-    ("server encode, 64 a write, 125 B: instructions", AtMost(60.0)),
-    ("handshake: instructions", AboveFloor(3_900.0)),
     ("handshake: allocations", AtMost(2.0)),
     // Two allocations, and one for each text.
     ("call getDiagnostics: allocations", AtMost(3.0)),
     ("call getDiagnostics, frames: allocations", AtMost(3.0)),
-    ("call openDiff 100 B: allocations", AtMost(6.0)),
-    ("call openDiff 100 B, frames: allocations", AtMost(6.0)),
-    ("call openDiff 64 KiB: allocations", AtMost(6.0)),
-    ("call openDiff 64 KiB, frames: allocations", AtMost(6.0)),
     ("call own tool 64 KiB, frames: instructions", Times(1.1, "call openDiff 64 KiB, frames: instructions")),
     ("call after 10000 answered: instructions", Times(1.05, "call after 1 answered: instructions")),
-    ("call beside 255 open: instructions", Times(1.05, "call beside 1 open: instructions")),
     ("heap fresh: bytes", AtMost(512.0)),
     ("heap after 125 B texts and trim: bytes", AtMost(512.0)),
     ("heap after a 1 MiB text and trim: bytes", AtMost(512.0)),
@@ -62,7 +49,6 @@ pub fn judge(counts: &Counts) -> Vec<Goal> {
                 let floor = find(&format!("floor: {name}")).expect("a floor is counted");
                 (count - floor, *goal, " above the floor")
             }
-            PerByte(goal, bytes) => (count / bytes, *goal, " per byte"),
             Times(goal, other) => (count / find(other).expect("the other is counted"), *goal, "×"),
         };
         goals.push(Goal::at_most(*name, reached, bound, unit));

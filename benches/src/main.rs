@@ -2,10 +2,10 @@
 //! floors, which are the cost of the bytes alone.
 //!
 //! ```text
-//! cargo run --release --features simd -- report                     everything, and docs/performance.md from it
-//! cargo run --release --features simd -- report --render            the page again, from the results beside it
-//! cargo run --release --features simd -- report --quick --out DIR   a short run, to check that it works
-//! cargo run --release [-- decode | encode | handshake | calls | adapters | idle | echo | memory | call-sockets | turns | minimal ...] [--rounds N]
+//! cargo run --release -- report                       everything, and docs/performance.md from it
+//! cargo run --release -- report --render              the page again, from the results beside it
+//! cargo run --release -- report --quick --out DIR     a short run, to check that it works
+//! cargo run --release [-- decode | encode | handshake | calls | adapters | idle | echo | memory | call-sockets | turns | languages | program | minimal ...] [--rounds N]
 //! cargo run --release --features check -- calls                       and the allocations of each for a call
 //! cargo run --release --no-default-features                         ours and the floors alone
 //! cargo run --release --no-default-features --features check -- --check | --bless
@@ -34,6 +34,7 @@ mod ours;
 mod page;
 #[cfg(feature = "peers")]
 mod peers;
+mod program;
 mod report;
 mod serve;
 mod sockets;
@@ -47,12 +48,21 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.as_slice() {
-        [mode, name] if mode == sockets::SERVE => {
-            serve::serve(name);
+        [mode, name, core] if mode == sockets::SERVE || mode == sockets::SERVE_CALLS => {
+            serve::pin(core.parse().expect("the number of a core"));
+            if mode == sockets::SERVE {
+                serve::serve(name)
+            } else {
+                serve::calls::serve(name)
+            }
             return ExitCode::SUCCESS;
         }
-        [mode, name] if mode == sockets::SERVE_CALLS => {
-            serve::calls::serve(name);
+        [mode, rounds, path] if mode == "--write-tables" => {
+            let rounds = rounds.parse().expect("the number of rounds");
+            let measured = MEASUREMENTS.iter().filter(|(name, _)| DEPENDS_ON_SIMD.contains(name));
+            let sections: Vec<_> = measured.map(|(_, measure)| measure(rounds)).collect();
+            let text = serde_json::to_string(&sections).expect("it can be written");
+            std::fs::write(path, text).expect("the file can be written");
             return ExitCode::SUCCESS;
         }
         _ => {}
@@ -93,6 +103,9 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// The measurements that the feature `simd` changes.
+const DEPENDS_ON_SIMD: [&str; 3] = ["decode", "encode", "calls"];
+
 /// All measurements, by name; each takes the number of rounds.
 const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
     ("decode", |rounds| report::section("decode", &tables::decode(rounds))),
@@ -105,5 +118,7 @@ const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
     ("memory", sockets::memory::memory),
     ("call-sockets", sockets::calls::calls),
     ("turns", sockets::turns::turns),
+    ("languages", sockets::languages::languages),
+    ("program", program::program),
     ("minimal", minimal::minimal),
 ];

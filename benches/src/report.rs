@@ -1,20 +1,31 @@
 //! The report of the tables, and the goals that depend on them.
 
-use crate::data::{Goal, Section};
-use crate::table::{OURS, Table};
+use crate::data::{Goal, Grid, Section};
+use crate::table::{OURS_DEFAULT, OURS_SIMD, Table};
 
 /// Returns the measurement with this name, and the goals whose contestants ran.
 pub fn section(id: &str, tables: &[Table]) -> Section {
     let mut section = Section::new(id);
     section.grids = tables.iter().map(Table::grid).collect();
-    section.goals = tables
-        .iter()
-        .flat_map(|table| {
-            let own = GOALS.iter().filter(|goal| goal.table == table.name);
-            own.filter_map(|goal| goal.judge(table)).chain(crate::mcp::tables::goals(table))
-        })
-        .collect();
+    judge(&mut section);
     section
+}
+
+/// Adds the rows of this crate with `simd`, which another program has measured, and judges the goals
+/// again.
+pub fn add_simd(section: &mut Section, simd: Section) {
+    for (grid, other) in section.grids.iter_mut().zip(simd.grids) {
+        grid.extend(other);
+    }
+    judge(section);
+}
+
+fn judge(section: &mut Section) {
+    let goals = section.grids.iter().flat_map(|grid| {
+        let own = GOALS.iter().filter(|goal| goal.table == grid.name);
+        own.filter_map(|goal| goal.judge(grid)).chain(crate::mcp::tables::goals(grid))
+    });
+    section.goals = goals.collect();
 }
 
 /// A ratio that this crate has to reach: in this table and column, the fastest of `than` takes at
@@ -56,20 +67,14 @@ const GOALS: &[Ratio] = &[
     ratio("decode, whole", "16 KiB", EVERYONE, 0.95, true),
     ratio("decode, whole", "1 MiB", EVERYONE, 0.95, true),
     ratio("decode, multi-byte", "1 MiB", &["tungstenite"], 14.0, true),
-    ratio("decode, single bytes", "16 B", &["tokio-websockets"], 5.0, false),
-    ratio("decode, single bytes", "125 B", &["tokio-websockets"], 5.0, false),
-    ratio("decode, single bytes", "1 KiB", &["tokio-websockets"], 5.0, false),
-    ratio("decode, single bytes", "16 KiB", &["tokio-websockets"], 5.0, false),
-    ratio("handshake", "request", &["tungstenite"], 4.5, false),
-    ratio("handshake", "request", &["soketto"], 1.5, false),
 ];
 
 impl Ratio {
     /// Returns the result of the goal, if its contestants ran.
-    fn judge(&self, table: &Table) -> Option<Goal> {
-        let peers = self.than.iter().filter_map(|peer| Some((*peer, table.cell(peer, self.column)?)));
+    fn judge(&self, grid: &Grid) -> Option<Goal> {
+        let peers = self.than.iter().filter_map(|peer| Some((*peer, grid.cell(peer, self.column)?)));
         let (peer, theirs) = peers.min_by(|one, other| one.1.total_cmp(&other.1))?;
-        let ours = table.cell(OURS, self.column)?;
+        let ours = grid.cell(if self.simd { OURS_SIMD } else { OURS_DEFAULT }, self.column)?;
         let simd = if self.simd { ", with simd" } else { "" };
         let what = format!("{}, {}: as fast as {peer}{simd}", self.table, self.column);
         Some(Goal::new(what, theirs / ours, self.times, true, "×"))

@@ -4,8 +4,12 @@ use crate::data::Grid;
 use crate::measure::Timed;
 use std::collections::BTreeMap;
 
-/// The name of this crate in every table.
-pub const OURS: &str = "ide-mcp";
+/// The name of this crate in every table, in this build.
+pub const OURS: &str = if cfg!(feature = "simd") { OURS_SIMD } else { OURS_DEFAULT };
+/// The name of this crate with its default features.
+pub const OURS_DEFAULT: &str = "ide-mcp";
+/// The name of this crate with its feature `simd`.
+pub const OURS_SIMD: &str = "ide-mcp, simd";
 
 /// Nanoseconds, by contestant and column.
 pub struct Table {
@@ -34,19 +38,14 @@ impl Table {
         }
     }
 
-    /// Returns the nanoseconds of one cell.
-    pub fn cell(&self, contestant: &'static str, column: &str) -> Option<f64> {
-        self.cells.get(&(contestant, column.into())).copied()
-    }
-
     /// Returns the table as data.
     pub fn grid(&self) -> Grid {
-        let unit = format!("ns, the least of the rounds; {OURS} is this crate");
-        let mut grid = Grid::new(&self.name, &unit, self.columns.iter().cloned());
+        let unit = "ns, the least of the rounds; ide-mcp is this crate";
+        let mut grid = Grid::new(&self.name, unit, self.columns.iter().cloned());
         for contestant in &self.contestants {
             for (at, column) in self.columns.iter().enumerate() {
-                if let Some(time) = self.cell(contestant, column) {
-                    grid.set(contestant, at, time);
+                if let Some(time) = self.cells.get(&(*contestant, column.clone())) {
+                    grid.set(contestant, at, *time);
                 }
             }
         }

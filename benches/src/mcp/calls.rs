@@ -9,8 +9,8 @@ pub const SIZES: [(&str, usize); 4] =
 /// A custom tool of the application.
 pub const OWN_TOOL: &str = "review";
 
-/// The request that opens a session.
-pub const INITIALIZE: &str = r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#;
+/// The request that opens a session. The agent declares no capability, so an editor asks it for nothing.
+pub const INITIALIZE: &str = r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#;
 
 /// The notification that ends the handshake.
 pub const INITIALIZED: &str = r#"{"method":"notifications/initialized","jsonrpc":"2.0"}"#;

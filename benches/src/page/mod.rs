@@ -7,6 +7,7 @@ mod svg;
 mod waking;
 
 use crate::data::Section;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use setting::Setting;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,10 @@ pub fn report(args: &[String]) -> ExitCode {
     // The results of a quick run do not replace the page.
     let out = out.unwrap_or_else(|| PathBuf::from(if quick { QUICK_OUT } else { DOCS }));
     let rounds = rounds.unwrap_or(if quick { QUICK_ROUNDS } else { ROUNDS });
+    if cfg!(feature = "simd") && !render {
+        eprintln!("report builds the program with simd itself, and is built without");
+        return ExitCode::FAILURE;
+    }
     match write(&out, quick, render, rounds) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -94,26 +99,35 @@ fn measure(quick: bool, rounds: usize) -> io::Result<Results> {
         eprintln!("{name}");
         sections.push(measure(rounds));
     }
+    eprintln!("simd");
+    let with_simd: Vec<Section> = in_build("simd", &["--write-tables", &rounds.to_string()])?;
+    for simd in with_simd {
+        let section = sections.iter_mut().find(|section| section.id == simd.id);
+        crate::report::add_simd(section.expect("both programs measure the same"), simd);
+    }
     eprintln!("counts");
-    sections.push(counts()?);
+    // Counting allocations replaces the allocator.
+    sections.push(in_build("check", &["--write-counts"])?);
     Ok(Results { setting: before.end(), sections })
 }
 
-/// Counts in a separate build, because counting allocations replaces the allocator.
-fn counts() -> io::Result<Section> {
+/// Returns the results of this program in a build with this feature and without peers, which writes
+/// them to the file that is its last argument.
+fn in_build<T: DeserializeOwned>(feature: &str, args: &[&str]) -> io::Result<T> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let file = manifest.join("target/counts.json");
-    let counted = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
-        .args(["run", "--release", "--quiet", "--no-default-features", "--features", "check"])
+    let file = manifest.join("target").join(feature).with_extension("json");
+    let run = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
+        .args(["run", "--release", "--quiet", "--no-default-features", "--features", feature])
         .arg("--manifest-path")
         .arg(manifest.join("Cargo.toml"))
         .arg("--target-dir")
-        .arg(manifest.join("target/counted"))
-        .args(["--", "--write-counts"])
+        .arg(manifest.join("target/without_peers"))
+        .arg("--")
+        .args(args)
         .arg(&file)
         .status()?;
-    if !counted.success() {
-        return Err(io::Error::other("counting failed"));
+    if !run.success() {
+        return Err(io::Error::other(format!("the program with the feature {feature} failed")));
     }
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }

@@ -14,8 +14,6 @@ pub struct Setting {
     pub cores: usize,
     pub kernel: String,
     pub compiler: String,
-    /// True if this crate was built with `simd`.
-    pub simd: bool,
     pub rounds: usize,
     /// The load average of the last minute, before and after the measurement.
     pub load: [f64; 2],
@@ -57,7 +55,6 @@ impl Setting {
             cores: available_parallelism().map_or(1, usize::from),
             kernel: said_by("uname", &["-sr"]),
             compiler: said_by("rustc", &["--version"]),
-            simd: cfg!(feature = "simd"),
             rounds,
             load: [load(), 0.0],
             waking: [there_and_back(), 0.0],

@@ -1,7 +1,8 @@
-//! `--serve-calls NAME`: an MCP server with one tool in a separate process.
+//! `--serve-calls NAME CORE`: an MCP server with one tool in a separate process on one core.
 
 use super::{announce, cpu_time, listen, on_threads, turned};
 use crate::mcp::ours;
+use crate::program::PROGRAM;
 use ide_mcp::ide::{
     AuthToken, Host, HostConfig, HostEvent, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall,
     ToolSet,
@@ -11,15 +12,18 @@ use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
 use mio::{Events, Poll, Token};
+use serde::Deserialize;
 use std::future::{Future as _, poll_fn};
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::pin::pin;
+use std::process::{Command, Stdio};
 
 pub const BARE: &str = "bare Conn";
 pub const MIO: &str = "ide-mcp-mio";
 pub const SMOL: &str = "ide-mcp-smol";
 pub const BLOCKING: &str = "ide-mcp-blocking";
+pub const SIDECAR: &str = "ide-mcp sidecar";
 pub const HAND_WRITTEN: &str = "tungstenite + serde";
 pub const RMCP: &str = "rmcp";
 
@@ -28,6 +32,9 @@ pub const ADAPTERS: &[&str] = &[BARE, MIO, SMOL, BLOCKING];
 
 /// The token of the agents.
 pub const TOKEN: &str = "a-token-of-the-benches-that-is-no-secret";
+
+/// The directory of the lock file of the sidecar, which the sidecar creates.
+const LOCK_DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/sidecar");
 
 /// The maximum number of agents that attach in any measurement.
 const CONNECTIONS: usize = 2000;
@@ -39,6 +46,7 @@ pub fn serve(name: &str) {
         SMOL => over_smol().expect("a reactor works"),
         BLOCKING => over_blocking().expect("threads can be had"),
         BARE => on_threads(&listen(), bare),
+        SIDECAR => over_sidecar().expect("the program is built"),
         #[cfg(feature = "peers")]
         HAND_WRITTEN => on_threads(&listen(), by_hand),
         #[cfg(feature = "peers")]
@@ -50,10 +58,7 @@ pub fn serve(name: &str) {
 fn server_config(port: u16) -> ServerConfig {
     let token = AuthToken::from_text(TOKEN).expect("a good token");
     let tools = ToolSet::new().handle(Tool::OpenDiff);
-    let mut config = ServerConfig::new(Implementation::new("editor", "1"), Policy::new(port, token), tools);
-    // The load expects answers to its calls alone, and no request.
-    config.ask_for_roots = false;
-    config
+    ServerConfig::new(Implementation::new("editor", "1"), Policy::new(port, token), tools)
 }
 
 fn config() -> HostConfig {
@@ -107,8 +112,6 @@ fn over_smol() -> io::Result<()> {
 }
 
 fn over_blocking() -> io::Result<()> {
-    // The threads of the server stay on the core of the servers, as this thread does.
-    super::pin(0);
     let mut server = ide_mcp_blocking::Server::bind(ide_mcp_blocking::Bind::AnyPort, config())?;
     announce(server.port());
     loop {
@@ -116,6 +119,45 @@ fn over_blocking() -> io::Result<()> {
             on(server.host_mut(), event);
         }
     }
+}
+
+/// The part of an event that [`over_sidecar`] reads.
+#[derive(Deserialize)]
+struct Event<'a> {
+    event: &'a str,
+    port: Option<u16>,
+    call: Option<u64>,
+}
+
+/// Runs an editor that reads the lines of the sidecar, its child process.
+fn over_sidecar() -> io::Result<()> {
+    let mut sidecar = Command::new(PROGRAM)
+        .arg("sidecar")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        // This process ends without reading the last event, of which the sidecar would complain.
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut commands = sidecar.stdin.take().expect("it is piped");
+    writeln!(
+        commands,
+        r#"{{"name":"editor","folders":[],"tools":["openDiff"],"token":"{TOKEN}","lock_dir":"{LOCK_DIR}"}}"#
+    )?;
+    let (mut events, mut line) = (BufReader::new(sidecar.stdout.take().expect("it is piped")), String::new());
+    while events.read_line(&mut line)? > 0 {
+        let event: Event<'_> = serde_json::from_str(&line)?;
+        match (event.event, event.port, event.call) {
+            ("listening", Some(port), _) => announce(port),
+            ("diff", _, Some(call)) => {
+                commands.write_all(
+                    format!("{{\"cmd\":\"answer\",\"call\":{call},\"verdict\":\"reject\"}}\n").as_bytes(),
+                )?;
+            }
+            _ => {}
+        }
+        line.clear();
+    }
+    Ok(())
 }
 
 fn bare(stream: TcpStream) {

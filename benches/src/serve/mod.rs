@@ -1,5 +1,5 @@
-//! `--serve NAME`: an echo server in a separate process, so that its CPU time and memory are its
-//! own.
+//! `--serve NAME CORE`: an echo server in a separate process on one core, so that its CPU time and
+//! memory are its own.
 
 pub mod calls;
 
@@ -66,10 +66,9 @@ pub fn listen() -> TcpListener {
 /// not time its turns.
 static LONGEST_TURN: AtomicU64 = AtomicU64::new(0);
 
-/// Pins this thread to the core of the servers and prints the port. From then on, prints the longest
-/// turn whenever a byte comes on standard input, and ends the process when standard input ends.
+/// Prints the port. From then on, prints the longest turn whenever a byte comes on standard input, and
+/// ends the process when standard input ends.
 pub fn announce(port: u16) {
-    pin(0);
     println!("{port}");
     thread::spawn(|| {
         while let Ok(1) = std::io::stdin().read(&mut [0]) {
@@ -92,8 +91,7 @@ fn turned(begin: Duration) {
     LONGEST_TURN.fetch_max(took.as_micros().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
-/// Keeps this thread, and the threads that it starts, on one core, so that client and server do not
-/// disturb each other.
+/// Keeps this thread, and the threads and processes that it starts, on one core.
 pub fn pin(core: usize) {
     let mut set = rustix::thread::CpuSet::new();
     set.set(core);

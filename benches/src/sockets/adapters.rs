@@ -5,8 +5,8 @@ use super::load::{Load, TEXT};
 use super::race::{Lane, cpu, find, grid, one_by_one, together};
 use super::{SERVE, SERVE_CALLS};
 use crate::data::{Goal, Section};
+use crate::serve;
 use crate::serve::calls as serve_calls;
-use crate::serve::{self, pin};
 
 /// Connections, messages in flight on each connection, and messages of a round.
 const SHAPES: [(usize, usize, usize); 4] =
@@ -17,7 +17,6 @@ const GOAL: f64 = 1.2;
 
 /// Measures calls and echoes of every shape through each adapter.
 pub fn adapters(rounds: usize) -> Section {
-    pin(1);
     let mut section = Section::new("adapters");
     for (connections, depth, messages) in SHAPES {
         let shape =
@@ -25,11 +24,13 @@ pub fn adapters(rounds: usize) -> Section {
         let name = format!("tools/call of 100 B, {shape}");
         let calls = |_: &str, port| Load::calls(port, 100, depth);
         let servers = serve_calls::ADAPTERS;
-        let lanes = run(servers, SERVE_CALLS, calls, (connections, depth, messages), rounds);
+        let lanes =
+            run(servers, serve_calls::BARE, SERVE_CALLS, calls, (connections, depth, messages), rounds);
         section.grids.push(grid(&name, &lanes, serve_calls::BARE));
         section.goals.extend(goals(&name, &lanes));
         let echo = |_: &str, port| Load::echo(port, depth, false);
-        let lanes = run(serve::ADAPTERS, SERVE, echo, (connections, depth, 2 * messages), rounds);
+        let lanes =
+            run(serve::ADAPTERS, serve::BARE, SERVE, echo, (connections, depth, 2 * messages), rounds);
         section.grids.push(grid(&format!("echo of {TEXT} B, {shape}"), &lanes, serve::BARE));
     }
     section
@@ -37,13 +38,14 @@ pub fn adapters(rounds: usize) -> Section {
 
 fn run(
     servers: &[&'static str],
+    base: &'static str,
     mode: &str,
     connect: impl Fn(&str, u16) -> Load,
     (connections, depth, messages): (usize, usize, usize),
     rounds: usize,
 ) -> Vec<Lane> {
     match connections {
-        1 => one_by_one(servers, mode, connect, messages, rounds),
+        1 => one_by_one(servers, base, mode, connect, (depth, messages), rounds),
         _ => {
             let waves = messages.div_ceil(connections * depth);
             together(servers, mode, connect, (connections, depth, waves), rounds)

@@ -5,7 +5,6 @@ use super::load::Load;
 use super::race::{cpu, find, grid, one_by_one};
 use crate::data::{Goal, Section};
 use crate::serve::calls::{BARE, HAND_WRITTEN, MIO, RMCP};
-use crate::serve::pin;
 
 /// All servers of calls.
 const SERVERS: &[&str] = &[
@@ -27,11 +26,10 @@ const LOADS: [(&str, usize, usize, usize); 4] = [
 
 /// Measures the CPU time of each server, and the goals.
 pub fn calls(rounds: usize) -> Section {
-    pin(1);
     let mut section = Section::new("call-sockets");
     for (size, bytes, depth, times) in LOADS {
         let connect = |_: &str, port| Load::calls(port, bytes, depth);
-        let lanes = one_by_one(SERVERS, SERVE_CALLS, connect, times, rounds);
+        let lanes = one_by_one(SERVERS, BARE, SERVE_CALLS, connect, (depth, times), rounds);
         let name = format!("tools/call over loopback, {size}, {depth} in flight");
         section.grids.push(grid(&name, &lanes, BARE));
         for ours in [MIO, BARE] {

@@ -4,18 +4,17 @@ use super::SERVE;
 use super::load::{Load, TEXT};
 use super::race::{Lane, cpu, find, grid, one_by_one, per_second};
 use crate::data::{Goal, Section};
-use crate::serve::{BARE, MIO, RAW, SERVERS, pin};
+use crate::serve::{BARE, MIO, RAW, SERVERS};
 
 /// The messages in flight, and the messages of a round.
 const DEPTHS: [(usize, usize); 2] = [(1, 3_000), (64, 50_000)];
 
 /// Measures messages per second and CPU time, and the goals.
 pub fn echo(rounds: usize) -> Section {
-    pin(1);
     let mut section = Section::new("echo");
     for (depth, messages) in DEPTHS {
         let connect = |name: &str, port| Load::echo(port, depth, name == RAW);
-        let lanes = one_by_one(SERVERS, SERVE, connect, messages, rounds);
+        let lanes = one_by_one(SERVERS, RAW, SERVE, connect, (depth, messages), rounds);
         section.grids.push(grid(&format!("echo, {TEXT} B, {depth} in flight"), &lanes, RAW));
         section.goals.extend(goals(depth, &lanes));
     }

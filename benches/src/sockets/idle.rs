@@ -1,12 +1,11 @@
 //! The cost of attached, idle agents for an editor.
 
-use super::SERVE_CALLS;
 use super::load::{Load, session};
 use super::memory::SETTLE;
 use super::running::Running;
+use super::{OTHER_CORE, SERVE_CALLS};
 use crate::data::{Goal, Grid, Plot, Section, Series};
 use crate::serve::calls::{MIO, SMOL, TOKEN};
-use crate::serve::pin;
 use std::thread;
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ pub fn idle(_: usize) -> Section {
     let mut grid =
         Grid::new(&name, "resident memory, and wake-ups in the 5 s after the last has come to rest", columns);
     for name in [MIO, SMOL] {
-        let server = Running::start(SERVE_CALLS, name);
+        let server = Running::start(SERVE_CALLS, name, OTHER_CORE);
         let mut agents = vec![session(server.port, TOKEN)];
         let before = server.resident();
         agents.extend((0..AGENTS).map(|_| session(server.port, TOKEN)));
@@ -65,7 +64,6 @@ fn beside_all(series: &Series) -> Goal {
 /// counted.
 fn growth() -> Option<Plot> {
     const CALLS: usize = 2000;
-    pin(1);
     let mut plot = Plot {
         id: "growth-idle-agents".into(),
         name: "Cost of a call beside idle agents".into(),
@@ -74,7 +72,7 @@ fn growth() -> Option<Plot> {
         series: Vec::new(),
     };
     for name in [MIO, SMOL] {
-        let server = Running::start(SERVE_CALLS, name);
+        let server = Running::start(SERVE_CALLS, name, OTHER_CORE);
         let mut load = Load::calls(server.port, 100, 1);
         let mut idle = Vec::new();
         let mut points = Vec::new();

@@ -1,8 +1,8 @@
 //! Memory of idle connections to echo servers.
 
-use super::SERVE;
 use super::load::{Load, TEXT};
 use super::running::Running;
+use super::{OTHER_CORE, SERVE};
 use crate::data::{Goal, Grid, Section};
 use crate::serve::{MIO, RAW, SERVERS};
 use std::thread;
@@ -21,7 +21,7 @@ pub fn memory(_: usize) -> Section {
     let mut section = Section::new("memory");
     let mut grid = Grid::new(&name, "resident KiB", columns);
     for name in SERVERS {
-        let server = Running::start(SERVE, name);
+        let server = Running::start(SERVE, name, OTHER_CORE);
         let connect = || {
             let mut load = Load::echo(server.port, 1, *name == RAW);
             load.run(1);

@@ -1,10 +1,15 @@
 //! The measurements over loopback: one load generator on one thread and core, and each server in a
-//! separate process on the other core. The servers take turns round by round.
+//! separate process. The servers take turns round by round.
+//!
+//! A server with many messages in flight has the other core. With one message in flight both ends
+//! have the same core: one of them always waits, and on two cores most of the time would be that of
+//! waking the other core, which depends on the machine and not on the server.
 
 pub mod adapters;
 pub mod calls;
 pub mod echo;
 pub mod idle;
+pub mod languages;
 pub mod load;
 pub mod memory;
 mod race;
@@ -14,3 +19,8 @@ pub mod turns;
 /// The two modes of a server process.
 pub const SERVE: &str = "--serve";
 pub const SERVE_CALLS: &str = "--serve-calls";
+
+/// The core of the load, and of a server with one message in flight.
+pub const LOAD_CORE: usize = 1;
+/// The core of the other servers.
+pub const OTHER_CORE: usize = 0;

@@ -2,6 +2,7 @@
 
 use super::load::Load;
 use super::running::Running;
+use super::{LOAD_CORE, OTHER_CORE};
 use crate::data::Grid;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ pub struct Outcome {
 /// A server, with the results of its rounds.
 pub struct Lane {
     pub name: &'static str,
+    core: usize,
     pub outcomes: Vec<Outcome>,
     /// The latencies of all rounds, in ascending order; empty if many connections send.
     latencies: Vec<Duration>,
@@ -23,15 +25,23 @@ pub struct Lane {
     pub instructions: Option<(f64, f64)>,
 }
 
-/// Runs one connection for each server, which sends `messages` in a round.
+/// Runs one connection for each server, which sends `messages` in a round, `depth` at a time. With one
+/// at a time, the servers run on the core of the load, and the base on the other core too, which shows
+/// the cost of waking.
 pub fn one_by_one(
     servers: &[&'static str],
+    base: &'static str,
     mode: &str,
     connect: impl Fn(&str, u16) -> Load,
-    messages: usize,
+    (depth, messages): (usize, usize),
     rounds: usize,
 ) -> Vec<Lane> {
-    race(servers, mode, connect, 1, messages, rounds, |loads| loads[0].run(messages))
+    let core = if depth == 1 { LOAD_CORE } else { OTHER_CORE };
+    let mut places: Vec<_> = servers.iter().map(|name| (*name, core)).collect();
+    if depth == 1 {
+        places.push((base, OTHER_CORE));
+    }
+    race(&places, mode, connect, 1, messages, rounds, |loads| loads[0].run(messages))
 }
 
 /// Runs many connections for each server, which send their windows of `depth` messages at the same
@@ -43,7 +53,8 @@ pub fn together(
     (connections, depth, waves): (usize, usize, usize),
     rounds: usize,
 ) -> Vec<Lane> {
-    race(servers, mode, connect, connections, connections * depth * waves, rounds, |loads| {
+    let places: Vec<_> = servers.iter().map(|name| (*name, OTHER_CORE)).collect();
+    race(&places, mode, connect, connections, connections * depth * waves, rounds, |loads| {
         for _ in 0..waves {
             loads.iter_mut().for_each(Load::begin);
             loads.iter_mut().for_each(Load::finish);
@@ -52,7 +63,7 @@ pub fn together(
 }
 
 fn race(
-    servers: &[&'static str],
+    places: &[(&'static str, usize)],
     mode: &str,
     connect: impl Fn(&str, u16) -> Load,
     connections: usize,
@@ -60,13 +71,13 @@ fn race(
     rounds: usize,
     run: impl Fn(&mut [Load]),
 ) -> Vec<Lane> {
-    let mut lanes: Vec<(Running, Vec<Load>, Lane)> = servers
+    let mut lanes: Vec<(Running, Vec<Load>, Lane)> = places
         .iter()
-        .map(|name| {
-            let server = Running::start(mode, name);
+        .map(|&(name, core)| {
+            let server = Running::start(mode, name, core);
             let mut loads: Vec<Load> = (0..connections).map(|_| connect(name, server.port)).collect();
             run(&mut loads);
-            let lane = Lane { name, outcomes: Vec::new(), latencies: Vec::new(), instructions: None };
+            let lane = Lane { name, core, outcomes: Vec::new(), latencies: Vec::new(), instructions: None };
             (server, loads, lane)
         })
         .collect();
@@ -126,20 +137,36 @@ pub fn cpu(outcome: &Outcome) -> f64 {
     outcome.cpu
 }
 
-/// Returns the lane of this name.
+/// Returns the lane of this name: the first, if the server also ran on the other core.
 pub fn find<'a>(lanes: &'a [Lane], name: &str) -> Option<&'a Lane> {
     lanes.iter().find(|lane| lane.name == name)
 }
 
+/// The row of the cost that the base has on the other core, and not on the core of the load.
+const WAKING: &str = "waking another core, in addition";
+
 /// Returns the table of a race; `base` is the server with which the CPU time of the others is
-/// compared.
+/// compared. If the base also ran on the other core, the last row has the difference.
 pub fn grid(name: &str, lanes: &[Lane], base: &str) -> Grid {
     const COLUMNS: [&str; 7] =
         ["messages/s", "CPU ns each", "of the base", "instructions, user", "kernel", "p50 µs", "p99 µs"];
-    let unit = format!("the best of the rounds; the base is {base}, and the ratio the median of the rounds");
+    let place = if lanes.iter().any(|lane| lane.core == LOAD_CORE) { "one core" } else { "two cores" };
+    let unit = format!(
+        "load and server on {place}; the best of the rounds; the base is {base}, and the ratio the median of the rounds"
+    );
     let mut grid = Grid::new(name, &unit, COLUMNS.map(Into::into));
+    let base = find(lanes, base);
     for lane in lanes {
-        let ratio = find(lanes, base).map(|base| lane.median_ratio(base, cpu));
+        if let Some(base) = base.filter(|base| base.name == lane.name && base.core != lane.core) {
+            grid.set(WAKING, 1, lane.least_cpu() - base.least_cpu());
+            for (column, percent) in [(5, 50), (6, 99)] {
+                if let (Some(apart), Some(together)) = (lane.latency(percent), base.latency(percent)) {
+                    grid.set(WAKING, column, apart - together);
+                }
+            }
+            continue;
+        }
+        let ratio = base.map(|base| lane.median_ratio(base, cpu));
         let (user, kernel) = lane.instructions.unzip();
         let cells = [
             Some(lane.fastest()),

@@ -1,5 +1,7 @@
 //! A server in a separate process, so that its CPU time and memory are its own.
 
+use super::LOAD_CORE;
+use crate::serve::pin;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Write as _};
@@ -15,11 +17,13 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts this program with this mode and name.
-    pub fn start(mode: &str, name: &str) -> Self {
+    /// Starts this program with this mode and name, on this core, and keeps this thread on the core of
+    /// the load.
+    pub fn start(mode: &str, name: &str, core: usize) -> Self {
+        pin(LOAD_CORE);
         let program = std::env::current_exe().expect("a running program has a path");
         let mut process = Command::new(program)
-            .args([mode, name])
+            .args([mode, name, &core.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -36,7 +40,7 @@ impl Running {
         number(&mut self.told).expect("the server says its longest turn")
     }
 
-    /// Returns the CPU time of all threads of the server so far.
+    /// Returns the CPU time of all threads of the server and of its child so far.
     pub fn cpu(&self) -> Duration {
         let nanos = self.threads("schedstat").filter_map(|stat| stat.split(' ').next()?.parse::<u64>().ok());
         Duration::from_nanos(nanos.sum())
@@ -60,7 +64,7 @@ impl Running {
         let out = std::env::temp_dir().join(format!("ide-mcp-perf-{}", self.process.id()));
         let mut perf = Command::new("perf")
             .args(["stat", "-x", ",", "-e", "instructions:u", "-e", "instructions:k", "-p"])
-            .arg(self.process.id().to_string())
+            .arg(self.processes().join(","))
             .arg("-o")
             .arg(&out)
             .stderr(Stdio::null())
@@ -81,9 +85,21 @@ impl Running {
         Some((count("instructions:u")?, count("instructions:k")?))
     }
 
+    /// Returns the ids of the server and of its child, if it has one.
+    fn processes(&self) -> Vec<String> {
+        let id = self.process.id();
+        // proc_pid_task_tid_children(5): the children that the first thread has started.
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        [id.to_string()].into_iter().chain(children.split_whitespace().map(Into::into)).collect()
+    }
+
     fn threads(&self, file: &'static str) -> impl Iterator<Item = String> {
-        let threads = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("it is running");
-        threads.flatten().map(move |thread| fs::read_to_string(thread.path().join(file)).unwrap_or_default())
+        let tasks = |id: String| fs::read_dir(format!("/proc/{id}/task")).expect("it is running");
+        self.processes()
+            .into_iter()
+            .flat_map(tasks)
+            .flatten()
+            .map(move |thread| fs::read_to_string(thread.path().join(file)).unwrap_or_default())
     }
 }
 

@@ -1,12 +1,11 @@
 //! The duration of a turn beside 15 clients that flood the server, and the latency of one client
 //! there.
 
-use super::SERVE_CALLS;
 use super::load::Load;
 use super::running::Running;
+use super::{OTHER_CORE, SERVE_CALLS};
 use crate::data::{Goal, Grid, Section};
 use crate::serve::calls::{ADAPTERS, BARE};
-use crate::serve::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,7 +33,6 @@ const GOAL: f64 = 5_000.0;
 /// each other on their core. The turns of `ide-mcp-blocking` are not timed: its server returns
 /// events one by one, and does not report the end of a turn.
 pub fn turns(rounds: usize) -> Section {
-    pin(1);
     let mut section = Section::new("turns");
     let columns =
         ["longest turn, CPU µs", "p50 µs", "p99 µs", "calls/s of the flood", "CPU µs a call"].map(Into::into);
@@ -64,7 +62,7 @@ pub fn turns(rounds: usize) -> Section {
 }
 
 fn beside_a_flood(server: &str) -> [f64; 5] {
-    let mut server = Running::start(SERVE_CALLS, server);
+    let mut server = Running::start(SERVE_CALLS, server, OTHER_CORE);
     let (is_over, count) = (AtomicBool::new(false), AtomicUsize::new(0));
     let mut one = Load::calls(server.port, 100, 1);
     let floods: Vec<Load> = (0..FLOODERS).map(|_| Load::calls(server.port, BYTES, DEPTH)).collect();
