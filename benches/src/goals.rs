@@ -28,6 +28,8 @@ const GOALS: &[(&str, Bound)] = &[
     ("call getDiagnostics, frames: allocations", AtMost(3.0)),
     ("call own tool 64 KiB, frames: instructions", Times(1.1, "call openDiff 64 KiB, frames: instructions")),
     ("call after 10000 answered: instructions", Times(1.05, "call after 1 answered: instructions")),
+    ("selection 40 B to 16: instructions", Times(2.0, "selection 40 B to 1: instructions")),
+    ("selection 4 KiB to 16: instructions", Times(2.0, "selection 4 KiB to 1: instructions")),
     ("heap fresh: bytes", AtMost(512.0)),
     ("heap after 125 B texts and trim: bytes", AtMost(512.0)),
     ("heap after a 1 MiB text and trim: bytes", AtMost(512.0)),
@@ -57,6 +59,7 @@ pub fn judge(counts: &Counts) -> Vec<Goal> {
         if name.ends_with(": allocations")
             && !name.starts_with("handshake")
             && !name.starts_with("call ")
+            && !name.starts_with("selection ")
             && *count > 0.0
         {
             goals.push(Goal::at_most(name, *count, 0.0, ""));

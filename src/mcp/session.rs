@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Keepalive, Outbox, Time, To,
     keepalive::{Pulse, PulseEvent},
-    rpc::{CallId, Id, NotSent, RequestId, SessionLimits, read_object, write},
+    rpc::{CallId, Id, NotSent, RequestId, SerializedNotification, SessionLimits, read_object, write},
     time::earlier,
 };
 
@@ -253,6 +253,19 @@ impl<C> Session<C> {
     ) -> Result<(), NotSent> {
         has_room(out)?;
         send(out, To::Unasked, |buf| write::notification(buf, method, params))
+    }
+
+    pub(super) fn notify_serialized(
+        &self,
+        notification: &SerializedNotification,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotSent> {
+        self.may_send(false)?;
+        has_room(out)?;
+        send(out, To::Unasked, |buf| {
+            buf.extend_from_slice(notification.as_bytes());
+            Ok(())
+        })
     }
 
     pub(super) fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {

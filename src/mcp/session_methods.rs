@@ -153,6 +153,19 @@ macro_rules! session_methods {
             self.session.notify(method, params, out)
         }
 
+        /// Sends a notification that was written for several peers.
+        ///
+        /// # Errors
+        ///
+        /// As for [`notify`](Self::notify), but never [`Unserializable`](NotSent::Unserializable).
+        pub fn notify_serialized(
+            &mut self,
+            notification: &SerializedNotification,
+            out: &mut impl Outbox,
+        ) -> Result<(), NotSent> {
+            self.session.notify_serialized(notification, out)
+        }
+
         /// Sends a request; `params` are an object. Exactly one [`Outcome`](crate::mcp::Outcome)
         /// event follows.
         ///

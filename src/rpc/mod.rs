@@ -25,6 +25,7 @@ mod message;
 mod name;
 mod object;
 mod refusal;
+mod serialized;
 pub(crate) mod single_pass;
 pub(crate) mod write;
 
@@ -38,3 +39,4 @@ pub use message::{Answer, Message, classify};
 pub(crate) use name::Name;
 pub(crate) use object::{each_member, is_object, read_object, text_of};
 pub use refusal::{NotOpen, NotSent, RespondError};
+pub use serialized::SerializedNotification;

@@ -242,7 +242,10 @@ impl<M: Masking> Output<M> {
             frame::mask(key, 0, payload);
         }
         let header = Header { fin: true, opcode: Opcode::Text, len: len as u64, key }.encode();
-        buf.splice(at..body.min(buf.len()), header.bytes().iter().copied());
+        match buf.get_mut(at..body) {
+            Some(place) if place.len() == header.bytes().len() => place.copy_from_slice(header.bytes()),
+            _ => drop(buf.splice(at..body.min(buf.len()), header.bytes().iter().copied())),
+        }
         self.watch_fill();
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The cases of `--check`: instructions and allocations of a call.
+//! The cases of `--check`: instructions and allocations of a call and of a selection.
 
 use super::calls::{SIZES, get_diagnostics, open_diff, own_tool};
 use super::ours::{self, Session};
@@ -32,6 +32,11 @@ pub fn cases() -> Vec<Case> {
     push(format!("call after {ANSWERED} answered"), Box::new(after(ANSWERED, 0, text.clone())), 8);
     push("call beside 1 open".into(), Box::new(after(0, 1, text.clone())), 8);
     push(format!("call beside {OPEN} open"), Box::new(after(0, OPEN, text)), 8);
+    for (size, bytes) in [("40 B", 40), ("4 KiB", 4 * 1024)] {
+        for clients in [1, 16, 100] {
+            push(format!("selection {size} to {clients}"), Box::new(ours::select(clients, bytes)), 8);
+        }
+    }
     cases
 }
 

@@ -5,11 +5,15 @@ use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
 use ide_mcp::ide::{
     self, Diagnostics, DiffOutcome, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
+#[cfg(feature = "check")]
+use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
+#[cfg(feature = "check")]
+use std::time::Duration;
 
 /// The time of every step: in these measurements no time passes.
 const NOW: Time = Time::ZERO;
@@ -189,43 +193,76 @@ pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
 /// Answers calls as an editor with many clients, which make the same call one after the other.
 #[cfg(feature = "check")]
 pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
-    use ide_mcp::ide::{Host, HostConfig, HostEvent};
-    let mut settings = HostConfig::new(config(ToolSet::new().handle(Tool::GetDiagnostics)));
-    settings.max_clients = clients;
-    let mut host = Host::new(settings);
-    let turn = move |host: &mut Host, conn, bytes: &[u8]| {
-        host.wire(conn).expect("it is there").feed(NOW, bytes);
-        host.tick(NOW);
-        while let Some(event) = host.poll_event() {
-            if let HostEvent::Agent { event: ServerEvent::Call(ToolCall::GetDiagnostics(call, _)), .. } =
-                event
-            {
-                host.answer(call, &Diagnostics::default()).expect("it is open");
-            }
-        }
-        black_box(host.deadline());
-        while let Some(conn) = host.poll_transmit() {
-            let mut wire = host.wire(conn).expect("it is there");
-            let n = black_box(wire.outgoing()).len();
-            wire.sent(n);
-        }
-    };
-    let conns: Vec<_> = (0..clients)
-        .map(|_| {
-            let conn = host.connect(NOW);
-            turn(&mut host, conn, crate::handshake::request());
-            turn(&mut host, conn, &frame(INITIALIZE));
-            turn(&mut host, conn, &frame(INITIALIZED));
-            conn
-        })
-        .collect();
+    let (mut host, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
     let (call, mut at) = (frame(&text), 0);
     move |times| {
         for _ in 0..times {
-            turn(&mut host, conns[at % clients], &call);
+            host.wire(conns[at % clients]).expect("it is there").feed(NOW, &call);
+            turn(&mut host, NOW);
             at += 1;
         }
     }
+}
+
+/// Sends selections with a text of this many bytes to clients that accept pushes.
+#[cfg(feature = "check")]
+pub fn select(clients: usize, bytes: usize) -> impl FnMut(usize) {
+    use ide_mcp::ide::{Position, Range, Selection};
+    let (mut host, _) = attached(clients, ToolSet::new());
+    // By now the clients have settled, and no ping is due yet.
+    let now = Time::from_millis(10_000);
+    turn(&mut host, now);
+    let mut text = "let value = 12345;\n".repeat(bytes / 19 + 1);
+    text.truncate(bytes);
+    let range = Range::new(Position::new(10, 4), Position::new(12, 8));
+    // A selection equal to the one before is not sent.
+    let selections = ["/home/user/project/src/main.rs", "/home/user/project/src/case.rs"]
+        .map(|path| Selection::new(path, range, text.as_str()));
+    move |times| {
+        for at in 0..times {
+            host.select(now, selections[at % 2].clone());
+            assert!(turn(&mut host, now) > clients * bytes, "each client receives it");
+        }
+    }
+}
+
+/// Returns an editor with clients whose session is ready. It sends selections without a debounce.
+#[cfg(feature = "check")]
+fn attached(clients: usize, tools: ToolSet) -> (Host, Vec<ConnId>) {
+    let mut settings = HostConfig::new(config(tools));
+    settings.max_clients = clients;
+    settings.debounce = Duration::ZERO;
+    let mut host = Host::new(settings);
+    let attach = |_| {
+        let conn = host.connect(NOW);
+        for bytes in [crate::handshake::request(), &frame(INITIALIZE), &frame(INITIALIZED)] {
+            host.wire(conn).expect("it is there").feed(NOW, bytes);
+            turn(&mut host, NOW);
+        }
+        conn
+    };
+    let conns = (0..clients).map(attach).collect();
+    (host, conns)
+}
+
+/// Makes a turn of an editor, as its loop does. Returns the number of bytes that it wrote.
+#[cfg(feature = "check")]
+fn turn(host: &mut Host, now: Time) -> usize {
+    host.tick(now);
+    while let Some(event) = host.poll_event() {
+        if let HostEvent::Agent { event: ServerEvent::Call(ToolCall::GetDiagnostics(call, _)), .. } = event {
+            host.answer(call, &Diagnostics::default()).expect("it is open");
+        }
+    }
+    black_box(host.deadline());
+    let mut written = 0;
+    while let Some(conn) = host.poll_transmit() {
+        let mut wire = host.wire(conn).expect("it is there");
+        let n = black_box(wire.outgoing()).len();
+        wire.sent(n);
+        written += n;
+    }
+    written
 }
 
 /// Reads a frame, answers its call, and writes.

@@ -158,6 +158,16 @@ impl Connections {
         done
     }
 
+    /// Brings the latest time seen to a connection whose deadline has come. The time can have come with
+    /// bytes of another connection.
+    pub(super) fn catch_up(&mut self, index: usize) {
+        // The deadline of an eventful place is not exact.
+        let is_eventful = self.slots.get(index).is_some_and(|slot| slot.is_eventful);
+        if is_eventful || self.deadlines.is_due(index, self.now) {
+            self.with(index, |_| {});
+        }
+    }
+
     /// Brings the latest time seen to each connection whose deadline has come.
     pub(super) fn tick(&mut self) {
         let mut from = 0;

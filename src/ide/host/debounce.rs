@@ -76,12 +76,8 @@ impl Debounce {
 
     /// Returns the latest selection, held or released.
     pub(super) fn latest(&self) -> Option<Arc<Selection>> {
-        self.held.as_ref().map(|held| held.selection.clone()).or_else(|| self.last())
-    }
-
-    /// Returns the selection that was released last, which a client that attaches now receives.
-    pub(super) fn last(&self) -> Option<Arc<Selection>> {
-        self.last.as_ref().map(|last| last.selection.clone())
+        let last = || self.last.as_ref().map(|last| &last.selection);
+        self.held.as_ref().map(|held| &held.selection).or_else(last).cloned()
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {

@@ -30,7 +30,7 @@ use super::{
     ToolArguments, ToolSet,
 };
 use crate::mcp::Context;
-use crate::rpc::{CallId, NotOpen, NotSent, RequestId};
+use crate::rpc::{CallId, NotOpen, NotSent, RequestId, SerializedNotification};
 use crate::time::earlier;
 use crate::{Machine, Time};
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
@@ -67,6 +67,9 @@ pub struct Host {
     context: Arc<Context>,
     connections: Connections,
     debounce: Debounce,
+    /// The selection that was sent last, in the dialect of all connections. A client that attaches
+    /// receives it.
+    selection: Option<SerializedNotification>,
     mentions: Mentions,
     /// The agents in the order in which they became ready.
     ready: Vec<AgentId>,
@@ -87,6 +90,7 @@ impl Host {
             debounce: Debounce::new(config.debounce, config.debounce_max),
             connections: Connections::new(config.open_bytes, config.max_clients),
             config,
+            selection: None,
             mentions: Mentions::default(),
             ready: Vec::new(),
             shut_down: false,
@@ -100,12 +104,11 @@ impl Host {
     pub fn connect(&mut self, now: Time) -> ConnId {
         self.connections.set_now(now);
         self.connections.evict_oldest_pending(self.config.max_pending_connections);
-        let selection = self.debounce.last();
-        let (config, context) = (&self.server, &self.context);
+        let (config, context, selection) = (&self.server, &self.context, &self.selection);
         self.connections.accept(|id, now| {
             let mut server = Server::with_context(config.clone(), context.clone(), id.0, now);
             if let Some(selection) = selection {
-                server.set_selection(selection);
+                server.set_selection(selection.clone());
             }
             server
         })
@@ -128,9 +131,7 @@ impl Host {
     /// Returns the byte side of a connection; `None` once the connection was [removed](Host::remove).
     pub fn wire(&mut self, conn: ConnId) -> Option<HostWire<'_>> {
         let index = self.connections.wired(conn)?;
-        // Brings the connection to the latest time seen, which can have come with bytes of another
-        // connection.
-        self.connections.with(index, |_| {});
+        self.connections.catch_up(index);
         Some(HostWire { host: self, conn })
     }
 
@@ -392,6 +393,14 @@ impl Host {
         Some(HostEvent::Agent { agent, event })
     }
 
+    /// Sends this selection to every client, and later to each client that attaches.
+    fn send_selection(&mut self, selection: &Selection) {
+        self.selection = selection.serialized(self.server.dialect);
+        if let Some(selection) = &self.selection {
+            self.connections.with_each(|server| server.set_selection(selection.clone()));
+        }
+    }
+
     /// Sends the waiting mentions whose client accepts them by now and whose send buffer is not full.
     fn send_mentions(&mut self) {
         if self.is_paused() {
@@ -457,7 +466,7 @@ impl Machine for Host {
                 return Some(event);
             }
             if let Some(selection) = self.debounce.release(self.connections.now) {
-                self.connections.with_each(|server| server.set_selection(selection.clone()));
+                self.send_selection(&selection);
                 continue;
             }
             if self.mentions.is_empty() {

@@ -37,7 +37,7 @@ impl Host {
         }
         let filter = mem::replace(&mut self.config.filter, Filter::everything());
         self.paused = Some(Paused { filter, selection: self.debounce.latest() });
-        self.send_selection(Arc::new(Selection::cleared()));
+        self.replace_selection(Arc::new(Selection::cleared()));
     }
 
     /// Ends a [`pause`](Host::pause): the clients receive the latest selection at once, and the waiting
@@ -49,7 +49,7 @@ impl Host {
         if let Some(mut selection) = selection {
             // The filter can decide otherwise by now: an ignore file has changed.
             self.config.filter.selection(Arc::make_mut(&mut selection), &self.server.content_limits);
-            self.send_selection(selection);
+            self.replace_selection(selection);
         }
         self.send_mentions();
     }
@@ -61,9 +61,9 @@ impl Host {
     }
 
     /// Sends this selection to every client without the pause of the debounce.
-    fn send_selection(&mut self, selection: Arc<Selection>) {
+    fn replace_selection(&mut self, selection: Arc<Selection>) {
         if self.debounce.replace(self.connections.now, selection.clone()) {
-            self.connections.with_each(|server| server.set_selection(selection.clone()));
+            self.send_selection(&selection);
         }
     }
 }

@@ -30,10 +30,9 @@
 //! until 100 ms after the previous mention was written: two versions of the real client drop
 //! mentions that follow faster (measured).
 
-use super::Selection;
 use crate::Time;
+use crate::rpc::SerializedNotification;
 use crate::time::earlier;
-use alloc::sync::Arc;
 use core::time::Duration;
 
 /// The longest time for which a client that lists its tools over and over can keep mentions waiting,
@@ -51,7 +50,7 @@ const MENTION_GAP: Duration = Duration::from_millis(100);
 /// The pushes of one connection.
 #[derive(Debug)]
 pub(crate) struct PushSchedule {
-    latest: Option<Arc<Selection>>,
+    latest: Option<SerializedNotification>,
     /// True if the latest selection is to be sent as soon as the send buffer has room.
     is_due: bool,
     state: State,
@@ -102,7 +101,7 @@ impl PushSchedule {
     }
 
     /// Replaces the selection.
-    pub(crate) fn set(&mut self, selection: Arc<Selection>) {
+    pub(crate) fn set(&mut self, selection: SerializedNotification) {
         self.latest = Some(selection);
         self.is_due = true;
         if let State::Settled { repeat } = &mut self.state {
@@ -218,7 +217,7 @@ impl PushSchedule {
     /// send buffer, the latest selection waits in the schedule, so that a newer selection can
     /// replace it.
     #[inline]
-    pub(crate) fn due(&self) -> Option<Arc<Selection>> {
+    pub(crate) fn due(&self) -> Option<SerializedNotification> {
         let can_be_sent = self.is_due && self.state != State::Attaching && self.unwritten_selection.is_none();
         if can_be_sent { self.latest.clone() } else { None }
     }
@@ -244,6 +243,10 @@ mod tests {
         Time::from_millis(millis)
     }
 
+    fn selection() -> SerializedNotification {
+        SerializedNotification::new("selection_changed", None::<&()>).unwrap()
+    }
+
     /// A step in the life of a schedule.
     #[derive(Clone, Copy, Debug)]
     enum Step {
@@ -263,7 +266,7 @@ mod tests {
             schedule.tick(at(millis));
             for (_, step) in steps.iter().filter(|(when, _)| *when == millis) {
                 match step {
-                    Select => schedule.set(Arc::default()),
+                    Select => schedule.set(selection()),
                     Initialized => schedule.on_initialized(at(millis), WRITTEN, SETTLE),
                     Listed => schedule.on_tools_listed(at(millis), WRITTEN),
                     Changed => schedule.on_list_changed(at(millis), WRITTEN),
@@ -387,7 +390,7 @@ mod tests {
     #[test]
     fn settle_time_begins_after_list_is_written() {
         let mut schedule = PushSchedule::new();
-        schedule.set(Arc::default());
+        schedule.set(selection());
         schedule.on_initialized(at(0), StreamPos { end: 100, written: 0 }, SETTLE);
         assert!(schedule.due().is_some() && schedule.deadline().is_none());
         schedule.on_selection_sent(200);
@@ -409,7 +412,7 @@ mod tests {
     fn waiting_repeat_follows_a_later_change() {
         let mut schedule = PushSchedule::new();
         schedule.on_initialized(at(0), WRITTEN, SETTLE);
-        schedule.set(Arc::default());
+        schedule.set(selection());
         schedule.on_selection_sent(100);
         schedule.tick(at(1_600));
         assert!(schedule.is_settled(at(1_600)) && schedule.due().is_none(), "the repeat waits");
@@ -438,7 +441,7 @@ mod tests {
     #[test]
     fn stopped_schedule_has_no_timer() {
         let mut schedule = PushSchedule::new();
-        schedule.set(Arc::default());
+        schedule.set(selection());
         schedule.on_initialized(at(0), WRITTEN, SETTLE);
         schedule.stop();
         assert!(schedule.due().is_none() && schedule.deadline().is_none());

@@ -1,11 +1,12 @@
 //! `selection_changed`: the person selected something, or moved the cursor.
 
-use super::InDialect;
+use super::{EditorNotification, InDialect};
 use crate::ide::Range;
 use crate::ide::dialect::SelectionForm;
 use crate::ide::paths::Unencoded;
 use crate::ide::tool::arguments::{Said, arguments};
 use crate::ide::{Dialect, Position};
+use crate::rpc::SerializedNotification;
 use crate::text::truncate;
 use alloc::string::String;
 use serde::ser::SerializeMap;
@@ -61,6 +62,14 @@ impl Selection {
         let cut = len < self.text.len();
         self.text.truncate(len);
         cut
+    }
+
+    /// Writes the notification of this selection, for all clients of a dialect.
+    pub(crate) fn serialized(&self, dialect: Dialect) -> Option<SerializedNotification> {
+        let method = dialect.notification(EditorNotification::SelectionChanged);
+        let written = SerializedNotification::new(method, Some(&InDialect(self, dialect)));
+        debug_assert!(written.is_ok(), "texts and numbers are always JSON");
+        written.ok()
     }
 }
 

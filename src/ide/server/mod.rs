@@ -24,13 +24,13 @@ pub use peer::MODELS_TARGET;
 pub(super) use policy::SUBPROTOCOL;
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 
+use super::Dialect;
 use super::push::{PushSchedule, StreamPos};
 use super::tool::direct;
 use super::tool::toolset::SharedTools;
-use super::{Dialect, Selection};
 use crate::machine::delegate_wire;
 use crate::mcp::{self, Context, Forward, Implementation};
-use crate::rpc::{CallId, SessionId};
+use crate::rpc::{CallId, SerializedNotification, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, Closed};
 use crate::{Machine, Time, Wire};
@@ -242,7 +242,8 @@ impl Server {
         self.mcp.set_quota(bytes);
     }
 
-    pub(crate) fn set_selection(&mut self, selection: Arc<Selection>) {
+    /// Takes a new selection, written in the dialect of the session.
+    pub(crate) fn set_selection(&mut self, selection: SerializedNotification) {
         if !self.has_ended() && self.peer == Peer::Agent {
             self.pushes.set(selection);
             self.flush();

@@ -52,7 +52,9 @@ impl Server {
     /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
         let cut = selection.cut(self.config.content_limits.selection);
-        self.set_selection(Arc::new(selection));
+        if let Some(selection) = selection.serialized(self.config.dialect) {
+            self.set_selection(selection);
+        }
         cut
     }
 
@@ -328,8 +330,9 @@ impl Server {
         }
         self.ask_for_roots();
         let Some(selection) = self.pushes.due() else { return };
-        if self.ws.outgoing().len() <= SELECTION_ROOM
-            && self.push_notification(EditorNotification::SelectionChanged, &*selection).is_ok()
+        if !self.is_for_models()
+            && self.ws.outgoing().len() <= SELECTION_ROOM
+            && self.mcp.notify_serialized(&selection, &mut self.ws.sender()).is_ok()
         {
             self.pushes.on_selection_sent(self.ws.position());
         }

@@ -18,7 +18,8 @@ use super::{
 use crate::{
     Outbox, Time,
     rpc::{
-        CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId, is_object, read_object,
+        CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SerializedNotification, SessionId,
+        is_object, read_object,
     },
     text::truncate,
 };

@@ -19,7 +19,9 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId},
+    rpc::{
+        CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SerializedNotification, SessionId,
+    },
 };
 
 mod announced;
