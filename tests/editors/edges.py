@@ -202,12 +202,6 @@ def terminal_has_the_environment(room):
         raise Failure("the terminal is a selection")
 
 
-def announced(watch):
-    """Returns the lists of URIs that the agent received as changed."""
-    lines = [json.loads(line) for line in watch.text().splitlines()]
-    return [line["params"]["uris"] for line in lines if line["event"] == "diagnostics_changed"]
-
-
 def names_are_encoded_in_uris(room):
     name = "a b#1%zz?ü𝒳.txt"
     room.write(name, "𝒳bc def\n")
@@ -227,7 +221,7 @@ def names_are_encoded_in_uris(room):
     watch = room.spawn("watch")
     room.shows(room.keys.ATTACHED)
     room.type(*room.keys.CHANGE_PROBLEMS)
-    check(await_("the file is announced", lambda: announced(watch))[0][0])
+    check(await_("the file is announced", watch.changed)[0][0])
     uri = check(asked("getDiagnostics")[0]["uri"])
     for spelling in [uri, uri.replace("%C3%BC", "ü").replace("%c3%bc", "ü")]:
         answer = asked("getDiagnostics", uri=spelling)[0]
@@ -242,9 +236,9 @@ def changed_problems_are_announced(room):
     room.shows(room.keys.ATTACHED)
     for count, keys in [(1, room.keys.CHANGE_PROBLEMS), (2, room.keys.CHANGE_PROBLEMS_ELSEWHERE)]:
         room.type(*keys)
-        await_(f"{count} changes", lambda count=count: len(announced(watch)) >= count)
-    if any(uris != ["file://" + room.path("a.txt")] for uris in announced(watch)):
-        raise Failure(f"other files are announced: {announced(watch)}")
+        await_(f"{count} changes", lambda count=count: len(watch.changed()) >= count)
+    if any(uris != ["file://" + room.path("a.txt")] for uris in watch.changed()):
+        raise Failure(f"other files are announced: {watch.changed()}")
     problems = json.loads(room.run("call", "getDiagnostics", "{}"))
     if any(found["uri"] != "file://" + room.path("a.txt") for found in problems):
         raise Failure(f"other files have problems: {problems}")

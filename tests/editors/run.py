@@ -179,6 +179,11 @@ class Agent:
     def text(self):
         return self.output.read_text()
 
+    def changed(self):
+        """Returns the lists of URIs whose problems changed, as the agent received them."""
+        lines = [json.loads(line) for line in self.text().splitlines()]
+        return [line["params"]["uris"] for line in lines if line["event"] == "diagnostics_changed"]
+
     def steps(self, count):
         """Waits until this many expectations were met."""
         await_(f"{count} steps", lambda: self.text().count('"event":"step"') >= count)
