@@ -164,7 +164,12 @@ class Room:
         for agent in self.agents:
             agent.process.kill()
             agent.process.wait()
+        editor = self.tmux("display-message", "-p", "#{pane_pid}").strip()
         self.tmux("kill-server")
+        # The editor writes its history into its home when the terminal is gone.
+        patience = time.monotonic() + PATIENCE
+        while editor and pathlib.Path("/proc", editor).exists() and time.monotonic() < patience:
+            time.sleep(0.02)
 
 
 class Agent:
