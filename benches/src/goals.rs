@@ -31,6 +31,7 @@ const GOALS: &[(&str, Bound)] = &[
     ("selection 40 B to 16: instructions", Times(2.0, "selection 40 B to 1: instructions")),
     ("selection 4 KiB to 16: instructions", Times(2.0, "selection 4 KiB to 1: instructions")),
     ("heap fresh: bytes", AtMost(512.0)),
+    ("heap of a resting session: bytes", AtMost(2.5 * KIB)),
     ("heap after 125 B texts and trim: bytes", AtMost(512.0)),
     ("heap after a 1 MiB text and trim: bytes", AtMost(512.0)),
     // At most twice the received bytes, and 64 KiB.

@@ -1,11 +1,15 @@
-//! The heap memory of one connection.
+//! The heap memory of one connection, and of one session of an editor.
 
 use crate::ours::{drive, open_server};
 use crate::workload::{Script, Workload, push_frame};
 use ide_mcp::ws::{Limits, Server};
 use ide_mcp::{Time, Wire as _};
 
-/// Returns the number of bytes that a connection holds in several states, and at its peak.
+/// The numbers of sessions to compare. The tables of a host grow by doubling, so both are powers of two.
+const SESSIONS: [usize; 2] = [64, 128];
+
+/// Returns the number of bytes that a connection holds in several states, and at its peak, and those of
+/// a session that rests.
 pub fn held() -> Vec<(String, f64)> {
     let small = Workload::new(125, Script::Ascii);
     let large = Workload::new(1024 * 1024, Script::Ascii);
@@ -45,5 +49,11 @@ pub fn held() -> Vec<(String, f64)> {
         counts.push((format!("heap {name}: bytes"), heap.bytes_current as f64));
         counts.push((format!("heap {name}: bytes at the peak"), heap.bytes_max as f64));
     }
+    let [few, many] = SESSIONS.map(|sessions| {
+        let mut kept = None;
+        allocation_counter::measure(|| kept = Some(crate::mcp::ours::resting(sessions))).bytes_current as f64
+    });
+    let each = (many - few) / (SESSIONS[1] - SESSIONS[0]) as f64;
+    counts.push(("heap of a resting session: bytes".into(), each));
     counts
 }

@@ -115,6 +115,11 @@ impl Outgoing {
         self.requests.len()
     }
 
+    /// Releases memory that is not in use.
+    pub(super) fn trim(&mut self) {
+        self.requests.trim();
+    }
+
     /// Sends a request. The caller checks that the outbox has room.
     pub(super) fn request<P: Serialize + ?Sized>(
         &mut self,

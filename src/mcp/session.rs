@@ -103,6 +103,13 @@ impl<C> Session<C> {
         earlier(calls, self.pulse.deadline(self.keepalive))
     }
 
+    /// Releases memory that is not in use.
+    pub(super) fn trim(&mut self) {
+        self.incoming.trim();
+        self.outgoing.trim();
+        self.events.shrink_to_fit();
+    }
+
     /// Notes the end of a successful handshake.
     pub(super) fn open(&mut self) {
         self.state = State::Ready;

@@ -39,6 +39,11 @@ macro_rules! session_methods {
             self.session.has_event()
         }
 
+        /// Releases memory that is not in use. Never changes the observable behavior.
+        pub fn trim(&mut self) {
+            self.session.trim();
+        }
+
         /// Returns the latest time by which to call `tick` and poll again. The time is not in the
         /// future while an event is queued. Returns `None` if no event is queued and nothing has a
         /// deadline.

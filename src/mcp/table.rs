@@ -80,6 +80,14 @@ impl<T> Table<T> {
         Some(entry.data)
     }
 
+    /// Releases the memory that no entry needs.
+    pub(super) fn trim(&mut self) {
+        // While entries are open, their places are in use.
+        if self.order.is_empty() {
+            *self = Self { next: self.next, ..Self::new() };
+        }
+    }
+
     /// Removes and returns the entry that has been due longest at `now`.
     pub(super) fn expire(&mut self, now: Time) -> Option<(u64, T)> {
         let (_, serial) = *self.due.first().filter(|(at, _)| *at <= now)?;
@@ -158,7 +166,8 @@ mod tests {
                 let at = |millis: Option<u64>| millis.map(Time::from_millis);
                 let serial = u.int_in_range(0..=12)?;
                 let deadline = u.choose(&[None, Some(1), Some(2), Some(3), Some(3)])?;
-                match u.int_in_range(0..=4)? {
+                match u.int_in_range(0..=5)? {
+                    5 => table.trim(),
                     0 | 1 => {
                         let data = u.arbitrary()?;
                         let next = table.next();

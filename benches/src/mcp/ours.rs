@@ -6,7 +6,7 @@ use ide_mcp::ide::{
     self, Diagnostics, DiffOutcome, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 #[cfg(feature = "check")]
-use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent};
+use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent, Position, Range, Selection};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
@@ -204,26 +204,45 @@ pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
     }
 }
 
+/// Returns an editor whose clients rest: each has received the answer to a call and a selection.
+#[cfg(feature = "check")]
+pub fn resting(clients: usize) -> Host {
+    let (mut host, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
+    host.select(NOW, selections(40)[0].clone());
+    for conn in conns {
+        let call = frame(&super::calls::get_diagnostics(7));
+        host.wire(conn).expect("it is there").feed(NOW, &call);
+        turn(&mut host, NOW);
+        host.wire(conn).expect("it is there").trim();
+    }
+    host
+}
+
 /// Sends selections with a text of this many bytes to clients that accept pushes.
 #[cfg(feature = "check")]
 pub fn select(clients: usize, bytes: usize) -> impl FnMut(usize) {
-    use ide_mcp::ide::{Position, Range, Selection};
     let (mut host, _) = attached(clients, ToolSet::new());
     // By now the clients have settled, and no ping is due yet.
     let now = Time::from_millis(10_000);
     turn(&mut host, now);
-    let mut text = "let value = 12345;\n".repeat(bytes / 19 + 1);
-    text.truncate(bytes);
-    let range = Range::new(Position::new(10, 4), Position::new(12, 8));
-    // A selection equal to the one before is not sent.
-    let selections = ["/home/user/project/src/main.rs", "/home/user/project/src/case.rs"]
-        .map(|path| Selection::new(path, range, text.as_str()));
+    let selections = selections(bytes);
     move |times| {
         for at in 0..times {
             host.select(now, selections[at % 2].clone());
             assert!(turn(&mut host, now) > clients * bytes, "each client receives it");
         }
     }
+}
+
+/// Returns two selections with a text of this many bytes. An editor does not send a selection that is
+/// equal to the one before.
+#[cfg(feature = "check")]
+fn selections(bytes: usize) -> [Selection; 2] {
+    let mut text = "let value = 12345;\n".repeat(bytes / 19 + 1);
+    text.truncate(bytes);
+    let range = Range::new(Position::new(10, 4), Position::new(12, 8));
+    ["/home/user/project/src/main.rs", "/home/user/project/src/case.rs"]
+        .map(|path| Selection::new(path, range, text.as_str()))
 }
 
 /// Returns an editor with clients whose session is ready. It sends selections without a debounce.

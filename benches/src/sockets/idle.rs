@@ -38,6 +38,7 @@ pub fn idle(_: usize) -> Section {
         for (column, value) in [before as f64, each, waits, cpu].into_iter().enumerate() {
             grid.set(name, column, value);
         }
+        section.goals.push(Goal::at_most(format!("idle: each agent, {name}"), each, 2.5, " KiB"));
         section.goals.push(Goal::at_most(format!("idle: wake-ups between pings, {name}"), waits, 0.0, "/s"));
     }
     section.grids.push(grid);

@@ -11,8 +11,9 @@ use std::time::Duration;
 /// The number of open connections while the memory is measured.
 const IDLE: usize = 1000;
 
-/// The time to wait: an adapter gives memory back after a second of silence.
-pub const SETTLE: Duration = Duration::from_millis(1500);
+/// The time to wait: an adapter gives memory back after a second of silence, and a session has settled
+/// after 1.6 s.
+pub const SETTLE: Duration = Duration::from_secs(3);
 
 /// Measures the memory of each server with many connections open.
 pub fn memory(_: usize) -> Section {

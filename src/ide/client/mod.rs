@@ -450,7 +450,7 @@ fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
 }
 
 impl Wire for Client {
-    delegate_wire!(ws: space filled feed feed_eof outgoing wants_input trim);
+    delegate_wire!(ws: space filled feed feed_eof outgoing wants_input);
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
@@ -459,6 +459,11 @@ impl Wire for Client {
 
     fn is_done(&self) -> bool {
         self.closed.is_none() && !self.not_chosen && !self.mcp.has_queued_event() && self.ws.is_done()
+    }
+
+    fn trim(&mut self) {
+        self.ws.trim();
+        self.mcp.trim();
     }
 }
 

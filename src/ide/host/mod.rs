@@ -24,12 +24,12 @@ pub use secrets::secret_reason;
 pub use unauthenticated::Unauthenticated;
 pub use wire::HostWire;
 
-use super::server::{CallOwner, context_with_tools};
+use super::server::{CallOwner, session_settings};
 use super::{
     Answer, Call, DiagnosticsChanged, Mention, OpenCall, Selection, Server, ServerConfig, ServerEvent,
     ToolArguments, ToolSet,
 };
-use crate::mcp::Context;
+use crate::mcp::{self, Context};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, SerializedNotification};
 use crate::time::earlier;
 use crate::{Machine, Time};
@@ -63,8 +63,8 @@ use serde::Serialize;
 pub struct Host {
     config: HostConfig,
     server: Arc<ServerConfig>,
-    /// The context of the settings `server`, which all connections share.
-    context: Arc<Context>,
+    /// The settings of the sessions, which follow from `server`. All connections share them.
+    session: Arc<mcp::ServerConfig>,
     connections: Connections,
     debounce: Debounce,
     /// The selection that was sent last, in the dialect of all connections. A client that attaches
@@ -85,7 +85,7 @@ impl Host {
     #[must_use]
     pub fn new(config: HostConfig) -> Self {
         Self {
-            context: context_with_tools(&config.server),
+            session: session_settings(&config.server),
             server: Arc::new(config.server.clone()),
             debounce: Debounce::new(config.debounce, config.debounce_max),
             connections: Connections::new(config.open_bytes, config.max_clients),
@@ -104,9 +104,9 @@ impl Host {
     pub fn connect(&mut self, now: Time) -> ConnId {
         self.connections.set_now(now);
         self.connections.evict_oldest_pending(self.config.max_pending_connections);
-        let (config, context, selection) = (&self.server, &self.context, &self.selection);
+        let (config, session, selection) = (&self.server, &self.session, &self.selection);
         self.connections.accept(|id, now| {
-            let mut server = Server::with_context(config.clone(), context.clone(), id.0, now);
+            let mut server = Server::with_settings(config.clone(), session.clone(), id.0, now);
             if let Some(selection) = selection {
                 server.set_selection(selection.clone());
             }
@@ -268,8 +268,8 @@ impl Host {
     /// Offers other tools from now on, and notifies every client that is ready.
     pub fn set_tools(&mut self, tools: ToolSet) {
         Arc::make_mut(&mut self.server).tools = Arc::new(tools);
-        self.context = context_with_tools(&self.server);
-        let (config, context) = (&self.server, &self.context);
+        self.session = session_settings(&self.server);
+        let (config, context) = (&self.server, &self.session.context);
         // A client that is not ready yet has not listed the old tools, or receives the change once it
         // is ready.
         self.connections.with_each(|server| {
@@ -282,8 +282,8 @@ impl Host {
     /// did not declare at the beginning of a session stays unknown to its client.
     pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
         Arc::make_mut(&mut self.server).mcp.context = context.into();
-        self.context = context_with_tools(&self.server);
-        let (config, context) = (&self.server, &self.context);
+        self.session = session_settings(&self.server);
+        let (config, context) = (&self.server, &self.session.context);
         self.connections.with_each(|server| server.offer_context(config.clone(), context.clone()));
     }
 

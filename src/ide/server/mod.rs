@@ -118,30 +118,26 @@ impl Server {
     #[must_use]
     pub fn new(config: impl Into<Arc<ServerConfig>>, session: SessionId, now: Time) -> Self {
         let config = config.into();
-        let context = context_with_tools(&config);
-        Self::with_context(config, context, session, now)
+        let settings = session_settings(&config);
+        Self::with_settings(config, settings, session, now)
     }
 
     /// Creates a connection, as [`new`](Server::new) does, with the
-    /// [context of these settings](context_with_tools), which connections can share.
-    pub(crate) fn with_context(
+    /// [settings of its session](session_settings), which connections can share.
+    pub(crate) fn with_settings(
         config: Arc<ServerConfig>,
-        context: Arc<Context>,
+        settings: Arc<mcp::ServerConfig>,
         session: SessionId,
         now: Time,
     ) -> Self {
-        let mut own = config.mcp.clone();
-        own.forward = forwarded(own.forward, config.dialect);
-        own.context = context;
-        own.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
         let mut ws = ws::Server::new(config.ws.clone(), now);
-        if let Some(limit) = own.limits.first_zero() {
+        if let Some(limit) = settings.limits.first_zero() {
             ws.end_misconfigured(limit);
         }
         Self {
             ws,
             mcp: mcp::Server::new(
-                own,
+                settings,
                 SharedTools { tools: config.tools.clone(), dialect: config.dialect },
                 session,
             ),
@@ -290,6 +286,16 @@ impl Server {
     }
 }
 
+/// Returns the settings of the sessions of these connections: those of the application, together with
+/// the requests and resources that this layer serves.
+pub(super) fn session_settings(config: &ServerConfig) -> Arc<mcp::ServerConfig> {
+    let mut settings = config.mcp.clone();
+    settings.forward = forwarded(settings.forward, config.dialect);
+    settings.context = context_with_tools(config);
+    settings.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
+    Arc::new(settings)
+}
+
 /// Returns the context of the application together with the resources that its tools read. A resource
 /// of the application with the URI of a tool takes precedence.
 pub(super) fn context_with_tools(config: &ServerConfig) -> Arc<Context> {
@@ -326,7 +332,7 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
 }
 
 impl Wire for Server {
-    delegate_wire!(ws: space filled feed feed_eof outgoing wants_input trim);
+    delegate_wire!(ws: space filled feed feed_eof outgoing wants_input);
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
@@ -336,6 +342,13 @@ impl Wire for Server {
 
     fn is_done(&self) -> bool {
         self.closed.is_none() && self.events.is_empty() && self.ws.is_done()
+    }
+
+    fn trim(&mut self) {
+        self.ws.trim();
+        self.mcp.trim();
+        self.events.shrink_to_fit();
+        self.open_calls.trim();
     }
 }
 

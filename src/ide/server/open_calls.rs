@@ -105,6 +105,11 @@ impl OpenCalls {
         self.0.iter().filter_map(|entry| Some((entry.call, entry.tab_name.as_deref()?)))
     }
 
+    /// Releases memory that is not in use.
+    pub(crate) fn trim(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
     fn place(&self, call: CallId) -> Option<usize> {
         // Most often the latest call is answered first.
         match self.0.split_last() {

@@ -90,8 +90,8 @@ pub(super) enum AnswerKind {
     Resource(Box<(Cow<'static, str>, Cow<'static, str>)>),
 }
 
-/// The smallest number of ended calls whose ends are remembered. If more calls can be open, one end
-/// is remembered for each of them, so that closing a session forgets none.
+/// The smallest number of [`Ended`] entries that are remembered. If more calls can be open, one entry is
+/// remembered for each of them, so that closing a session forgets none.
 const REMEMBERED: usize = 256;
 
 /// The maximum number of open calls that are answered at once, beside those that wait. One text can
@@ -112,8 +112,8 @@ pub(super) struct Incoming {
     /// A pair for each open call, sorted: the digest of its id, and its number. The list is used only
     /// for searches.
     by_id: Vec<(u64, u64)>,
-    /// The last calls that ended, by number.
-    ended: VecDeque<(u64, NotOpen)>,
+    /// The last calls that ended.
+    ended: VecDeque<Ended>,
     waits: Waits,
     /// The maximum number of calls that wait, beside those that are answered at once.
     most: usize,
@@ -140,6 +140,15 @@ struct Call {
     /// The token that the peer gave for reports of progress.
     token: Option<Id>,
     reached: f64,
+}
+
+/// Calls with consecutive numbers that ended in this order and in the same way. Nearly always, these are
+/// all calls of a session.
+#[derive(Debug)]
+struct Ended {
+    first: u64,
+    last: u64,
+    reason: NotOpen,
 }
 
 impl Incoming {
@@ -176,6 +185,13 @@ impl Incoming {
     /// Returns the time at which the next call is due.
     pub(super) fn deadline(&self) -> Option<Time> {
         self.calls.deadline()
+    }
+
+    /// Releases memory that is not in use.
+    pub(super) fn trim(&mut self) {
+        self.calls.trim();
+        self.by_id.shrink_to_fit();
+        self.ended.shrink_to_fit();
     }
 
     /// Returns the number of open calls.
@@ -313,18 +329,22 @@ impl Incoming {
         self.bytes = self.bytes.saturating_sub(call.bytes);
         self.at_once = self.at_once.saturating_sub(usize::from(call.at_once));
         sorted::remove(&mut self.by_id, &(call.id.digest(), number));
+        if let Some(last) = self.ended.back_mut() {
+            if last.reason == reason && last.last.checked_add(1) == Some(number) {
+                last.last = number;
+                return;
+            }
+        }
         if self.ended.len() >= self.most.saturating_add(AT_ONCE).max(REMEMBERED) {
             self.ended.pop_front();
         }
-        self.ended.push_back((number, reason));
+        self.ended.push_back(Ended { first: number, last: number, reason });
     }
 
     fn end_of(&self, number: u64) -> NotOpen {
-        self.ended
-            .iter()
-            .rev()
-            .find(|(ended, _)| *ended == number)
-            .map_or(NotOpen::Unknown, |(_, reason)| *reason)
+        let mut latest_first = self.ended.iter().rev();
+        let ended = latest_first.find(|ended| (ended.first..=ended.last).contains(&number));
+        ended.map_or(NotOpen::Unknown, |ended| ended.reason)
     }
 }
 
@@ -459,13 +479,38 @@ pub(super) mod tests {
     fn the_last_ends_are_remembered() {
         let mut calls = Calls::new(1);
         let mut ended = Vec::new();
-        for _ in 0..=REMEMBERED {
+        for number in 0..=REMEMBERED {
             let call = calls.open(1, false).unwrap();
-            calls.fail(call).unwrap();
+            if number % 2 == 0 {
+                calls.fail(call).unwrap();
+            } else {
+                assert_eq!(calls.incoming.cancelled(&Id::from(1)), Some(call));
+            }
             ended.push(call);
         }
         assert_eq!(calls.fail(ended[0]), Err(NotOpen::Unknown), "one more than is remembered");
-        assert_eq!(calls.fail(ended[1]), Err(NotOpen::Answered));
+        assert_eq!(calls.fail(ended[1]), Err(NotOpen::Cancelled));
+        assert_eq!(calls.fail(ended[2]), Err(NotOpen::Answered));
+    }
+
+    #[test]
+    fn equal_ends_are_remembered_together() {
+        let mut calls = Calls::new(2);
+        let waiting = calls.open(0, false).unwrap();
+        let mut ended = Vec::new();
+        for _ in 0..2 * REMEMBERED {
+            let call = calls.open(1, false).unwrap();
+            calls.fail(call).unwrap();
+            ended.push(call);
+            calls.incoming.trim();
+        }
+        assert_eq!(calls.incoming.ended.len(), 1);
+        assert!(calls.incoming.is_open(waiting));
+        calls.fail(waiting).unwrap();
+        for call in ended.into_iter().chain([waiting]) {
+            assert_eq!(calls.fail(call), Err(NotOpen::Answered));
+        }
+        assert_eq!(calls.incoming.ended.len(), 2, "the first call ended last");
     }
 
     #[test]

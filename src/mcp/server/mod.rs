@@ -61,7 +61,7 @@ pub use config::ServerConfig;
 /// assert!(std::str::from_utf8(out.outgoing()).unwrap().contains("hello"));
 /// ```
 pub struct Server<T: Tools> {
-    config: ServerConfig,
+    config: Arc<ServerConfig>,
     tools: T,
     session: Session<T::Call>,
     client: Option<Implementation>,
@@ -96,8 +96,9 @@ impl AnnouncedLists {
 impl<T: Tools> Server<T> {
     /// Creates a session that waits for `initialize`. `session` is part of all handles of the
     /// session. So two sessions of a program must not have the same `SessionId` if the same code
-    /// uses the handles of both.
-    pub fn new(config: ServerConfig, tools: T, session: SessionId) -> Self {
+    /// uses the handles of both. Sessions can share their settings.
+    pub fn new(config: impl Into<Arc<ServerConfig>>, tools: T, session: SessionId) -> Self {
+        let config = config.into();
         let waits = Waits { usual: config.call_deadline, longest: config.longest_call };
         Self {
             session: Session::new(
@@ -122,7 +123,7 @@ impl<T: Tools> Server<T> {
     /// the forwarded methods. Only before the first message of the client, which has no list yet.
     #[cfg(feature = "ide")]
     pub(crate) fn replace_offer(&mut self, tools: T, change: impl FnOnce(&mut ServerConfig)) {
-        change(&mut self.config);
+        change(Arc::make_mut(&mut self.config));
         self.context = self.config.context.clone();
         self.announced = AnnouncedLists::new(&self.config, &tools);
         self.tools = tools;
