@@ -45,17 +45,23 @@ pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
     deserializer.deserialize_seq(UpTo).ok().filter(|elements| !elements.is_empty())
 }
 
-/// An outbox that gathers messages into one array.
+/// An outbox that passes messages on, or gathers them into one array. It is one type, so that the
+/// treatment of a message is compiled once.
 pub(super) struct Gather<'o, O> {
     out: &'o mut O,
-    array: Vec<u8>,
+    /// The array without its end; `None` if messages are passed on.
+    array: Option<Vec<u8>>,
     /// The id of the first answer.
     first: Option<Id>,
 }
 
 impl<'o, O: Outbox> Gather<'o, O> {
-    pub(super) const fn new(out: &'o mut O) -> Self {
-        Self { out, array: Vec::new(), first: None }
+    pub(super) const fn passing(out: &'o mut O) -> Self {
+        Self { out, array: None, first: None }
+    }
+
+    pub(super) const fn gathering(out: &'o mut O) -> Self {
+        Self { out, array: Some(Vec::new()), first: None }
     }
 
     /// Returns the outbox behind the array, for messages that do not belong in the array.
@@ -64,27 +70,27 @@ impl<'o, O: Outbox> Gather<'o, O> {
     }
 
     /// Sends the array, unless it is empty.
-    pub(super) fn send(mut self) {
-        if !self.array.is_empty() {
-            self.array.push(b']');
-            let to = self.first.as_ref().map_or(To::Unasked, To::Answer);
-            // If the outbox is closed, the answers are lost, and the session usually ends soon.
-            let _ = self.out.message(to, |buf| buf.extend_from_slice(&self.array));
-        }
+    pub(super) fn send(self) {
+        let Some(mut array) = self.array.filter(|array| !array.is_empty()) else { return };
+        array.push(b']');
+        let to = self.first.as_ref().map_or(To::Unasked, To::Answer);
+        // If the outbox is closed, the answers are lost, and the session usually ends soon.
+        let _ = self.out.message(to, |buf| buf.extend_from_slice(&array));
     }
 }
 
 impl<O: Outbox> Outbox for Gather<'_, O> {
     fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        let Some(array) = &mut self.array else { return self.out.message(to, write) };
         if let (None, To::Answer(id)) = (&self.first, to) {
             self.first = Some(id.clone());
         }
-        let before = self.array.len();
-        self.array.push(if before == 0 { b'[' } else { b',' });
-        let begin = self.array.len();
-        write(&mut self.array);
-        if self.array.len() == begin {
-            self.array.truncate(before);
+        let before = array.len();
+        array.push(if before == 0 { b'[' } else { b',' });
+        let begin = array.len();
+        write(array);
+        if array.len() == begin {
+            array.truncate(before);
         }
         Ok(())
     }
@@ -126,7 +132,7 @@ mod tests {
         ];
         for (name, messages, want) in CASES {
             let mut out = One::default();
-            let mut gather = Gather::new(&mut out);
+            let mut gather = Gather::gathering(&mut out);
             for (id, message) in (7..).zip(*messages) {
                 let answer = |buf: &mut Vec<u8>| buf.extend_from_slice(message.as_bytes());
                 gather.message(To::Answer(&Id::from(id)), answer).unwrap();
@@ -139,7 +145,7 @@ mod tests {
     #[test]
     fn gather_is_full_with_its_outbox() {
         for is_full in [false, true] {
-            assert_eq!(Gather::new(&mut One(Vec::new(), is_full)).is_full(), is_full);
+            assert_eq!(Gather::gathering(&mut One(Vec::new(), is_full)).is_full(), is_full);
         }
     }
 

@@ -79,7 +79,7 @@ pub(super) trait Role {
 }
 
 /// Takes one text of the peer.
-pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) {
+pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut Gather<'_, impl Outbox>) {
     let session = role.session();
     session.incoming.on_message(text.len());
     match (classify(text, &session.limits), session.version) {
@@ -88,13 +88,13 @@ pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) 
     }
 }
 
-fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox) {
+fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut Gather<'_, impl Outbox>) {
     let Some(elements) = batch::elements(array) else {
         // Nothing is sent: the answer that JSON-RPC demands here has no id, and peers end a session
         // at such an answer.
         return role.session().tolerate(PeerFault::BatchLength);
     };
-    let mut gather = Gather::new(out);
+    let mut gather = Gather::gathering(out.direct());
     for element in elements {
         let session = role.session();
         session.incoming.on_message(element.get().len());
@@ -103,7 +103,7 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut impl Outbox)
             role.session().tolerate(PeerFault::NestedBatch);
         } else if matches!(message, Message::Response { .. }) {
             // A response can lead to a request, which does not belong in an array of answers.
-            take(role, message, gather.direct());
+            take(role, message, &mut Gather::passing(gather.direct()));
         } else {
             take(role, message, &mut gather);
         }

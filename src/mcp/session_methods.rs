@@ -11,7 +11,7 @@ macro_rules! session_methods {
             self.session.set_now(now);
             if self.session.state != State::Closed {
                 self.session.on_message();
-                self.take_text(text, out);
+                self.take_text(text, &mut Gather::passing(out));
             }
         }
 

@@ -80,6 +80,11 @@ pub(crate) struct Output<M> {
 const MAX_PONGS: u8 = 16;
 
 impl<M: Masking> Output<M> {
+    /// The length of the header of a message of 126 to 65,535 bytes, as most messages have. The buffer
+    /// reserves it, so that the text is written in place.
+    #[cfg(feature = "mcp")]
+    const RESERVED: usize = if M::MASKS { 8 } else { 4 };
+
     pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
         let mut output = Self {
             tx: Tx::new(limits.outgoing),
@@ -209,24 +214,27 @@ impl<M: Masking> Output<M> {
         self.frame(true, Opcode::Ping, payload)
     }
 
-    /// Sends a text message, whose length is known only after `write` has written it. A message above
-    /// the high-water mark is an answer, and is sent as well. After the end of the transport a message
-    /// above the mark is refused, so that the input that is still delivered cannot cause output without
-    /// bound.
+    /// Begins a text message, whose length is known only after it is written, and returns the place of
+    /// its text in the buffer. A message above the high-water mark is an answer, and is sent as
+    /// well. After the end of the transport a message above the mark is refused, so that the input that
+    /// is still delivered cannot cause output without bound.
     #[cfg(feature = "mcp")]
-    pub(crate) fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    pub(crate) fn begin_message(&mut self) -> Result<usize, OutboxClosed> {
         let goes_nowhere = self.is_cut_off && self.tx.is_full();
         if self.may_send().is_err() || self.unfinished.is_some() || goes_nowhere {
             return Err(OutboxClosed::new());
         }
-        // Most messages have 126 to 65,535 bytes. The buffer reserves the header of such a message, so
-        // that the text is written in place.
-        let reserved = if M::MASKS { 8 } else { 4 };
         let buf = self.tx.buffer();
-        let at = buf.len();
-        let body = at.saturating_add(reserved);
+        let body = buf.len().saturating_add(Self::RESERVED);
         buf.resize(body, 0);
-        write(buf);
+        Ok(body)
+    }
+
+    /// Ends the message whose text begins at `body`. Without a text there is no message.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn end_message(&mut self, body: usize) -> Result<(), OutboxClosed> {
+        let at = body.saturating_sub(Self::RESERVED);
+        let buf = self.tx.buffer();
         let len = buf.len().saturating_sub(body);
         if len == 0 {
             buf.truncate(at);

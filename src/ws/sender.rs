@@ -117,7 +117,10 @@ impl Sender<'_> {
 #[cfg(feature = "mcp")]
 impl Outbox for Sender<'_> {
     fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
-        half!(&mut self.0, half => half.message(write))
+        // Only the writing depends on the message, so only the writing is compiled for each kind.
+        let body = half!(&mut self.0, half => half.begin_message())?;
+        write(half!(&mut self.0, half => half.tx.buffer()));
+        half!(&mut self.0, half => half.end_message(body))
     }
 
     fn is_full(&self) -> bool {

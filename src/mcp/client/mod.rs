@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    Event, List, Outcome, Progress, ProtocolVersion, Root, Timeout, inbound,
+    Event, List, Outcome, Progress, ProtocolVersion, Root, Timeout,
+    batch::Gather,
+    inbound,
     incoming::{Incoming, Waits},
     listing::Listing,
     outgoing::{Outgoing, Purpose},

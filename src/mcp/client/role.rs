@@ -22,6 +22,7 @@ use crate::{
     Outbox,
     mcp::{
         Event, Form, Outcome, Timeout,
+        batch::Gather,
         inbound::{self, Asked, Role},
         incoming::{Terms, answer, not_found, refuse, refuse_invalid},
         listing::{Cursor, Listing, PageLimits, Turn},
@@ -64,7 +65,7 @@ impl Client {
         }
     }
 
-    pub(super) fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
+    pub(super) fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
         inbound::receive(self, text, out);
     }
 

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Context, Event, Form, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools,
+    batch::Gather,
     form::FormOut,
     inbound,
     incoming::{Incoming, Waits},

@@ -24,6 +24,7 @@ use crate::{
     Outbox,
     mcp::{
         Event, Outcome, PeerFault, Tools,
+        batch::Gather,
         inbound::{self, Asked, Role},
         incoming::{AnswerKind, answer, not_found, refuse},
         outgoing::Purpose,
@@ -40,7 +41,7 @@ const INITIALIZED: &str = "notifications/initialized";
 const BARE_INITIALIZED: &str = "initialized";
 
 impl<T: Tools> Server<T> {
-    pub(super) fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
+    pub(super) fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
         if matches!(self.session.state, State::Opening | State::Ready)
             && !self.config.forward.takes("tools/call", true)
         {
