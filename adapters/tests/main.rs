@@ -231,6 +231,11 @@ table! {
     }
 
     #[test]
+    fn wrong_random_source_has_a_clear_error() {
+        starting
+    }
+
+    #[test]
     fn handles_reach_the_host_in_order() {
         starting
     }

@@ -2,16 +2,21 @@
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::PATIENCE;
-use crate::support::{TempDir, World, agent_with, diagnostics, proposal};
-use ide_mcp::ide::{Auth, DiffOutcome, LockFile, Mention, OpenDiff, Tool, ToolSet};
-use ide_mcp::ws;
+use crate::support::{Talk, TempDir, World, agent_with, diagnostics, proposal};
+use getrandom::rand_core::{TryCryptoRng, TryRng};
+use ide_mcp::ide::{
+    Auth, AuthToken, Client, ClientConfig, DiffOutcome, LockFile, Mention, OpenDiff, Tool, ToolSet,
+};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::SessionId;
+use ide_mcp::{Clock, Time, ws};
 use ide_mcp_driver::{Bind, EditorOptions, Handle, HandleError, StartError};
 use ide_mcp_lockfile::{LockDir, new_token};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
-use std::{fs, process, thread};
+use std::{fmt, fs, process, thread};
 
 pub(crate) fn options_are_published_and_kept<A: Adapter>() {
     let dir = TempDir::new();
@@ -50,8 +55,10 @@ pub(crate) fn each_start_generates_another_token<A: Adapter>() {
 
 pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
     let dir = TempDir::new();
+    let foreign = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let taken = foreign.local_addr().unwrap().port();
     let first = World::<A>::start(options(&dir));
-    let port = first.addr().port();
+    let again = options(&dir).bind(Bind::Port(first.addr().port()));
     let plain = || EditorOptions::new("editor", "1").lock_dir(LockDir::create(&dir.0).unwrap());
     let exposed = Bind::ExposedToOtherMachines(SocketAddr::from(([0, 0, 0, 0], 0)));
     let open = |options: EditorOptions| options.configure(|host| host.server.policy.auth = Auth::Disabled);
@@ -59,10 +66,12 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
         ("no folder", plain(), "the editor has no folder, so no agent finds it: add one with `folder`"),
         (
             "port taken",
-            plain().folder("/w").bind(Bind::Port(port)),
-            "; end the program that listens there, or bind another port",
+            plain().folder("/w").bind(Bind::Port(taken)),
+            "; end the program or the earlier server of this program that listens there, or bind another port",
         ),
-        ("second start", options(&dir).bind(Bind::Port(port)), "the editor cannot listen on port "),
+        // `start` consumes the options and returns a new server, so no server can be started twice. A copy of
+        // the options starts an editor of its own; at a fixed port it meets the first editor.
+        ("second start", again, "end the program or the earlier server of this program that listens there"),
         ("exposed", open(options(&dir).bind(exposed)), "without a token other machines must not reach"),
         (
             "too many folders",
@@ -85,6 +94,63 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
     }
     assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 1, "only the first editor has a lock file");
     assert!(A::Editor::start(plain().without_folders()).is_ok());
+}
+
+/// Takes a token and an agent from sources of randomness that fail. A server takes no source.
+pub(crate) fn wrong_random_source_has_a_clear_error<A: Adapter>() {
+    let error = AuthToken::generate(&mut Failing(0)).unwrap_err();
+    assert_eq!(error.to_string(), "no entropy", "the error of the source");
+    let dir = TempDir::new();
+    let mut world = World::<A>::start(options(&dir));
+    let rows = [("at the handshake", 0, 0), ("at the first message", 1, 0), ("never", u32::MAX, 1)];
+    for (name, draws, answers) in rows {
+        let (addr, token) = (world.addr(), world.token().clone());
+        let agent = thread::spawn(move || {
+            let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token));
+            let client = Client::new(config, Failing(draws), SessionId::new(1), Time::ZERO).unwrap();
+            let mut talk = Talk::new(diagnostics(), false, Clock::new());
+            A::connect(addr, client, |client, event| talk.event(client, event)).unwrap();
+            talk.report()
+        });
+        let report = world.serve(agent);
+        assert_eq!(report.answers.len(), answers, "{name}");
+        let failed = "the source of randomness failed";
+        assert_eq!(report.closed.to_string() == failed, answers == 0, "{name}: {}", report.closed);
+    }
+}
+
+/// A source of equal bytes, which fails after some draws. A client cannot notice that the bytes are equal.
+struct Failing(u32);
+
+#[derive(Debug)]
+struct NoEntropy;
+
+impl fmt::Display for NoEntropy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no entropy")
+    }
+}
+
+impl std::error::Error for NoEntropy {}
+
+impl TryCryptoRng for Failing {}
+
+impl TryRng for Failing {
+    type Error = NoEntropy;
+
+    fn try_next_u32(&mut self) -> Result<u32, NoEntropy> {
+        self.try_fill_bytes(&mut []).map(|()| 7)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, NoEntropy> {
+        self.try_fill_bytes(&mut []).map(|()| 7)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), NoEntropy> {
+        self.0 = self.0.checked_sub(1).ok_or(NoEntropy)?;
+        bytes.fill(7);
+        Ok(())
+    }
 }
 
 pub(crate) fn handles_reach_the_host_in_order<A: Adapter>() {

@@ -226,7 +226,10 @@ impl fmt::Display for StartError {
             Self::Bind { bind, error } => {
                 write!(f, "the editor cannot listen on {bind}: {error}")?;
                 if error.kind() == io::ErrorKind::AddrInUse {
-                    f.write_str("; end the program that listens there, or bind another port")?;
+                    f.write_str(
+                        "; end the program or the earlier server of this program that listens there, or bind \
+                         another port",
+                    )?;
                 }
                 Ok(())
             }
