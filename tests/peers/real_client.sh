@@ -3,7 +3,8 @@
 # in the terminal and what the model is given. Each scenario is a file in real_client/scenarios, run
 # in tmux with an empty home, a stand-in for the model's API, and namespaces of its own that reach
 # loopback alone. The clients are installed by version from npm below target. All scenarios run even
-# if one fails; clients that cannot run here are skipped with a notice. Takes 6 minutes.
+# if one fails; clients that cannot run here are skipped with a notice, which is a failure if
+# IDE_MCP_NO_SKIPS is set, as in .ci/full. Takes 6 minutes.
 #
 # Needs node, npm, tmux, git, ip, and unshare as root or with user namespaces.
 # Run: tests/peers/real_client.sh [--list] [PATTERN]    such as 'opencode-*/*', 'claude-2.1.330/clear' or '*/clear'
@@ -16,6 +17,7 @@ ide_mcp=$PWD/target/debug/ide-mcp
 clients=(claude-1.0.51 claude-2.1.330 opencode-1.18.33)
 # For one scenario; the longest takes half of it.
 limit=180
+no_skips=${IDE_MCP_NO_SKIPS:-}
 
 # Runs a command in namespaces of its own; all of its processes end with it.
 isolated=(unshare --net --pid --fork --mount-proc --kill-child)
@@ -71,6 +73,7 @@ has_program() {
     program=$(sed -n 's/^# Needs: //p' "$1")
     [ -z "$program" ] || command -v "$program" >/dev/null && return
     echo "skip  $(basename "$1" .sh): $program is not installed" >&2
+    [ -z "$no_skips" ] || exit 1
     return 1
 }
 
@@ -84,7 +87,8 @@ skip_without_tools() {
 
 skip_all() {
     echo "real_client: all scenarios skipped: $1" >&2
-    exit 0
+    [ -z "$no_skips" ]
+    exit
 }
 
 # Installs the client $1, unless it is there. Returns 1 if the registry does not offer it.
@@ -139,6 +143,7 @@ run_all() {
         printf 'failed: %s\n' "${failed[@]}"
         exit 1
     fi
+    [ "$skipped" -eq 0 ] || [ -z "$no_skips" ]
 }
 
 # Runs one scenario. Its files (requests to the model, events of the editor, errors) stay until its

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use super::config;
-use crate::support::{Editor, Place, Process};
+use crate::support::{Editor, Place, Process, skip};
 use serde_json::json;
 use std::net::TcpStream;
 use std::process::Command;
@@ -11,14 +11,10 @@ use std::process::Command;
 fn agent_attaches_inside_and_not_outside() {
     let place = Place::new("sidecar-container");
     let arguments = ["--net", "--pid", "--fork", "--mount-proc", "--kill-child"];
-    if !Command::new("unshare")
-        .args(arguments)
-        .arg("true")
-        .output()
-        .is_ok_and(|output| output.status.success())
-    {
-        eprintln!("skipped: unshare makes no namespaces here");
-        return;
+    match Command::new("unshare").args(arguments).arg("true").output() {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => return skip(String::from_utf8_lossy(&output.stderr).trim_end()),
+        Err(error) => return skip(&format!("unshare cannot be started: {error}")),
     }
     // The agent is started inside, by the same shell, after the lock file is there.
     let program = crate::executable();
