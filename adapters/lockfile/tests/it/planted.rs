@@ -141,7 +141,7 @@ fn l15_directory_that_others_can_replace_is_refused() {
     ];
     for (name, weaken, expected) in rows {
         if matches!(expected, Some(Weakness::Owner { .. })) && !is_root {
-            eprintln!("notice: skipped, since only root can give a directory away");
+            skip("since only root can give a directory away");
             continue;
         }
         let temp = TempDir::new();
@@ -178,7 +178,7 @@ fn l15_directory_that_others_can_replace_is_refused() {
 #[test]
 fn l15_link_of_another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("notice: skipped, since only root can give a link away");
+        skip("since only root can give a link away");
         return;
     }
     let temp = TempDir::new();

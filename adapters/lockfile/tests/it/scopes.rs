@@ -77,7 +77,7 @@ fn l17_containers_with_shared_home_keep_lock_files() {
     let namespace = ["unshare", "--pid", "--fork"];
     let probe = Command::new(namespace[0]).args(&namespace[1..]).arg("true").stderr(Stdio::null()).status();
     if !probe.is_ok_and(|status| status.success()) {
-        eprintln!("notice: skipped, since only root can make a pid namespace");
+        skip("since only root can make a pid namespace");
         return;
     }
     let temp = TempDir::new();

@@ -132,7 +132,7 @@ fn answer_to(port: u16, token: &AuthToken) -> String {
 #[test]
 fn l14_captured_token_opens_nothing_for_another_user() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("notice: skipped, since only root can start a thread of another user");
+        skip("since only root can start a thread of another user");
         return;
     }
     let token = new_token().unwrap();

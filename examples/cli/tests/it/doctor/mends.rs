@@ -5,7 +5,7 @@ use super::cases::CASES;
 use super::fake::TOKEN;
 use super::owners;
 use super::setup::{Setup, mode};
-use crate::support::{Editor, Process};
+use crate::support::{Editor, Process, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -204,8 +204,7 @@ fn attach(port: &str, token: &str) -> impl Sized + use<> {
 
 fn follow(id: &str, case: &str, steps: &[Step]) {
     let Some(fault) = fault(case) else {
-        eprintln!("notice: {id} is skipped, since this user cannot set up {case:?}");
-        return;
+        return skip(&format!("{id}: this user cannot set up {case:?}"));
     };
     // A path with everything that a shell would change.
     let mut setup = Setup::at(r#"doctor's "own" $HOME `x` * {path} \ "#);

@@ -12,12 +12,11 @@ use std::time::Duration;
 /// The uid of the other user, which owns nothing else on the machine.
 pub const MALLORY: u32 = 61_234;
 
-/// Returns true if the test runs as root, and prints a notice otherwise: only root can act as
-/// another user.
+/// Returns true if the test runs as root, and [skips](super::skip) it otherwise.
 pub fn can_be_another_user() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
-        eprintln!("notice: skipped, since only root can start a thread of another user");
+        super::skip("only root can start a thread of another user");
     }
     is_root
 }

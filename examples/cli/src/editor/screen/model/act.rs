@@ -288,7 +288,7 @@ impl Model {
         let (accepted, _, all) = self.proposed()?.counts();
         if accepted > 0 && confirmed != Some(Confirm::Reject) {
             self.confirm = Some(Confirm::Reject);
-            self.say(Tone::Bad, format!("{accepted} of {all} changes are accepted: r again rejects all"));
+            self.say(Tone::Bad, format!("r again rejects all: {accepted} of {all} changes are accepted"));
             return None;
         }
         self.typed = None;

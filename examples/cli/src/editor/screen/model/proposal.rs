@@ -193,7 +193,7 @@ impl Proposed {
     pub(crate) fn ask(&mut self) -> String {
         self.review.confirm();
         self.known.clone_from(&self.covered);
-        format!("{} has changed: look at it, a again accepts", self.label)
+        format!("look at it, a again accepts: {} has changed", self.label)
     }
 
     /// Starts an edit of the text that would be accepted, with the cursor at the current hunk.

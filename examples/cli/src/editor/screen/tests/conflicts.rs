@@ -21,7 +21,7 @@ fn conflict_question_concerns_the_shown_proposal() {
         desk.recover();
         assert_eq!(asked.map(|asked| desk.result(asked)), [None, None], "{name}");
         if name == "a second key" {
-            desk.shows("a.txt has changed: look at it, a again accepts");
+            desk.shows("look at it, a again accepts: a.txt has changed");
             desk.shows("- of another program");
             continue;
         }
@@ -35,7 +35,7 @@ fn conflict_question_concerns_the_shown_proposal() {
         }
         desk.wait(500);
         desk.keys("a");
-        desk.shows("a.txt has changed: look at it, a again accepts");
+        desk.shows("look at it, a again accepts: a.txt has changed");
         assert_eq!(desk.result(asked[0]), None, "{name}: the first key");
         desk.keys("a");
         assert!(desk.result(asked[0]).is_some(), "{name}: the second key");
@@ -66,7 +66,7 @@ fn notes_follow_the_file_on_disk() {
         }
         desk.keys("a");
         assert_eq!(desk.result(asked), None, "{name}");
-        desk.shows("n.txt has changed: look at it, a again accepts");
+        desk.shows("look at it, a again accepts: n.txt has changed");
         desk.keys("a");
         assert!(desk.result(asked).is_some(), "{name}");
     }
@@ -143,7 +143,7 @@ fn new_path_is_not_written_over_unseen() {
         desk.keys("a");
         assert_eq!(desk.result(asked).is_some(), note.is_empty(), "{name}");
         if !note.is_empty() {
-            desk.shows("b.txt has changed: look at it, a again accepts");
+            desk.shows("look at it, a again accepts: b.txt has changed");
             desk.keys("a");
             assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
         }

@@ -8,6 +8,7 @@ mod context;
 mod disk;
 mod edits;
 mod findings;
+mod flows;
 mod launch;
 mod looks;
 mod names;

@@ -142,7 +142,7 @@ fn rejection_of_accepted_changes_asks_again() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
     let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
     desk.keys("yr");
-    desk.shows("1 of 2 changes are accepted: r again rejects all");
+    desk.shows("r again rejects all: 1 of 2 changes are accepted");
     desk.keys("nr");
     assert_eq!(desk.result(asked), None, "another key comes in between");
 }

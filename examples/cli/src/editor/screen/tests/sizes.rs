@@ -6,7 +6,7 @@ use crate::editor::screen::theme::{Colours, Theme};
 use crate::editor::screen::view::canvas::{Canvas, Ink, Symbol};
 use crate::support::columns::glyphs;
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (40, 10)];
+pub(super) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (40, 10)];
 const RIGHT: &str = "\x1b[C";
 const WRAP: &str = "\x15";
 
