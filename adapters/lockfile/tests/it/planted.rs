@@ -1,7 +1,7 @@
 //! Other objects where a lock file is expected, and the access to the files: modes, owners, links
 //! and pipes.
 
-use crate::support::{TempDir, lock_file, make_fifo, mode, names, set_mode};
+use crate::support::{TempDir, lock_file, make_fifo, mode, names, set_mode, skip};
 use ide_mcp_lockfile::{Error, LockDir, Watch, WeakParent, Weakness, scan, weak_parents};
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
@@ -141,7 +141,7 @@ fn l15_directory_that_others_can_replace_is_refused() {
     ];
     for (name, weaken, expected) in rows {
         if matches!(expected, Some(Weakness::Owner { .. })) && !is_root {
-            skip("since only root can give a directory away");
+            skip("only root can give a directory away");
             continue;
         }
         let temp = TempDir::new();
@@ -178,7 +178,7 @@ fn l15_directory_that_others_can_replace_is_refused() {
 #[test]
 fn l15_link_of_another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {
-        skip("since only root can give a link away");
+        skip("only root can give a link away");
         return;
     }
     let temp = TempDir::new();

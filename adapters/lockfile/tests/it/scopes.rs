@@ -1,6 +1,6 @@
 //! Two editors in pid namespaces of their own share a home, as in two containers.
 //!
-//! The test with the namespaces needs root and `unshare`, and is skipped with a notice otherwise. The
+//! The test with the namespaces needs root and `unshare`, and is skipped otherwise. The
 //! test of the leftover lock files needs neither.
 #![allow(
     clippy::unwrap_used,
@@ -10,7 +10,7 @@
     reason = "a test states what it expects, and its helper talks to it"
 )]
 
-use crate::support::{TempDir, names};
+use crate::support::{TempDir, names, skip};
 use ide_mcp::ide::LockFile;
 use ide_mcp_lockfile::{LockDir, new_token, process_scope};
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
@@ -77,7 +77,7 @@ fn l17_containers_with_shared_home_keep_lock_files() {
     let namespace = ["unshare", "--pid", "--fork"];
     let probe = Command::new(namespace[0]).args(&namespace[1..]).arg("true").stderr(Stdio::null()).status();
     if !probe.is_ok_and(|status| status.success()) {
-        skip("since only root can make a pid namespace");
+        skip("only root can make a pid namespace");
         return;
     }
     let temp = TempDir::new();

@@ -1,7 +1,7 @@
 //! Another user holds the port of a lock file: no program of this package sends a byte there.
 //!
 //! A thread under another uid acts as the other user, so these tests need root. Without root they
-//! print a notice and are skipped.
+//! are skipped.
 #![cfg(target_os = "linux")]
 
 use crate::support::stranger::{MALLORY, Squatter, as_another_user, can_be_another_user};

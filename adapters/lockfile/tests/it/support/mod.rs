@@ -8,8 +8,9 @@ mod temp_dir;
 
 pub(crate) use temp_dir::TempDir;
 
+use std::io::{Write as _, stderr};
 use std::path::Path;
-use std::{fs, process};
+use std::{env, fs, process, thread};
 
 use ide_mcp::ide::{AuthToken, LockFile};
 
@@ -50,4 +51,12 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
 #[cfg(unix)]
 pub(crate) fn make_fifo(path: &Path) {
     assert!(process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// Writes the reason for which a test does not run on this machine, past the capture of libtest. Fails if
+/// `IDE_MCP_NO_SKIPS` is set, as in `.ci/full`.
+pub(crate) fn skip(reason: &str) {
+    assert!(env::var_os("IDE_MCP_NO_SKIPS").is_none(), "a skipped test is a failure here: {reason}");
+    let name = thread::current().name().unwrap_or_default().to_owned();
+    writeln!(stderr(), "skipped {name}: {reason}").unwrap();
 }
