@@ -21,7 +21,8 @@ The editor reads files only in its folders: each DIR, or the working directory,
 or the folder of a FILE (or FILE:LINE:COLUMN) elsewhere. It starts COMMAND, such
 as claude, in a split of tmux, or shows the line to type in another terminal.
 
-  --headless       use no screen, even at a terminal
+  --headless, --json
+                   use no screen, even at a terminal
   --port N         listen on this port of 127.0.0.1 (default: any free port)
   --resume         take the port and the token of the last run in these folders,
                    so that agents attach again by themselves
@@ -100,7 +101,7 @@ impl Options {
             let Some(argument) = parser.next()? else { break };
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long("headless") => options.headless = true,
+                Long("headless" | "json") => options.headless = true,
                 Long("port") => options.port = parse_port(&parser.value()?, 0)?,
                 Long("token-of") => options.token = Some(token_of(&PathBuf::from(parser.value()?))?),
                 Long("no-token") => options.asks_for_token = false,

@@ -35,8 +35,11 @@ use std::process::ExitCode;
 pub(crate) const PROGRAM: Program = Program::new("tap", "ide-mcp tap", options::USAGE);
 
 pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, |options| match Tap::start(options) {
-        Ok(tap) => ExitCode::from(if tap.run() { 0 } else { FAILED }),
-        Err(problem) => PROGRAM.end(NOT_BEGUN, &problem.to_string()),
+    PROGRAM.main(parser, Options::parse, |options| {
+        let json = options.json;
+        match Tap::start(options) {
+            Ok(tap) => ExitCode::from(if tap.run() { 0 } else { FAILED }),
+            Err(problem) => PROGRAM.end_with(json, NOT_BEGUN, &problem.to_string()),
+        }
     })
 }

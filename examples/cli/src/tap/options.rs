@@ -5,7 +5,7 @@ use crate::view::Filter;
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::EditorSearch;
 use lexopt::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) const USAGE: &str = "\
 Show and record the messages between coding agents and an editor.
@@ -30,6 +30,8 @@ the live view:
   --only WORD     show the messages of a method or tool (openDiff, tools/), a
                   kind (request, answer, notification, ping, …), a side (agent,
                   editor), or a connection (2); -WORD hides them; repeatable
+  --json          print the port and the end as lines of JSON, and no view; the
+                  record needs --out
   -h, --help      print this help
 
 examples:
@@ -53,6 +55,8 @@ pub(crate) struct Options {
     pub(crate) force: bool,
     pub(crate) max_bytes: u64,
     live: bool,
+    /// True if standard output has events of the tap in JSON, in place of the record and the view.
+    pub(crate) json: bool,
     pub(crate) only: Filter,
 }
 
@@ -72,6 +76,11 @@ pub(crate) enum Record {
 }
 
 impl Record {
+    /// Returns the file of the transcript, if it is in a file.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        if let Self::File(path) = self { Some(path) } else { None }
+    }
+
     /// Describes the place of the transcript, and the command that replays it.
     pub(crate) fn whereabouts(&self) -> String {
         match self {
@@ -101,6 +110,7 @@ impl Options {
             force: false,
             max_bytes: MAX_BYTES,
             live: false,
+            json: false,
             only: Filter::default(),
         };
         while let Some(argument) = parser.next()? {
@@ -115,6 +125,7 @@ impl Options {
                 Long("trust-port") => options.trust = Trust::EveryUser,
                 Long("force") => options.force = true,
                 Long("live") => options.live = true,
+                Long("json") => options.json = true,
                 Long("only") => options.only.add(&parser.value()?.string()?)?,
                 Long("max-bytes") => {
                     let value = parser.value()?;
@@ -136,6 +147,9 @@ impl Options {
         if options.force && options.out.is_none() {
             return Err("--force needs --out FILE, the file to write over".into());
         }
+        if options.json && (options.live || !options.only.is_empty()) {
+            return Err("--json excludes the live view: leave --live and --only out".into());
+        }
         if options.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
             return Err("--name takes a name that agents can show, not an empty one".into());
         }
@@ -144,7 +158,7 @@ impl Options {
 
     /// Returns the outputs. A terminal gets the view in place of the transcript.
     pub(crate) fn outputs(&self, is_terminal: bool) -> Result<Outputs, String> {
-        let has_view = self.live || is_terminal;
+        let has_view = !self.json && (self.live || is_terminal);
         if !has_view && !self.only.is_empty() {
             return Err(
                 "--only goes with the live view, which standard output has at a terminal or with --live"
@@ -153,7 +167,7 @@ impl Options {
         }
         let record = match &self.out {
             Some(path) => Record::File(path.clone()),
-            None if has_view => Record::Nowhere,
+            None if has_view || self.json => Record::Nowhere,
             None => Record::Stdout,
         };
         Ok(Outputs { record, has_view })
@@ -179,6 +193,8 @@ mod tests {
             (&["--max-bytes", "0"], "--max-bytes takes a number"),
             (&["--max-bytes", "1G"], "--max-bytes takes a number"),
             (&["--only", "-"], "--only takes a word"),
+            (&["--json", "--live"], "leave --live and --only out"),
+            (&["--json", "--only", "diff"], "leave --live and --only out"),
             (&["x"], "unexpected argument \"x\""),
         ];
         for (words, expected) in cases {
@@ -204,6 +220,9 @@ mod tests {
             (&["--out", "f"], false, file(), false),
             (&["--out", "f"], true, file(), true),
             (&["--out", "f", "--live", "--only", "-ping"], false, file(), true),
+            (&["--json"], false, Record::Nowhere, false),
+            (&["--json"], true, Record::Nowhere, false),
+            (&["--out", "f", "--json"], false, file(), false),
         ];
         for (words, is_terminal, record, has_view) in cases {
             let outputs = parse(words).unwrap().unwrap().outputs(*is_terminal).unwrap();

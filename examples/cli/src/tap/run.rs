@@ -1,7 +1,7 @@
 //! The tap itself: its listener, its end, and its lock file.
 
 use crate::support::transcript::{Header, VERSION};
-use crate::support::{complain, find, on_signal, unix_ms};
+use crate::support::{complain, find, json_line, on_signal, unix_ms, write_line};
 use crate::tap::conversation::{Conversation, Handle};
 use crate::tap::head::Ends;
 use crate::tap::options::{Options, Outputs, Record};
@@ -10,6 +10,7 @@ use crate::tap::sink::Sink;
 use ide_mcp::ide::{LockFile, LockFileEvent, display_safe};
 use ide_mcp::{Clock, Time};
 use ide_mcp_lockfile::{GuardMode, GuardThread, LockDir, new_token};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{self, IsTerminal as _};
@@ -40,6 +41,8 @@ pub(crate) struct Tap {
     ends: Arc<Ends>,
     recorder: Arc<Recorder>,
     record: Record,
+    /// True if the events of the tap go to standard output.
+    json: bool,
     events: Receiver<Event>,
     sender: SyncSender<Event>,
     open: BTreeMap<u32, Open>,
@@ -102,9 +105,20 @@ impl Tap {
         let file = LockFile::new(process::id(), editor.folders, name, token.clone());
         let lock = LockDir::from_environment()?.publish(port, &file)?;
 
-        complain("tap", &format!("listening on port {port} for {shown:?} on port {}", editor.port));
-        complain("tap", &format!("the lock file is {}", lock.path().display()));
-        complain("tap", &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"));
+        let place = lock.path().display();
+        if options.json {
+            let editor = json!({"name": editor.name, "port": editor.port});
+            let event =
+                json!({"event": "listening", "port": port, "lock": place.to_string(), "editor": editor});
+            write_line(&json_line(&event)?)?;
+        } else {
+            complain("tap", &format!("listening on port {port} for {shown:?} on port {}", editor.port));
+            complain("tap", &format!("the lock file is {place}"));
+            complain(
+                "tap",
+                &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"),
+            );
+        }
         let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
         let ends = Ends { token, port, editor_token, editor_port, trust };
         let guarding = sender.clone();
@@ -119,6 +133,7 @@ impl Tap {
             ends,
             recorder,
             record: outputs.record,
+            json: options.json,
             events,
             sender,
             open: BTreeMap::new(),
@@ -213,7 +228,14 @@ impl Tap {
             }
         }
         let is_whole = self.recorder.end(DRAIN);
-        complain("tap", &format!("ended; {}", self.record.whereabouts()));
+        if self.json {
+            let record = self.record.path().map(|path| path.display().to_string());
+            // Without a reader the exit status is left, which has the same meaning.
+            let event = json!({"event": "over", "record": record, "complete": is_whole});
+            let _ = json_line(&event).and_then(|line| write_line(&line));
+        } else {
+            complain("tap", &format!("ended; {}", self.record.whereabouts()));
+        }
         is_whole
     }
 }

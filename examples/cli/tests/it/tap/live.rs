@@ -92,6 +92,35 @@ fn unread_view_delays_no_message() {
 }
 
 #[test]
+fn json_has_the_port_and_the_end() {
+    let rows: [(&str, &[&str], serde_json::Value); 2] =
+        [("recorded", &["--out", "t.jsonl"], json!("t.jsonl")), ("no record", &[], json!(null))];
+    for (name, arguments, record) in rows {
+        let place = Place::new("tap-json");
+        let (_editor, port, _) = editor(&place, &[]);
+        let mut tap = place.start("tap", &[&["--json", "--port", &port], arguments].concat());
+        let listening = tap.event("listening");
+        let lock = place.published("the tap", Some(&port));
+        let own = listening["port"].to_string();
+        assert_eq!(lock.file_stem().unwrap().to_str(), Some(own.as_str()), "{name}");
+        assert_eq!(listening["lock"], lock.to_str().unwrap(), "{name}");
+        assert_eq!(listening["editor"]["port"].to_string(), port, "{name}");
+        place.agent(&["--port", &own, "call", "getOpenEditors"]).end();
+        tap.terminate();
+        assert_eq!(tap.event("over"), json!({"event": "over", "record": record, "complete": true}), "{name}");
+        assert_eq!(tap.end(), (Some(0), String::new()), "{name}: nothing is left for standard error");
+        if record.is_string() {
+            assert_eq!(replay(&place, &["t.jsonl"]).0, Some(0), "{name}");
+        }
+    }
+    let place = Place::new("tap-json-alone");
+    let mut tap = place.start("tap", &["--json"]);
+    let error = tap.event("error");
+    assert!(error["message"].as_str().unwrap().contains("no lock files"), "{error}");
+    tap.fails(2, &["no lock files"]);
+}
+
+#[test]
 fn lost_reader_ends_the_view_alone() {
     let place = Place::new("tap-reader");
     let (_editor, port, _) = editor(&place, &[]);
