@@ -1,12 +1,9 @@
-//! Each recipe as a process. An agent attaches with the token of the lock file and proposes two changes. The
-//! recipe removes the file at its end, with and without an agent.
+//! Each recipe as a process, with the program `ide-mcp agent`, which attaches with the token of the lock file and
+//! proposes two changes. The recipe removes the file at its end, with and without an agent.
+//!
+//! `cargo build --package ide-mcp-cli` in the root builds the program.
 
-use ide_mcp::Time;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, LockFile, OpenDiff};
-use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::SessionId;
-use ide_mcp_blocking::Conn;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -43,26 +40,24 @@ recipes! {
 
 fn attaches_and_ends(recipe: &str) {
     let mut editor = Editor::start(recipe, "attached");
-    let token = LockFile::parse(&fs::read_to_string(&editor.lock).unwrap()).unwrap().auth_token;
-    let config = ClientConfig::new(Implementation::new("agent", "1.0"), editor.port, token);
-    let client = Client::new(config, getrandom::SysRng, SessionId::new(1), Time::ZERO).unwrap();
-    let mut agent = Conn::connect(("127.0.0.1", editor.port), client).unwrap();
-    while !matches!(agent.next_event().expect("the recipe admits the agent"), ClientEvent::Ready(_)) {}
+    let mut agent = editor.agent();
+    let (mut requests, mut outcomes) =
+        (agent.stdin.take().unwrap(), BufReader::new(agent.stdout.take().unwrap()).lines());
     for text in ["first", "second"] {
-        let proposal = OpenDiff::new("/x", text, "tab");
-        let request = agent.machine_mut().call(&proposal).unwrap();
-        let decided = loop {
-            let event = agent.next_event().expect("the recipe decides");
-            if let ClientEvent::Outcome { outcome, .. } = event {
-                break request.answer(outcome).unwrap();
-            }
-        };
-        assert_eq!(decided, proposal.accept());
+        let proposal =
+            r#"{"old_file_path":"/x","new_file_path":"/x","new_file_contents":"TEXT","tab_name":"tab"}"#;
+        writeln!(requests, "openDiff {}", proposal.replace("TEXT", text)).unwrap();
+        let outcome = outcomes.next().expect("the recipe decides").unwrap();
+        let accepted = r#"[{"type":"text","text":"FILE_SAVED"},{"type":"text","text":"TEXT"}]"#;
+        assert!(outcome.contains(&accepted.replace("TEXT", text)), "{outcome}");
     }
 
     drop(editor.process.stdin.take());
-    while agent.poll(LIMIT).is_some() {}
-    assert!(agent.is_over(), "the recipe does not end");
+    // The recipe closes the connection before it ends.
+    let mut complaint = String::new();
+    agent.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+    assert_eq!(complaint, "agent: the peer closed with 1001\n");
+    agent.wait().unwrap();
     editor.ends();
 }
 
@@ -80,7 +75,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 struct Editor {
     process: Child,
     home: PathBuf,
-    port: u16,
+    port: String,
     lock: PathBuf,
 }
 
@@ -101,9 +96,23 @@ impl Editor {
         let mut line = String::new();
         BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let port = line.strip_prefix("listening on port ").and_then(|rest| rest.split(';').next());
-        let port = port.unwrap().parse().unwrap();
+        let port = port.unwrap().to_owned();
         let lock = home.join(format!(".claude/ide/{port}.lock"));
         Self { process, home, port, lock }
+    }
+
+    /// Starts `ide-mcp agent`, which reads calls and writes their outcomes.
+    fn agent(&self) -> Child {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/debug/ide-mcp");
+        let agent = Command::new(&program)
+            .args(["agent", "--port", &self.port, "calls"])
+            .env("HOME", &self.home)
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        agent.unwrap_or_else(|error| panic!("{}: {error}; build ide-mcp-cli first", program.display()))
     }
 
     /// Checks that the recipe ends well, and that its lock file is gone.
