@@ -1,13 +1,14 @@
 //! The editors among the examples.
 
 use crate::agent::Agent;
-use crate::process::{Place, Process};
+use crate::process::{Place, Process, skip};
 use ide_mcp::ide::OpenDiff;
 use ide_mcp::mcp::FormAnswer;
 use serde_json::json;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::{env, fs, thread};
 
 /// Starts an editor and waits for its lock file.
 fn published(place: &Place, program: &str) -> Process {
@@ -209,4 +210,41 @@ fn attached_and_answered(program: &str) {
     drop(agent);
     editor.terminate();
     ends(&place, editor);
+}
+
+/// Runs the program `ide-mcp agent`, which finds each editor by the working directory. The tests of the
+/// workspace build the program. `one_descriptor` offers no tool.
+#[test]
+fn agent_program_attaches_to_each_editor() {
+    let test = env::current_exe().unwrap();
+    let program = test.parent().and_then(Path::parent).unwrap().join("ide-mcp");
+    if !program.exists() {
+        return skip("cargo build --package ide-mcp-cli builds the agent");
+    }
+    // The tool that the editor answers without a person.
+    let proposal = r#"{"old_file_path":"/x","new_file_path":"/x","new_file_contents":"new","tab_name":"t"}"#;
+    let rows = [
+        ("minimal_server", "openDiff", proposal, "FILE_SAVED"),
+        ("frame_loop", "openDiff", proposal, "FILE_SAVED"),
+        ("blocking_loop", "openDiff", proposal, "FILE_SAVED"),
+        ("smol_loop", "openDiff", proposal, "FILE_SAVED"),
+        ("mio_loop", "getDiagnostics", r#"{"uri":"file:///draft.txt"}"#, "this is a draft"),
+        ("context", "getDiagnostics", "{}", "this is a draft"),
+    ];
+    for (editor, tool, arguments, expected) in rows {
+        let place = Place::new("agent-program");
+        let mut server = published(&place, editor);
+        let mut command = Command::new(&program);
+        place.house(command.args(["agent", "call", tool, arguments]));
+        let mut agent = Process::spawn("agent", &mut command);
+        let answer = agent.rest().join("\n");
+        assert_eq!(agent.end(), (Some(0), String::new()), "{editor}: {answer}");
+        assert!(answer.contains(expected), "{editor}: {answer}");
+        if editor == "minimal_server" {
+            server.hang_up();
+        } else {
+            server.terminate();
+        }
+        ends(&place, server);
+    }
 }
