@@ -5,7 +5,7 @@ use super::cases::CASES;
 use super::fake::TOKEN;
 use super::owners;
 use super::setup::{Setup, mode};
-use crate::support::{Editor, Process, skip};
+use crate::support::{Editor, Process};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -204,7 +204,8 @@ fn attach(port: &str, token: &str) -> impl Sized + use<> {
 
 fn follow(id: &str, case: &str, steps: &[Step]) {
     let Some(fault) = fault(case) else {
-        return skip(&format!("{id}: this user cannot set up {case:?}"));
+        // Root reads every file, and root alone can give a file to another user: no user has all cases.
+        return eprintln!("{id}: this user cannot set up {case:?}");
     };
     // A path with everything that a shell would change.
     let mut setup = Setup::at(r#"doctor's "own" $HOME `x` * {path} \ "#);
