@@ -114,7 +114,7 @@ impl Client {
         self.stream.output.now
     }
 
-    /// Ends the connection because the peer does not answer a layer above this one. An open connection
+    /// Ends the connection because the peer did not answer a layer above this one in time. An open connection
     /// sends a close frame with 1001 and this reason, of which at most 123 bytes are written.
     pub fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);

@@ -183,7 +183,7 @@ impl Server {
         self.stream.output.now
     }
 
-    /// Ends the connection because the peer does not answer a layer above this one. An open connection
+    /// Ends the connection because the peer did not answer a layer above this one in time. An open connection
     /// sends a close frame with 1001 and this reason, of which at most 123 bytes are written.
     pub fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);
@@ -224,7 +224,7 @@ impl Server {
         Some(len)
     }
 
-    /// Returns room for a read: a pending connection gets no more room than its head needs.
+    /// Returns the space for a read during the handshake: no more than a head of the permitted length needs.
     fn head_space(&mut self) -> &mut [u8] {
         let held = self.stream.input.rx.bytes().len();
         let room = if self.wants_input() {
@@ -280,6 +280,7 @@ impl Machine for Server {
     }
 
     fn deadline(&self) -> Option<Time> {
+        // The bytes of a head that is still being read are processed by the next `poll_event`.
         let reading = matches!(self.opening, Opening::Reading(_)) && !self.stream.output.has_ended();
         if reading && self.stream.input.rx.has_fresh() {
             return Some(self.stream.output.now);

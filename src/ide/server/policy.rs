@@ -9,10 +9,10 @@
 //! | the request breaks HTTP or RFC 6455 (decided by [`ws`](crate::ws)) | 408 431 400 505 426 |
 //! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts); the authority of a target in absolute-form takes the place of `Host` (RFC 9112 3.2.2) | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
-//! | a path that is not in the list, if there is one, and is not [`MODELS_TARGET`] | 404 |
-//! | token missing, doubled or wrong; the three answers are byte-identical and take the same work | 401, or by [`AuthFailure`] 101 and 1008 |
+//! | a target that is neither in the [list of paths](Policy::paths), if the list is not empty, nor [`MODELS_TARGET`] | 404 |
+//! | token missing, repeated or wrong; the three answers are byte-identical and take the same work | 401, or by [`AuthFailure`] 101 and 1008 |
 //! | the sub-protocol `mcp` demanded and not offered | 400 |
-//! | the greatest number of clients is attached | 503 |
+//! | the maximum number of clients is attached | 503 |
 //! | a resumed token ([`Auth::Resumed`]), and the application does not admit the client: as a wrong token | 401 |
 
 use super::peer::{MODELS_TARGET, Peer};
@@ -41,8 +41,8 @@ pub enum Auth {
     /// The client sends a token that an earlier process of the editor has published, and
     /// [`Host::admit`](crate::ide::Host::admit) lets the client in.
     ///
-    /// While no editor listened, every user of the machine could take its port, and clients that tried
-    /// again offered the token there. So the token alone proves nothing: each client that sends it
+    /// While no editor listened, every user of the machine could take its port, and clients that
+    /// reconnected sent the token there. So the token alone proves nothing: each client that sends it
     /// becomes an [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), and the application
     /// lets the client in if its socket belongs to the user of the editor.
     Resumed(AuthToken),
@@ -80,7 +80,7 @@ impl Auth {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthFailure {
-    /// 401 in place of the 101: no frame is exchanged.
+    /// 401 in place of the 101: no frame is sent or read.
     #[default]
     Unauthorized,
     /// 101 and then a close frame with 1008 and the reason "Invalid or missing authentication token", as
@@ -204,14 +204,14 @@ impl Policy {
             let (found, port) = host.split_at(host.len().min(name.len()));
             found.eq_ignore_ascii_case(name.as_bytes()) && self.is_our_port(port)
         };
-        let extra = |extra: &String| {
+        let is_extra = |extra: &String| {
             // The colons of an IPv6 address stand in brackets.
             let has_port = extra.rsplit(']').next().is_some_and(|behind| behind.contains(':'));
             if has_port { host.eq_ignore_ascii_case(extra.as_bytes()) } else { with_our_port(extra) }
         };
         ["localhost", "[::1]"].into_iter().any(with_our_port)
             || self.is_our_loopback(host)
-            || self.extra_hosts.iter().any(extra)
+            || self.extra_hosts.iter().any(is_extra)
     }
 
     /// Returns true for an address of 127.0.0.0/8 in its only form, four decimal numbers without
