@@ -1,11 +1,11 @@
 //! The C library of [`ide_mcp`]: `libidemcp`, for editors in C, in C++, and in languages that call C.
 //!
-//! `include/ide_mcp.h` describes the functions. Events, commands and the configuration are those of
-//! [`ide_mcp_embed`], with the page `docs/sidecar.md`. This crate has no API for Rust.
+//! `include/ide_mcp.h` describes the functions. The events, the commands and the configuration are
+//! those of [`ide_mcp_embed`]; `docs/sidecar.md` describes them. This crate has no API for Rust.
 //!
 //! ```text
 //!  C ──▶ ffi: pointers to values ──▶ handle: safe ──▶ editor: a ListeningEditor, or an Editor and a clock
-//!                                      └─ caught: no panic passes
+//!                                      └─ caught: no panic reaches C
 //! ```
 
 #[cfg(panic = "abort")]

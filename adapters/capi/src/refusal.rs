@@ -1,4 +1,4 @@
-//! The reasons for which a function does nothing.
+//! The errors of the functions of C.
 
 use ide_mcp_embed::{CommandError, CommandErrorKind};
 use std::ffi::c_int;
@@ -22,7 +22,7 @@ impl Code {
     }
 }
 
-/// The reason for which a function does nothing.
+/// The error of a function of C.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: Code,
