@@ -1,4 +1,4 @@
-//! A thread that waits for connections.
+//! A thread that accepts connections.
 
 use ide_mcp_driver::RETRY;
 use std::io::{self, ErrorKind};
@@ -12,16 +12,16 @@ use std::time::Duration;
 
 /// The number of accepted connections that wait here for the application. Further connections wait in
 /// the queue of the system.
-const WAITING: usize = 4;
+const MAX_WAITING: usize = 4;
 
-/// The longest time for which closing waits until the thread has dropped the listener. The thread
-/// usually does so within a moment. If the connection of [`KNOCKING`] cannot be made, the thread ends
-/// with the next connection of a client.
-const CLOSING: Duration = Duration::from_secs(1);
+/// The longest time for which [`Acceptor::close`] waits until the thread has dropped the listener. The
+/// thread usually does so within a moment. If the connection of [`KNOCK_TIMEOUT`] cannot be made, the
+/// thread ends with the next connection of a client.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The timeout of the connection that closing makes to its own listener, to end the wait of the
-/// thread.
-const KNOCKING: Duration = Duration::from_millis(500);
+/// The timeout of the connection that [`Acceptor::close`] makes to its own listener, to end the wait of
+/// the thread.
+const KNOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The handle by which the application takes connections from the thread, and ends the thread.
 #[derive(Debug)]
@@ -30,24 +30,24 @@ pub(crate) struct Acceptor {
     thread: Thread,
     is_closing: Arc<AtomicBool>,
     /// A channel that disconnects when the thread has dropped the listener.
-    listens: Receiver<()>,
+    listening: Receiver<()>,
     addr: SocketAddr,
 }
 
 impl Acceptor {
-    /// Starts the thread. `wakes` is woken when connections wait.
-    pub(crate) fn new(listener: TcpListener, wakes: Waker) -> io::Result<Self> {
+    /// Starts the thread, which wakes `waker` after each accepted connection.
+    pub(crate) fn new(listener: TcpListener, waker: Waker) -> io::Result<Self> {
         let addr = reachable(listener.local_addr()?);
-        let (sender, waiting) = sync_channel(WAITING);
-        let (listening, listens) = channel::<()>();
+        let (sender, waiting) = sync_channel(MAX_WAITING);
+        let (listens, listening) = channel::<()>();
         let is_closing = Arc::new(AtomicBool::new(false));
         let closing = is_closing.clone();
         let thread = thread::Builder::new().name("ide-mcp accept".into()).spawn(move || {
-            accept(&listener, &sender, &wakes, &closing);
+            accept(&listener, &sender, &waker, &closing);
             drop(listener);
-            drop(listening);
+            drop(listens);
         })?;
-        Ok(Self { waiting: Some(waiting), thread: thread.thread().clone(), is_closing, listens, addr })
+        Ok(Self { waiting: Some(waiting), thread: thread.thread().clone(), is_closing, listening, addr })
     }
 
     /// Returns the next connection that waits.
@@ -56,7 +56,7 @@ impl Acceptor {
         waiting.try_recv().map_err(|_| ErrorKind::WouldBlock.into())
     }
 
-    /// Stops listening.
+    /// Closes the listener, and drops the connections that wait.
     pub(crate) fn close(&mut self) {
         // Without the receiver, the thread no longer waits for room in the queue.
         if self.waiting.take().is_none() {
@@ -65,8 +65,8 @@ impl Acceptor {
         self.is_closing.store(true, Ordering::SeqCst);
         self.thread.unpark();
         // Only a connection ends the wait of the thread in `accept`.
-        let knock = TcpStream::connect_timeout(&self.addr, KNOCKING);
-        let _ = self.listens.recv_timeout(CLOSING);
+        let knock = TcpStream::connect_timeout(&self.addr, KNOCK_TIMEOUT);
+        let _ = self.listening.recv_timeout(CLOSE_TIMEOUT);
         drop(knock);
     }
 }
@@ -77,7 +77,7 @@ impl Drop for Acceptor {
     }
 }
 
-fn accept(listener: &TcpListener, sender: &SyncSender<TcpStream>, wakes: &Waker, is_closing: &AtomicBool) {
+fn accept(listener: &TcpListener, sender: &SyncSender<TcpStream>, waker: &Waker, is_closing: &AtomicBool) {
     loop {
         let accepted = listener.accept();
         if is_closing.load(Ordering::SeqCst) {
@@ -88,7 +88,7 @@ fn accept(listener: &TcpListener, sender: &SyncSender<TcpStream>, wakes: &Waker,
                 if sender.send(stream).is_err() {
                     return;
                 }
-                wakes.wake_by_ref();
+                waker.wake_by_ref();
             }
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
             // The system lacks file descriptors or memory.

@@ -1,9 +1,8 @@
-//! The sockets of a server, on threads of their own.
+//! The sockets of a server: each connection and the listener have threads of their own.
 
 use crate::acceptor::Acceptor;
 use crate::pipe::Pipe;
-use ide_mcp_driver::WakeSet;
-use ide_mcp_driver::{Guarding, Transport, Wake};
+use ide_mcp_driver::{Guarding, Transport, Wake, WakeSet};
 use ide_mcp_lockfile::GuardMode;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -39,8 +38,8 @@ impl Transport for Sockets {
 
     /// Returns a guard on a thread, because this adapter has no loop that waits for descriptors.
     fn guarding(&self) -> Guarding {
-        let wakes = self.wakes.guard_waker();
-        Guarding::OnThread(GuardMode::default(), Wake::new(move || wakes.wake_by_ref()))
+        let waker = self.wakes.guard_waker();
+        Guarding::OnThread(GuardMode::default(), Wake::new(move || waker.wake_by_ref()))
     }
 
     fn close(&mut self) {

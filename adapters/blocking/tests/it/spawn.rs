@@ -31,10 +31,8 @@ fn spawned_server_is_used_by_its_handle() {
     let config = ClientConfig::new(Implementation::new("agent", "1"), handle.port(), Some(token));
     let client = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
     let mut agent = Conn::connect(("127.0.0.1", handle.port()), client).unwrap();
+    while !matches!(agent.next_event().unwrap(), ClientEvent::Ready(_)) {}
     for text in ["first", "second"] {
-        if text == "first" {
-            while !matches!(agent.next_event().unwrap(), ClientEvent::Ready(_)) {}
-        }
         agent.machine_mut().call(&OpenDiff::new("/w/a", text, text)).unwrap();
         assert!(agent.flush(PATIENCE));
         let (call, diff) = events
@@ -70,5 +68,6 @@ fn panic_of_the_application_ends_handles() {
     handle.with(|_, _| std::panic::resume_unwind(Box::new("of the test"))).unwrap();
     assert!(handle.end(PATIENCE));
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "the server removed its lock file");
+    assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
     fs::remove_dir_all(&dir).unwrap();
 }
