@@ -1,8 +1,8 @@
 //! The owner of the socket at the other end of a connection.
 //!
 //! A port outlives the editor that listened on it: after a crash, another user can listen there, and the
-//! lock file still leads to the port. So whenever a client has connected, it looks up the owner of the
-//! socket at the other end before it sends its first byte. The look-up is about a connection that
+//! lock file still leads to the port. So after each connect, a client looks up the owner of the socket at
+//! the other end before it sends its first byte. The look-up is about a connection that
 //! exists, and no other program can take over the other end of an existing connection. So the result
 //! stays valid.
 //!
@@ -19,17 +19,17 @@
 //!
 //! Invariants:
 //!
-//! - The uid decides, and nothing else. A helper process can listen for an editor, and its lock file
+//! - The uid decides, and nothing else. A helper process can listen for an editor, while the lock file
 //!   names the process of the editor. So a process id is only shown to a person
 //!   ([`listening_process`]), and is never a reason to refuse.
 //! - Until a process accepts the connection, its other end belongs to no process, and the listener
 //!   decides. Closing the listener would end the connection, so the other end can only go to a process
 //!   that holds the listener at the time of the look-up.
 //! - An end that was accepted and closed has no inode either. Then the listener decides as well, and
-//!   the bytes that are sent reach nobody.
+//!   no process receives the bytes that the client sends.
 //! - A connection within this machine is refused if its other end is in no table
-//!   ([`Unknown::NotFound`]). Another user who listens could keep the queue of the listener full, so
-//!   that the other end appears only after the first byte, and the token, have been sent. Under WSL
+//!   ([`Unknown::NotFound`]). Another user who listens could keep the queue of the listener full. Then
+//!   the other end would appear only after the client has sent its first bytes, and the token with them. Under WSL
 //!   the other end can be in Windows, and the result is [`Unknown::OtherMachine`].
 //!
 //! Linux reports owners, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system
@@ -91,7 +91,7 @@ pub fn client_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
 ///
 /// # Errors
 /// [`Error::PortNotOurs`] if another user listens there, [`Error::PortWithoutOwner`] if the other end
-/// has an address of this machine and is not found. In both cases the client has to send nothing.
+/// has an address of this machine and is not found. In both cases the client must not send a byte.
 pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknown>, Error> {
     match server_owner(local, peer) {
         Owner::Us => Ok(None),
@@ -110,8 +110,8 @@ pub fn can_report_clients(listener: SocketAddr) -> bool {
 }
 
 /// Returns a process that holds the server's end of a connection, or its listener while the
-/// connection is not accepted. `None` if the system does not report it; Linux reports the processes
-/// of our own user.
+/// connection is not accepted. Returns `None` if the system does not report the process; Linux reports
+/// the processes of our own user.
 #[must_use]
 pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
     let mut sockets = Sockets::new();
@@ -125,11 +125,11 @@ pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
 
 /// The number of attempts to find the other end. The table is not one snapshot: a read can miss a row
 /// while other rows come and go.
-const LOOKS: usize = 3;
+const ATTEMPTS: usize = 3;
 
 fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
     let (local, peer) = (canonical(local), canonical(peer));
-    let unknown = match found(local, peer, is_server) {
+    let unknown = match find_owner(local, peer, is_server) {
         Ok(Some(owner)) => return owner,
         Ok(None) => {
             let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
@@ -141,10 +141,11 @@ fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
     Owner::Unknown(unknown)
 }
 
-/// Returns the owner if the other end is found.
-fn found(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<Owner>, Unknown> {
+/// Returns the owner of the other end, or of the listener if the other end belongs to no process or if
+/// another user listens. Returns `None` if neither has an owner.
+fn find_owner(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<Owner>, Unknown> {
     let mut sockets = Sockets::new();
-    for _ in 0..LOOKS {
+    for _ in 0..ATTEMPTS {
         let end = sockets.other_end(local, peer)?;
         let us = sockets::us().ok_or(Unknown::Unreadable)?;
         let owner = |row: Row| if row.uid == us { Owner::Us } else { Owner::Other { owner: row.uid, us } };
@@ -154,7 +155,7 @@ fn found(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<
         let listener = if is_server { sockets.listener(peer)?.map(owner) } else { None };
         match listener {
             Some(listener) if end.is_some() => return Ok(Some(listener)),
-            // The uid of the user who listens is a better result than `NotFound`.
+            // The other end is in no table: the uid of another user says more than `NotFound`.
             Some(Owner::Other { owner, us }) => return Ok(Some(Owner::Other { owner, us })),
             _ => {}
         }
