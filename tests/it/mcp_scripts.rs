@@ -1,5 +1,5 @@
-//! Random scripts for a session of either role, under the model of the fuzz targets: 6,000 scripts of
-//! each role in every run of the tests, and 100,000 by
+//! Random scripts for a session of either role, under the model of the fuzz targets. Each run of the
+//! tests plays 6,000 scripts of each role; this command plays 100,000:
 //! `cargo test --release -p ide-mcp --test it -- --ignored hundred_thousand_scripts --nocapture`.
 
 use std::ops::Range;
@@ -44,7 +44,7 @@ const MUST_HIT: Situations<'_> = &[
     ("violation", "StaleProgress UnknownProgress"),
 ];
 
-/// Asserts that the scripts of every run reach these situations, under the model.
+/// Asserts that the 6,000 scripts reach these situations. The scripts are run once, under the model.
 #[track_caller]
 pub fn reach(situations: Situations<'_>) {
     static HITS: OnceLock<Hits> = OnceLock::new();
@@ -89,6 +89,7 @@ fn add(hits: &mut Hits, more: Hits) {
     more.into_iter().for_each(|(what, count)| *hits.entry(what).or_default() += count);
 }
 
+/// Asserts that each of these situations has a hit.
 #[track_caller]
 pub fn judge(hits: &Hits, situations: Situations<'_>) {
     let all = situations

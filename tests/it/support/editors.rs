@@ -86,11 +86,11 @@ impl Serialize for Unwritable {
     }
 }
 
-/// The application of an editor: its state by the events so far, and a source of decisions.
+/// The application of an editor: its state after the events so far, and its source of decisions.
 pub struct Editor {
     random: Option<Random>,
     dialect: Dialect,
-    /// The open calls that it answers later, with their answers.
+    /// The open calls that the application answers later, with their answers.
     waiting: Vec<(CallId, ToolResult<'static>)>,
     ended: Vec<CallId>,
     /// True after `Ready`.
@@ -100,8 +100,8 @@ pub struct Editor {
 
 /// The state of a connection that an application can query.
 pub struct Standing {
-    pub open: bool,
-    pub full: bool,
+    pub is_open: bool,
+    pub is_full: bool,
 }
 
 impl Editor {
@@ -132,7 +132,7 @@ impl Editor {
     }
 
     /// Reacts to an event. `respond` hides the difference between a server and a host.
-    pub fn hears(
+    pub fn on_event(
         &mut self,
         event: &ServerEvent,
         respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), NotOpen>,
@@ -165,7 +165,7 @@ impl Editor {
     }
 
     /// Returns the answer to a method of the Obsidian dialect, if the application answers it.
-    pub fn answers_directly(&mut self, event: &ServerEvent) -> Option<(CallId, DirectAnswer)> {
+    pub fn direct_answer(&mut self, event: &ServerEvent) -> Option<(CallId, DirectAnswer)> {
         let ServerEvent::Direct { call, request } = event else { return None };
         if self.choose(3) == 1 {
             return None;
@@ -181,8 +181,10 @@ impl Editor {
             _ if self.closed => (Some("after the end"), &[NotSent::Closed]),
             // The connection can have ended before the application has polled the end.
             _ if !self.ready => (Some("before it is ready"), &[NotSent::NotReady, NotSent::Closed]),
-            Standing { open: false, .. } => (Some("while it closes"), &[NotSent::NotReady, NotSent::Closed]),
-            Standing { full: true, .. } => (Some("above the mark"), &[NotSent::Full]),
+            Standing { is_open: false, .. } => {
+                (Some("while it closes"), &[NotSent::NotReady, NotSent::Closed])
+            }
+            Standing { is_full: true, .. } => (Some("above the mark"), &[NotSent::Full]),
             Standing { .. } => (None, &[NotSent::Unserializable]),
         }
     }
@@ -203,37 +205,37 @@ impl Editor {
 fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
     let path = || "/a".to_owned();
     match call {
-        ToolCall::OpenDiff(..) => written(&DiffOutcome::Accepted { contents: "edited".into() }, dialect),
-        ToolCall::CloseTab(..) => written(&TabClosed::new(false), dialect),
+        ToolCall::OpenDiff(..) => encoded(&DiffOutcome::Accepted { contents: "edited".into() }, dialect),
+        ToolCall::CloseTab(..) => encoded(&TabClosed::new(false), dialect),
         ToolCall::GetDiagnostics(_, ask) => {
             let problem = Diagnostic::new(Severity::Error, Range::default(), "problem");
             let of = |uri: &String| vec![FileDiagnostics::new(uri, vec![problem.clone(); uri.len()])];
-            written(&Diagnostics::new(ask.uri.as_ref().map(of).unwrap_or_default()), dialect)
+            encoded(&Diagnostics::new(ask.uri.as_ref().map(of).unwrap_or_default()), dialect)
         }
-        ToolCall::OpenFile(..) => written(&OpenedFile::unfocused("/a", "rust", 3), dialect),
-        ToolCall::OpenFiles(_, asked) => written(&OpenedFiles::new(asked.file_paths.clone()), dialect),
-        ToolCall::GetAllOpenedFilePaths(..) => written(&FilePaths::new(vec![path()]), dialect),
+        ToolCall::OpenFile(..) => encoded(&OpenedFile::unfocused("/a", "rust", 3), dialect),
+        ToolCall::OpenFiles(_, asked) => encoded(&OpenedFiles::new(asked.file_paths.clone()), dialect),
+        ToolCall::GetAllOpenedFilePaths(..) => encoded(&FilePaths::new(vec![path()]), dialect),
         ToolCall::GetOpenEditors(..) => {
-            written(&OpenEditors::new(vec![EditorTab::new("file:///a", "a", "rust")]), dialect)
+            encoded(&OpenEditors::new(vec![EditorTab::new("file:///a", "a", "rust")]), dialect)
         }
         ToolCall::GetWorkspaceFolders(..) => {
-            written(&WorkspaceFolders::new(vec![WorkspaceFolder::new("/")]), dialect)
+            encoded(&WorkspaceFolders::new(vec![WorkspaceFolder::new("/")]), dialect)
         }
-        ToolCall::GetCurrentSelection(..) => written(&CurrentSelection(Some(selection(9))), dialect),
-        ToolCall::GetLatestSelection(..) => written(&LatestSelection(None), dialect),
-        ToolCall::GetCursorPosition(..) => written(&CursorPosition::new("/a", Position::new(1, 2)), dialect),
+        ToolCall::GetCurrentSelection(..) => encoded(&CurrentSelection(Some(selection(9))), dialect),
+        ToolCall::GetLatestSelection(..) => encoded(&LatestSelection(None), dialect),
+        ToolCall::GetCursorPosition(..) => encoded(&CursorPosition::new("/a", Position::new(1, 2)), dialect),
         ToolCall::CheckDocumentDirty(_, asked) => {
             let file_path = asked.file_path.clone();
-            written(&DocumentState::Open { file_path, is_dirty: true, is_untitled: false }, dialect)
+            encoded(&DocumentState::Open { file_path, is_dirty: true, is_untitled: false }, dialect)
         }
         ToolCall::SaveDocument(_, asked) => {
-            written(&DocumentSaved::NotOpen { file_path: asked.file_path.clone() }, dialect)
+            encoded(&DocumentSaved::NotOpen { file_path: asked.file_path.clone() }, dialect)
         }
-        ToolCall::ReformatFile(..) => written(&Reformatted::new(true), dialect),
+        ToolCall::ReformatFile(..) => encoded(&Reformatted::new(true), dialect),
         ToolCall::ExecuteCode(_, asked) => {
-            written(&CodeOutput::new(vec![OutputBlock::Text(asked.code.clone())]), dialect)
+            encoded(&CodeOutput::new(vec![OutputBlock::Text(asked.code.clone())]), dialect)
         }
-        ToolCall::SetCursorPosition(..) | ToolCall::SetSelection(..) => written(&Done, dialect),
+        ToolCall::SetCursorPosition(..) | ToolCall::SetSelection(..) => encoded(&Done, dialect),
         _ => ToolResult::text("text"),
     }
 }
@@ -293,7 +295,7 @@ fn rounds(round: &str) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns a copy of an event; `None` for a call.
+/// Returns a copy of an event, for planted bugs. Returns `None` for a kind that no planted bug copies.
 pub fn copied(event: &ServerEvent) -> Option<ServerEvent> {
     match event {
         ServerEvent::Ready { client } => Some(ServerEvent::Ready { client: client.clone() }),
@@ -308,8 +310,8 @@ pub fn copied(event: &ServerEvent) -> Option<ServerEvent> {
     }
 }
 
-/// Returns an answer in the form of the dialect. Checks that an agent can read it.
-fn written<A: Answer>(answer: &A, dialect: Dialect) -> ToolResult<'static> {
+/// Returns an answer in the form of the dialect, and checks that an agent can read the form.
+fn encoded<A: Answer>(answer: &A, dialect: Dialect) -> ToolResult<'static> {
     let result = answer.result(dialect).into_owned();
     assert!(A::read(&result).is_some(), "no agent can read {result:?}");
     result
@@ -374,10 +376,10 @@ impl Subject for IdeServer {
             11 if app.choose(3) == 2 => machine.shutdown(),
             _ => {}
         }
-        if let Some((call, answer)) = app.answers_directly(event) {
+        if let Some((call, answer)) = app.direct_answer(event) {
             let _ = machine.call(call).respond_direct(&answer);
         }
-        app.hears(event, &mut |call, result| respond(machine.call(call), result));
+        app.on_event(event, &mut |call, result| respond(machine.call(call), result));
     }
 
     fn copied(event: &ServerEvent) -> Option<ServerEvent> {
@@ -388,21 +390,21 @@ impl Subject for IdeServer {
         matches!(event, ServerEvent::Closed(_))
     }
 
-    /// Returns messages of a client, of every kind for which a server has an answer or an event.
-    /// Each call repeats its id in its arguments.
+    /// Returns streams of messages from a client, of every kind for which a server has an answer or an
+    /// event. Each call repeats its id in its arguments.
     fn scripts(&self) -> Vec<Vec<u8>> {
         let [mut scripts, second] = ["", "10"].map(rounds);
         for (script, second) in scripts.iter_mut().zip(second) {
             script.extend(second);
         }
-        let last = |script: usize, end: &[u8]| [&attached(), &scripts[script], end].concat();
+        let whole = |script: usize, end: &[u8]| [&attached(), &scripts[script], end].concat();
         let list = talk(&[&request(1, "tools/list")]);
         vec![
-            last(0, b""),
-            last(1, &masked(BINARY, b"binary")),
-            last(2, b""),
-            last(3, &talk(&["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"])),
-            last(3, &[masked(CLOSE, b"\x03\xe8"), list.clone(), masked(CLOSE, b"")].concat()),
+            whole(0, b""),
+            whole(1, &masked(BINARY, b"binary")),
+            whole(2, b""),
+            whole(3, &talk(&["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"])),
+            whole(3, &[masked(CLOSE, b"\x03\xe8"), list.clone(), masked(CLOSE, b"")].concat()),
             [HEAD.replace(TOKEN, "wrong").as_bytes(), &list].concat(),
         ]
     }
@@ -417,8 +419,8 @@ impl Subject for IdeServer {
     }
 
     fn refuse(&self, app: &Editor, machine: &mut Server, refusals: &mut Refusals) {
-        let standing = Standing { open: machine.is_open(), full: machine.outgoing().len() >= MARK };
-        if !standing.open {
+        let standing = Standing { is_open: machine.is_open(), is_full: machine.outgoing().len() >= MARK };
+        if !standing.is_open {
             // On an open connection a ping is allowed before the session is open.
             let ping = machine.request("ping", None::<&()>, Timeout::Never);
             refusals.expect_err("a ping", ping, &[NotSent::NotReady, NotSent::Closed]);

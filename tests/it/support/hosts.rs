@@ -118,7 +118,10 @@ impl OneOfHost {
 
     fn standing(&self) -> Standing {
         let server = self.host.connections().find(|(id, _)| *id == self.conn).map(|(_, server)| server);
-        Standing { open: server.is_some_and(|server| server.is_open()), full: self.outgoing.len() >= MARK }
+        Standing {
+            is_open: server.is_some_and(|server| server.is_open()),
+            is_full: self.outgoing.len() >= MARK,
+        }
     }
 }
 
@@ -224,10 +227,10 @@ impl Subject for IdeHost {
             11 if app.choose(3) == 2 => host.shutdown(Time::ZERO),
             _ => {}
         }
-        if let Some((call, answer)) = app.answers_directly(event) {
+        if let Some((call, answer)) = app.direct_answer(event) {
             let _ = host.call(call).respond_direct(&answer);
         }
-        app.hears(event, &mut |call, result| respond(host.call(call), result));
+        app.on_event(event, &mut |call, result| respond(host.call(call), result));
         machine.look();
     }
 
