@@ -1,4 +1,7 @@
-"""Neovim with the C library in its own process, in place of the sidecar: both have the same commands and events."""
+"""Neovim with the C library in its own process, in place of the sidecar.
+
+Both have the same commands and events.
+"""
 
 import json
 
@@ -7,7 +10,7 @@ from nvim import *  # the keys do not depend on the transport
 
 
 def command(root, home, file):
-    """Replaces the module of the sidecar before the plugin loads the module."""
+    """Returns the command of Neovim, in which the C library replaces the module of the sidecar."""
     words = nvim.command(root, home, file)
     paths = ["tests/editors/ffi.lua", "target/debug/libidemcp.so", "adapters/capi/include/ide_mcp.h"]
     transport, library, header = [json.dumps(str(root / path)) for path in paths]
@@ -16,12 +19,12 @@ def command(root, home, file):
     return words
 
 
-NO_PROCESS = "there is no sidecar that can die, or be slow"
+NO_PROCESS = "there is no process of a sidecar"
 
-# Scenarios that no editor with the library in its own process can play, with the reasons.
+# The scenarios without a meaning for an editor with the library in its own process, with the reasons.
 ABSENT = {
-    "busy_editor_delays_no_agent": "the library has no thread, and takes no turn while Neovim is busy",
-    "killed_editor_leaves_no_lock_file": "no other process removes the lock file; its process id is dead",
+    "busy_editor_delays_no_agent": "the library runs on the thread of Neovim, and takes no turn while Neovim is busy",
+    "killed_editor_leaves_no_lock_file": "no other process removes the lock file; the lock file names a dead process",
     "agent_returns_after_death_of_sidecar": NO_PROCESS,
     "sidecar_that_dies_often_is_not_started_again": NO_PROCESS,
     "slow_sidecar_delays_no_person": NO_PROCESS,
