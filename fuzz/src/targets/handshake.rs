@@ -1,6 +1,6 @@
 //! Any bytes as the head of a request or of a response.
 
-use super::{can_be_told, outcome_of_any_cut};
+use super::{check_display, outcome_of_any_cut};
 use crate::support::frames::head_len;
 use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
@@ -14,7 +14,7 @@ use tungstenite::handshake::server;
 /// the same answer. Every other request is refused in a complete HTTP response.
 pub fn handshake_server(data: &[u8]) {
     let found = outcome_of_any_cut(&WsServer, &[data], 0);
-    can_be_told(&found.events);
+    check_display(&found.events);
     match found.events.first() {
         Some(OwnedEvent::Upgrade(upgrade)) => {
             let request = upgrade.request();
@@ -49,7 +49,7 @@ pub fn handshake_server(data: &[u8]) {
 pub fn handshake_client(data: &[u8]) {
     asks(data);
     let found = outcome_of_any_cut(&WsClient, &[data], 0);
-    can_be_told(&found.events);
+    check_display(&found.events);
     if matches!(found.events.first(), Some(OwnedEvent::Open { .. })) {
         assert!(data.starts_with(b"HTTP/1.1 101"), "opened by another status");
         let good = WsClient.opening();

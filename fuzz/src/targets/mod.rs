@@ -32,12 +32,12 @@ use ide_mcp::ws::OwnedEvent;
 
 /// Checks that every event of a connection can be shown, and that the reason for its end is one
 /// line.
-fn can_be_told(events: &[OwnedEvent]) {
+fn check_display(events: &[OwnedEvent]) {
     for event in events {
         assert!(!format!("{event:?}").is_empty());
         if let OwnedEvent::Closed(closed) = event {
-            let told = closed.to_string();
-            assert!(!told.is_empty() && !told.contains('\n'), "{told:?}");
+            let reason = closed.to_string();
+            assert!(!reason.is_empty() && !reason.contains('\n'), "{reason:?}");
         }
     }
 }

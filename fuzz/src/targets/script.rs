@@ -26,7 +26,7 @@ enum Step<'a> {
     /// The size of the pieces in which later bytes of the peer arrive.
     Cut(usize),
     /// True if bytes arrive through `space` and `filled`, false if through `feed`.
-    Way(bool),
+    Read(bool),
     /// The application sends a message of its own.
     Send(Send<'a>),
     /// The socket takes up to this many bytes of output.
@@ -63,7 +63,7 @@ impl Send<'_> {
             Self::Message(text) => {
                 let full = sender.is_full();
                 let _ = sender.message(To::Unasked, |buf| buf.extend_from_slice(text.as_bytes()));
-                assert!(!full || sender.is_full(), "it only grows");
+                assert!(!full || sender.is_full(), "a message never shrinks the send buffer");
                 Ok(())
             }
             Self::TextPart(text, last) => sender.text_part(text, *last),
@@ -75,8 +75,8 @@ impl Send<'_> {
     }
 }
 
-/// The bytes of a script. They are read from the front, so that a truncated input is a script with
-/// the same first operations and fewer in all. Missing bytes are zero.
+/// The bytes of a script. They are read from the front, so a truncated input is a script with the same
+/// first operations and fewer of them. Missing bytes are zero.
 struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
@@ -112,7 +112,7 @@ impl<'a> Script<'a> {
             2 => Step::Peer(frame(self.byte(), key, &vec![self.byte(); usize::from(self.word()) * 2])),
             3 => Step::Peer(self.bytes().to_vec()),
             4 => Step::Cut(usize::from(self.byte()).max(1)),
-            5 => Step::Way(self.byte() % 2 == 0),
+            5 => Step::Read(self.byte() % 2 == 0),
             6 => Step::Send(Send::Text(self.text())),
             7 => Step::Send(Send::TextPart(self.text(), self.byte() % 2 == 0)),
             8 => Step::Send(Send::Binary(usize::from(self.word()))),
@@ -148,15 +148,15 @@ where
     let mut run = Run::new(subject, app, app);
     let mut peer = Peer { cut: usize::MAX, reads: false };
     if opens {
-        peer.sends(&mut run, &subject.opening());
+        peer.send(&mut run, &subject.opening());
     }
     while !script.0.is_empty() {
         match script.step(key) {
-            Step::Peer(bytes) => peer.sends(&mut run, &bytes),
+            Step::Peer(bytes) => peer.send(&mut run, &bytes),
             Step::Cut(cut) => peer.cut = cut,
-            Step::Way(reads) => peer.reads = reads,
-            Step::Send(what) => run.act(|machine| send(machine, &what)),
-            Step::Write(most) => run.write(most),
+            Step::Read(reads) => peer.reads = reads,
+            Step::Send(message) => run.act(|machine| send(machine, &message)),
+            Step::Write(max) => run.write(max),
             Step::Tick(span) => run.tick(run.now().saturating_add(span)),
             Step::Due => run.tick(run.deadline().unwrap_or_else(|| run.now())),
             Step::Poll => run.settle(),
@@ -167,17 +167,19 @@ where
         }
     }
     run.finish();
-    super::can_be_told(&run.record().events);
+    super::check_display(&run.record().events);
 }
 
 /// The way in which the bytes of the peer arrive.
 struct Peer {
+    /// The size of the pieces.
     cut: usize,
+    /// True if they arrive through `space` and `filled`, false if through `feed`.
     reads: bool,
 }
 
 impl Peer {
-    fn sends<S: Subject>(&self, run: &mut Run<'_, S>, bytes: &[u8]) {
+    fn send<S: Subject>(&self, run: &mut Run<'_, S>, bytes: &[u8]) {
         // Small pieces of long frames would only take time.
         for piece in bytes.chunks(self.cut.max(bytes.len() / 256)) {
             if self.reads {
