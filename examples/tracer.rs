@@ -1,18 +1,18 @@
 //! A trace of a machine: the opening handshake, each frame and each event.
 //!
-//! Here [`Tracer`] wraps the side of an editor, and an agent attaches in memory, so the program
-//! needs neither socket nor clock. Wrap the machine that you pass to an adapter's `Conn` to trace a
-//! real session.
+//! Here [`Tracer`] wraps the server of an editor, and an agent attaches in memory, so the program
+//! needs neither socket nor clock. To trace a real session, wrap the machine that you pass to an
+//! adapter's `Conn`.
 //!
-//! `cargo run --example tracer`. The trace has the messages, but not the token.
+//! `cargo run --example tracer` prints the trace. The trace shows the messages, but not the token.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, Diagnostics, GetDiagnostics, Policy, Server,
+    AuthToken, Client, ClientConfig, ClientEvent, Diagnostics, GetDiagnostics, Policy, Server, ServerConfig,
+    ServerEvent, Tool, ToolCall, ToolSet,
 };
-use ide_mcp::ide::{ServerConfig, ServerEvent, Tool, ToolCall, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Tracer;
