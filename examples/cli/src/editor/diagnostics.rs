@@ -31,8 +31,8 @@ impl Asked {
     }
 }
 
-/// Returns the problems of a file with this name and this text. Both parsers stop at the first
-/// problem. A file of another kind has no known problems, see [`checks`].
+/// Returns the problems of a file with this name and this text: at most one, because both parsers stop at
+/// the first. The result is empty for a file of a kind that [`checks`] refuses.
 pub(crate) fn check(path: &Path, text: &str) -> Vec<Diagnostic> {
     let problem = match extension(path) {
         Some("json") => json(text),
@@ -51,12 +51,14 @@ pub(crate) fn checks(path: &Path) -> Result<(), String> {
     }
 }
 
-/// The failure if the problems of all files are unknown. It names no file, because a failure passes no
-/// filter.
+/// The error if the problems of all files are unknown. It names no file, because errors are not filtered: a
+/// name could be that of a hidden file.
 const NONE_KNOWN: &str = "the problems of the open files are unknown: only JSON and TOML are checked";
 
-/// Returns the problems of the files whose problems are known, each file by its path. If there are files,
-/// and the problems of none are known, the result is an error.
+/// Returns the problems of the files whose problems are known, each file by its path.
+///
+/// # Errors
+/// If there are files, and the problems of none are known.
 pub(crate) fn of_known<P: Display>(
     files: impl IntoIterator<Item = (P, Result<Vec<Diagnostic>, String>)>,
 ) -> Result<Vec<FileDiagnostics>, String> {
@@ -76,8 +78,8 @@ fn extension(path: &Path) -> Option<&str> {
 
 fn json(text: &str) -> Option<Diagnostic> {
     let error = serde_json::from_str::<IgnoredAny>(text).err()?;
-    // serde_json counts lines and columns from 1, columns in bytes; a column 0 stands for the end of
-    // a line.
+    // serde_json counts lines and columns from 1, and columns in bytes. Column 0 is the line break before
+    // the line, and is reported at the beginning of the line.
     let line = u32::try_from(error.line().saturating_sub(1)).unwrap_or(u32::MAX);
     let begin = Position::new(line, 0).to_byte_offset(text).unwrap_or(text.len());
     let place = Position::from_byte_offset(text, begin.saturating_add(error.column().saturating_sub(1)));
@@ -107,6 +109,7 @@ mod tests {
         let cases = [
             ("good.json", "{\"a\": [1, 2]}\n", None),
             ("a.json", "{\n  \"a\": x\n}\n", Some((1, 7, 1, 7))),
+            ("line break.json", "[tru\n]", Some((1, 0, 1, 0))),
             ("empty.json", "", Some((0, 0, 0, 0))),
             ("wide.json", "[\"\u{1f980}\", x]", Some((0, 7, 0, 7))),
             ("good.toml", "a = 1\n[b]\nc = \"d\"\n", None),
@@ -142,7 +145,7 @@ mod tests {
             Inside { shown: path.clone(), real: path }
         };
         (0..MOST_ASKED).for_each(|number| asked.add(file(number)));
-        assert_eq!(asked.files().count(), 0, "none of them exists");
+        assert_eq!(asked.files().count(), 0, "no file exists");
         (0..=MOST_ASKED).for_each(|number| std::fs::write(file(number).real, "").unwrap());
         assert_eq!(asked.files().count(), MOST_ASKED);
         asked.add(file(0));
