@@ -122,7 +122,7 @@ fn unreachable_editor_answers_with_error() {
     let mut bridge = place.start("bridge", &[]);
     bridge.send_line(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
-    assert_eq!(editor.hear()["method"], "initialize");
+    assert_eq!(editor.receive()["method"], "initialize");
     drop(editor);
     refused(&mut bridge, &json!("i"), "cannot be attached to");
     bridge.fails(1, &["cannot be attached to"]);
@@ -157,7 +157,7 @@ fn early(place: &Place) -> (Process, Scripted) {
 /// bridge has read them afterwards.
 fn let_editor_answer(bridge: &mut Process, editor: &mut Scripted) {
     ask(bridge, &json!(0), "x/first", &json!({}));
-    let asked = editor.hear();
+    let asked = editor.receive();
     assert_eq!(asked["method"], "x/first");
     editor.answer(&asked, &json!({}));
     assert_eq!(bridge.json()["id"], 0);
@@ -168,10 +168,10 @@ fn early_editor_request_waits_for_client() {
     let place = Place::new("bridge-early");
     let (mut bridge, mut editor) = early(&place);
     // One request is cancelled meanwhile.
-    editor.say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
-    editor.say(r#"{"jsonrpc":"2.0","id":2,"method":"never/forwarded"}"#);
-    editor.say(r#"{"jsonrpc":"2.0","method":"early"}"#);
-    editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
+    editor.send(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+    editor.send(r#"{"jsonrpc":"2.0","id":2,"method":"never/forwarded"}"#);
+    editor.send(r#"{"jsonrpc":"2.0","method":"early"}"#);
+    editor.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
     assert_eq!(bridge.json()["id"], "i");
     let_editor_answer(&mut bridge, &mut editor);
     bridge.send_line(INITIALIZED);
@@ -179,7 +179,7 @@ fn early_editor_request_waits_for_client() {
     assert_eq!(asked["method"], "roots/list");
     assert_eq!(bridge.json()["method"], "early");
     bridge.send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": []}}).to_string());
-    assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}));
+    assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}));
     bridge.hang_up();
     assert_eq!(bridge.end(), (Some(0), String::new()));
 }
@@ -188,11 +188,11 @@ fn early_editor_request_waits_for_client() {
 fn end_before_initialized_fails_editor_requests() {
     let place = Place::new("bridge-early-end");
     let (mut bridge, mut editor) = early(&place);
-    editor.say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+    editor.send(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
     assert_eq!(bridge.json()["id"], "i");
     let_editor_answer(&mut bridge, &mut editor);
     bridge.hang_up();
-    let answer = editor.hear();
+    let answer = editor.receive();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32603)), "{answer}");
     assert_eq!(bridge.end(), (Some(0), String::new()));
 }

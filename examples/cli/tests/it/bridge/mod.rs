@@ -257,10 +257,10 @@ fn unknown_members_pass_unchanged() {
     let mut bridge = place.start("bridge", &[]);
     bridge.send_line(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
-    let greeting = editor.hear();
+    let greeting = editor.receive();
     assert_eq!(greeting["params"]["clientInfo"], json!({"name": "peer", "version": "7"}));
     assert_eq!(greeting["params"]["capabilities"], json!({"experimental": {"x": {}}}));
-    editor.say(&format!(
+    editor.send(&format!(
         r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-06-18","capabilities":{{"tools":{{}},"prompts":{{"x":1}},"logging":{{}}}},"serverInfo":{{"name":"s","version":"1"}},"instructions":"read me"}}}}"#,
         greeting["id"]
     ));
@@ -268,14 +268,14 @@ fn unknown_members_pass_unchanged() {
     assert_eq!(answered["capabilities"]["prompts"], json!({"x": 1}));
     assert_eq!(answered["capabilities"]["logging"], json!({}));
     assert_eq!(answered["instructions"], "read me");
-    assert_eq!(editor.hear()["method"], "notifications/initialized");
-    assert_eq!(editor.hear()["method"], "ide_connected");
+    assert_eq!(editor.receive()["method"], "notifications/initialized");
+    assert_eq!(editor.receive()["method"], "ide_connected");
     // A notification that comes before the client is ready waits until it is.
-    editor.say(r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
+    editor.send(r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
     ask(&mut bridge, &json!(0), "x/first", &json!({}));
-    let asked = editor.hear();
+    let asked = editor.receive();
     assert_eq!(asked["method"], "x/first");
-    editor.say(&format!(
+    editor.send(&format!(
         r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":-7,"message":"m","data":{{"a": 1}}}}}}"#,
         asked["id"]
     ));
@@ -288,41 +288,41 @@ fn unknown_members_pass_unchanged() {
 
     // Progress of a request of the client. The bridge translates the token.
     bridge.send_line(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"n","arguments":{"b": 1e2},"_meta":{"progressToken":"tok","odd":1}}}"#);
-    let asked = editor.hear();
+    let asked = editor.receive();
     assert_eq!(asked["params"]["_meta"], json!({"odd": 1, "progressToken": asked["id"]}));
-    editor.say(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1,"total":2}}}}"#, asked["id"]));
+    editor.send(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1,"total":2}}}}"#, asked["id"]));
     assert_eq!(bridge.json()["params"], json!({"progressToken": "tok", "progress": 1.0, "total": 2.0}));
-    editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"odd" : [1.0]}}}}"#, asked["id"]));
+    editor.send(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"odd" : [1.0]}}}}"#, asked["id"]));
     assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","id":"a","result":{"odd" : [1.0]}}"#);
 
     // Requests of the editor, with progress: one is answered, one fails, one is cancelled.
     for (id, end) in [("1", "answer"), ("\"two\"", "error"), ("3", "cancel")] {
-        editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"_meta":{{"progressToken":"p"}}}}}}"#));
+        editor.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"_meta":{{"progressToken":"p"}}}}}}"#));
         let asked = bridge.json();
         let token = &asked["params"]["_meta"]["progressToken"];
         bridge.send_line(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 3}}).to_string());
-        assert_eq!(editor.hear()["params"], json!({"progressToken": "p", "progress": 3.0}));
+        assert_eq!(editor.receive()["params"], json!({"progressToken": "p", "progress": 3.0}));
         match end {
             "answer" => {
                 bridge
                     .send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"r": 1}}).to_string());
-                assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": 1, "result": {"r": 1}}));
+                assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "id": 1, "result": {"r": 1}}));
             }
             "error" => {
                 let error = json!({"code": -1, "message": "no", "data": [1]});
                 bridge.send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}).to_string());
-                assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "id": "two", "error": error}));
+                assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "id": "two", "error": error}));
             }
             _ => {
-                editor.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"r"}}"#);
+                editor.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"r"}}"#);
                 let cancelled = bridge.json();
                 assert_eq!(cancelled["params"], json!({"requestId": asked["id"], "reason": "r"}));
             }
         }
     }
     bridge.send_line(r#"{"jsonrpc":"2.0","method":"odd/word","params":{"a": 1}}"#);
-    assert_eq!(editor.hear(), json!({"jsonrpc": "2.0", "method": "odd/word", "params": {"a": 1}}));
-    editor.say(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"t", "odd":1}}"#);
+    assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "method": "odd/word", "params": {"a": 1}}));
+    editor.send(r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"t", "odd":1}}"#);
     assert_eq!(
         bridge.line(),
         r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"t", "odd":1}}"#

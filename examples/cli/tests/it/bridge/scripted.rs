@@ -9,6 +9,7 @@ use tungstenite::{Message, WebSocket};
 pub struct Scripted(pub WebSocket<TcpStream>);
 
 impl Scripted {
+    /// Accepts a connection, with the sub-protocol `mcp`.
     #[allow(clippy::result_large_err, reason = "the callback of tungstenite")]
     pub fn accept(listener: &TcpListener) -> Self {
         let choose = |_: &Request, mut response: Response| {
@@ -18,25 +19,26 @@ impl Scripted {
         Self(tungstenite::accept_hdr(listener.accept().unwrap().0, choose).unwrap())
     }
 
-    /// Answers `initialize`, and reads the rest of the beginning of the session.
+    /// Answers `initialize`, and reads the two notifications that follow.
     pub fn open_session(&mut self) {
-        let greeting = self.hear();
+        let greeting = self.receive();
         self.answer(
             &greeting,
             &json!({
                 "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
             }),
         );
-        assert_eq!(self.hear()["method"], "notifications/initialized");
-        assert_eq!(self.hear()["method"], "ide_connected");
+        assert_eq!(self.receive()["method"], "notifications/initialized");
+        assert_eq!(self.receive()["method"], "ide_connected");
     }
 
     /// Answers a request with this result.
     pub fn answer(&mut self, request: &Value, result: &Value) {
-        self.say(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}).to_string());
+        self.send(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}).to_string());
     }
 
-    pub fn hear(&mut self) -> Value {
+    /// Reads the next message.
+    pub fn receive(&mut self) -> Value {
         loop {
             if let Message::Text(text) = self.0.read().unwrap() {
                 return serde_json::from_str(&text).unwrap();
@@ -44,7 +46,8 @@ impl Scripted {
         }
     }
 
-    pub fn say(&mut self, text: &str) {
+    /// Sends a message, or any other text.
+    pub fn send(&mut self, text: &str) {
         self.0.send(Message::text(text)).unwrap();
     }
 }

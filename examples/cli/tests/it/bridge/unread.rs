@@ -25,7 +25,7 @@ fn unread(place: &Place) -> (Child, BufReader<ChildStdout>, Scripted) {
     let mut editor = Scripted::accept(&listener);
     editor.0.get_ref().set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     editor.open_session();
-    assert_eq!(editor.hear()["method"], "x/open");
+    assert_eq!(editor.receive()["method"], "x/open");
     let output = BufReader::new(child.stdout.take().unwrap());
     (child, output, editor)
 }
@@ -49,7 +49,7 @@ fn unread_output_does_not_lose_the_editor() {
     let (mut bridge, mut output, mut editor) = unread(&place);
     // With so much unread output the bridge takes nothing more from the client.
     for n in 0..40 {
-        editor.say(&long(n, 100_000));
+        editor.send(&long(n, 100_000));
     }
     editor.0.send(Message::Ping("alive".into())).unwrap();
     let heard = editor.0.read().unwrap();
@@ -71,7 +71,7 @@ fn editor_blocks_behind_64_mib_unread() {
     let (said, counts) = mpsc::channel();
     let speaks = thread::spawn(move || {
         for n in 0..COUNT {
-            editor.say(&long(n, 1 << 20));
+            editor.send(&long(n, 1 << 20));
             said.send(n).unwrap();
         }
         editor

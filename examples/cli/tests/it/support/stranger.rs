@@ -33,46 +33,54 @@ pub fn as_another_user<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'stat
 pub struct Squatter {
     pub port: u16,
     captured: Receiver<Vec<u8>>,
+    /// Dropping the sender stops the listener.
     stop: Sender<()>,
-    thread: Option<JoinHandle<()>>,
+    thread: JoinHandle<()>,
 }
 
 impl Squatter {
     /// Listens on this port of 127.0.0.1; 0 means any port.
     pub fn listen(port: u16) -> Self {
         let (sender, captured) = mpsc::channel();
-        let (listening, port_of) = mpsc::channel();
-        let (stop, stopped) = mpsc::channel();
+        let (listening, bound) = mpsc::channel();
+        let (stop, stopped) = mpsc::channel::<()>();
         let thread = as_another_user(move || {
             let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))).unwrap();
             listener.set_nonblocking(true).unwrap();
             listening.send(listener.local_addr().unwrap().port()).unwrap();
             let mut open: Vec<TcpStream> = Vec::new();
-            while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
+            loop {
+                let is_stopped = stopped.try_recv() == Err(mpsc::TryRecvError::Disconnected);
+                let mut is_idle = true;
                 if let Ok((stream, _)) = listener.accept() {
+                    is_idle = false;
                     stream.set_nonblocking(true).unwrap();
                     open.push(stream);
                 }
                 for stream in &mut open {
                     let mut bytes = vec![0; 4096];
                     if let Ok(n @ 1..) = stream.read(&mut bytes) {
+                        is_idle = false;
                         bytes.truncate(n);
                         sender.send(bytes).unwrap();
                     }
+                }
+                // A program that ended before the stop has sent all of its bytes: they are read first.
+                if is_stopped && is_idle {
+                    break;
                 }
                 // Pauses between two rounds, since neither the listener nor a stream blocks.
                 thread::sleep(Duration::from_millis(2));
             }
         });
-        Self { port: port_of.recv().unwrap(), captured, stop, thread: Some(thread) }
+        Self { port: bound.recv().unwrap(), captured, stop, thread }
     }
 
     /// Stops the listener, and returns all bytes that arrived, as text.
-    pub fn captured(mut self) -> String {
-        // The bytes of an ended program have arrived by now. The thread reads them in its next round.
-        thread::sleep(Duration::from_millis(50));
-        let _ = self.stop.send(());
-        self.thread.take().unwrap().join().unwrap();
-        String::from_utf8_lossy(&self.captured.iter().flatten().collect::<Vec<u8>>()).into_owned()
+    pub fn captured(self) -> String {
+        let Self { captured, stop, thread, .. } = self;
+        drop(stop);
+        thread.join().unwrap();
+        String::from_utf8_lossy(&captured.iter().flatten().collect::<Vec<u8>>()).into_owned()
     }
 }

@@ -1,4 +1,4 @@
-//! An editor that has gone and had an ephemeral port: the system can give the port to a client
+//! An editor that had an ephemeral port and has ended: the system can give the port to a client
 //! socket.
 
 use super::HEAD;
@@ -57,14 +57,14 @@ fn tap_does_not_connect_to_itself() {
         for _ in 0..8 {
             let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
             agent.write_all(HEAD).unwrap();
-            let mut heard = [0; 12];
-            agent.read_exact(&mut heard).unwrap();
-            assert_eq!(heard, *b"HTTP/1.1 502", "round {round}: {}", String::from_utf8_lossy(&heard));
+            let mut status = [0; 12];
+            agent.read_exact(&mut status).unwrap();
+            assert_eq!(status, *b"HTTP/1.1 502", "round {round}: {}", String::from_utf8_lossy(&status));
         }
         listener = match TcpListener::bind(("127.0.0.1", port)) {
             Ok(listener) => listener,
-            // A connection to itself keeps the port for a while. So the tap connected to itself and
-            // refused the connection.
+            // The tap connected to itself and refused that connection, which keeps the port for a
+            // while.
             Err(error) if error.kind() == ErrorKind::AddrInUse => break,
             Err(error) => panic!("{error}"),
         };
