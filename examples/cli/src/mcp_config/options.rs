@@ -11,7 +11,8 @@ Write the file by which an agent gives the tools of an editor to its model.
 usage: ide-mcp mcp-config [OPTION…]
 
 The command prints the path of the file, and the line that starts the agent with
-it. The file has the token of the editor: it does not belong into a repository.
+it. The file has the token of the editor: do not commit it. A file of --bridge
+has no token.
 
   --lock FILE     the lock file of the editor
   --port PORT     the editor with the lock file PORT.lock
@@ -19,11 +20,11 @@ it. The file has the token of the editor: it does not belong into a repository.
                   directory)
   --dead-process  choose the editor although its process does not run here
   --bridge        let the agent start `ide-mcp bridge`, for editors that are not
-                  built with ide-mcp; the file has no token
+                  built with ide-mcp
   --name NAME     the name of the server, which is part of the names of its
                   tools: mcp__NAME__tool (default: editor)
-  --out FILE      the file to write (default: N.mcp.json beside N.lock; with
-                  --bridge bridge.mcp.json there)
+  --out FILE      the file to write (default: PORT.mcp.json beside PORT.lock; with
+                  --bridge: bridge.mcp.json there)
   --force         write over an existing FILE
   --json          print the path and the line as JSON
   -h, --help      print this help
@@ -86,7 +87,7 @@ impl Options {
     }
 }
 
-/// Returns a name that can be a part of the name of a tool.
+/// Returns `name` if it can be a part of the name of a tool.
 fn server_name(name: String) -> Result<String, String> {
     let is_fit = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     match name.as_str() {
@@ -116,6 +117,11 @@ mod tests {
             let message = parse(words).unwrap_err().to_string();
             assert!(message.contains(expected), "{words:?}: {message}");
         }
+    }
+
+    #[test]
+    fn command_line_is_parsed() {
+        let parse = |words: &[&str]| Options::parse(lexopt::Parser::from_args(words));
         assert!(parse(&["-h"]).unwrap().is_none());
         let options = parse(&["--port", "7", "--name", "my-Editor_2"]).unwrap().unwrap();
         assert_eq!(
