@@ -25,8 +25,8 @@ commands:
   resources           list the resources and their templates
   read URI            read a resource, and print its texts
   watch               print the notifications of the editor as lines of JSON
-  diff PATH NEWFILE   propose the contents of NEWFILE for PATH, and write PATH
-                      if the person accepts them
+  diff PATH NEWFILE   propose the text of NEWFILE for PATH, and write PATH
+                      if the person accepts it
 
   --lock FILE     the lock file of the editor
   --port PORT     the editor with the lock file PORT.lock
@@ -121,7 +121,7 @@ impl Options {
 }
 
 fn command(words: &[&str]) -> Result<Command, String> {
-    let (most, command) = match words {
+    let (max_words, command) = match words {
         ["tools", ..] => (1, Command::Tools),
         ["calls", ..] => (1, Command::Calls),
         ["watch", ..] => (1, Command::Watch),
@@ -146,7 +146,7 @@ fn command(words: &[&str]) -> Result<Command, String> {
             });
         }
     };
-    match words.get(most) {
+    match words.get(max_words) {
         None => Ok(command),
         Some(word) => Err(format!("{:?} is a word too many for {}", word, words.first().unwrap_or(&""))),
     }
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_command_says_which_word() {
+    fn wrong_command_names_its_error() {
         let cases: &[(&[&str], &str)] = &[
             (&[], "command is missing"),
             (&[], "tools, call, calls, prompts, prompt, resources, read, watch, diff"),

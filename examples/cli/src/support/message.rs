@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// One message, or one element of a batch.
 #[derive(Debug, Deserialize)]
@@ -13,6 +14,7 @@ pub(crate) struct Message {
     pub(crate) error: Option<Fault>,
 }
 
+/// The error of an answer.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) code: i64,
@@ -21,8 +23,8 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Returns true for a code whose meaning JSON-RPC defines alone, so that the text with it is free:
-    /// no JSON, no request, and no such method.
+    /// Returns true for the codes that JSON-RPC defines completely, so the message of the error can be
+    /// any text: parse error, invalid request and method not found.
     pub(crate) const fn has_free_text(code: i64) -> bool {
         matches!(code, -32700 | -32600 | -32601)
     }
@@ -42,7 +44,7 @@ pub(crate) enum Kind<'a> {
 }
 
 impl Message {
-    /// Parses the messages of a text: one, or those of a batch; none if it is no message.
+    /// Parses a text with one message or a batch. Returns no message for any other text.
     pub(crate) fn read(text: &str) -> Vec<Self> {
         match serde_json::from_str(text) {
             Ok(one) => vec![one],
@@ -59,14 +61,14 @@ impl Message {
         }
     }
 
-    /// Returns the tool that the message calls, if any.
+    /// Returns the name of the tool if the message is a call.
     pub(crate) fn tool(&self) -> Option<String> {
         let is_call = self.method.as_deref() == Some("tools/call");
         is_call.then(|| read_member(self.params.as_deref(), "name"))?
     }
 
-    /// Returns the arguments of a call of a tool, or the parameters of another message, as they are
-    /// written; an empty text if there are none.
+    /// Returns the arguments of a call, or the parameters of any other message, as they are written.
+    /// Without them, returns an empty text.
     pub(crate) fn arguments(&self) -> String {
         let arguments = if self.tool().is_some() { self.param("arguments") } else { self.params.clone() };
         arguments.map(|raw| raw.get().to_owned()).unwrap_or_default()
@@ -100,9 +102,8 @@ impl Message {
 
 /// Returns a member of an object.
 pub(crate) fn member(object: Option<&RawValue>, name: &str) -> Option<Box<RawValue>> {
-    let members: std::collections::BTreeMap<String, Box<RawValue>> =
-        serde_json::from_str(object?.get()).ok()?;
-    members.into_iter().find(|(member, _)| member == name).map(|(_, value)| value)
+    let mut members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(object?.get()).ok()?;
+    members.remove(name)
 }
 
 /// Returns a member of an object that can be read as a `T`.

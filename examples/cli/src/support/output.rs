@@ -9,25 +9,26 @@ use std::io::{self, Write};
 /// Writes a value as one line of JSON to standard output at once.
 ///
 /// # Errors
-/// Those of [`write_line`]; [`io::ErrorKind::InvalidData`] if the value is no JSON.
-pub(crate) fn say_json<T: Serialize + ?Sized>(value: &T) -> io::Result<()> {
+/// The errors of [`json_line`] and of [`write_line`].
+pub(crate) fn print_json<T: Serialize + ?Sized>(value: &T) -> io::Result<()> {
     write_line(&json_line(value)?)
 }
 
 /// Writes a line to standard output at once.
 ///
 /// # Errors
-/// Every error that the system reports; [`io::ErrorKind::BrokenPipe`] if nobody reads it any more.
+/// The error of the system; [`io::ErrorKind::BrokenPipe`] if no process reads standard output any more.
 pub(crate) fn write_line(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush())
 }
 
 /// Returns a value as one line of JSON that is safe to display. Characters that would control a
-/// terminal are written as escapes, which mean the same to a parser, also in raw parts.
+/// terminal become escapes, also in a [`RawValue`](serde_json::value::RawValue). A parser reads the
+/// escapes as those characters.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidData`] if the value is no JSON.
+/// [`io::ErrorKind::InvalidData`] if the value cannot be written as JSON.
 pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> io::Result<String> {
     let mut line = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut line, Plain))?;
@@ -52,7 +53,7 @@ fn escape<W: ?Sized + Write>(out: &mut W, text: &str) -> io::Result<()> {
         let unsafe_one = piece.chars().next_back().filter(|last| is_unsafe(*last));
         let safe = unsafe_one.and_then(|last| piece.strip_suffix(last)).unwrap_or(piece);
         out.write_all(safe.as_bytes())?;
-        // All of these characters are below U+10000, so one escape is enough.
+        // All unsafe characters are below U+10000, so one escape is enough.
         unsafe_one.map_or(Ok(()), |last| write!(out, "\\u{:04x}", u32::from(last)))?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use crate::support::complaints::{complain, settle};
 use crate::support::help::Help;
 use crate::support::options::usage_error;
-use crate::support::output::{say_json, write_line};
+use crate::support::output::{print_json, write_line};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::ErrorKind;
@@ -86,7 +86,7 @@ impl Program {
     pub(crate) fn end_with(self, json: bool, status: u8, problem: &str) -> ExitCode {
         if json {
             // An error of standard output is ignored: the complaint has the same text.
-            let _ = say_json(&Complaint { event: "error", message: problem, status });
+            let _ = print_json(&Complaint { event: "error", message: problem, status });
         }
         self.end(status, problem)
     }

@@ -95,7 +95,7 @@ fn overlong_message_ends_one_side() {
     let screen = Screen { columns: None, has_colors: false };
     let mut show = |line: Line| view.show(&line, &screen);
     show(bytes(0, Side::Editor, b"HTTP/1.1 101 x\r\n\r\n"));
-    // The header of a text of 30 bytes, and 18 of them: 20 bytes.
+    // The limit: 2 bytes of the header of a text of 30 bytes, and 18 bytes of the text.
     let begin = [&b"\x81\x1e"[..], &[b'x'; 18]].concat();
     assert_eq!(show(bytes(1, Side::Editor, &begin)), [""; 0]);
     let rows = show(bytes(2, Side::Editor, b"x"));

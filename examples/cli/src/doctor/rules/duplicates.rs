@@ -17,7 +17,8 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         };
         let paths: Vec<String> = locks.iter().map(|lock| format!("{:?}", lock.path)).collect();
         let finding = Finding::new(kind, format!("{} {verb}", paths.join(" and "))).port(port);
-        // The file that the editor accepts is right. Without such a file the newest is the likeliest.
+        // The token that the editor accepted is right. If it accepted none, the newest file is the
+        // likeliest to be right.
         let wrong = locks.iter().min_by_key(|lock| (lock.attaches(), lock.modified));
         findings.push(match wrong.filter(|_| !agree) {
             Some(wrong) => finding.path(&wrong.path),
@@ -27,12 +28,12 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let pid = |lock: &Lock| lock.file.as_ref().ok()?.pid;
     for (pid, locks) in grouped(readable().filter(|lock| lock.used), pid) {
         let names: Vec<String> = locks.iter().map(|lock| editor(lock)).collect();
-        let says = format!("{} are the process {pid}", names.join(" and "));
-        findings.push(Finding::new(&kinds::PROCESS_TWICE, says));
+        let details = format!("{} are the process {pid}", names.join(" and "));
+        findings.push(Finding::new(&kinds::PROCESS_TWICE, details));
     }
 }
 
-/// Returns the lock files that share a key with another.
+/// Groups the lock files by their key. Returns the groups of more than one lock file.
 fn grouped<'a, K: Ord>(
     locks: impl Iterator<Item = &'a Lock>,
     key: impl Fn(&Lock) -> Option<K>,

@@ -1,8 +1,9 @@
-//! Scripts of recordings of messages.
+//! The scripts that recorded messages become.
 
 use super::*;
 use crate::support::transcript::read;
 
+/// Returns the script of a transcript with these messages: the milliseconds, the sender and the text.
 fn script(lines: &[(u64, &str, Value)]) -> Result<String, String> {
     let mut text = String::from("{\"ms\":0,\"from\":\"client\",\"http\":\"GET / HTTP/1.1\\r\\n\\r\\n\"}\n");
     for (ms, from, message) in lines {
@@ -14,7 +15,10 @@ fn script(lines: &[(u64, &str, Value)]) -> Result<String, String> {
 
 #[test]
 fn requests_and_answers_become_steps() {
-    let call = |id: u64, tool: &str, arguments: Value| json!({"id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": {"progressToken": id}}});
+    let call = |id: u64, tool: &str, arguments: Value| {
+        let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}});
+        json!({"id": id, "method": "tools/call", "params": params})
+    };
     let texts = |texts: &[&str]| -> Value {
         texts.iter().map(|text| json!({"type": "text", "text": text})).collect()
     };
