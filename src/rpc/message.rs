@@ -106,20 +106,20 @@ struct Envelope<'a> {
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
     /// True if a known member is present twice.
-    doubled: bool,
+    repeated: bool,
     /// True if `id` is present twice, so that no id can be read.
-    doubled_id: bool,
+    repeated_id: bool,
 }
 
 impl<'a> Envelope<'a> {
     fn classify(self, too_deep: bool, limits: &SessionLimits) -> Message<'a> {
-        if self.doubled_id {
+        if self.repeated_id {
             return unanswered(InvalidMessage::InvalidId);
         }
         let id = self.id.and_then(|token| Id::read(token, limits));
         let fault = if too_deep {
             Some(InvalidMessage::TooDeep)
-        } else if self.doubled {
+        } else if self.repeated {
             Some(InvalidMessage::DuplicateMember)
         } else if self.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
             Some(InvalidMessage::WrongVersion)
@@ -232,8 +232,8 @@ impl<'de, N: Deserialize<'de> + Into<Member>> Visitor<'de> for Members<N> {
                 }
             };
             if slot.replace(map.next_value()?).is_some() {
-                envelope.doubled = true;
-                envelope.doubled_id |= matches!(member, Member::Id);
+                envelope.repeated = true;
+                envelope.repeated_id |= matches!(member, Member::Id);
             }
         }
         Ok(envelope)

@@ -26,9 +26,9 @@ struct Shared {
 }
 
 impl Pipe {
-    /// Starts the threads. `wakes` is woken when a read or write that would have blocked is worth
+    /// Starts the threads, which wake `waker` when a read or write that would have blocked is worth
     /// another try.
-    pub(crate) fn new(stream: TcpStream, wakes: &Waker) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream, waker: &Waker) -> io::Result<Self> {
         // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A
         // socket that refuses the option still works.
         let _ = stream.set_nodelay(true);
@@ -37,10 +37,10 @@ impl Pipe {
         // The pipe exists before its threads: if one of them cannot be started, dropping the pipe
         // ends the other.
         let pipe = Self(Arc::new(shared));
-        pipe.spawn("ide-mcp write", wakes, |Shared { stream, outbound, .. }, wakes| {
-            outbound.drain(stream, |how| drop(stream.shutdown(how)), wakes);
+        pipe.spawn("ide-mcp write", waker, |Shared { stream, outbound, .. }, waker| {
+            outbound.drain(stream, |how| drop(stream.shutdown(how)), waker);
         })?;
-        pipe.spawn("ide-mcp read", wakes, |shared, wakes| shared.inbound.fill(&shared.stream, wakes))?;
+        pipe.spawn("ide-mcp read", waker, |shared, waker| shared.inbound.fill(&shared.stream, waker))?;
         Ok(pipe)
     }
 
@@ -49,10 +49,10 @@ impl Pipe {
         Ok((self.0.stream.local_addr()?, self.0.stream.peer_addr()?))
     }
 
-    fn spawn(&self, name: &str, wakes: &Waker, run: fn(&Shared, &Waker)) -> io::Result<()> {
-        let (shared, wakes) = (self.0.clone(), wakes.clone());
+    fn spawn(&self, name: &str, waker: &Waker, run: fn(&Shared, &Waker)) -> io::Result<()> {
+        let (shared, waker) = (self.0.clone(), waker.clone());
         let thread = thread::Builder::new().name(name.into()).stack_size(STACK);
-        thread.spawn(move || run(&shared, &wakes)).map(drop)
+        thread.spawn(move || run(&shared, &waker)).map(drop)
     }
 }
 

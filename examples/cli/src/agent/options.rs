@@ -78,7 +78,7 @@ pub(crate) enum Command {
 }
 
 impl Options {
-    /// Parses the command line; `None` if the user asked for help.
+    /// Parses the command line. Returns `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut asked = EditorSearch::default();
         let (mut words, mut script) = (Vec::new(), None);

@@ -37,7 +37,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Parses the command line; `None` if the user asked for help.
+    /// Parses the command line. Returns `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut editor, mut trust) = (EditorSearch::default(), Trust::OurUser);
         while let Some(argument) = parser.next()? {

@@ -48,7 +48,7 @@ enum Printed {
     Ports,
 }
 
-/// Parses the command line; `None` if the user asked for help.
+/// Parses the command line. Returns `None` if the user asked for help.
 fn parse(mut parser: Parser) -> Result<Option<Printed>, Error> {
     let mut printed = None;
     while let Some(argument) = parser.next()? {

@@ -69,7 +69,7 @@ impl Options {
         (!self.no_connect).then_some(self.trust)
     }
 
-    /// Parses the command line; `None` if the user asked for help.
+    /// Parses the command line. Returns `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self::default();
         let mut formats: Vec<(&str, Format)> = Vec::new();

@@ -12,7 +12,7 @@ use super::kinds::Status;
 use super::options::Format;
 use super::report::{self, Change};
 use super::rules::Finding;
-use crate::support::{MOST_WAITING, NOT_BEGUN, Progress, Writer, on_signal, unix_ms};
+use crate::support::{MAX_WAITING, NOT_BEGUN, Progress, Writer, on_signal, unix_ms};
 use ide_mcp::Clock;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(crate) fn watch(doctor: Doctor, format: Format, colored: bool) -> io::Result
     let (signaled, failed) = (sender.clone(), sender.clone());
     on_signal(move || signaled.send(News::End).is_ok())?;
     // A signal ends the program also while a reader does not read.
-    let writer = Writer::new(io::stdout(), MOST_WAITING, move || drop(failed.send(News::End)));
+    let writer = Writer::new(io::stdout(), MAX_WAITING, move || drop(failed.send(News::End)));
     // A look can wait for editors, and a signal ends the program at once.
     thread::spawn(move || look_again(&doctor, &sender));
     let (mut last, mut status): (Option<Arc<Diagnosis>>, u8) = (None, NOT_BEGUN);

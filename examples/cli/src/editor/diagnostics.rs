@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 /// The largest number of files in [`Asked`]: as many as an agent can have open calls.
-const MOST_ASKED: usize = 256;
+const MAX_ASKED: usize = 256;
 
 /// The files whose problems agents have requested, the oldest request first. An agent requests the
 /// problems of a file, writes the file, and then requests the problems of all files. So a file that does
@@ -19,7 +19,7 @@ pub(crate) struct Asked(VecDeque<Inside>);
 impl Asked {
     pub(crate) fn add(&mut self, file: Inside) {
         self.0.retain(|asked| asked.real != file.real);
-        if self.0.len() >= MOST_ASKED {
+        if self.0.len() >= MAX_ASKED {
             self.0.pop_front();
         }
         self.0.push_back(file);
@@ -144,16 +144,16 @@ mod tests {
             let path = root.join(number.to_string());
             Inside { shown: path.clone(), real: path }
         };
-        (0..MOST_ASKED).for_each(|number| asked.add(file(number)));
+        (0..MAX_ASKED).for_each(|number| asked.add(file(number)));
         assert_eq!(asked.files().count(), 0, "no file exists");
-        (0..=MOST_ASKED).for_each(|number| std::fs::write(file(number).real, "").unwrap());
-        assert_eq!(asked.files().count(), MOST_ASKED);
+        (0..=MAX_ASKED).for_each(|number| std::fs::write(file(number).real, "").unwrap());
+        assert_eq!(asked.files().count(), MAX_ASKED);
         asked.add(file(0));
-        assert_eq!(asked.files().count(), MOST_ASKED, "a file is there once");
-        asked.add(file(MOST_ASKED));
-        assert_eq!(asked.files().count(), MOST_ASKED);
+        assert_eq!(asked.files().count(), MAX_ASKED, "a file is there once");
+        asked.add(file(MAX_ASKED));
+        assert_eq!(asked.files().count(), MAX_ASKED);
         let has = |number: usize| asked.files().any(|asked| asked.real == file(number).real);
-        assert!(has(0) && !has(1) && has(2) && has(MOST_ASKED), "0 was asked for again");
+        assert!(has(0) && !has(1) && has(2) && has(MAX_ASKED), "0 was asked for again");
         std::fs::remove_dir_all(&root).unwrap();
     }
 

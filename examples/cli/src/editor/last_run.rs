@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 /// The maximum number of files: a person works in fewer lists of folders at a time. The oldest are removed.
-const MOST_RUNS: usize = 64;
+const MAX_RUNS: usize = 64;
 
 /// The port and the token of an editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(crate) fn state_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<Pa
     named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))
 }
 
-/// Removes the oldest files beyond [`MOST_RUNS`]. A file that cannot be removed stays.
+/// Removes the oldest files beyond [`MAX_RUNS`]. A file that cannot be removed stays.
 fn remove_oldest(dir: &Path) {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
@@ -76,7 +76,7 @@ fn remove_oldest(dir: &Path) {
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     files.sort();
-    let surplus = files.len().saturating_sub(MOST_RUNS);
+    let surplus = files.len().saturating_sub(MAX_RUNS);
     for (_, path) in files.into_iter().take(surplus) {
         let _ = fs::remove_file(path);
     }
@@ -120,12 +120,12 @@ mod tests {
             assert_eq!(mode(&state.join("ide-mcp")), 0o700);
         }
         // The files of other folders are bounded, and the newest stay.
-        for other in 0..=MOST_RUNS {
+        for other in 0..=MAX_RUNS {
             fs::write(state.join(format!("ide-mcp/{other}.json")), "{}").unwrap();
         }
         let run = LastRun { port, token: AuthToken::from_text("c".repeat(32)).unwrap() };
         run.write(&state, &one).unwrap();
-        assert_eq!(fs::read_dir(state.join("ide-mcp")).unwrap().count(), MOST_RUNS);
+        assert_eq!(fs::read_dir(state.join("ide-mcp")).unwrap().count(), MAX_RUNS);
         assert_eq!(LastRun::read(&state, &one), Some(run));
         fs::write(file(&state, &one), "{").unwrap();
         assert_eq!(LastRun::read(&state, &one), None);

@@ -44,19 +44,19 @@ impl AgentScript {
         folder: Option<&str>,
     ) -> Result<Self, String> {
         let conns = messages(transcript);
-        let requests = |said: &[Sent]| said.iter().filter(|one| one.is_request()).count();
-        // The first of several with as many.
-        let most = || conns.iter().rev().max_by_key(|(_, said)| requests(said)).map(|(conn, _)| *conn);
+        let requests = |sent: &[Sent]| sent.iter().filter(|one| one.is_request()).count();
+        // Of connections with equally many requests, the first.
+        let most = || conns.iter().rev().max_by_key(|(_, sent)| requests(sent)).map(|(conn, _)| *conn);
         let conn = conn.or_else(most).unwrap_or_default();
-        let said = conns.get(&conn).filter(|said| requests(said) > 0).ok_or_else(|| {
+        let sent = conns.get(&conn).filter(|sent| requests(sent) > 0).ok_or_else(|| {
             format!("connection {conn} of the transcript has no request of an agent that a script could make")
         })?;
-        let declared = || said.iter().find_map(Sent::declared_root);
+        let declared = || sent.iter().find_map(Sent::declared_root);
         let named = || transcript.header.as_ref().and_then(|header| header.folders.first().cloned());
         let folder = folder.map(str::to_owned).or_else(named).or_else(declared);
         let mut writer = Lines::new(Portable::new(folder.as_deref()));
         writer.head(transcript);
-        said.iter().for_each(|said| writer.write(said));
+        sent.iter().for_each(|sent| writer.write(sent));
         Ok(Self { text: writer.finish(), conn, conns: conns.len() })
     }
 }

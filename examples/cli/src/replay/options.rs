@@ -64,7 +64,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Parses the command line; `None` if the user asked for help.
+    /// Parses the command line. Returns `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let (mut task, mut tolerance, mut file) = (Task::Editor, Duration::from_secs(1), None);
         let (mut only, mut conn, mut folder) = (Filter::default(), None, None);

@@ -5,14 +5,14 @@
 //!  signals ─▶ thread ──────────────────────────▲
 //! ```
 //!
-//! Invariant: the loop never waits for standard output. While more than [`MOST_WAITING`] bytes wait, events are left
+//! Invariant: the loop never waits for standard output. While more than [`MAX_WAITING`] bytes wait, events are left
 //! out, and each call of an agent is answered with a failure.
 
 mod options;
 
 use crate::support::{
-    END_OF_INPUT, FAILED, Input, Line, Lines, MOST_WAITING, NOT_BEGUN, Program, Writer, json_line,
-    on_signals, read_lines, write_line,
+    END_OF_INPUT, FAILED, Input, Line, Lines, MAX_WAITING, NOT_BEGUN, Program, Writer, json_line, on_signals,
+    read_lines, write_line,
 };
 use ide_mcp_embed::{Event, ListeningEditor, MAX_COMMAND};
 use lexopt::Parser;
@@ -96,7 +96,7 @@ impl Sidecar {
             after_line();
             is_sent
         });
-        let writer = Writer::new(io::stdout(), MOST_WAITING, wake);
+        let writer = Writer::new(io::stdout(), MAX_WAITING, wake);
         Ok(Self { editor, input, signal, writer })
     }
 

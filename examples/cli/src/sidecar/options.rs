@@ -28,7 +28,7 @@ or the command line is wrong, or if the sidecar cannot listen
 pub(crate) struct Options;
 
 impl Options {
-    /// Parses the command line; `None` if the user asked for help.
+    /// Parses the command line. Returns `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, Error> {
         match parser.next()? {
             None => Ok(Some(Self)),

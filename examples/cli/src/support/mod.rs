@@ -66,4 +66,4 @@ pub(crate) use signals::on_signal;
 pub(crate) use signals::on_signals;
 #[cfg(any(feature = "doctor", feature = "tap"))]
 pub(crate) use wall_clock::unix_ms;
-pub(crate) use writer::{MOST_WAITING, Writer};
+pub(crate) use writer::{MAX_WAITING, Writer};

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// the largest diffs that a person would look at, hours of most sessions. A reader that is so far
 /// behind does not read, or a disk is broken, and a larger queue would only use memory. The queue
 /// can exceed the limit by one item of any size, so there is room for the largest item.
-pub(crate) const MOST_WAITING: usize = 16 << 20;
+pub(crate) const MAX_WAITING: usize = 16 << 20;
 
 /// The size of a write: any complete line of a transcript, but only a part of the largest event, so
 /// that the writer counts its progress.
@@ -51,7 +51,7 @@ struct State {
 
 impl Writer {
     /// Creates a writer to `out`. It takes more while no more than `most` bytes are in the queue,
-    /// most often [`MOST_WAITING`]. After a failed write the thread calls `on_failure` once.
+    /// most often [`MAX_WAITING`]. After a failed write the thread calls `on_failure` once.
     pub(crate) fn new(
         out: impl Write + Send + 'static,
         most: usize,

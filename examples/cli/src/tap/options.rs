@@ -100,7 +100,7 @@ impl Record {
 }
 
 impl Options {
-    /// Parses the command line; `None` if the user asked for help.
+    /// Parses the command line. Returns `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Self {
             editor: EditorSearch::default().ignore_auto_connect(),

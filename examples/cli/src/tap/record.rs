@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The maximum number of bytes that the recorder holds of a connection before its acceptance: more
 /// than the head of any request. Further bytes are missing in the transcript.
-const MOST_HELD: usize = 64 * 1024;
+const MAX_HELD: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -113,7 +113,7 @@ impl Held {
         if let What::Bytes(_, bytes) = &what {
             self.bytes = self.bytes.saturating_add(bytes.len());
         }
-        if self.bytes <= MOST_HELD {
+        if self.bytes <= MAX_HELD {
             self.lines.push((what, by_tap));
         }
     }

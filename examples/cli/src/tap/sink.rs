@@ -3,7 +3,7 @@
 //! output, the lines wait in a bounded queue, and the messages do not wait for them.
 
 use crate::support::transcript::{Header, write_header};
-use crate::support::{MOST_WAITING, Writer, complain};
+use crate::support::{MAX_WAITING, Writer, complain};
 use crate::tap::live::Live;
 use crate::view::{Filter, Screen};
 use std::fs::{self, File, OpenOptions};
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// pause.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// The time that a message waits for room while [`MOST_WAITING`] bytes of the transcript are in the
+/// The time that a message waits for room while [`MAX_WAITING`] bytes of the transcript are in the
 /// queue. A slow disk makes room for a line much sooner, and a writer without room after this time
 /// will not have it soon.
 const FOR_ROOM: Duration = Duration::from_secs(2);
@@ -54,8 +54,8 @@ impl Sink {
         header: &Header,
     ) -> Result<Self, String> {
         let writer = match out {
-            Some(path) => Writer::new(create(path, force)?, MOST_WAITING, || {}),
-            None => Writer::new(io::stdout(), MOST_WAITING, || {}),
+            Some(path) => Writer::new(create(path, force)?, MAX_WAITING, || {}),
+            None => Writer::new(io::stdout(), MAX_WAITING, || {}),
         };
         let sink = Self::new(writer, Kind::Transcript { most }, most);
         sink.try_put(&mut sink.lock(), &write_header(header))
@@ -66,7 +66,7 @@ impl Sink {
     /// Creates the live view, on standard output.
     pub(crate) fn view(filter: Filter) -> Self {
         let live = Live::new(filter, Screen::of_stdout, io::stdout());
-        Self::new(Writer::new(live, MOST_WAITING, || {}), Kind::View, u64::MAX)
+        Self::new(Writer::new(live, MAX_WAITING, || {}), Kind::View, u64::MAX)
     }
 
     fn new(writer: Writer, kind: Kind, left: u64) -> Self {

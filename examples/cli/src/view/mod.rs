@@ -21,21 +21,21 @@ use std::collections::BTreeMap;
 
 /// The maximum number of bytes of an incomplete message: the default limit of a message in the
 /// WebSocket layer. A side that sends a longer one is not shown any more.
-const MOST_HELD: usize = 64 << 20;
+const MAX_HELD: usize = 64 << 20;
 
 /// The maximum number of requests of one side that wait for an answer, four times the default limit
 /// of the calls of a session. The answer to a request beyond them is shown without its request.
-const MOST_ASKED: usize = 1024;
+const MAX_ASKED: usize = 1024;
 
 /// The maximum size of the id, method and tool of a request that waits for its answer, together and in bytes: the
-/// names of the protocol have less than 100. With [`MOST_ASKED`], a side has at most 512 KiB.
-const MOST_NAMED: usize = 512;
+/// names of the protocol have less than 100. With [`MAX_ASKED`], a side has at most 512 KiB.
+const MAX_NAMED: usize = 512;
 
 /// The state of all connections, from the first line of a transcript.
 #[derive(Debug)]
 pub(crate) struct View {
     filter: Filter,
-    most_held: usize,
+    max_held: usize,
     conns: BTreeMap<u32, Conn>,
 }
 
@@ -62,7 +62,7 @@ struct Asked {
 
 impl View {
     pub(crate) const fn new(filter: Filter) -> Self {
-        Self { filter, most_held: MOST_HELD, conns: BTreeMap::new() }
+        Self { filter, max_held: MAX_HELD, conns: BTreeMap::new() }
     }
 
     /// Returns the rows that this line completes and the filter shows, as text for this screen.
@@ -72,7 +72,7 @@ impl View {
     }
 
     fn rows(&mut self, line: &Line) -> Vec<Row> {
-        let most = self.most_held;
+        let most = self.max_held;
         let conn = self.conns.entry(line.conn).or_insert_with(Conn::new);
         let row = |kind| Row::new(line, kind);
         match &line.what {
@@ -162,7 +162,7 @@ impl Conn {
                 let row = Row::new(line, Kind::Request).of(method, message.tool()).id(id);
                 let tool = row.tool.as_ref().map_or(0, String::len);
                 let named = id.len().saturating_add(method.len()).saturating_add(tool);
-                if stream.asked.len() < MOST_ASKED && named <= MOST_NAMED {
+                if stream.asked.len() < MAX_ASKED && named <= MAX_NAMED {
                     let asked = Asked { at: line.at, method: method.to_owned(), tool: row.tool.clone() };
                     stream.asked.insert(id.to_owned(), asked);
                 }

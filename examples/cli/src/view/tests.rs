@@ -91,7 +91,7 @@ fn rows_are_safe_and_fit_the_screen() {
 
 #[test]
 fn overlong_message_ends_one_side() {
-    let mut view = View { most_held: 20, ..View::new(Filter::default()) };
+    let mut view = View { max_held: 20, ..View::new(Filter::default()) };
     let screen = Screen { columns: None, has_colors: false };
     let mut show = |line: Line| view.show(&line, &screen);
     show(bytes(0, Side::Editor, b"HTTP/1.1 101 x\r\n\r\n"));
@@ -109,8 +109,8 @@ fn open_requests_have_a_limit() {
     let ask = |id: usize| text(0, Side::Agent, &format!(r#"{{"id":{id},"method":"m"}}"#));
     let answer = |id: usize| text(1, Side::Editor, &format!(r#"{{"id":{id},"result":1}}"#));
     let heads = [bytes(0, Side::Agent, b"GET\r\n\r\n"), bytes(0, Side::Editor, b"HTTP/1.1 101\r\n\r\n")];
-    let mut lines: Vec<Line> = heads.into_iter().chain((0..=MOST_ASKED).map(ask)).collect();
-    lines.extend([answer(MOST_ASKED - 1), answer(MOST_ASKED)]);
+    let mut lines: Vec<Line> = heads.into_iter().chain((0..=MAX_ASKED).map(ask)).collect();
+    lines.extend([answer(MAX_ASKED - 1), answer(MAX_ASKED)]);
     let rows = shown(&lines, None);
     let [.., last, beyond] = rows.as_slice() else { panic!("{rows:?}") };
     assert!(

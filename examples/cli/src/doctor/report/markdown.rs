@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 /// The number of rows of a table. Findings come worst first and lock files newest first, and further
 /// ones are mostly leftovers.
-const MOST_ROWS: usize = 20;
+const MAX_ROWS: usize = 20;
 
 /// Returns the report.
 pub(crate) fn markdown(report: &Report<'_>, diagnosis: &Diagnosis, around: &Surroundings) -> String {
@@ -128,10 +128,10 @@ fn table<const N: usize>(title: &str, header: [&str; N], rows: &[[String; N]]) -
         return text;
     }
     let _ = writeln!(text, "| {} |\n|{}", header.join(" | "), " --- |".repeat(N));
-    for row in rows.iter().take(MOST_ROWS) {
+    for row in rows.iter().take(MAX_ROWS) {
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
-    if let Some(more @ 1..) = rows.len().checked_sub(MOST_ROWS) {
+    if let Some(more @ 1..) = rows.len().checked_sub(MAX_ROWS) {
         let _ = writeln!(text, "\nAnd {more} more.");
     }
     text
@@ -158,7 +158,7 @@ mod tests {
         for (rows, last) in [(1, "| r |"), (20, "| r |"), (21, "And 1 more."), (50, "And 30 more.")] {
             let text = table("T", ["h"], &vec![["r".to_owned()]; rows]);
             assert_eq!(text.lines().last(), Some(last), "{rows}");
-            assert_eq!(text.matches("| r |").count(), rows.min(MOST_ROWS));
+            assert_eq!(text.matches("| r |").count(), rows.min(MAX_ROWS));
         }
         assert_eq!(table("T", ["h"], &[]), "#### T\n\nNone.\n");
     }

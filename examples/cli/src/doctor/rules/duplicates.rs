@@ -28,7 +28,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let pid = |lock: &Lock| lock.file.as_ref().ok()?.pid;
     for (pid, locks) in grouped(readable().filter(|lock| lock.used), pid) {
         let names: Vec<String> = locks.iter().map(|lock| editor(lock)).collect();
-        let details = format!("{} are the process {pid}", names.join(" and "));
+        let details = format!("{} have the process id {pid}", names.join(" and "));
         findings.push(Finding::new(&kinds::PROCESS_TWICE, details));
     }
 }

@@ -1,7 +1,7 @@
 //! The events of a headless editor: one JSON object per line on standard output. A program that does
 //! not read them delays the agents by 2 s at most, and ends the editor.
 
-use crate::support::{MOST_WAITING, Writer, json_line};
+use crate::support::{MAX_WAITING, Writer, json_line};
 use ide_mcp::ide::{DirectRequest, ToolCall};
 use ide_mcp::mcp::{FormAnswer, Root};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-/// The time for which an event waits for room if [`MOST_WAITING`] bytes of events are already waiting.
+/// The time for which an event waits for room if [`MAX_WAITING`] bytes of events are already waiting.
 /// All agents wait meanwhile. A program that reads the events makes room much faster, even after a diff
 /// of 16 MiB, the largest; a program that makes no room in this time has stopped reading.
 const FOR_ROOM: Duration = Duration::from_secs(2);
@@ -188,7 +188,7 @@ pub(crate) struct Report {
 impl Report {
     /// Creates a report. It calls `on_failure`, once, if nobody reads the events any more.
     pub(crate) fn new(on_failure: impl FnOnce() + Send + 'static) -> Self {
-        Self { writer: Writer::new(io::stdout(), MOST_WAITING, on_failure), failure: None }
+        Self { writer: Writer::new(io::stdout(), MAX_WAITING, on_failure), failure: None }
     }
 
     /// Writes an event. If this fails, [`failure`](Self::failure) returns the reason.

@@ -105,9 +105,9 @@ impl App {
         });
     }
 
-    /// Returns the problems of one file, or of all open files and those that agents asked for before.
-    /// For an open file the text in the editor counts, otherwise the text on disk. Files of a kind that is not checked are left out; if
-    /// there are no others, the result is an error.
+    /// Returns the problems of one file, or of all open files and those that agents asked for before: for
+    /// an open file those of its text in the editor, for another file those of its text on disk. Leaves
+    /// out files of a kind that is not checked, and fails if no file remains.
     fn diagnostics(&mut self, is_of_all: bool, found: Vec<Problems>) -> Result<Vec<FileDiagnostics>, String> {
         for document in &mut self.model.documents {
             document.check();

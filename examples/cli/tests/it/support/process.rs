@@ -431,5 +431,5 @@ impl Drop for Process {
 pub fn skip(reason: &str) {
     assert!(std::env::var_os("IDE_MCP_NO_SKIPS").is_none(), "a skipped test is a failure here: {reason}");
     let name = thread::current().name().unwrap_or_default().to_owned();
-    writeln!(std::io::stderr(), "skipped {name}: {reason}").unwrap();
+    std::io::stderr().write_all(format!("skipped {name}: {reason}\n").as_bytes()).unwrap();
 }

@@ -63,7 +63,7 @@ impl App {
         });
     }
 
-    /// Opens the file that `find` returns, at its place. Without such a file, it is a new one.
+    /// Opens the file that `find` returns, at its place. A file that does not exist is opened as a new one.
     fn open_or_new(
         &mut self,
         find: impl FnOnce(&Folders) -> Result<(Inside, Place), String> + Send + 'static,
@@ -95,7 +95,7 @@ impl App {
         });
     }
 
-    /// Returns the receiver of keys: the focus and the shown file.
+    /// Returns the focus and the shown file, which the next keys concern.
     fn in_front(&self) -> (Focus, Option<PathBuf>) {
         (self.model.focus, self.model.document().map(|document| document.real.clone()))
     }
@@ -109,7 +109,7 @@ impl App {
         });
     }
 
-    /// Writes an open file as it is now, and then calls `then`.
+    /// Saves the current text of an open file, and then calls `then`.
     pub(crate) fn save(
         &mut self,
         real: &Path,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The largest number of files in a list. Nobody finds a file among more.
-const MOST_FILES: usize = 2000;
+const MAX_FILES: usize = 2000;
 
 /// The contents of folders.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(super) fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
     };
     let mut listed: Vec<Listed> = entries
         .filter_map(Result::ok)
-        .take(MOST_FILES.saturating_add(1))
+        .take(MAX_FILES.saturating_add(1))
         .filter(|entry| entry.file_name() != ".git")
         .map(|entry| {
             let path = folder.join(entry.file_name());
@@ -71,11 +71,11 @@ pub(super) fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
             Listed { name, path, is_folder, is_note: false, is_hidden }
         })
         .collect();
-    let is_cut = listed.len() > MOST_FILES;
-    listed.truncate(MOST_FILES);
+    let is_cut = listed.len() > MAX_FILES;
+    listed.truncate(MAX_FILES);
     listed.sort_by(|a, b| (!a.is_folder, &a.name).cmp(&(!b.is_folder, &b.name)));
     if is_cut {
-        listed.push(note(format!("more than {MOST_FILES}")));
+        listed.push(note(format!("more than {MAX_FILES}")));
     }
     listed
 }

@@ -136,8 +136,9 @@ fn extent(out: &str) -> (usize, usize, bool) {
     for piece in pieces {
         let sequence = piece.strip_prefix('[').unwrap();
         let end = sequence.find(|c: char| c.is_ascii_alphabetic()).unwrap();
-        let (parameters, text) = (&sequence[..end], &sequence[end + 1..]);
-        match &sequence[end..=end] {
+        let (parameters, rest) = sequence.split_at(end);
+        let (kind, text) = rest.split_at(1);
+        match kind {
             "H" => {
                 let (row, column) = parameters.split_once(';').unwrap();
                 bottom = bottom.max(row.parse().unwrap());

@@ -36,7 +36,7 @@ pub(crate) fn draw(model: &Model, area: Rect, canvas: &mut Canvas) {
         let end = canvas.write(line, &cut(&shown, room), ink);
         canvas.write(rest(line, end), mark, ink);
     }
-    // The line between the panes.
+    // The rule between the panes.
     if area.x.saturating_add(area.width) < model.size.0 {
         for y in area.y..area.y.saturating_add(area.height) {
             canvas.write(
