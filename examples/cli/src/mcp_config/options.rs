@@ -10,9 +10,9 @@ Write the file by which an agent gives the tools of an editor to its model.
 
 usage: ide-mcp mcp-config [OPTION…]
 
-The command prints the path of the file, and the line that starts the agent with
-it. The file has the token of the editor: do not commit it. A file of --bridge
-has no token.
+The command prints the path of the file, and the line that starts the agent
+with it. The file has the token of the editor: do not commit it. A file of
+--bridge has no token.
 
   --lock FILE     the lock file of the editor
   --port PORT     the editor with the lock file PORT.lock
@@ -23,8 +23,8 @@ has no token.
                   built with ide-mcp
   --name NAME     the name of the server, which is part of the names of its
                   tools: mcp__NAME__tool (default: editor)
-  --out FILE      the file to write (default: PORT.mcp.json beside PORT.lock; with
-                  --bridge: bridge.mcp.json there)
+  --out FILE      the file to write (default: PORT.mcp.json beside PORT.lock;
+                  with --bridge: bridge.mcp.json there)
   --force         write over an existing FILE
   --json          print the path and the line as JSON
   -h, --help      print this help
