@@ -95,6 +95,16 @@ class Pane:
     def keys(self, *keys):
         self.run("send-keys", "-t", "t", *keys)
 
+    def end(self):
+        """Ends the terminal, and waits for its processes: the next picture needs the same port."""
+        session = self.run("display-message", "-p", "-t", "t", "#{pane_pid}").strip()
+        self.run("kill-server")
+        until = time.monotonic() + PATIENCE
+        while subprocess.run(["pgrep", "-s", session], stdout=subprocess.DEVNULL, check=False).returncode == 0:
+            if time.monotonic() > until:
+                sys.exit(f"the programs of the terminal did not end within {PATIENCE} s")
+            time.sleep(0.05)
+
 
 class Place:
     """A directory with a home and a project, and the programs that run there."""
@@ -114,7 +124,7 @@ class Place:
 
     def __exit__(self, *_):
         for pane in self.panes:
-            pane.run("kill-server")
+            pane.end()
         for program in self.programs:
             program.terminate()
             program.wait(PATIENCE)
