@@ -15,8 +15,8 @@ const SECTIONS: &[(&str, &str, &str)] = &[
     (
         "echo",
         "Echo over loopback",
-        "One connection sends texts of 125 B and reads them back. A server that answers all of a read with one write is \
-         ahead where many are in flight; one at a time is the kernel's work nearly alone.",
+        "One connection sends texts of 125 B and reads them back. A server that answers a whole read with one write \
+         is ahead if many messages are in flight; with one in flight nearly all of the time is the kernel's.",
     ),
     (
         "memory",
@@ -30,7 +30,7 @@ const SECTIONS: &[(&str, &str, &str)] = &[
          host. `ide-mcp-smol` waits by async-io, which arms the reactor anew for every wait; `ide-mcp-blocking` hands what \
          its threads read to the thread of the application, which has to be woken for it. CPU time is the least of the \
          rounds and the ratio their median, so the two need not agree where the machine was busy; instructions are \
-         counted in a round of their own. Where 100 connections ask, each sends its window before the first answer is read.",
+         counted in a round of their own. With 100 connections, each sends its window of requests before the first answer is read.",
     ),
     (
         "turns",
@@ -42,10 +42,10 @@ const SECTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "idle",
-        "Agents that say nothing",
-        "They have shown the token and opened a session, and rest. Pings come every 30 s and are not part of the window. A \
-         turn looks only at the connections that have something, so that a call beside a thousand of them costs little more \
-         than alone.",
+        "Idle agents",
+        "The agents have authenticated and opened a session, \
+         and are idle. Pings come every 30 s and are not part of the measurement. A turn looks only at the \
+         connections with work, so a call beside a thousand idle agents costs little more than alone.",
     ),
     (
         "call-sockets",
@@ -180,12 +180,13 @@ fn setting(page: &mut String, setting: &Setting) {
          | waking | {} µs before, {} µs after: a thread on the other core is woken and wakes in turn |\n\
          | compiler | {compiler}, release, no other flags; this crate with its default features, and with `simd` in the rows that say so |\n\
          | versions | {} |\n\n\
-         {busy}In every round each contestant has its turn, so compare what stands in one table and nothing else. Rows with \
-         `simd` are the exception: they come from a second program, which ran right after. Times are the least of the \
+         {busy}Each round runs every contestant once, so compare \
+         only figures of one table. Rows with `simd` are the exception: they come from a second program, which \
+         ran right after. Times are the least of the \
          rounds. Over loopback the load is another process, and CPU time is the server's, that of the kernel included. With \
          many messages in flight the load has another core. With one in flight both ends have one core, because what it \
          costs to wake another core depends on the machine, by a factor of two from one run to the next; a row of its own \
-         has that cost. Contestants are checked to decode or answer the same.\n",
+         has that cost. The program checks that all contestants decode or answer the same.\n",
         number(load[0]),
         number(load[1]),
         number(waking[0]),

@@ -18,7 +18,7 @@ const WINDOW: Duration = Duration::from_secs(5);
 /// Measures memory and wake-ups of an editor with a thousand agents that have authenticated and
 /// opened a session.
 pub fn idle(_: usize) -> Section {
-    let name = format!("{AGENTS} authenticated agents that say nothing");
+    let name = format!("{AGENTS} authenticated idle agents");
     let columns = ["process at first, KiB", "each agent, KiB", "wake-ups/s", "CPU µs/s"].map(Into::into);
     let mut section = Section::new("idle");
     let mut grid =
