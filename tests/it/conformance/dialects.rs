@@ -364,7 +364,7 @@ pub const ROWS: &[Row] = &[
         ]),
     ),
     row(
-        "others: arguments that nobody knows",
+        "others: unknown arguments",
         "are passed over",
         vs_code(&[
             Calls("saveDocument", r#"{"filePath":"/w/a","force":{"really":[1]}}"#),

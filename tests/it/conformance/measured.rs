@@ -24,7 +24,7 @@ pub const ROWS: &[Row] = &[
         .test(REPLAY, "version_1_0_51"),
     claim("connecting 2", "without `mcp` in the 101 the client leaves: an agent does too")
         .test(PAIR, "client_leaves_editor_without_mcp_subprotocol"),
-    claim("connecting 3", "permessage-deflate may be refused, and is")
+    claim("connecting 3", "permessage-deflate can be refused, and is")
         .test("tests/it/ws_handshake.rs", "an_offer_of_compression_is_not_answered"),
     claim("connecting 4", "a wrong token is 401").test(REFUSALS, "h08_all_wrong_tokens_are_answered_alike"),
     claim("connecting 5", "a lock file below ~/.config/claude is never found")

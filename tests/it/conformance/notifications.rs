@@ -83,7 +83,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "selection_changed, heard",
+        "selection_changed, read",
         "by either name, in any shape",
         Agent(
             "notifications/selection_changed",
@@ -92,7 +92,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "selection_changed, heard, nulls",
+        "selection_changed, read, nulls",
         "as cleared",
         Agent(
             "selection_changed",
@@ -128,7 +128,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "at_mentioned, heard",
+        "at_mentioned, read",
         "with null lines",
         Agent(
             "at_mentioned",
@@ -137,7 +137,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "at_mentioned, heard, startLine",
+        "at_mentioned, read, startLine",
         "as lineStart",
         Agent(
             "at_mentioned",
@@ -174,7 +174,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "diagnostics_changed, heard",
+        "diagnostics_changed, read",
         "in either shape",
         Agent(
             "diagnostics_changed",
@@ -183,7 +183,7 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
-        "diagnostics_changed, heard, JetBrains",
+        "diagnostics_changed, read, JetBrains",
         "in either shape",
         Agent(
             "diagnostics_changed",
@@ -204,7 +204,7 @@ pub const ROWS: &[Row] = &[
     claim("notifications/tools/list_changed", "and the selection again, once the tools were listed")
         .test("tests/it/ide_server.rs", "i38_selection_is_resent_after_tools_change"),
     row(
-        "notifications/tools/list_changed, heard",
+        "notifications/tools/list_changed, read",
         "as such",
         Agent("notifications/tools/list_changed", "{}", "ToolsChanged"),
     ),
@@ -239,7 +239,7 @@ pub const ROWS: &[Row] = &[
         .test("tests/it/ide_server.rs", "cancelled_diff_is_reported_and_never_answered"),
     row(
         "log_event",
-        "handed on",
+        "reaches the application as it is",
         vs_code(&[
             Says(r#"{"jsonrpc":"2.0","method":"log_event","params":{"a":1}}"#),
             Hears(r#"Notification { method: "log_event", params: Some(RawValue({"a":1})) }"#),

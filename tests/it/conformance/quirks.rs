@@ -63,14 +63,15 @@ pub const ROWS: &[Row] = &[
         .test("adapters/lockfile/tests/it/scan.rs", "l06_scan_reports_all_and_deletes_none"),
     claim("Q17 sockets", "dead sockets end")
         .test("tests/it/host_sending.rs", "i34_silent_client_is_pinged_before_the_timeout"),
-    claim("Q18", "a side that has slept pings again before giving up")
+    claim("Q18", "after a sleep of the machine, a side pings again before it ends the connection")
         .test("src/keepalive.rs", "a_late_check_pings_again_first"),
-    claim("Q19", "pings can be off, and any byte is life").test("src/keepalive.rs", "any_byte_is_life"),
+    claim("Q19", "pings can be off, and any byte counts as activity")
+        .test("src/keepalive.rs", "any_byte_is_life"),
     claim("Q20", "a lock file that vanished comes back with the same port and token")
         .test("adapters/lockfile/tests/it/publish.rs", "l06_vanished_file_returns_unchanged"),
     claim("Q20 port", "an editor that starts again on its port with its token has its clients back")
         .test("adapters/mio/tests/it/resume.rs", "client_returns_to_editor_on_same_port"),
-    claim("Q20 client", "and an agent looks for it there, for a minute")
+    claim("Q20 client", "an agent looks for its editor on the same port, for a minute")
         .test("tests/it/ide_pair.rs", "client_reconnects_to_restarted_editor"),
     claim("Q21", "several clients; one too many gets 503")
         .test(HOST, "seventeenth_client_is_refused_as_full"),
@@ -133,7 +134,7 @@ pub const ROWS: &[Row] = &[
             Wrote(r#"{"jsonrpc":"2.0","id":9,"result":{"tools":[]}}"#),
         ]),
     ),
-    claim("Q33", "tools may be handled and not listed")
+    claim("Q33", "tools can be handled and not listed")
         .test("src/ide/tool/toolset.rs", "tools_accept_names_of_every_dialect"),
     row(
         "Q34",

@@ -147,10 +147,10 @@ pub fn run(row: &Row) -> Vec<Line> {
     match &row.proof {
         Proof::Editor(dialect, offers, steps) => Run::new(*dialect, *offers, steps).steps(row.id, steps),
         Proof::Agent(method, params, event) => {
-            let heard = heard_by_an_agent(method, params);
-            assert_eq!(heard, *event, "{}", row.id);
+            let received = read_by_an_agent(method, params);
+            assert_eq!(received, *event, "{}", row.id);
             let said = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
-            vec![Line::In(said), Line::Event(heard)]
+            vec![Line::In(said), Line::Event(received)]
         }
         Proof::Asked(method, params, answer) => {
             let lines = asked_of_an_agent(method, params);
@@ -159,9 +159,9 @@ pub fn run(row: &Row) -> Vec<Line> {
             lines
         }
         Proof::Asks(act, message, answer, event) => {
-            let (written, heard) = asked_by_an_agent(*act, answer);
-            assert_eq!((written.as_str(), heard.as_str()), (*message, *event), "{}", row.id);
-            let answered = [Line::In((*answer).into()), Line::Event(heard)];
+            let (written, received) = asked_by_an_agent(*act, answer);
+            assert_eq!((written.as_str(), received.as_str()), (*message, *event), "{}", row.id);
+            let answered = [Line::In((*answer).into()), Line::Event(received)];
             let has_answer = !answer.is_empty();
             std::iter::once(Line::Out(written)).chain(answered.into_iter().filter(|_| has_answer)).collect()
         }
@@ -403,15 +403,15 @@ fn asked_by_an_agent(act: fn(&mut Client), answer: &str) -> (String, String) {
     let mut pair = attached_agent();
     act(&mut pair.client);
     let written = unframed(pair.client.outgoing());
-    let mut heard = String::new();
+    let mut received = String::new();
     if !answer.is_empty() {
         pair.client.feed(Time::ZERO, &frames::plain(0x81, answer.as_bytes()));
         let Some(ClientEvent::Outcome { outcome, .. }) = pair.client.poll_event() else {
             panic!("no outcome of {written}")
         };
-        heard = format!("{outcome:?}");
+        received = format!("{outcome:?}");
     }
-    (written, heard)
+    (written, received)
 }
 
 /// Returns the text of one frame.
@@ -419,7 +419,7 @@ fn unframed(bytes: &[u8]) -> String {
     frames::read(bytes).remove(0).text()
 }
 
-fn heard_by_an_agent(method: &str, params: &str) -> String {
+fn read_by_an_agent(method: &str, params: &str) -> String {
     let mut pair = attached_agent();
     let params: &RawValue = serde_json::from_str(params).unwrap();
     pair.server.notify(method, Some(params)).unwrap();

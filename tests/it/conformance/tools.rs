@@ -61,7 +61,7 @@ pub const ROWS: &[Row] = &[
         ]),
     ),
     row(
-        "openDiff, nobody handles it",
+        "openDiff, not handled",
         "-32601, never a verdict",
         bare(&[
             Calls(
