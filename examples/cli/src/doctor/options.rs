@@ -24,7 +24,7 @@ usage: ide-mcp doctor [OPTION…]
 
 The doctor reads the variables of the agent, so run it in the same terminal. It
 attaches for a moment to each editor with a lock file. An editor that accepts
-only one agent may drop that agent, which then comes back by itself.
+only one agent can drop that agent, which then comes back by itself.
 
 examples:
   ide-mcp doctor
