@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-const OURS: &str = "ide-mcp over mio";
+const OURS: &str = "ide-mcp over blocking";
 const RMCP: &str = "rmcp + tokio-tungstenite";
 const BY_HAND: &str = "tungstenite + serde_json";
 
