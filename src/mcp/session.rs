@@ -262,12 +262,12 @@ impl<C> Session<C> {
         send(out, To::Unasked, |buf| write::notification(buf, method, params))
     }
 
+    /// Sends a serialized notification. The caller has checked that the state permits it.
     pub(super) fn notify_serialized(
         &self,
         notification: &SerializedNotification,
         out: &mut impl Outbox,
     ) -> Result<(), NotSent> {
-        self.may_send(false)?;
         has_room(out)?;
         send(out, To::Unasked, |buf| {
             buf.extend_from_slice(notification.as_bytes());

@@ -168,6 +168,7 @@ macro_rules! session_methods {
             notification: &SerializedNotification,
             out: &mut impl Outbox,
         ) -> Result<(), NotSent> {
+            self.session.may_send(false)?;
             self.session.notify_serialized(notification, out)
         }
 

@@ -80,9 +80,8 @@ impl<T> Table<T> {
         Some(entry.data)
     }
 
-    /// Releases the memory that no entry needs.
+    /// Releases the memory if there is no entry.
     pub(super) fn trim(&mut self) {
-        // While entries are open, their places are in use.
         if self.order.is_empty() {
             *self = Self { next: self.next, ..Self::new() };
         }

@@ -7,7 +7,7 @@ use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, NEWEST, config};
 use ide_mcp::{
     Time,
     mcp::{CallEnd, Event, Implementation, LogLevel, ServerConfig, Timeout, ToolResult},
-    rpc::{NotOpen, NotSent, RespondError},
+    rpc::{NotOpen, NotSent, RespondError, SerializedNotification},
 };
 
 /// Returns a server in each of the four states in which it takes messages.
@@ -437,13 +437,17 @@ fn server_sends_only_pings_before_ready() {
         ("draining", draining, Err(NotSent::NotReady), false),
         ("closed", closed, Err(NotSent::Closed), false),
     ];
+    let written = SerializedNotification::new("n", None::<&()>).unwrap();
     for (state, mut bench, said, ping) in rows {
         assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), said, "{state}");
+        let notified = bench.out.take();
+        assert_eq!(bench.server.notify_serialized(&written, &mut bench.out), said, "{state}");
+        assert_eq!((notified.len(), bench.out.take()), (usize::from(said.is_ok()), notified), "{state}");
         let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
         assert_eq!(asked.map(drop), said, "{state}");
         let pinged = bench.server.request("ping", None::<&()>, Timeout::Default, &mut bench.out);
         assert_eq!(pinged.is_ok(), ping, "{state}");
-        let sent = if said.is_ok() { 3 } else { usize::from(ping) };
+        let sent = usize::from(said.is_ok()) + usize::from(ping);
         assert_eq!(bench.out.take().len(), sent, "{state}");
     }
 }
@@ -454,6 +458,8 @@ fn a_full_outbox_refuses_all_but_answers() {
     let call = bench.call("7", "plain");
     bench.out.full = true;
     assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(NotSent::Full));
+    let written = SerializedNotification::new("n", None::<&()>).unwrap();
+    assert_eq!(bench.server.notify_serialized(&written, &mut bench.out), Err(NotSent::Full));
     assert_eq!(bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out), Err(NotSent::Full));
     assert_eq!(bench.out.take(), [""; 0]);
     bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
