@@ -330,8 +330,7 @@ impl Server {
         }
         self.ask_for_roots();
         let Some(selection) = self.pushes.due() else { return };
-        if !self.is_for_models()
-            && self.ws.outgoing().len() <= SELECTION_ROOM
+        if self.ws.outgoing().len() <= SELECTION_ROOM
             && self.mcp.notify_serialized(&selection, &mut self.ws.sender()).is_ok()
         {
             self.pushes.on_selection_sent(self.ws.position());
