@@ -1057,3 +1057,19 @@ fn wire_uses_the_latest_time_of_host() {
     let wire = editors.host.wire(refused).unwrap();
     assert!(wire.outgoing().is_empty() && wire.is_done());
 }
+
+#[test]
+fn wire_with_events_uses_the_latest_time_of_host() {
+    let mut editors = Editors::new();
+    let (ended, other) = (editors.attach(), editors.open());
+    editors.feed(ended, &masked(CLOSE, &[0x03, 0xe8]));
+    // A poll for one event: the host does not know yet that no event follows.
+    let event = editors.host.poll_event();
+    assert!(matches!(event, Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. })), "{event:?}");
+    assert!(!editors.host.wire(ended).unwrap().outgoing().is_empty());
+    editors.now = editors.now.saturating_add(Duration::from_secs(2));
+    editors.feed(other, b"\x89");
+    // The 2 s for the answer to the close frame to leave are over.
+    let wire = editors.host.wire(ended).unwrap();
+    assert!(wire.outgoing().is_empty() && wire.is_done());
+}
