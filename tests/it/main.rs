@@ -61,6 +61,8 @@ mod ide_refusals;
 #[cfg(feature = "ide")]
 mod ide_server;
 #[cfg(feature = "ide")]
+mod ide_trim;
+#[cfg(feature = "ide")]
 mod laws;
 mod layers;
 #[cfg(feature = "mcp")]

@@ -88,6 +88,11 @@ impl Consent {
         at.and_then(|at| self.held.remove(at)).is_some()
     }
 
+    /// Releases memory that is not in use.
+    pub(super) fn trim(&mut self) {
+        self.held.shrink_to_fit();
+    }
+
     /// Returns the held diffs: the call and its tab.
     pub(super) fn diffs(&self) -> Vec<(CallId, String)> {
         let diff = |event: &Event<ReceivedCall>| {

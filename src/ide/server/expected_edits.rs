@@ -114,6 +114,11 @@ impl ExpectedEdits {
         if self.deadline()? <= now { self.end_first(EditEnd::Expired) } else { None }
     }
 
+    /// Releases memory that is not in use.
+    pub(super) fn trim(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
     pub(super) fn deadline(&self) -> Option<Time> {
         self.0.front().map(|first| first.until)
     }

@@ -349,6 +349,8 @@ impl Wire for Server {
         self.mcp.trim();
         self.events.shrink_to_fit();
         self.open_calls.trim();
+        self.expected_edits.trim();
+        self.consent.trim();
     }
 }
 

@@ -10,6 +10,8 @@ pub struct Cost {
     pub allocated: u64,
     /// The most bytes held at one time, beyond the bytes held before.
     pub peak: u64,
+    /// The bytes that are held afterwards, beyond the bytes held before.
+    pub kept: i64,
 }
 
 /// Does the work and returns its cost.
@@ -20,7 +22,7 @@ pub fn of(work: impl FnOnce()) -> Cost {
         work();
         time = cpu_time().saturating_sub(before);
     });
-    Cost { time, allocated: info.bytes_total, peak: info.bytes_max }
+    Cost { time, allocated: info.bytes_total, peak: info.bytes_max, kept: info.bytes_current }
 }
 
 /// Checks that four times the work costs about four times as much: memory below six times, time
