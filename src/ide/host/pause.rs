@@ -41,7 +41,8 @@ impl Host {
     }
 
     /// Ends a [`pause`](Host::pause): the clients receive the latest selection at once, and the waiting
-    /// mentions, as far as the filter lets them through by now. The host does not repeat changes of diagnostics. Without a pause nothing happens.
+    /// mentions, as far as the filter lets them through by now. The host does not repeat changes of
+    /// diagnostics. Without a pause nothing happens.
     pub fn resume(&mut self, now: Time) {
         self.connections.set_now(now);
         let Some(Paused { filter, selection }) = self.paused.take() else { return };
