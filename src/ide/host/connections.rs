@@ -28,7 +28,8 @@ pub(super) struct Connections {
     /// The places that got output or became done since [`poll_transmit`](Self::poll_transmit) last
     /// returned them.
     transmitting: VecDeque<usize>,
-    /// The deadlines of the connections, exact for the places that are not eventful.
+    /// The deadlines of the connections, exact for the places that are not eventful. The deadline of an
+    /// eventful place is the one that came when the place was queued.
     deadlines: Deadlines,
     /// The number of open connections.
     open: usize,
@@ -161,9 +162,7 @@ impl Connections {
     /// Brings the latest time seen to a connection whose deadline has come. The time can have come with
     /// bytes of another connection.
     pub(super) fn catch_up(&mut self, index: usize) {
-        // The deadline of an eventful place is not exact.
-        let is_eventful = self.slots.get(index).is_some_and(|slot| slot.is_eventful);
-        if is_eventful || self.deadlines.is_due(index, self.now) {
+        if self.deadlines.is_due(index, self.now) {
             self.with(index, |_| {});
         }
     }
