@@ -1,10 +1,11 @@
 //! Prompts and resources of an editor, and the resources that its tools read.
 
+use crate::host_sending::{attach, said};
 use crate::support::ide::{
-    Editor, INITIALIZE, INITIALIZED, PORT, call, called, config, request, text, texts, token,
+    Editor, INITIALIZE, INITIALIZED, PORT, call, called, config, drain, request, text, texts, token,
 };
 use ide_mcp::{
-    Time,
+    Time, Wire as _,
     ide::{
         Client, ClientConfig, ClientEvent, Dialect, Host, HostConfig, OpenEditors, RequestError, Server,
         ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
@@ -301,6 +302,56 @@ fn changed_context_is_announced_when_possible() {
     let mut undeclared = Editor::attached(undeclared);
     undeclared.server.set_context(changed());
     assert!(texts(&undeclared.written()).is_empty());
+}
+
+#[test]
+fn later_client_of_host_has_the_current_offer() {
+    type Change = fn(&mut Host);
+    let rows: [(&str, Change, &[&str], &str); 5] = [
+        ("at first", |_| {}, &[URIS[1], "notes://today"], "review"),
+        (
+            "other tools",
+            |host| host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)),
+            &[URIS[2], "notes://today"],
+            "review",
+        ),
+        (
+            "another context",
+            |host| host.set_context(Context::new().prompt(PromptSpec::new("explain", "")).resources([])),
+            &[URIS[2]],
+            "explain",
+        ),
+        (
+            "other tools again",
+            |host| host.set_tools(ToolSet::new().handle(Tool::GetOpenEditors)),
+            &[URIS[1]],
+            "explain",
+        ),
+        (
+            "another context again",
+            |host| {
+                let resource = ResourceSpec::new("notes://tomorrow", "tomorrow");
+                host.set_context(Context::new().prompt(PromptSpec::new("test", "")).resource(resource));
+            },
+            &[URIS[1], "notes://tomorrow"],
+            "test",
+        ),
+    ];
+    let mut host = Host::new(HostConfig::new(offering()));
+    for (name, change, resources, prompt) in rows {
+        change(&mut host);
+        let conn = attach(&mut host);
+        let mut ask = |method: &str| {
+            host.wire(conn).unwrap().feed(Time::ZERO, &text(&request(7, method)));
+            drain(&mut host);
+            said(&mut host, conn).concat()
+        };
+        let (listed, prompts) = (ask("resources/list"), ask("prompts/list"));
+        let mut found = uris(&listed);
+        found.sort_unstable();
+        assert_eq!(found, resources, "{name}");
+        assert!(prompts.contains(&format!(r#""prompts":[{{"name":"{prompt}""#)), "{name}: {prompts}");
+    }
 }
 
 #[test]
