@@ -1,7 +1,7 @@
 //! The privacy of an editor: its pause, the filter on every way of an answer, and the property that a
 //! hidden file leaks nowhere.
 
-use crate::host_sending::{attach, said};
+use crate::host_sending::{attach, attach_and_read, said};
 use crate::support::ide::{at, call, config, drain, open_diff, text};
 use ide_mcp::ide::{
     Answer, Call, ConnId, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiagnosticsChanged,
@@ -343,8 +343,13 @@ fn select(host: &mut Host, millis: u64, text: &str) -> Selected {
 fn selections(host: &mut Host, conn: ConnId, millis: u64) -> Vec<String> {
     host.tick(at(millis));
     drain(host);
-    let of = |said: String| Some(said.split_once(r#""text":""#)?.1.split('"').next()?.to_owned());
-    said(host, conn).into_iter().filter_map(of).collect()
+    texts_of_selections(&said(host, conn))
+}
+
+fn texts_of_selections(said: &[String]) -> Vec<String> {
+    let selections = said.iter().filter(|said| said.contains("selection_changed"));
+    let of = |said: &String| Some(said.split_once(r#""text":""#)?.1.split('"').next()?.to_owned());
+    selections.filter_map(of).collect()
 }
 
 #[test]
@@ -368,8 +373,9 @@ fn pause_clears_and_resume_restores_selection() {
             assert_eq!(select(&mut host, from + 20, text), Selected::Hidden);
         }
         assert_eq!(selections(&mut host, conn, from + 500), [""; 0], "{from}");
-        let late = attach(&mut host);
-        assert!(said(&mut host, late).is_empty() && selections(&mut host, late, from + 500).is_empty());
+        let (late, received) = attach_and_read(&mut host);
+        assert_eq!(texts_of_selections(&received), [""], "{from}: attached during the pause");
+        assert_eq!(selections(&mut host, late, from + 500), [""; 0], "{from}");
         host.resume(at(from + 600));
         assert!(!host.is_paused());
         assert_eq!(selections(&mut host, conn, from + 600), [after], "{from}: without a movement");
@@ -607,7 +613,9 @@ impl Life {
             }
             10 if self.agents.len() < 4 => {
                 self.done.insert("attach");
-                self.agents.push(attach(&mut self.host));
+                let (agent, received) = attach_and_read(&mut self.host);
+                self.agents.push(agent);
+                self.examine(&received.concat());
             }
             11 if self.agents.len() > 1 && self.random.one_in(3) => {
                 self.done.insert("detach");
@@ -643,14 +651,17 @@ impl Life {
         drain(&mut self.host);
         let received: Vec<String> =
             self.agents.iter().map(|agent| said(&mut self.host, *agent).concat()).collect();
-        for said in &received {
-            let lower = said.to_lowercase();
-            let is_leak = lower.contains(HIDDEN.0) || lower.contains(HIDDEN.1);
-            assert!(!is_leak, "the hidden file leaks: {said}");
-            let is_shown = said.contains(SHOWN) || said.contains(OPEN.1);
-            assert!(!is_shown || !self.host.is_paused(), "the editor is paused: {said}");
-        }
+        received.iter().for_each(|said| self.examine(said));
         received
+    }
+
+    /// Checks that these messages to an agent contain nothing that is hidden.
+    fn examine(&self, said: &str) {
+        let lower = said.to_lowercase();
+        let is_leak = lower.contains(HIDDEN.0) || lower.contains(HIDDEN.1);
+        assert!(!is_leak, "the hidden file leaks: {said}");
+        let is_shown = said.contains(SHOWN) || said.contains(OPEN.1);
+        assert!(!is_shown || !self.host.is_paused(), "the editor is paused: {said}");
     }
 }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::support::ide::{
-    CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, at, config, drain, read, selection, text, texts, written,
+    ACCEPTED, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, at, config, drain, read, selection, text,
+    texts, written,
 };
 use ide_mcp::Keepalive;
 use ide_mcp::ide::{
@@ -15,18 +16,28 @@ use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
 
 fn open(host: &mut Host, said: &[&str]) -> ConnId {
+    open_and_read(host, said).0
+}
+
+/// Opens a connection whose client sends these messages, and returns the messages of the host.
+fn open_and_read(host: &mut Host, said: &[&str]) -> (ConnId, Vec<String>) {
     let conn = host.connect(Time::ZERO);
     host.wire(conn).unwrap().feed(Time::ZERO, HEAD.as_bytes());
     for said in said {
         host.wire(conn).unwrap().feed(Time::ZERO, &text(said));
     }
     drain(host);
-    written(&mut host.wire(conn).unwrap());
-    conn
+    let bytes = written(&mut host.wire(conn).unwrap());
+    (conn, texts(bytes.strip_prefix(ACCEPTED.as_bytes()).unwrap()))
 }
 
 pub fn attach(host: &mut Host) -> ConnId {
-    open(host, &[INITIALIZE, INITIALIZED, CONNECTED])
+    attach_and_read(host).0
+}
+
+/// Attaches a client, and returns the messages of the host to it.
+pub fn attach_and_read(host: &mut Host) -> (ConnId, Vec<String>) {
+    open_and_read(host, &[INITIALIZE, INITIALIZED, CONNECTED])
 }
 
 pub fn said(host: &mut Host, conn: ConnId) -> Vec<String> {
