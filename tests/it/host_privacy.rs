@@ -404,6 +404,35 @@ fn resumed_selection_passes_the_filter_again() {
 }
 
 #[test]
+fn resting_selection_passes_the_filter_again() {
+    let ignored = Arc::new(AtomicBool::new(false));
+    let is_ignored = ignored.clone();
+    let filter = Filter::new().hide(move |path| path == OPEN.0 && is_ignored.load(Ordering::Relaxed));
+    let mut host = host_with(Dialect::VsCode, filter);
+    let early = attach(&mut host);
+    // Twice, since the state is carried over.
+    for (from, text) in [(0, "one"), (2_000, "two")] {
+        ignored.store(false, Ordering::Relaxed);
+        select(&mut host, from, text);
+        assert_eq!(selections(&mut host, early, from + 50), [text]);
+        ignored.store(true, Ordering::Relaxed);
+        let received = [0, 1].map(|_| texts_of_selections(&attach_and_read(&mut host).1));
+        assert_eq!(received, [[""], [""]], "{from}: the file is hidden by now");
+        assert_eq!(selections(&mut host, early, from + 1_000), [""], "{from}: once");
+        // A selection that waits is not dropped with the one before.
+        ignored.store(false, Ordering::Relaxed);
+        select(&mut host, from + 1_100, "three");
+        assert_eq!(selections(&mut host, early, from + 1_150), ["three"], "{from}");
+        select(&mut host, from + 1_200, "four");
+        ignored.store(true, Ordering::Relaxed);
+        let (_, received) = attach_and_read(&mut host);
+        assert_eq!(texts_of_selections(&received), [""], "{from}: the one before");
+        ignored.store(false, Ordering::Relaxed);
+        assert_eq!(selections(&mut host, early, from + 1_250).last().unwrap(), "four", "{from}");
+    }
+}
+
+#[test]
 fn paused_host_pushes_nothing() {
     let mut host = host(Dialect::VsCode);
     let conn = attach(&mut host);

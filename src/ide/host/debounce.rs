@@ -74,6 +74,16 @@ impl Debounce {
         last.is_none_or(|last| last.selection != selection)
     }
 
+    /// Clears the selection that was released last if `is_hidden` is true for it. The held selection stays.
+    /// Returns false if nothing has changed.
+    pub(super) fn clear_last(&mut self, now: Time, is_hidden: impl FnOnce(&Selection) -> bool) -> bool {
+        let cleared = Selection::cleared();
+        let last = self.last.as_mut().filter(|last| *last.selection != cleared && is_hidden(&last.selection));
+        let Some(last) = last else { return false };
+        *last = Last { selection: Arc::new(cleared), reported: now };
+        true
+    }
+
     /// Returns the latest selection, held or released.
     pub(super) fn latest(&self) -> Option<Arc<Selection>> {
         let last = || self.last.as_ref().map(|last| &last.selection);

@@ -67,7 +67,7 @@ impl Filter {
     /// Hides each file for whose path `hides` returns true, in addition to the files that are hidden
     /// already: ignored files, buffers that are no files.
     ///
-    /// The filter calls `hides` for every selection, so `hides` has to be quick. The filter calls `hides`
+    /// The filter calls `hides` for every selection and connection, so `hides` has to be quick. It calls `hides`
     /// with each reading of a text as a path, among them the text itself and the decoded path of a URI.
     /// One path for which `hides` returns true is enough. In the Obsidian dialect the paths are relative
     /// to the workspace.

@@ -104,6 +104,7 @@ impl Host {
     pub fn connect(&mut self, now: Time) -> ConnId {
         self.connections.set_now(now);
         self.connections.evict_oldest_pending(self.config.max_pending_connections);
+        self.clear_hidden_selection();
         let (config, session, selection) = (&self.server, &self.session, &self.selection);
         self.connections.accept(|id, now| {
             let mut server = Server::with_settings(config.clone(), session.clone(), id.0, now);
@@ -191,7 +192,8 @@ impl Host {
 
     /// Takes a new selection: the person selected something, or moved the cursor. Call this method for
     /// every change. All clients receive the selection once the person pauses, and so do clients that
-    /// attach later. The [`Filter`] decides which part of the selection is sent.
+    /// attach later. The [`Filter`] decides which part of the selection is sent. If the filter hides the file
+    /// at a later [`connect`](Host::connect), all clients receive an empty selection.
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.set_now(now);
         if let Some(paused) = &mut self.paused {
@@ -398,6 +400,16 @@ impl Host {
         self.selection = selection.serialized(self.server.dialect);
         if let Some(selection) = &self.selection {
             self.connections.with_each(|server| server.set_selection(selection.clone()));
+        }
+    }
+
+    /// Clears the selection that was sent last if the filter hides its file by now: an ignore file has
+    /// changed.
+    fn clear_hidden_selection(&mut self) {
+        let filter = &self.config.filter;
+        let is_hidden = |last: &Selection| last.is_hidden(&|text| filter.hides(text));
+        if self.debounce.clear_last(self.connections.now, is_hidden) {
+            self.send_selection(&Selection::cleared());
         }
     }
 
