@@ -519,24 +519,34 @@ fn a_client_without_randomness_ends() {
     assert_eq!(client.poll_event(), Some(OwnedEvent::Closed(Closed::Entropy)));
     assert!(client.is_done());
 
-    let client =
-        ws::Client::new(ws::ClientRequest::new("h"), RunsDry(2), ws::Limits::default(), Time::ZERO).unwrap();
-    let mut pair = Pair::new(ws::Server::new(ws::Limits::default(), Time::ZERO), client, Time::ZERO);
-    let accept = |server: &mut ws::Server, event: &OwnedEvent| {
-        if matches!(event, OwnedEvent::Upgrade(_)) {
-            server.accept(None).unwrap();
+    for is_answer in [false, true] {
+        let request = ws::ClientRequest::new("h");
+        let client = ws::Client::new(request, RunsDry(2), ws::Limits::default(), Time::ZERO).unwrap();
+        let mut pair = Pair::new(ws::Server::new(ws::Limits::default(), Time::ZERO), client, Time::ZERO);
+        let accept = |server: &mut ws::Server, event: &OwnedEvent| {
+            if matches!(event, OwnedEvent::Upgrade(_)) {
+                server.accept(None).unwrap();
+            }
+        };
+        pair.settle_with(accept, |_, _| {});
+        for _ in 0..64 {
+            pair.client.sender().text("masked").unwrap();
         }
-    };
-    pair.settle_with(accept, |_, _| {});
-    for _ in 0..64 {
-        pair.client.sender().text("masked").unwrap();
+        let masked = pair.client.outgoing().to_vec();
+        let mut sender = pair.client.sender();
+        if is_answer {
+            let answered = sender.message(To::Unasked, |out| out.extend(b"not any more"));
+            assert_eq!(answered, Err(OutboxClosed::new()));
+        } else {
+            assert_eq!(sender.text("not any more"), Err(SendError::Entropy));
+        }
+        assert_eq!(sender.text("not any more"), Err(SendError::Closed));
+        assert_eq!(pair.client.outgoing(), masked, "nothing is sent without a mask");
+        pair.settle();
+        assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Entropy)));
+        let texts = pair.server_events.iter().filter(|event| matches!(event, OwnedEvent::Text(_))).count();
+        assert_eq!(texts, 64, "messages that were masked before are sent");
     }
-    assert_eq!(pair.client.sender().text("not any more"), Err(SendError::Entropy));
-    assert_eq!(pair.client.sender().text("not any more"), Err(SendError::Closed));
-    pair.settle();
-    assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Entropy)));
-    let texts = pair.server_events.iter().filter(|event| matches!(event, OwnedEvent::Text(_))).count();
-    assert_eq!(texts, 64, "messages that were masked before are sent");
 }
 
 #[test]
