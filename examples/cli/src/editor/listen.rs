@@ -2,7 +2,7 @@
 
 use crate::editor::folders::Folders;
 use crate::editor::last_run::{LastRun, state_dir};
-use crate::editor::options::Options;
+use crate::editor::options::{Face, Options};
 use ide_mcp::ide::ToolSet;
 use ide_mcp_mio::{Bind, EditorOptions, GuardMode, Guarding, Server, StartError, Wake};
 use mio::{Registry, Token};
@@ -72,10 +72,13 @@ pub(crate) fn listen(
         );
     }
     // The command has the port in its environment, so the next run of the editor has to come back on it.
-    if let (true, Some(token)) = (options.resumes || !options.command.is_empty(), server.token()) {
+    let is_asked_for = options.resumes || !options.command.is_empty();
+    // A script that needs an editor for a moment does not take the place of the run of a person.
+    if let (true, Some(token)) = (is_asked_for || options.face() == Ok(Face::Screen), server.token()) {
         let run = LastRun { port: server.port(), token: token.clone() };
         let written = state.ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set".into());
-        if let Err(problem) = written.and_then(|state| run.write(&state, folders)) {
+        let written = written.and_then(|state| run.write(&state, folders));
+        if let (true, Err(problem)) = (is_asked_for, written) {
             notices.push(format!("--resume will not find this run: {problem}"));
         }
     }

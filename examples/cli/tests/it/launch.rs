@@ -85,6 +85,24 @@ fn port_and_token_come_back_with_resume() {
 }
 
 #[test]
+fn run_of_a_screen_comes_back_without_a_command() {
+    let place = Place::new("resume-plain");
+    let home = place.home();
+    let variables = [("HOME", home.to_str().unwrap()), ("EDITOR", crate::executable())];
+    let tmux = Tmux::new(&home, &place.project(), &variables);
+    tmux.line("\"$EDITOR\" editor");
+    let run = token(&place.published("the editor", None));
+    // The editor of a script is not the run that the person resumes.
+    let mut script = editor(&place, &[], &[]);
+    script.send_line(r#"{"cmd":"quit"}"#);
+    assert_eq!(script.end().0, Some(0));
+    tmux.keys(&["C-q"]);
+    tmux.wait("ended by Ctrl+Q");
+    let _resumed = editor(&place, &["--resume"], &[]);
+    assert_eq!(token(&place.published("the editor", None)), run);
+}
+
+#[test]
 fn second_editor_shares_no_token() {
     let place = Place::new("resume-two");
     let _first = editor(&place, &["--resume"], &[]);
