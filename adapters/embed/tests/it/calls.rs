@@ -5,8 +5,9 @@ use ide_mcp::ide::{
     ExecuteCode, GetCurrentSelection, GetDiagnostics, GetLatestSelection, GetOpenEditors,
     GetWorkspaceFolders, OpenDiff,
 };
-use ide_mcp::mcp::{GetPrompt, ReadResource};
+use ide_mcp::mcp::{GetPrompt, ReadResource, Timeout};
 use serde_json::json;
+use std::time::Duration;
 
 fn diff(room: &mut Room, text: &str) -> serde_json::Value {
     room.client(0).call(&OpenDiff::new("/w/a", text, "t")).unwrap();
@@ -205,9 +206,13 @@ fn deadline_moves_with_the_command() {
     assert_eq!(names(&room.wait(899)), [""; 0]);
     assert_eq!(names(&room.wait(1)), ["call_ended"]);
     assert_eq!(room.refused(r#"{"cmd":"timeout","call":2,"within":1}"#), "`call` 2 has ended");
-    room.client(0).call(&ExecuteCode::new("1")).unwrap();
+    let timeout = Timeout::Progress { idle: Duration::from_secs(60), total: Duration::from_secs(600) };
+    room.client(0).call_within(&ExecuteCode::new("1"), timeout).unwrap();
     room.settle();
+    room.agents[0].events.clear();
     room.quiet(r#"{"cmd":"progress","call":3,"progress":0.5,"total":1,"message":"half"}"#);
+    let shown = format!("{:?}", room.agents[0].events);
+    assert!(shown.contains("Progress") && shown.contains("0.5") && shown.contains("half"), "{shown}");
     room.client(0).call(&GetDiagnostics::default()).unwrap();
     room.settle();
     assert_eq!(names(&room.cut(0)).iter().filter(|name| **name == "call_ended").count(), 2);

@@ -232,3 +232,31 @@ fn event_has_its_members_by_name() {
     assert!(event.member("event").is_none() && event.member("line").is_none());
     assert_eq!(event.to_json(), r#"{"event":"closed","conn":3,"reason":"r"}"#);
 }
+
+#[test]
+fn status_has_the_agents_of_their_connections() {
+    let mut room = Room::new("");
+    room.attach();
+    room.attach_at("/models");
+    let conns = |status: &serde_json::Value| -> Vec<(u64, bool)> {
+        let agents = status["agents"].as_array().unwrap().iter();
+        agents.map(|agent| (agent["conn"].as_u64().unwrap(), agent["model"] == json!(true))).collect()
+    };
+    let (first, second) = (room.agents[0].conn, room.agents[1].conn);
+    assert_eq!(conns(&room.one(r#"{"cmd":"status"}"#)), [(first, false), (second, true)]);
+    room.cut(0);
+    assert_eq!(conns(&room.one(r#"{"cmd":"status"}"#)), [(second, true)]);
+}
+
+#[test]
+fn end_of_input_ends_the_connection() {
+    let mut room = Room::new("");
+    room.attach();
+    let conn = room.agents[0].conn;
+    assert!(room.editor.wants_input(conn));
+    room.editor.feed_eof(room.now, conn);
+    assert_eq!(names(&room.settle()), ["closed"]);
+    assert!(!room.editor.wants_input(conn));
+    room.editor.feed_eof(room.now, conn);
+    assert_eq!(names(&room.settle()), [""; 0], "the connection was removed");
+}
