@@ -91,6 +91,7 @@ fn run_of_a_screen_comes_back_without_a_command() {
     let variables = [("HOME", home.to_str().unwrap()), ("EDITOR", crate::executable())];
     let tmux = Tmux::new(&home, &place.project(), &variables);
     tmux.line("\"$EDITOR\" editor");
+    tmux.wait("No file is open");
     let run = token(&place.published("the editor", None));
     // The editor of a script is not the run that the person resumes.
     let mut script = editor(&place, &[], &[]);
