@@ -425,6 +425,83 @@ mod tests {
         assert_eq!(rx.buf.len(), before);
     }
 
+    /// Offers room, and takes `n` bytes into the room. Returns the length of the room.
+    fn read(rx: &mut Rx, n: usize) -> usize {
+        let room = rx.space_up_to(usize::MAX).len();
+        assert!(rx.filled(n));
+        rx.mark_drained();
+        room
+    }
+
+    #[test]
+    fn rx_room_grows_with_full_reads() {
+        let mut rx = Rx::new();
+        // The room, and how much of the room is filled and then consumed.
+        let reads =
+            [(1024, 100), (1024, 1024), (16_384, 16_383), (16_384, 16_384), (65_536, 1), (65_536, 65_536)];
+        for (room, n) in reads {
+            assert_eq!(read(&mut rx, n), room, "before {n} bytes");
+            rx.consume(n);
+        }
+    }
+
+    #[test]
+    fn rx_makes_room_behind_held_bytes() {
+        // How many bytes a read leaves in 1,024, the room behind them, and the buffer.
+        let rows = [
+            ("one byte", 1, 1023, 1024),
+            ("just enough is left", 512, 512, 1024),
+            ("too little is left", 513, 1024, 1537),
+            ("nothing is left", 1024, 16_384, 17_408),
+        ];
+        for (name, held, room, buffer) in rows {
+            let mut rx = Rx::new();
+            read(&mut rx, held);
+            assert_eq!((rx.space_up_to(usize::MAX).len(), rx.buf.len()), (room, buffer), "{name}");
+        }
+        // A read that left room does not get a larger chunk than one that left none.
+        let mut rx = Rx::new();
+        assert_eq!([read(&mut rx, 513), read(&mut rx, 1000), read(&mut rx, 1)], [1024, 1024, 1513]);
+    }
+
+    #[test]
+    fn rx_moves_its_content_if_that_is_needed_and_cheap() {
+        // How many of 1,000 bytes in 1,024 are consumed, how many are appended; start and buffer then.
+        let rows = [
+            ("the rest fits exactly", 500, 24, 500, 1024),
+            ("half was consumed", 500, 25, 0, 1024),
+            ("less than half was consumed", 499, 25, 499, 1501),
+        ];
+        for (name, consumed, appended, start, buffer) in rows {
+            let mut rx = Rx::new();
+            read(&mut rx, 1000);
+            rx.consume(consumed);
+            assert!(rx.append(&vec![0; appended]));
+            assert_eq!((rx.start, rx.buf.len()), (start, buffer), "{name}");
+        }
+    }
+
+    #[test]
+    fn rx_trim_releases_the_memory_alone() {
+        let mut rx = Rx::new();
+        rx.append(&[7; 10]);
+        rx.consume(10);
+        rx.await_up_to(1 << 20);
+        rx.trim();
+        assert_eq!((rx.buf.capacity(), rx.allowed()), (0, Rx::UNPOLLED_LIMIT - 10));
+        assert_eq!(rx.space_up_to(usize::MAX).len(), CHUNK, "room for the awaited bytes");
+    }
+
+    #[test]
+    fn rx_without_bytes_has_nothing_fresh() {
+        let mut rx = Rx::new();
+        rx.hold_back(usize::MAX);
+        assert!(!rx.has_fresh());
+        rx.append(&[7]);
+        rx.hold_back(usize::MAX);
+        assert!(rx.has_fresh());
+    }
+
     #[test]
     fn tx_counts_and_compacts() {
         let mut tx = Tx::new(8);
@@ -437,6 +514,35 @@ mod tests {
         tx.sent(usize::MAX);
         assert_eq!(tx.written(), end);
         assert!(tx.pending().is_empty() && !tx.is_full());
+    }
+
+    #[test]
+    fn tx_moves_its_content_if_that_is_needed_and_cheap() {
+        // The length of the buffer, the bytes sent, and the length then.
+        let rows = [
+            ("few bytes", CHUNK, CHUNK - 1, CHUNK),
+            ("less than half", 4 * CHUNK, 2 * CHUNK - 1, 4 * CHUNK),
+            ("half", 4 * CHUNK, 2 * CHUNK, 2 * CHUNK),
+        ];
+        for (name, len, sent, then) in rows {
+            let mut tx = Tx::new(1);
+            tx.buffer().resize(len, 7);
+            tx.sent(sent);
+            assert_eq!((tx.buffer().len(), tx.pending().len()), (then, len - sent), "{name}");
+        }
+    }
+
+    #[test]
+    fn tx_takes_a_short_frame_into_its_memory() {
+        let mut tx = Tx::new(100);
+        assert!(!tx.push_short([1, 2], b"ab"), "there is no memory");
+        *tx.buffer() = Vec::with_capacity(7);
+        assert_eq!(tx.buffer().capacity(), 7);
+        let pushed = [tx.push_short([1, 2], b"ab"), tx.push_short([3, 4], b"cd"), tx.push_short([5, 6], b"e")];
+        assert_eq!((pushed, tx.pending()), ([true, false, true], &[1, 2, b'a', b'b', 5, 6, b'e'][..]));
+        let mut tx = Tx::new(5);
+        tx.buffer().reserve(100);
+        assert!(!tx.push_short([1, 2], b"abc") && tx.push_short([1, 2], b"ab"), "the mark");
     }
 
     #[test]
