@@ -403,6 +403,7 @@ mod tests {
         rx.append(b"headbody");
         rx.consume(8);
         assert_eq!(rx.consumed(4), b"body");
+        assert_eq!(rx.last_mut(), Some(&mut b'y'));
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
     ///
     /// # Panics
     ///
-    /// Panics if the machines are never idle.
+    /// Panics if the machines are never idle, or if an event breaks law 5 of [`Wire`] or comes from a
+    /// machine that [is done](Wire::is_done).
     pub fn settle_with(
         &mut self,
         mut on_server: impl FnMut(&mut S, &S::Event),
@@ -75,12 +76,12 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
     ) -> usize {
         for round in 0..NEVER_IDLE {
             let mut idle = true;
-            while let Some(event) = self.server.poll_event() {
+            while let Some(event) = poll(&mut self.server, self.now) {
                 on_server(&mut self.server, &event);
                 self.server_events.push(event);
                 idle = false;
             }
-            while let Some(event) = self.client.poll_event() {
+            while let Some(event) = poll(&mut self.client, self.now) {
                 on_client(&mut self.client, &event);
                 self.client_events.push(event);
                 idle = false;
@@ -208,6 +209,15 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         assert!(self.server.is_done(), "the connection has ended, and the server is not done");
         assert!(self.client.is_done(), "the connection has ended, and the client is not done");
     }
+}
+
+/// Returns the next event of a machine, which has shown by its deadline that an event waits.
+fn poll<M: Wire + Machine>(machine: &mut M, now: Time) -> Option<M::Event> {
+    let (due, is_done) = (machine.deadline(), machine.is_done());
+    let event = machine.poll_event()?;
+    assert!(due.is_some_and(|due| due <= now), "an event waits unseen at {now:?}, due {due:?}");
+    assert!(!is_done, "an event comes from a machine that is done");
+    Some(event)
 }
 
 #[allow(clippy::panic, reason = "a harness of tests reports a failure this way")]

@@ -75,8 +75,13 @@ pub fn written(wire: &mut impl Wire) -> Vec<u8> {
     bytes
 }
 
+/// Returns the events of a machine. Checks law 5 as far as it can be seen without the time.
 pub fn drain<M: Machine>(machine: &mut M) -> Vec<M::Event> {
-    std::iter::from_fn(|| machine.poll_event()).collect()
+    std::iter::from_fn(|| {
+        let due = machine.deadline();
+        machine.poll_event().inspect(|_| assert_ne!(due, None, "an event waits unseen"))
+    })
+    .collect()
 }
 
 /// Answers a diff as saved with these contents.
