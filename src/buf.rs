@@ -539,7 +539,8 @@ mod tests {
         assert!(!tx.push_short([1, 2], b"ab"), "there is no memory");
         *tx.buffer() = Vec::with_capacity(7);
         assert_eq!(tx.buffer().capacity(), 7);
-        let pushed = [tx.push_short([1, 2], b"ab"), tx.push_short([3, 4], b"cd"), tx.push_short([5, 6], b"e")];
+        let pushed =
+            [tx.push_short([1, 2], b"ab"), tx.push_short([3, 4], b"cd"), tx.push_short([5, 6], b"e")];
         assert_eq!((pushed, tx.pending()), ([true, false, true], &[1, 2, b'a', b'b', 5, 6, b'e'][..]));
         let mut tx = Tx::new(5);
         tx.buffer().reserve(100);

@@ -162,6 +162,8 @@ impl core::error::Error for RequestError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ide::{Diagnostics, Done};
+    use alloc::{borrow::ToOwned, string::ToString};
 
     /// Returns the list as its items are written again; `None` if the result cannot be read.
     fn read<T>(text: &str) -> Option<String>
@@ -215,5 +217,25 @@ mod tests {
             assert_eq!(read(&text).as_deref(), *want, "{name}");
         }
         assert_eq!(read::<ToolSpec>("[]"), None, "no object");
+    }
+
+    #[test]
+    fn answers_are_read_by_their_type() {
+        fn error<T: FromResult>(text: &str) -> Option<String> {
+            T::from_result(serde_json::from_str(text).unwrap()).err().map(|error| error.to_string())
+        }
+        let unreadable = Some("the answer of the peer does not fit the request".to_owned());
+        const DONE: &str = r#"{"content":[{"type":"text","text":"OK"}]}"#;
+        const FAILED: &str =
+            r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"isError":true}"#;
+        assert_eq!(error::<Done>(DONE), None);
+        assert_eq!(error::<Done>(FAILED), Some("the tool failed: a\nb".into()));
+        assert_eq!(error::<Diagnostics>(DONE), unreadable, "no diagnostics");
+        assert_eq!(error::<Done>("[]"), unreadable, "no result");
+        // The own tools of an application have both: the text of a failure is for the model.
+        for (text, is_error) in [(DONE, false), (FAILED, true)] {
+            let result = ToolResult::from_result(serde_json::from_str(text).unwrap()).unwrap();
+            assert_eq!((result.is_error, result.texts().count()), (is_error, if is_error { 2 } else { 1 }));
+        }
     }
 }

@@ -11,8 +11,8 @@ use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        AgentId, ConnId, DiffOutcome, Host, HostConfig, HostEvent, Mention, MentionError, Selected,
-        ServerEvent, Tool, ToolCall, ToolSet,
+        AgentId, ConnId, DiffOutcome, Host, HostConfig, HostEvent, LockFileEvent, Mention, MentionError,
+        Selected, ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{Outcome, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
@@ -440,6 +440,20 @@ fn unwritten_mention_outlives_its_client() {
 }
 
 #[test]
+fn mention_written_in_part_outlives_its_client() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.host.mention(editors.now, mention("x"), None).unwrap();
+    let mut wire = editors.host.wire(conn).unwrap();
+    let all_but_one = wire.outgoing().len() - 1;
+    wire.sent(all_but_one);
+    editors.host.remove(editors.now, conn);
+    assert_eq!(editors.poll(), ["1: Closed(Abnormal)"]);
+    let next = editors.attach_kept();
+    assert_eq!(editors.mentions(next), ["x"]);
+}
+
+#[test]
 fn unwritten_mention_precedes_mentions_that_waited() {
     let mut editors = Editors::new();
     let old = editors.attach();
@@ -565,6 +579,49 @@ fn reused_slot_names_its_own_news() {
     let (mut editors, new) = reused();
     editors.host.wire(new).unwrap().feed_eof(editors.now);
     assert_eq!((editors.poll(), editors.named()), (vec![], vec![new]), "done without output");
+}
+
+#[test]
+fn reused_slot_is_queued_once() {
+    let mut editors = Editors::new();
+    // The place is still in both queues when the next connection gets the place.
+    for number in 1..=3 {
+        let conn = editors.connect();
+        assert_eq!((conn.index(), conn.number()), (0, number), "the place is used again");
+        for said in [HEAD.into(), text(INITIALIZE), text(INITIALIZED)].iter().map(AsRef::<[u8]>::as_ref) {
+            editors.feed(conn, said);
+            while editors.host.poll_event().is_some() {}
+        }
+        editors.host.remove(editors.now, conn);
+        assert!(editors.host.poll_event().is_some_and(|event| shown(&event).contains("Closed")));
+    }
+}
+
+#[test]
+fn idle_host_has_neither_connection_nor_report() {
+    let mut editors = Editors::new();
+    assert!(editors.host.is_idle());
+    editors.host.on_lock_file(LockFileEvent::Lost);
+    assert!(!editors.host.is_idle(), "the report waits");
+    assert_eq!(editors.poll().len(), 1);
+    let conn = editors.attach();
+    assert!(!editors.host.is_idle(), "a connection");
+    editors.host.remove(editors.now, conn);
+    editors.poll();
+    assert!(editors.host.is_idle());
+}
+
+#[test]
+fn only_the_event_of_a_call_has_the_call() {
+    let mut editors = Editors::new();
+    let conn = editors.attach();
+    editors.feed(conn, &text(&open_diff(5, "tab")));
+    let mut events = editors.events();
+    let call = events.pop().and_then(HostEvent::into_call);
+    assert!(matches!(call, Some(ToolCall::OpenDiff(..))), "{call:?}");
+    editors.host.remove(editors.now, conn);
+    events.extend(editors.events());
+    assert!(!events.is_empty() && events.into_iter().all(|event| event.into_call().is_none()));
 }
 
 #[test]

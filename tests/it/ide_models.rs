@@ -134,9 +134,13 @@ fn agent_tools() -> ToolSet {
 
 #[test]
 fn model_calls_of_other_tools_are_refused() {
-    let tools =
-        agent_tools().handle(Tool::OpenFile).handle_unlisted(Tool::GetDiagnostics).custom("mine", "", "{}");
+    let tools = agent_tools()
+        .handle(Tool::OpenFile)
+        .handle_unlisted(Tool::GetDiagnostics)
+        .handle(Tool::GetOpenEditors)
+        .custom("mine", "", "{}");
     let mut editor = model(offering(tools));
+    assert_eq!(listed(&mut editor), ["getOpenEditors"]);
     let cases: &[(&str, i64)] = &[
         ("openDiff", -32601),
         ("close_tab", -32602),

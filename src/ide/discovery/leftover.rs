@@ -102,4 +102,20 @@ mod tests {
             "we have no name"
         );
     }
+
+    #[test]
+    fn reasons_have_texts() {
+        let texts = [
+            (NotStaleReason::NotUnderstood, "it could not be read, so its editor is unknown"),
+            (NotStaleReason::OfAnother, "it belongs to another editor"),
+            (NotStaleReason::Alive, "its process lives"),
+            (NotStaleReason::PerhapsAlive, "its process is not visible from here, and possibly lives"),
+            (NotStaleReason::Listening, "a program listens on its port"),
+            (NotStaleReason::PerhapsListening, "a program possibly listens on its port"),
+            (NotStaleReason::Replaced, "it was written again meanwhile"),
+        ];
+        for (reason, text) in texts {
+            assert_eq!(alloc::string::ToString::to_string(&reason), text);
+        }
+    }
 }

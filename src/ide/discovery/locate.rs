@@ -311,7 +311,12 @@ mod tests {
                     .map(|(dir, source)| LockDirCandidate { dir: dir.into(), source })
                     .collect::<Vec<_>>()
             });
-            assert_eq!(locate(&environment, extras), expected, "{name}");
+            let found = locate(&environment, extras);
+            assert_eq!(found, expected, "{name}");
+            for candidate in found.iter().flatten() {
+                let has_projects = candidate.dir.ends_with(".claude-code");
+                assert_eq!(candidate.form() == LockForm::Project, has_projects, "{name}: {candidate:?}");
+            }
         }
     }
 

@@ -254,4 +254,17 @@ mod tests {
             Ok(Time::new(Duration::MAX))
         );
     }
+
+    #[test]
+    fn reasons_have_texts() {
+        let texts = [
+            (GaveUp::Closed, "the connection was closed from here"),
+            (GaveUp::Refused, "the editor refuses: look for its lock file again"),
+            (GaveUp::Incompatible, "the peer is not a compatible editor"),
+            (GaveUp::TooLong, "the editor has not come back in time"),
+        ];
+        for (reason, text) in texts {
+            assert_eq!(alloc::string::ToString::to_string(&reason), text);
+        }
+    }
 }

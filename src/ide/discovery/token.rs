@@ -277,4 +277,16 @@ mod tests {
         let error = AuthToken::from_text("QZ QZ").unwrap_err();
         assert!(!format!("{error:?}").contains('Q') && !error.to_string().contains('Q'), "{error:?}");
     }
+
+    #[test]
+    fn refusals_say_what_to_do() {
+        let texts = [
+            ("", "the token is empty: generate one"),
+            (&*"x".repeat(1025), "the token has 1025 bytes, more than the limit of 1024: take a shorter one"),
+            ("a b", "the token has a byte at offset 1 that is not visible ASCII: take hexadecimal"),
+        ];
+        for (token, text) in texts {
+            assert_eq!(AuthToken::from_text(token).unwrap_err().to_string(), text);
+        }
+    }
 }

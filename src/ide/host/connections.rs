@@ -275,6 +275,8 @@ impl Connections {
             slot.is_eventful = true;
             self.eventful.push_back(index);
         }
+        let most = self.eventful.len().max(self.transmitting.len());
+        debug_assert!(most <= self.slots.len(), "a place is queued twice: {most} places");
     }
 
     /// Queues a connection that has new output or has become done, and updates the counts. Notes and

@@ -643,4 +643,16 @@ mod tests {
         assert_eq!(log.bytes, whole.values().sum::<usize>());
         assert!(log.bytes <= EditLog::MAX_BYTES);
     }
+
+    #[test]
+    fn refusals_have_texts() {
+        let texts = [
+            (UndoError::NoEdit, "there is no such edit"),
+            (UndoError::Dropped, "the log of edits has dropped the text of the file"),
+            (UndoError::Changed, "the file has changed since the edit"),
+        ];
+        for (error, text) in texts {
+            assert_eq!(alloc::string::ToString::to_string(&error), text);
+        }
+    }
 }

@@ -287,6 +287,8 @@ mod tests {
             ("C:\\w\\.env. ", Some(ENVIRONMENT)),
             ("C:\\w\\.env::$DATA", Some(ENVIRONMENT)),
             ("/w/.env~", Some(ENVIRONMENT)),
+            ("/w/ENV~", None),
+            ("/w/ENV~A", None),
             ("/w/server.key.old.bak~", Some(PRIVATE_KEY)),
             ("/w/..env.swp", Some(ENVIRONMENT)),
             ("/w/.id_rsa.swp", Some(PRIVATE_KEY)),

@@ -118,3 +118,18 @@ impl ServerConfig {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unwritten_bytes_have_the_larger_limit() {
+        let policy = Policy::without_authentication(1);
+        let mut config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+        for (open, mark, expected) in [(5, 7, 7), (7, 5, 7), (7, 7, 7)] {
+            (config.mcp.limits.open_bytes, config.ws.outgoing) = (open, mark);
+            assert_eq!(config.max_unwritten(), expected, "{open} and {mark}");
+        }
+    }
+}

@@ -129,3 +129,22 @@ impl ExpectedEdit {
         ServerEvent::EditEnded { edit: self.edit, path: self.path, reason }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_have_words() {
+        let words = [
+            (EditEnd::TurnDone, "turn_done"),
+            (EditEnd::NextEdit, "next_edit"),
+            (EditEnd::Expired, "expired"),
+            (EditEnd::TooMany, "too_many"),
+            (EditEnd::Disconnected, "disconnected"),
+        ];
+        for (end, word) in words {
+            assert_eq!(end.as_str(), word);
+        }
+    }
+}

@@ -240,10 +240,8 @@ impl Server {
 
     /// Takes a new selection, written in the dialect of the session.
     pub(crate) fn set_selection(&mut self, selection: SerializedNotification) {
-        if !self.has_ended() && self.peer == Peer::Agent {
-            self.pushes.set(selection);
-            self.flush();
-        }
+        self.pushes.set(selection);
+        self.flush();
     }
 
     /// Ends a connection that is not let in, without an answer.

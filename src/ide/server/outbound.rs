@@ -325,7 +325,7 @@ impl Server {
             // The change cannot be sent any more if the session has ended since.
             let _ = self.announce_tools();
         }
-        if self.context_changed_pending && self.mcp.is_ready() {
+        if self.context_changed_pending {
             self.announce_context();
         }
         self.ask_for_roots();

@@ -53,3 +53,27 @@ fn is_part(said: &Value, written: &Value) -> bool {
         (said, written) => said == written,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_contain_the_text_of_the_application() {
+        // The value of the application, the value that is written, and the result.
+        let rows = [
+            ("an equal value", "[1]", "[1]", true),
+            ("another value", "[1]", "[2]", false),
+            ("a shorter list", "[1]", "[1,2]", false),
+            ("a longer list", "[1,2]", "[1]", false),
+            ("fewer members", r#"{"a":1}"#, r#"{"a":1,"b":2}"#, true),
+            ("more members", r#"{"a":1,"b":2}"#, r#"{"a":1}"#, false),
+            ("a null member", r#"{"a":1,"b":null}"#, r#"{"a":1}"#, true),
+            ("members of members", r#"{"a":[{"b":1}]}"#, r#"{"a":[{"b":1,"c":2}]}"#, true),
+            ("no JSON", "x", "x", false),
+        ];
+        for (name, said, written, expected) in rows {
+            assert_eq!(is_within(said, written), expected, "{name}");
+        }
+    }
+}

@@ -265,4 +265,28 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn flat_problems_are_put_together_by_file() {
+        let problem = |path, message: &str| {
+            let place = Position::new(1, 2);
+            (path, Diagnostic::new(Severity::Error, Range::new(place, place), message))
+        };
+        let mut given: Vec<FileDiagnostics> = Vec::new();
+        let rows = [problem("/w/a", "1"), problem("/w/b", "2"), problem("/w/b", "3"), problem("/w/a", "4")];
+        let flat: Vec<String> = rows
+            .iter()
+            .map(|(path, one)| {
+                format!(
+                    r#"{{"filePath":"{path}","line":1,"column":2,"severity":"ERROR","message":"{}"}}"#,
+                    one.message
+                )
+            })
+            .collect();
+        for (path, ones) in [("/w/a", [&rows[0].1, &rows[3].1]), ("/w/b", [&rows[1].1, &rows[2].1])] {
+            given.push(FileDiagnostics::new(path, ones.map(Clone::clone).to_vec()));
+        }
+        let text = format!(r#"{{"diagnostics":[{}]}}"#, flat.join(","));
+        assert_eq!(Diagnostics::read(&ToolResult::text(text)), Some(Diagnostics::new(given)));
+    }
 }

@@ -217,4 +217,17 @@ mod tests {
             assert!(serde_json::from_str::<OpenFile>(text).is_err(), "{text}");
         }
     }
+
+    #[test]
+    fn missing_file_is_answered_in_the_words_of_the_dialect() {
+        let answer = OpenedFile::NotFound { path: "/w/a".into() };
+        let rows = [
+            (Dialect::VsCode, "File not found: /w/a", true),
+            (Dialect::JetBrains, "Project is closed or directory not found", false),
+        ];
+        for (dialect, text, is_error) in rows {
+            let result = answer.result(dialect);
+            assert!(result.texts().eq([text]) && result.is_error == is_error, "{dialect:?}: {result:?}");
+        }
+    }
 }

@@ -134,6 +134,7 @@ mod tests {
             let passage = asked.passage(TEXT);
             assert_eq!((passage.range.slice(TEXT), passage.missing), (selected, missing), "{name}");
         }
+        assert_eq!([Start, End].map(MissingText::argument), ["startText", "endText"]);
     }
 
     #[test]

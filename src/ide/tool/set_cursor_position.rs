@@ -39,3 +39,14 @@ impl SetCursorPosition {
         Position::new(self.line, self.column)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn position_is_that_of_the_arguments() {
+        let position = Position::new(3, 4);
+        assert_eq!(SetCursorPosition::new(position).position(), position);
+    }
+}

@@ -210,4 +210,21 @@ mod tests {
             assert_eq!(line_end(*text, *begin), *end, "{name}");
         }
     }
+
+    #[test]
+    fn every_form_has_its_chunks() {
+        fn has<T: Text + ?Sized>(text: &T, chunks: &[&str]) {
+            assert_eq!(text.chunks().collect::<Vec<_>>(), chunks, "{}", core::any::type_name::<T>());
+        }
+        let (list, one): ([&str; 2], &str) = (["ab", "c"], "abc");
+        has(one, &[one]);
+        has(&String::from(one), &[one]);
+        has(&Cow::Borrowed(one), &[one]);
+        has(&one, &[one]);
+        has(&Box::<str>::from(one), &[one]);
+        has(&Arc::<str>::from(one), &[one]);
+        has(&list[..], &list);
+        has(&list, &list);
+        has(&list.to_vec(), &list);
+    }
 }
