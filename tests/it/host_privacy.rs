@@ -432,6 +432,19 @@ fn resting_selection_passes_the_filter_again() {
     }
 }
 
+/// Checks that the filter gets the path of a URI as it is written, beside the decoded path: some editors
+/// do not encode the names of files in their URIs.
+#[test]
+fn filter_gets_the_path_as_it_is_written() {
+    for (path, is_hidden) in [("/w/%41.txt", true), ("/w/A.txt", true), ("/w/%42.txt", false)] {
+        let mut host = host_with(Dialect::VsCode, Filter::new().hide(move |text| text == path));
+        let mut selection = Selection::new("", Range::default(), "x");
+        selection.file_url = Some("file:///w/%41.txt".into());
+        let selected = host.select(at(0), selection);
+        assert_eq!(selected == Selected::Hidden, is_hidden, "{path}: {selected:?}");
+    }
+}
+
 #[test]
 fn paused_host_pushes_nothing() {
     let mut host = host(Dialect::VsCode);

@@ -8,7 +8,7 @@ use ide_mcp::ide::{
     AgentId, DiagnosticsChanged, Host, HostConfig, HostEvent, MODELS_TARGET, Mention, ServerConfig,
     ServerEvent, Tool, ToolCall, ToolSet,
 };
-use ide_mcp::mcp::{Context, ResourceSpec};
+use ide_mcp::mcp::{Context, Forward, ResourceSpec};
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
 
@@ -57,8 +57,10 @@ fn n07_calls_follow_the_consent_in_order() {
     let lists = editor.say(&request(5, "tools/list"));
     assert!(lists.is_empty() && editor.texts().concat().contains("openDiff"));
     assert_eq!(shown(&editor.say(CONNECTED)).len(), 1, "the process id comes before the consent");
+    assert_eq!(editor.server.client().map(|client| &*client.name), Some("claude-code"));
     assert!(editor.server.allow());
     assert!(!editor.server.allow() && !editor.server.waits_for_consent());
+    assert!(editor.server.deadline() <= Some(Time::ZERO), "law 5");
     let events = drain(&mut editor.server);
     let ids: Vec<String> = begin(&events);
     assert_eq!(ids.len(), 4, "{ids:?}");
@@ -239,6 +241,28 @@ fn closed_tabs_end_their_waiting_diffs() {
         assert!(editor.server.allow());
         assert_eq!(begin(&drain(&mut editor.server)), NOTHING);
     }
+}
+
+/// Checks that the requests of the handshake do not wait, even if the application answers them itself.
+#[test]
+fn forwarded_handshake_does_not_wait() {
+    let mut config = asking();
+    config.mcp.forward = Forward::All;
+    let mut editor = Editor::open(config);
+    editor.say(INITIALIZE);
+    assert_eq!(shown(&editor.say(INITIALIZED)).len(), 1);
+    let as_request = CONNECTED.replacen('{', r#"{"id":2,"#, 1);
+    let lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+    for said in lists.map(|method| request(3, method)) {
+        let events = editor.say(&said);
+        let [ServerEvent::Request { call, .. }] = &events[..] else { panic!("{said}: {events:?}") };
+        editor.server.call(*call).fail(-32603, "no").unwrap();
+        editor.texts();
+    }
+    assert_eq!(shown(&editor.say(&as_request)).len(), 1);
+    assert_eq!(shown(&editor.say(&request(4, "x/own"))), NOTHING);
+    assert!(editor.server.allow());
+    assert_eq!(begin(&drain(&mut editor.server)).len(), 1, "the request of another method waited");
 }
 
 /// Checks that a client cannot call before it is asked for: in the time between `initialize` and `initialized`.

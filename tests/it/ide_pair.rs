@@ -473,6 +473,38 @@ fn ide_connected_waits_for_send_buffer_room() {
     assert_eq!(pair.server_events.iter().filter(connected).count(), 1, "{:?}", pair.server_events);
 }
 
+/// Checks that a client above its high-water mark waits for the transport, and that the timers of its
+/// session neither fire nor wake it.
+#[test]
+fn full_client_waits_for_send_buffer_room() {
+    let mut client = agent();
+    client.ws.outgoing = 2_000;
+    let mut pair = Pair::of(client, config()).settled();
+    let timeout = Timeout::After(Duration::from_secs(1));
+    let mut asked = Vec::new();
+    for _ in 0..2 {
+        asked.push(
+            pair.client.call_within(&OpenDiff::new("/w/a", "x".repeat(900), "t"), timeout).unwrap().id(),
+        );
+    }
+    assert_eq!(pair.client.call(&GetDiagnostics::default()).unwrap_err(), NotSent::Full);
+    let after = pair.now.saturating_add(Duration::from_secs(2));
+    pair.now = after;
+    pair.client.tick(after);
+    assert!(drain(&mut pair.client).is_empty(), "the answers can be on their way");
+    assert!(pair.client.deadline().is_none_or(|due| due > after), "nothing is due");
+    written(&mut pair.client);
+    let outcomes = drain(&mut pair.client);
+    let ended: Vec<RequestId> = outcomes
+        .iter()
+        .filter_map(|event| match event {
+            ClientEvent::Outcome { request, outcome: Outcome::TimedOut } => Some(*request),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ended, asked, "{outcomes:?}");
+}
+
 #[test]
 fn client_leaves_editor_after_failed_initialize() {
     let version = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"e","version":"1"}}}"#;

@@ -2,9 +2,11 @@
 
 use crate::support::cost;
 use crate::support::ide::{
-    Editor, INITIALIZE, INITIALIZED, PORT, call, config, drain, open_diff, token, written,
+    Editor, HEAD, INITIALIZE, INITIALIZED, PORT, call, config, drain, open_diff, text, token, written,
 };
-use ide_mcp::ide::{Client, ClientConfig, GetDiagnostics, Server, ServerConfig, ServerEvent};
+use ide_mcp::ide::{
+    Client, ClientConfig, GetDiagnostics, Host, HostConfig, Server, ServerConfig, ServerEvent,
+};
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::{Pair, Random};
@@ -79,6 +81,27 @@ fn trimmed_server_holds_nothing_of_a_busy_time() {
         });
         assert!(cost.peak > 8 * 1024 && cost.kept <= MORE, "{name}: {cost:?}");
     }
+}
+
+#[test]
+fn connection_of_a_host_is_trimmed_as_a_server() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let conn = host.connect(Time::ZERO);
+    let feed = |host: &mut Host, bytes: &[u8]| {
+        host.wire(conn).unwrap().feed(Time::ZERO, bytes);
+        drain(host).len()
+    };
+    for bytes in [HEAD.into(), text(INITIALIZE), text(INITIALIZED)].iter().map(AsRef::<[u8]>::as_ref) {
+        feed(&mut host, bytes);
+    }
+    written(&mut host.wire(conn).unwrap());
+    host.wire(conn).unwrap().trim();
+    let cost = cost::of(|| {
+        feed(&mut host, &text(&call(1, "x", &format!(r#"{{"x":"{}"}}"#, "x".repeat(16_000)))));
+        written(&mut host.wire(conn).unwrap());
+        host.wire(conn).unwrap().trim();
+    });
+    assert!(cost.peak > 16 * 1024 && cost.kept <= MORE, "{cost:?}");
 }
 
 #[test]
