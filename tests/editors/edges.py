@@ -154,10 +154,11 @@ def stopped_sidecar_leaves_no_descriptor(room):
         agent.process.kill()
         room.type(*room.keys.STOP)
         room.no_lock()
+        room.hides(room.keys.DETACHED)
         time.sleep(0.5)
         counts.append(len(os.listdir(f"/proc/{room.pid()}/fd")))
         room.type(*room.keys.START)
-        room.shows(room.keys.DETACHED)
+        room.lock()
     if len(set(counts)) > 1:
         raise Failure(f"open descriptors after each stop: {counts}")
 
