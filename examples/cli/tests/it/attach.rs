@@ -522,6 +522,7 @@ fn agent_follows_newest_client() {
 #[cfg(target_os = "linux")]
 #[test]
 fn host_override_is_used() {
+    use rustix::net::{Shutdown, shutdown};
     use std::io::{Read as _, Write as _};
     let place = Place::new("host");
     let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
@@ -550,6 +551,8 @@ fn host_override_is_used() {
     assert_eq!(host(), expected);
     assert_eq!(bridge.end().0, Some(1));
 
+    // A process that another test starts can inherit the listener for a moment, and would keep it open.
+    let _ = shutdown(&listener, Shutdown::Both);
     drop(listener);
     let whom = format!("127.0.0.2:{port}, the host of CLAUDE_CODE_IDE_HOST_OVERRIDE");
     overridden("agent", &["tools"]).fails(2, &[&whom]);
