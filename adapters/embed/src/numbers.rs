@@ -1,6 +1,6 @@
 //! The numbers of calls, by which an editor names them.
 
-use ide_mcp::ide::{AgentId, Call, OpenDiff};
+use ide_mcp::ide::{Call, OpenDiff};
 use ide_mcp::rpc::CallId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,11 +75,6 @@ impl Numbers {
         self.open.keys().copied()
     }
 
-    /// Returns the name of any open call of this agent.
-    pub(crate) fn any_of(&self, agent: AgentId) -> Option<CallId> {
-        self.numbers.keys().copied().find(|call| AgentId::of_call(*call) == agent)
-    }
-
     pub(crate) fn expect_edit(&mut self, id: CallId) -> u64 {
         let number = self.next();
         self.edits.insert(id, number);
@@ -100,7 +95,7 @@ impl Numbers {
 mod tests {
     use super::*;
     use ide_mcp::Time;
-    use ide_mcp::ide::{Host, HostConfig, Policy, ServerConfig, ToolSet};
+    use ide_mcp::ide::{AgentId, Host, HostConfig, Policy, ServerConfig, ToolSet};
     use ide_mcp::mcp::Implementation;
 
     #[test]

@@ -84,10 +84,8 @@ impl Core {
             ServerEvent::PeerError(error) => self.put(Event::Problem { conn, message: error.to_string() }),
             ServerEvent::PeerFault(fault) => self.put(Event::Problem { conn, message: fault.to_string() }),
             ServerEvent::Closed(reason) => {
-                while let Some(call) = self.numbers.any_of(agent) {
-                    self.on_call_ended(conn, call, "disconnected");
-                }
-                if self.conns.remove(&conn).is_some() {
+                let was_reported = self.conns.remove(&conn).is_some();
+                if was_reported {
                     self.put(Event::Closed { conn, reason: reason.to_string() });
                 }
             }

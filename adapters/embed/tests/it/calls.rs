@@ -2,10 +2,12 @@
 
 use crate::support::{Room, names};
 use ide_mcp::ide::{
-    ExecuteCode, GetCurrentSelection, GetDiagnostics, GetLatestSelection, GetOpenEditors,
-    GetWorkspaceFolders, OpenDiff,
+    CheckDocumentDirty, Client, ExecuteCode, GetCurrentSelection, GetDiagnostics, GetLatestSelection,
+    GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, Position, Range, ReformatFile, SaveDocument,
+    SetCursorPosition, SetSelection,
 };
 use ide_mcp::mcp::{GetPrompt, ReadResource, Timeout};
+use ide_mcp::rpc::RequestId;
 use serde_json::json;
 use std::time::Duration;
 
@@ -153,6 +155,39 @@ fn call_has_the_path_of_its_file() {
         assert_eq!((&event["event"], &event["path"]), (&json!("call"), &path), "{uri:?}");
     }
 }
+
+#[test]
+fn every_tool_with_a_file_has_its_path() {
+    let mut at = SetCursorPosition::new(Position::new(1, 2));
+    at.file_path = Some("/w/./a".into());
+    let mut selected = SetSelection::new(Range::default());
+    selected.file_path = Some("/w/./a".into());
+    let mut room = Room::new("");
+    room.attach();
+    let offer = r#""openFile","checkDocumentDirty","saveDocument","reformat_file","set_cursor_position","set_selection","getOpenEditors""#;
+    room.quiet(&format!(r#"{{"cmd":"tools","offer":[{offer}]}}"#));
+    let mut asks: Vec<Ask> = vec![
+        ("openFile", Box::new(|client| client.call(&OpenFile::new("/w/./a")).unwrap().id())),
+        (
+            "checkDocumentDirty",
+            Box::new(|client| client.call(&CheckDocumentDirty::new("/w/./a")).unwrap().id()),
+        ),
+        ("saveDocument", Box::new(|client| client.call(&SaveDocument::new("/w/./a")).unwrap().id())),
+        ("reformat_file", Box::new(|client| client.call(&ReformatFile::new("/w/./a")).unwrap().id())),
+        ("set_cursor_position", Box::new(move |client| client.call(&at).unwrap().id())),
+        ("set_selection", Box::new(move |client| client.call(&selected).unwrap().id())),
+    ];
+    for (name, ask) in &mut asks {
+        ask(room.client(0));
+        let event = room.settle().pop().unwrap();
+        assert_eq!((&event["tool"], &event["path"]), (&json!(name), &json!("/w/a")), "{name}");
+    }
+    room.client(0).call(&GetOpenEditors).unwrap();
+    assert_eq!(room.settle().pop().unwrap()["path"], json!(null), "no file");
+}
+
+/// The name of a tool, and its call.
+type Ask = (&'static str, Box<dyn FnMut(&mut Client) -> RequestId>);
 
 #[test]
 fn prompt_and_resource_are_answered() {

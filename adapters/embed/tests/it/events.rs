@@ -3,9 +3,11 @@
 use crate::support::{Room, TOKEN, names};
 use ide_mcp::ide::{GetDiagnostics, GetOpenEditors, LockFileEvent, OpenDiff, SetPermissionMode};
 use ide_mcp::mcp::{FormAnswer, GetPrompt, ReadResource};
+use ide_mcp::rpc::RequestId;
 use ide_mcp_embed::EVENTS;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 const FORM: &str =
     r#"{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}"#;
@@ -194,12 +196,88 @@ fn invalid_message(room: &mut Room) -> Vec<Value> {
     );
     room.editor.feed(room.now, conn, head.as_bytes());
     room.settle();
-    // A text of one byte, with the mask zero.
-    room.editor.feed(room.now, conn, &[0x81, 0x81, 0, 0, 0, 0, b'x']);
-    let events = room.settle();
+    // A text that is no message, and an error of the peer; each with the mask zero.
+    let mut events = Vec::new();
+    let problems = [
+        ("x", "not JSON"),
+        (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}"#, "no (-32600)"),
+    ];
+    for (text, expected) in problems {
+        let len = u8::try_from(text.len()).unwrap();
+        let bytes = [&[0x81, 0x80 | len, 0, 0, 0, 0], text.as_bytes()].concat();
+        room.editor.feed(room.now, conn, &bytes);
+        let problem = room.settle().pop().unwrap();
+        assert_eq!((&problem["event"], &problem["conn"]), (&json!("problem"), &json!(conn)), "{text}");
+        assert!(problem["message"].as_str().unwrap().contains(expected), "{text}: {problem}");
+        events.push(problem);
+    }
     room.editor.remove(room.now, conn);
     room.settle();
     events
+}
+
+#[test]
+fn agent_has_its_name_and_version() {
+    let mut room = Room::new("");
+    for (target, name) in [("/", "connected"), ("/models", "model_connected")] {
+        let events = room.attach_at(target);
+        let event = events.iter().find(|event| event["event"] == name).unwrap();
+        assert_eq!((&event["client"], &event["version"]), (&json!("agent"), &json!("1")), "{name}");
+    }
+}
+
+#[test]
+fn lock_file_has_its_state() {
+    let rows = [
+        (LockFileEvent::Lost, "lost", json!(null)),
+        (LockFileEvent::Restored, "restored", json!(null)),
+        (LockFileEvent::Taken, "taken", json!(null)),
+        (LockFileEvent::Failed { error: "full".into() }, "failed", json!("full")),
+    ];
+    for (event, state, problem) in rows {
+        let mut room = Room::new("");
+        room.editor.on_lock_file(event);
+        let event = room.settle().pop().unwrap();
+        assert_eq!((&event["state"], &event["problem"]), (&json!(state), &problem), "{event}");
+    }
+}
+
+#[test]
+fn ended_call_has_its_reason() {
+    let rows: [(&str, fn(&mut Room, RequestId) -> Vec<Value>); 4] = [
+        ("cancelled", |room, call| {
+            room.client(0).cancel(call, None);
+            room.settle()
+        }),
+        ("expired", |room, _| room.wait(400)),
+        ("shutdown", |room, _| room.command(r#"{"cmd":"quit"}"#).unwrap()),
+        ("disconnected", |room, _| room.cut(0)),
+    ];
+    for (reason, end) in rows {
+        let mut room = Room::new("");
+        room.attach();
+        let call = room.client(0).call(&diagnostics(Some("/w/a"))).unwrap().id();
+        room.settle();
+        let ends: Vec<Value> = end(&mut room, call);
+        let ends: Vec<&Value> = ends.iter().filter(|event| event["event"] == "call_ended").collect();
+        assert_eq!((ends.len(), &ends[0]["reason"]), (1, &json!(reason)), "{ends:?}");
+    }
+}
+
+/// Checks that a loop wakes up in time, and writes what there is to write.
+#[test]
+fn loop_sees_deadline_and_output() {
+    let mut room = Room::new("");
+    room.attach();
+    room.client(0).call(&GetDiagnostics::new(Some("/w/a".into()))).unwrap();
+    room.settle();
+    assert_eq!(room.editor.next_output(), None);
+    let due = room.now.saturating_add(Duration::from_millis(400));
+    assert_eq!(room.editor.deadline(), Some(due), "the timeout of the call");
+    room.editor.command(room.now, 1, r#"{"cmd":"respond","call":1,"result":[]}"#).unwrap();
+    assert_eq!(room.editor.deadline(), Some(room.now), "there is output");
+    assert_eq!(room.editor.next_output(), Some(room.agents[0].conn));
+    assert_eq!(room.editor.next_output(), None);
 }
 
 fn diagnostics(uri: Option<&str>) -> GetDiagnostics {

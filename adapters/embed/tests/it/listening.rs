@@ -131,6 +131,34 @@ fn handle_ends_the_wait() {
 }
 
 #[test]
+fn turns_without_a_wait_bring_every_event() {
+    let folder = Folder::new();
+    let mut editor = ListeningEditor::open(&folder.config("")).unwrap();
+    assert_eq!(editor.timeout(), Some(Duration::ZERO), "an event waits");
+    until(&mut editor, "listening");
+    for _ in 0..3 {
+        editor.dispatch().unwrap();
+    }
+    assert!(editor.timeout().is_none_or(|timeout| timeout > Duration::ZERO), "nothing is due");
+    editor.set_taking_events(false);
+    editor.fail(None, "left out".into());
+    editor.set_taking_events(true);
+    until(&mut editor, "gap");
+    editor.fail(Some(7), "no such file".into());
+    let error = until(&mut editor, "error");
+    assert_eq!((&error["line"], &error["message"]), (&json!(7), &json!("no such file")));
+    editor.command(1, r#"{"cmd":"quit"}"#).unwrap();
+    assert!(!editor.is_over(), "nothing was dispatched");
+    while !editor.is_over() {
+        editor.dispatch().unwrap();
+    }
+    until(&mut editor, "over");
+    editor.fail(None, "too late".into());
+    editor.command_line(2, b"{");
+    assert!(editor.next_event().is_none(), "the last event is over");
+}
+
+#[test]
 fn unusable_configuration_does_not_listen() {
     let folder = Folder::new();
     let message = ListeningEditor::open("{}").unwrap_err().to_string();
