@@ -29,7 +29,14 @@ use suite::Suite;
 use weave::Woven;
 
 /// The packages whose tests run. Those of the adapters are the tests of the driver with sockets.
-const TESTED: [&str; 5] = ["ide-mcp", "ide-mcp-driver", "ide-mcp-embed", "ide-mcp-mio", "ide-mcp-blocking"];
+const TESTED: [&str; 6] = [
+    "ide-mcp",
+    "ide-mcp-driver",
+    "ide-mcp-embed",
+    "ide-mcp-mio",
+    "ide-mcp-blocking",
+    "ide-mcp-adapter-tests",
+];
 
 /// The packages whose sources are changed, with their folders.
 const PACKAGES: &[(&str, &str)] =
