@@ -323,6 +323,36 @@ fn draining_client_does_not_become_ready() {
     assert!(!agent.client.is_ready());
 }
 
+#[test]
+fn full_outbox_delays_the_start() {
+    let mut agent = Agent::new();
+    agent.out.full = true;
+    assert_eq!(agent.client.start(agent.now, &mut agent.out), Err(NotSent::Full));
+    assert_eq!(agent.out.take(), [""; 0]);
+    agent.out.full = false;
+    assert_eq!(agent.client.start(agent.now, &mut agent.out), Ok(()));
+    assert_eq!(agent.out.take().len(), 1);
+    assert_eq!(agent.client.start(agent.now, &mut agent.out), Err(NotSent::NotReady), "once");
+}
+
+#[test]
+fn added_capabilities_stand_beside_those_of_the_client() {
+    let rows = [
+        (false, r#"{"roots":{},"x":{"y":1},"elicitation":{"url":{}}}"#),
+        (true, r#"{"roots":{"listChanged":true},"elicitation":{},"x":{"y":1}}"#),
+    ];
+    for (is_on, expected) in rows {
+        let mut config = config();
+        config.capabilities =
+            serde_json::from_str(r#"{"roots":{},"x":{"y":1},"elicitation":{"url":{}}}"#).unwrap();
+        (config.roots, config.elicitation) = (is_on.then(Vec::new), is_on);
+        let mut agent = Agent::with(config);
+        agent.client.start(agent.now, &mut agent.out).unwrap();
+        let initialize = agent.out.take().remove(0);
+        assert!(initialize.contains(&format!(r#""capabilities":{expected},"#)), "{initialize}");
+    }
+}
+
 /// Returns a page of prompts that answers the request with this id.
 fn page_of(id: usize, items: &str, next: &str) -> String {
     let next = if next.is_empty() { String::new() } else { format!(r#","nextCursor":"{next}""#) };
@@ -381,6 +411,10 @@ fn a_list_in_pages_is_one_outcome() {
         pages += 1;
     }
     assert_eq!((pages, agent.events().len()), (63, 2), "64 pages at most");
+
+    let (mut agent, _) = listing_within(Timeout::Default);
+    let twice = page_of(2, "", "a").replace("}}", r#","nextCursor":"b"}}"#);
+    assert!(agent.hear(&twice)[0].contains(r#""cursor":"a""#), "the first of two cursors counts");
 
     let (mut agent, _) = on_second_page(Timeout::Default);
     agent.client.close();

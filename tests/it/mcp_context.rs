@@ -349,6 +349,25 @@ fn changed_lists_are_announced_once() {
 }
 
 #[test]
+fn undeclared_half_of_a_context_stays_unlisted() {
+    let prompts = || Context::new().prompt(PromptSpec::new("review", "Reviews"));
+    let resources = || Context::new().resource(ResourceSpec::new("notes://today", "today"));
+    for (declared, is_listed) in [(prompts(), [true, false]), (resources(), [false, true])] {
+        let mut session = Session::ready(config(declared));
+        // The second time, the session has what the first change left.
+        for _ in 0..2 {
+            session.server.set_context(context());
+            let listed =
+                [("prompts/list", "review"), ("resources/list", "notes://today")].map(|(method, item)| {
+                    session.ask(method, "{}");
+                    session.sent()[0].contains(item)
+                });
+            assert_eq!(listed, is_listed);
+        }
+    }
+}
+
+#[test]
 fn forwarded_requests_reach_the_application_raw() {
     let rows = [
         ("all", Forward::All, true),

@@ -8,8 +8,8 @@ use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Messages, NEWEST, confi
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Client, ClientConfig, Event, Forward, Implementation, Outcome, RawTools, Server,
-        ServerConfig, Timeout, ToolSpec, Tools,
+        CallEnd, Client, ClientConfig, Context, Event, Forward, Implementation, LogLevel, Outcome,
+        PromptSpec, RawTools, ResourceSpec, Server, ServerConfig, Timeout, ToolSpec, Tools,
     },
     rpc::{CallId, RequestId, RespondError, SessionId},
 };
@@ -285,6 +285,53 @@ fn change_after_forwarded_list_is_announced() {
     }
 }
 
+#[test]
+fn forwarded_call_of_a_known_tool_is_a_request() {
+    for (forward, event) in [(Forward::All, "request tools/call"), (Forward::Nothing, "call Plain")] {
+        let mut bench = forwarding(forward);
+        for id in [5, 6] {
+            bench.hear(&format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"plain","arguments":{{}}}}}}"#
+            ));
+            assert_eq!(bench.events(), [event]);
+        }
+    }
+}
+
+#[test]
+fn level_of_the_log_is_not_forwarded_with_everything_else() {
+    let mut config = config();
+    (config.forward, config.logging) = (Forward::Everything, Some(LogLevel::Info));
+    let mut bench = Bench::opened(config, NEWEST);
+    let answers =
+        bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}"#);
+    assert_eq!((answers.len(), bench.events().len()), (1, 0), "{answers:?}");
+    let mut bench = forwarding(Forward::Everything);
+    bench.ask("5", "logging/setLevel");
+    assert_eq!(bench.events(), ["request logging/setLevel"], "without a log");
+}
+
+#[test]
+fn change_after_forwarded_context_list_is_announced() {
+    let prompts = |name: &'static str| Context::new().prompt(PromptSpec::new(name, ""));
+    let resources = |name: &'static str| Context::new().resource(ResourceSpec::new(name, ""));
+    let rows: [(&str, &dyn Fn(&'static str) -> Context); 2] =
+        [("prompts/list", &prompts), ("resources/list", &resources)];
+    for (method, of) in rows {
+        let mut config = config();
+        (config.forward, config.context) = (Forward::All, of("a").into());
+        let mut bench = Bench::opened(config, NEWEST);
+        for (id, first, second) in [("5", "b", "c"), ("6", "d", "e")] {
+            bench.ask(id, method);
+            assert_eq!(bench.events(), [format!("request {method}")]);
+            for (name, is_announced) in [(first, true), (second, false)] {
+                bench.server.set_context(of(name));
+                assert_eq!(bench.server.context_changed(&mut bench.out), Ok(is_announced), "{method} {name}");
+            }
+        }
+    }
+}
+
 /// The tools of another server, and the names of those that are answered at once.
 struct Ending;
 
@@ -311,9 +358,9 @@ fn forwarded_instant_calls_fit_beside_waiting_calls() {
     config.limits.open_calls = 2;
     let mut out = Messages::default();
     let mut server = Server::new(config, Ending, SessionId::new(1));
-    let mut ask = |id: u32, name: &str| {
+    let mut ask_by = |method: &str, id: u32, name: &str| {
         let params = format!(r#"{{"arguments":{{}},"name":"{name}"}}"#);
-        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
         for text in [INITIALIZE, INITIALIZED, &text].into_iter().skip(if id == 0 { 0 } else { 2 }) {
             server.receive(Time::ZERO, text, &mut out);
         }
@@ -324,7 +371,9 @@ fn forwarded_instant_calls_fit_beside_waiting_calls() {
         assert_ne!(is_let_in, is_refused, "{name}: {said:?}");
         is_let_in
     };
-    assert!(ask(0, "wait") && ask(1, "end"));
+    assert!(ask_by("tools/call", 0, "wait") && ask_by("tools/call", 1, "end"));
+    assert!(!ask_by("x/own", 2, "end"), "another method has no tool");
+    let mut ask = |id: u32, name: &str| ask_by("tools/call", id, name);
     assert!(!ask(2, "wait"), "the table is full");
     for id in 3..67 {
         assert!(ask(id, "end"), "{id}");

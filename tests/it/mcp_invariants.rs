@@ -636,12 +636,12 @@ fn i24_nothing_of_a_later_version_is_sent() {
     config.logging = Some(ide_mcp::mcp::LogLevel::Debug);
     config.capabilities.insert("completions".into(), "{}".into());
     config.capabilities.insert("resources".into(), "no JSON".into());
+    config.capabilities.insert("x-list".into(), "[1]".into());
     config.capabilities.insert("tools".into(), r#"{"of":"its own"}"#.into());
     config.capabilities.insert("logging".into(), "{}".into());
     let mut bench = Bench::with(config);
     let mut sent = bench.hear(&INITIALIZE.replace("2025-11-25", "2026-07-28"));
-    let declared =
-        r#""capabilities":{"tools":{"listChanged":true},"logging":{},"completions":{},"resources":{}}"#;
+    let declared = r#""capabilities":{"tools":{"listChanged":true},"logging":{},"completions":{},"resources":{},"x-list":{}}"#;
     assert!(sent[0].contains("2025-11-25") && sent[0].contains(declared), "{sent:?}");
     for method in ["server/discover", "subscriptions/listen", "tools/list", "resources/list", "prompts/list"]
     {

@@ -233,7 +233,7 @@ impl core::error::Error for FieldError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
+    use alloc::{format, string::ToString};
 
     fn read(text: &str) -> Option<FormAnswer> {
         FormAnswer::read(&RawValue::from_string(text.into()).unwrap())
@@ -300,5 +300,30 @@ mod tests {
             assert_eq!(serde_json::to_string(&FieldValue::number(value)).unwrap(), text);
         }
         assert_eq!((FieldValue::number(f64::NAN), FieldValue::number(f64::INFINITY)), (None, None));
+    }
+
+    #[test]
+    fn list_of_choices_has_a_greatest_size() {
+        let of = |len: usize| {
+            let text = format!(r#"{{"action":"accept","content":{{"a":["{}"]}}}}"#, "x".repeat(len - 4));
+            read(&text)
+        };
+        let largest = of(65_536).unwrap();
+        assert!(largest.texts("a").is_some_and(|texts| texts.iter().map(String::len).eq([65_532])));
+        assert_eq!((largest.texts("b"), of(65_537)), (None, None));
+        assert_eq!(read(r#"{"action":"accept","content":{"a":"x"}}"#).unwrap().texts("a"), None, "one text");
+    }
+
+    #[test]
+    fn faults_name_their_field() {
+        let rows = [
+            (FieldFault::Missing, "the field \"a\" needs a value"),
+            (FieldFault::WrongKind, "the field \"a\" has a value of another kind"),
+            (FieldFault::OutOfBounds, "the field \"a\" has a value outside its bounds"),
+            (FieldFault::NoChoice, "the field \"a\" has a value that is none of its choices"),
+        ];
+        for (fault, text) in rows {
+            assert_eq!(FieldError { field: "a".into(), fault }.to_string(), text);
+        }
     }
 }

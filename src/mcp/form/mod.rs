@@ -238,6 +238,32 @@ mod tests {
     }
 
     #[test]
+    fn form_is_written_for_its_version() {
+        let form = Form::new("m")
+            .field(FormField::text("a").title("A").description("d").default("x").required())
+            .field(FormField::choice("b", [("x", "The x")]));
+        assert!(form.fields().iter().map(|field| &*field.name).eq(["a", "b"]));
+        let text = r#""a":{"type":"string","title":"A","description":"d","default":"x"}"#;
+        let newest = r#"{"type":"string","oneOf":[{"const":"x","title":"The x"}]}"#;
+        let before = r#"{"type":"string","enum":["x"],"enumNames":["The x"]}"#;
+        let rows = [
+            (None, newest),
+            (Some(ProtocolVersion::NEWEST), newest),
+            (Some(ProtocolVersion::V2025_06_18), before),
+        ];
+        for (version, choice) in rows {
+            let written = serde_json::to_string(&FormOut { form: &form, version }).unwrap();
+            let properties =
+                format!(r#"{{"type":"object","properties":{{{text},"b":{choice}}},"required":["a"]}}"#);
+            assert_eq!(
+                written,
+                format!(r#"{{"message":"m","requestedSchema":{properties}}}"#),
+                "{version:?}"
+            );
+        }
+    }
+
+    #[test]
     fn form_is_read_tolerantly_or_refused() {
         let of = |properties: &str| {
             format!(
@@ -303,8 +329,8 @@ mod tests {
         }
         let padded = |len: usize| of(&format!(r#"{{"a":{{"type":"boolean","x":"{}"}}}}"#, "x".repeat(len)));
         let around = r#"{"type":"object","properties":{"a":{"type":"boolean","x":""}}}"#.len();
-        assert!(read(&padded(MAX_SCHEMA - around)).is_ok());
-        let error = read(&padded(MAX_SCHEMA - around + 1)).unwrap_err();
+        assert!(read(&padded(65_536 - around)).is_ok());
+        let error = read(&padded(65_537 - around)).unwrap_err();
         assert_eq!(error.message, "the schema of a form has at most 64 KiB");
     }
 
