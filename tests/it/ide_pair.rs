@@ -17,7 +17,7 @@ use ide_mcp::{
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
     rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},
     testing::{self, Random},
-    ws::{self, Closed, ResponseError},
+    ws::{self, Closed, ProtocolError, ResponseError},
 };
 
 /// An editor and an agent, with the helpers of these tests.
@@ -566,6 +566,25 @@ fn binary_messages_batches_and_nonsense_are_tolerated() {
     server.feed(at(0), &written(&mut client));
     let answers = drain(&mut server).into_iter().filter(|event| format!("{event:?}").contains("result"));
     assert_eq!(answers.count(), 0, "a batch is not answered");
+}
+
+#[test]
+fn binary_message_that_is_no_text_ends_the_client() {
+    let (mut client, mut server) = asking();
+    server.accept(Some("mcp")).unwrap();
+    server.sender().binary(&[0xff]).unwrap();
+    client.feed(at(0), &written(&mut server));
+    let events = drain(&mut client);
+    let [.., ClientEvent::Closed(Closed::ProtocolError(ProtocolError::UnexpectedBinary))] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    server.feed(at(0), &written(&mut client));
+    let events = drain(&mut server);
+    assert!(format!("{events:?}").contains("binary message: all messages are text"), "{events:?}");
+    // The end of the transport brings no further event.
+    client.feed_eof(at(0));
+    assert!(drain(&mut client).is_empty() && client.is_done());
 }
 
 #[test]

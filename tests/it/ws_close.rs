@@ -478,7 +478,27 @@ fn unwanted_bytes_end_the_connection() {
     let mut ended = self::server();
     ended.feed_eof(Time::ZERO);
     ended.filled(Time::ZERO, usize::MAX);
+    ended.feed(Time::ZERO, b"x");
     assert_eq!(ended.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)));
+    ended.feed(Time::ZERO, b"x");
+    assert_eq!(ended.poll_event(), None);
+}
+
+#[test]
+fn no_bytes_are_no_activity() {
+    let pong = masked(0x8a, b"");
+    for (name, bytes, is_pinged) in [("nothing", &b""[..], true), ("a pong", &pong, false)] {
+        let mut server = pair(&ws::Limits::default()).server;
+        let due = server.deadline().unwrap();
+        let waits = due.saturating_since(Time::ZERO) - Duration::from_millis(1);
+        let before = Time::ZERO.saturating_add(waits);
+        server.feed(before, bytes);
+        server.filled(before, 0);
+        while server.poll_event().is_some() {}
+        server.tick(due);
+        assert_eq!(server.poll_event(), None);
+        assert_eq!(!server.outgoing().is_empty(), is_pinged, "{name}");
+    }
 }
 
 fn server_fed_too_much_at_once() -> ws::Server {
