@@ -186,6 +186,21 @@ fn arguments_may_be_absent_or_null() {
     }
 }
 
+#[test]
+fn member_that_stands_twice_is_refused() {
+    for params in [
+        r#"{"name":"plain","_meta":{"progressToken":5},"_meta":{"progressToken":6}}"#,
+        r#"{"name":"plain","arguments":{},"arguments":{}}"#,
+        r#"{"name":"plain","name":"plain"}"#,
+    ] {
+        let mut bench = Bench::ready();
+        let sent =
+            bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}"#));
+        assert!(sent.len() == 1 && sent[0].contains("-32602"), "{params}: {sent:?}");
+        assert_eq!(bench.events(), [""; 0], "{params}");
+    }
+}
+
 /// The races of an answer with a cancellation.
 mod cancellation {
     use super::*;
