@@ -223,6 +223,7 @@ fn cancelled_call_ends_once_on_both_sides() {
     let mut pair = Pair::attached();
     let (asked, call) = pair.diff("t");
     assert!(pair.client.cancel(asked, Some("escape")));
+    assert_eq!(pair.client.deadline(), Some(pair.now), "law 5: the outcome waits");
     assert!(!pair.client.cancel(asked, None));
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Cancelled));

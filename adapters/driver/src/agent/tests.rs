@@ -3,12 +3,14 @@
 mod support;
 
 use super::*;
-use ide_mcp::ide::ClientEvent;
+use ide_mcp::Wire as _;
+use ide_mcp::ide::{ClientEvent, GaveUp, RequestError};
 use ide_mcp::mcp::Outcome;
+use ide_mcp::rpc::NotSent;
 use ide_mcp::ws::Closed;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::{fs, io, process};
+use std::{fmt, fs, io, process};
 use support::{DEAD, LockFile, PORT, addr, at, attach, connect, foreign, lose, open, refused};
 
 #[test]
@@ -234,10 +236,49 @@ fn wait_for_an_earlier_connection_ends() {
     session.begin_wait(second);
     assert!(matches!(session.take_outcome(), Ok(None)));
     // The request has ended in the machine, and its outcome comes after the wait.
+    let before = client.outgoing().len();
     session.abandon_wait(Some(&mut client));
-    session.on_event(at(3), ClientEvent::Outcome { request: second, outcome: Outcome::TimedOut });
+    assert!(client.outgoing().len() > before, "the editor hears of the cancellation");
+    let third = client.list_tools().unwrap().id();
+    session.begin_wait(third);
+    session.abandon_wait(Some(&mut client));
+    for request in [second, third] {
+        session.on_event(at(3), ClientEvent::Outcome { request, outcome: Outcome::TimedOut });
+    }
     let others: Vec<_> = std::iter::from_fn(|| session.next_event()).collect();
     assert!(matches!(&others[..], [AgentEvent::Back(_)]), "{others:?}");
+}
+
+#[test]
+fn session_shows_its_state() {
+    let lock = LockFile::new();
+    let mut session = lock.session();
+    assert!(!session.is_connecting() && session.server().is_none());
+    connect(&mut session, at(0));
+    assert!(session.is_connecting());
+    assert!(session.on_connected(at(0), addr(1), addr(PORT)));
+    assert!(!session.is_connecting() && session.server().is_none());
+    open(&mut session, at(0));
+    let name = session.server().and_then(|server| server.info.as_ref()).map(|info| &*info.name);
+    assert_eq!(name, Some("E"));
+}
+
+#[test]
+fn errors_show_their_texts() {
+    let ended = |gave_up| AgentError::Ended { closed: Closed::Abnormal, gave_up };
+    let rows: &[(&dyn fmt::Display, &str)] = &[
+        (&ConnectError::Io(io::Error::other("unplugged")), "unplugged"),
+        (&ended(None), "the connection ended without a close frame"),
+        (
+            &ended(Some(GaveUp::TooLong)),
+            "the connection ended without a close frame; the editor has not come back in time",
+        ),
+        (&CallError::NotSent(NotSent::Full), "the send buffer is full"),
+        (&CallError::Failed(RequestError::TimedOut), "the peer did not answer in time"),
+    ];
+    for (error, text) in rows {
+        assert_eq!(error.to_string(), *text);
+    }
 }
 
 /// Returns the name of the variant, and the fields of `Ended`.

@@ -207,4 +207,11 @@ mod tests {
         let refused = Bind::ExposedToOtherMachines(any).listen(&Auth::Disabled);
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidInput);
     }
+
+    #[test]
+    fn error_of_the_system_is_shown() {
+        let full = |_| Err::<(), _>(io::Error::new(ErrorKind::AddrInUse, "taken by the mail"));
+        let error = first_free(&(7..=8), full).unwrap_err();
+        assert_eq!(error.to_string(), "no port of 7 to 8 can be bound: taken by the mail");
+    }
 }

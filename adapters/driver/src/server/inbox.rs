@@ -98,6 +98,41 @@ impl<T: Transport> Server<T> {
     }
 }
 
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+    use crate::HandleError;
+    use ide_mcp::ide::{Mention, Selection};
+    use std::time::Duration;
+
+    #[test]
+    fn work_and_events_are_due() {
+        let handle = Handle::new(1, || {});
+        let mut inbox = Inbox { handle: Some(handle.clone()), events: VecDeque::new() };
+        assert!(!inbox.is_due() && !inbox.has_events());
+        // The second time as the first.
+        for _ in 0..2 {
+            handle.select(Selection::cleared()).unwrap();
+            handle.mention(Mention::new("/w/a", None), None).unwrap();
+            assert!(inbox.is_due());
+            assert_eq!(inbox.take().0.len(), 2);
+            assert!(!inbox.is_due());
+        }
+        inbox.events.push_back(HostEvent::LockFile(LockFileEvent::Lost));
+        assert!(inbox.is_due() && inbox.has_events(), "no work waits beside the event");
+        assert!(inbox.poll_event().is_some() && !inbox.is_due());
+        assert!(!handle.end(Duration::ZERO), "no turn has run");
+        assert!(inbox.is_due(), "the end waits for a turn");
+        inbox.end();
+        assert!(!inbox.is_due());
+        let error = handle.select(Selection::cleared()).unwrap_err();
+        assert_eq!(
+            (error, &*error.to_string()),
+            (HandleError::Ended, "the server of the editor has ended: start another one")
+        );
+    }
+}
+
 #[cfg(all(test, shuttle))]
 mod orders {
     use super::super::handle::HandleError;

@@ -71,4 +71,9 @@ mod tests {
             assert_eq!(name(&auth(configured, is_resumed, || reports_owners).unwrap()), expected, "{row}");
         }
     }
+
+    #[test]
+    fn socket_without_ends_is_not_ours() {
+        assert!(!belongs_to_us(Err(io::ErrorKind::NotConnected.into())));
+    }
 }

@@ -33,3 +33,20 @@ impl Shutdown for mio::net::TcpStream {
         self.shutdown(net::Shutdown::Write)
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
+
+    use super::*;
+    use std::io::Read as _;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn peer_of_a_shut_down_socket_reads_the_end() {
+        let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.shutdown_write().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        assert_eq!(theirs.read(&mut [0; 8]).unwrap(), 0);
+    }
+}

@@ -130,6 +130,7 @@ fn end_shuts_down_and_discards_input_briefly() {
         ("a little", &[Ok(100)], 100, false),
         ("the end", &[Ok(100), Ok(0)], 100, true),
         ("a reset", &[Err(ErrorKind::ConnectionReset)], 0, true),
+        ("a connection that timed out", &[Err(ErrorKind::TimedOut)], 0, cfg!(not(windows))),
         ("one byte below the limit", &almost, 64 * 1024 - 1, false),
         ("the limit", &flood, 64 * 1024, true),
     ];
@@ -145,6 +146,15 @@ fn end_shuts_down_and_discards_input_briefly() {
         link.discard(until, BUDGET);
         assert!(link.is_over(), "{name}");
         assert_eq!(link.deadline(until), None, "{name}");
+    }
+}
+
+#[test]
+fn interrupted_discarding_goes_on() {
+    let mut link = farewell(&[Ok(100), Err(ErrorKind::Interrupted), Ok(50)]);
+    for discarded in [100, 150] {
+        link.discard(START, BUDGET);
+        assert_eq!((link.socket().discarded, link.is_over()), (discarded, false));
     }
 }
 

@@ -18,6 +18,8 @@ struct Network {
     waiting: usize,
     /// True if accepting fails, as it does for lack of file descriptors.
     is_exhausted: bool,
+    /// The number of clients that give up while they wait.
+    gone: usize,
     accepts: usize,
     /// The number of reads of each socket.
     reads: Vec<usize>,
@@ -45,6 +47,10 @@ impl Transport for Counting {
         assert!(!network.is_closed, "nobody listens any more");
         if network.is_exhausted {
             return Err(io::Error::other("no file descriptors"));
+        }
+        if let Some(gone) = network.gone.checked_sub(1) {
+            network.gone = gone;
+            return Err(ErrorKind::ConnectionAborted.into());
         }
         network.waiting = network.waiting.checked_sub(1).ok_or(ErrorKind::WouldBlock)?;
         Ok(())
@@ -148,6 +154,14 @@ fn failed_listener_is_retried_later() {
     settle(&mut server, Time::from_millis(99));
     assert_eq!(network.0.borrow().accepts, 1, "its time has not come");
     settle(&mut server, Time::from_millis(100));
+    assert_eq!(network.0.borrow().reads.len(), 1);
+}
+
+#[test]
+fn client_that_gives_up_does_not_delay_the_next() {
+    let (mut server, network) = serve(8);
+    (network.0.borrow_mut().gone, network.0.borrow_mut().waiting) = (2, 1);
+    settle(&mut server, Time::ZERO);
     assert_eq!(network.0.borrow().reads.len(), 1);
 }
 
