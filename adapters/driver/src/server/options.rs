@@ -270,3 +270,16 @@ impl std::error::Error for StartError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn error_has_the_error_of_the_system_as_its_source() {
+        let source = |error: StartError| error.source().map(ToString::to_string);
+        assert_eq!(source(StartError::Thread(io::Error::other("no memory"))), Some("no memory".into()));
+        assert_eq!(source(StartError::NoFolder), None);
+    }
+}

@@ -141,3 +141,31 @@ fn replaced_connection_is_busy_once() {
     room.connections.insert(other, Peer::default());
     assert_eq!((other.index(), room.connections.busy.len()), (one.0.index(), 1));
 }
+
+/// Checks the sockets whose connections have ended: as many as the limit wait for their last bytes, for a
+/// second, and what their peers send is discarded.
+#[test]
+fn ended_sockets_linger_up_to_their_limit() {
+    let mut room = Room::new();
+    let mut peers = Vec::new();
+    for count in 1..=20 {
+        let (id, peer) = room.connect(Time::ZERO);
+        peer.0.borrow_mut().extend(b"no request\r\n\r\n");
+        room.connections.ready(id.index());
+        room.step(Time::ZERO);
+        room.step(Time::ZERO);
+        assert_eq!(room.connections.lingering.len(), count.min(16), "the oldest is released");
+        assert!(!room.connections.is_empty());
+        peers.push((id, peer));
+    }
+    let (id, last) = peers.pop().unwrap();
+    last.0.borrow_mut().extend(b"late");
+    room.connections.ready(id.index().saturating_add(1));
+    room.step(Time::ZERO);
+    assert_eq!(last.0.borrow().len(), 4, "another socket is ready");
+    room.connections.ready(id.index());
+    room.step(Time::ZERO);
+    assert_eq!(last.0.borrow().len(), 0, "discarded");
+    room.step(Time::ZERO.saturating_add(Duration::from_secs(1)));
+    assert!(room.connections.is_empty(), "their time is over");
+}
