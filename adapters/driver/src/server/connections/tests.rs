@@ -169,3 +169,18 @@ fn ended_sockets_linger_up_to_their_limit() {
     room.step(Time::ZERO.saturating_add(Duration::from_secs(1)));
     assert!(room.connections.is_empty(), "their time is over");
 }
+
+#[test]
+fn connection_that_the_application_removed_is_released() {
+    let mut room = Room::new();
+    let (other, _) = room.connect(Time::ZERO);
+    let (id, _) = room.connect(Time::ZERO);
+    room.remove(id);
+    room.connections.ending(id);
+    room.step(Time::ZERO);
+    assert!(room.connections.socket(id).is_none() && room.connections.socket(other).is_some());
+    room.remove(other);
+    room.connections.ending(other);
+    room.step(Time::ZERO);
+    assert!(room.connections.is_empty());
+}
