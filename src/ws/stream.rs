@@ -265,7 +265,7 @@ where
 
     fn feed(&mut self, now: Time, bytes: &[u8]) {
         self.output.set_now(now);
-        if bytes.is_empty() || self.output.has_ended() || self.output.is_cut_off {
+        if bytes.is_empty() {
             return;
         }
         if self.wants_input() && self.input.rx.append(bytes) {

@@ -489,6 +489,13 @@ fn full_client_waits_for_send_buffer_room() {
         );
     }
     assert_eq!(pair.client.call(&GetDiagnostics::default()).unwrap_err(), NotSent::Full);
+    let cancelled = asked.remove(0);
+    pair.client.cancel(cancelled, None);
+    assert_eq!(pair.client.deadline(), Some(pair.now), "law 5: the outcome waits");
+    assert!(matches!(
+        &drain(&mut pair.client)[..],
+        [ClientEvent::Outcome { outcome: Outcome::Cancelled, .. }]
+    ));
     let after = pair.now.saturating_add(Duration::from_secs(2));
     pair.now = after;
     pair.client.tick(after);

@@ -3,10 +3,11 @@
 //! A prefix such as `n05` in the name of a test is the number of a threat in `tests/it/threats.rs`.
 
 use ide_mcp::Time;
-use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
+use ide_mcp::ide::{HostConfig, LockFile, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
 use ide_mcp_driver::Shutdown;
 use ide_mcp_driver::{Bind, RETRY, Server, Transport};
+use ide_mcp_lockfile::{Guard, LockDir, Published};
 use std::cell::RefCell;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -155,6 +156,30 @@ fn failed_listener_is_retried_later() {
     assert_eq!(network.0.borrow().accepts, 1, "its time has not come");
     settle(&mut server, Time::from_millis(100));
     assert_eq!(network.0.borrow().reads.len(), 1);
+}
+
+/// Checks a transport that cannot wait for a descriptor: the server wakes up to look for the lock file.
+#[test]
+fn lost_lock_file_is_restored_without_a_watch() {
+    let dir = std::env::temp_dir().join(format!("ide-mcp-driver-steps-{}", std::process::id()));
+    let (mut server, _) = serve(8);
+    let file = LockFile::new(std::process::id(), vec![], "E", None);
+    server.publish(&LockDir::create(&dir).unwrap(), &file).unwrap();
+    settle(&mut server, Time::ZERO);
+    let lock = server.lock_path().unwrap().to_owned();
+    let mut now = Time::ZERO;
+    // The second time as the first.
+    for _ in 0..2 {
+        std::fs::remove_file(&lock).unwrap();
+        let due = server.deadline(now).unwrap();
+        assert!(due.saturating_since(now) <= Guard::<Published>::INTERVAL, "{due:?}");
+        now = due;
+        settle(&mut server, now);
+        assert!(lock.exists());
+    }
+    server.shutdown(now);
+    assert!(!lock.exists());
+    std::fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
