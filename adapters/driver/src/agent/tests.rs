@@ -267,7 +267,7 @@ fn session_shows_its_state() {
 fn errors_show_their_texts() {
     let ended = |gave_up| AgentError::Ended { closed: Closed::Abnormal, gave_up };
     let rows: &[(&dyn fmt::Display, &str)] = &[
-        (&ConnectError::Io(io::Error::other("unplugged")), "unplugged"),
+        (&ConnectError::Io(ErrorKind::ConnectionRefused.into()), "connection refused"),
         (&ended(None), "the connection ended without a close frame"),
         (
             &ended(Some(GaveUp::TooLong)),
