@@ -58,6 +58,18 @@ fn first_attempt_is_not_repeated() {
     }
 }
 
+/// Checks that the first attempt takes the editor that was found, and that the next one reads the file again.
+#[test]
+fn first_attempt_does_not_read_the_lock_file_again() {
+    let lock = LockFile::new();
+    let mut session = lock.session();
+    fs::remove_file(&lock.0).unwrap();
+    attach(&mut session, at(0));
+    assert!(matches!(session.next_event(), Some(AgentEvent::Attached(_))));
+    lose(&mut session, at(1));
+    assert_eq!(session.step(at(2)), AgentStep::Wait(at(4)));
+}
+
 #[test]
 fn lost_editor_is_tried_again_each_time() {
     let lock = LockFile::new();
