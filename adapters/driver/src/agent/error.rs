@@ -174,3 +174,27 @@ impl From<RequestError> for CallError {
         Self::Failed(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn errors_show_their_texts() {
+        let ended = |gave_up| AgentError::Ended { closed: Closed::Abnormal, gave_up };
+        let rows: &[(&dyn fmt::Display, &str)] = &[
+            (&ConnectError::Io(ErrorKind::ConnectionRefused.into()), "connection refused"),
+            (&ended(None), "the connection ended without a close frame"),
+            (
+                &ended(Some(GaveUp::TooLong)),
+                "the connection ended without a close frame; the editor has not come back in time",
+            ),
+            (&CallError::NotSent(NotSent::Full), "the send buffer is full"),
+            (&CallError::Failed(RequestError::TimedOut), "the peer did not answer in time"),
+        ];
+        for (error, text) in rows {
+            assert_eq!(error.to_string(), *text);
+        }
+    }
+}

@@ -4,13 +4,12 @@ mod support;
 
 use super::*;
 use ide_mcp::Wire as _;
-use ide_mcp::ide::{ClientEvent, GaveUp, RequestError};
+use ide_mcp::ide::ClientEvent;
 use ide_mcp::mcp::Outcome;
-use ide_mcp::rpc::NotSent;
 use ide_mcp::ws::Closed;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::{fmt, fs, io, process};
+use std::{fs, io, process};
 use support::{DEAD, LockFile, PORT, addr, at, attach, connect, foreign, lose, open, refused};
 
 #[test]
@@ -273,24 +272,6 @@ fn session_shows_its_state() {
     open(&mut session, at(0));
     let name = session.server().and_then(|server| server.info.as_ref()).map(|info| &*info.name);
     assert_eq!(name, Some("E"));
-}
-
-#[test]
-fn errors_show_their_texts() {
-    let ended = |gave_up| AgentError::Ended { closed: Closed::Abnormal, gave_up };
-    let rows: &[(&dyn fmt::Display, &str)] = &[
-        (&ConnectError::Io(ErrorKind::ConnectionRefused.into()), "connection refused"),
-        (&ended(None), "the connection ended without a close frame"),
-        (
-            &ended(Some(GaveUp::TooLong)),
-            "the connection ended without a close frame; the editor has not come back in time",
-        ),
-        (&CallError::NotSent(NotSent::Full), "the send buffer is full"),
-        (&CallError::Failed(RequestError::TimedOut), "the peer did not answer in time"),
-    ];
-    for (error, text) in rows {
-        assert_eq!(error.to_string(), *text);
-    }
 }
 
 /// Returns the name of the variant, and the fields of `Ended`.
