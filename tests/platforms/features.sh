@@ -1,21 +1,16 @@
 #!/usr/bin/env bash
 # Runs a command of cargo (check, clippy) on the core alone in every set of features that makes a
-# difference: `ide` includes `mcp`, `testing` and `simd` include `std`. With `no-simd` in front,
-# only in the sets that guarantee the MSRV. The unit tests always have `testing`, by the dependency
-# of the core on itself. They are checked without `ide` here, and with `ide` as part of the workspace.
-# Run: tests/platforms/features.sh [no-simd] COMMAND [-- ARGUMENTS…]
+# difference: `ide` includes `mcp`, `testing` and `simd` include `std`. The unit tests always have
+# `testing`, by the dependency of the core on itself. They are checked without `ide` here, and with
+# `ide` as part of the workspace.
+# Run: tests/platforms/features.sh COMMAND [-- ARGUMENTS…]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-systems=('' std testing simd testing,simd)
-if [ "${1:-}" = no-simd ]; then
-    systems=('' std testing)
-    shift
-fi
-command=${1:?usage: tests/platforms/features.sh [no-simd] COMMAND [-- ARGUMENTS…]}
+command=${1:?usage: tests/platforms/features.sh COMMAND [-- ARGUMENTS…]}
 shift
 for session in '' mcp ide; do
-    for system in "${systems[@]}"; do
+    for system in '' std testing simd; do
         echo "features: $session $system" >&2
         cargo "$command" --quiet --package ide-mcp --lib --no-default-features --features "$session,$system" "$@"
     done

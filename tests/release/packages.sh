@@ -11,7 +11,8 @@ packed=$built/package
 # Cargo would reuse the unpacked and built crates of an earlier run, because their version is the
 # same.
 rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
-cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
+# Nobody debugs these builds.
+CARGO_PROFILE_DEV_DEBUG=0 cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
 
 manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
 # The header of the C library, and its template for pkg-config. The plugins are part of the program.

@@ -32,7 +32,6 @@ fn stop(_: &PanicInfo<'_>) -> ! {
 }
 
 /// Links an editor's host by using it.
-#[cfg(feature = "ide")]
 #[unsafe(no_mangle)]
 pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
     use ide_mcp::ide::{Host, HostConfig, Policy, ServerConfig, ToolSet};
