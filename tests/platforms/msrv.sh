@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks with the compiler of `rust-version`, Debian's 1.85: the core without std, the adapters, the examples and all
-# tests. The feature `simd` has a later version. Each other feature adds code and replaces none, so the largest sets are
-# sufficient.
+# tests. The feature `simd` has a later version. Of the others only `std` replaces code, so the largest sets without and
+# with it are sufficient.
 # Run: tests/platforms/msrv.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
