@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that the oldest versions of the dependencies that our manifests allow are sufficient, with
-# the oldest compiler. Tests are left out: no application builds them. Cargo.lock does not change. Needs the nightly cargo, which alone can select
-# these versions.
+# the oldest compiler. Tests are left out: no application builds them. Cargo.lock does not change. Needs
+# the nightly cargo, which alone can select these versions.
 # Run: tests/platforms/minimal_versions.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Packs every published crate, builds each crate from its package alone, and checks the contents of
-# the packages: licenses and a README, sources, and no files that an application does not need.
-# Run: tests/release/packages.sh
+# Packs every published crate, builds each crate from its package alone (not with `--no-verify`), and
+# checks the contents of the packages: licenses and a README, sources, and no files that an
+# application does not need.
+# Run: tests/release/packages.sh [--no-verify]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,7 +13,7 @@ packed=$built/package
 # same.
 rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
 # Nobody debugs these builds.
-CARGO_PROFILE_DEV_DEBUG=0 cargo package --quiet --allow-dirty --target-dir "$built" "${crates[@]/#/--package=}"
+CARGO_PROFILE_DEV_DEBUG=0 cargo package --quiet --allow-dirty --target-dir "$built" "$@" "${crates[@]/#/--package=}"
 
 manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
 # The header of the C library, and its template for pkg-config. The plugins are part of the program.
