@@ -1,7 +1,7 @@
 # Functions for .ci/run and .ci/full, which source this file. `step COMMAND…` runs a command under a
-# headline; at the end, the duration of each step is printed. `beside FUNCTION` starts a function of
-# steps that runs beside the following steps until `join`, which prints its output, and fails if one
-# of its steps has failed.
+# headline; the durations of the steps are printed at the end of the script. `beside FUNCTION` starts
+# a function of steps, which runs beside the following steps. `join` waits for the function, prints
+# the output and the durations of its steps, and fails if one of them has failed.
 times=()
 
 step() {
@@ -15,11 +15,14 @@ step() {
 
 beside() {
     mkdir -p target/ci
+    # A process group of its own, so that the compilers end too if a step of the script fails.
+    set -m
     (
-        times=() running=
-        trap told EXIT
+        times=() running= SECONDS=0
+        trap durations EXIT
         "$@"
-    ) >target/ci/beside.log 2>&1 &
+    ) </dev/null >target/ci/beside.log 2>&1 &
+    set +m
     other=$!
 }
 
@@ -31,10 +34,17 @@ join() {
     return "$status"
 }
 
-told() {
+durations() {
     printf '\n' >&2
     [ "${#times[@]}" -eq 0 ] || printf '%s\n' "${times[@]}" >&2
     printf '%5d s  in all\n' "$SECONDS" >&2
     [ -z "${running:-}" ] || printf 'failed: %s\n' "$running" >&2
 }
-trap 'told; [ -z "${other:-}" ] || kill "$other"' EXIT
+
+ended() {
+    durations
+    [ -n "${other:-}" ] || return 0
+    kill -- "-$other" 2>/dev/null || true
+    printf 'the steps beside: target/ci/beside.log\n' >&2
+}
+trap ended EXIT

@@ -60,6 +60,27 @@ end() {
     no_locks
 }
 
+# rests checks that the editor takes no processor time while an agent is attached and nothing happens.
+rests() {
+    local agent process before
+    rm -f "$work/calls" "$work/called"
+    mkfifo "$work/calls"
+    agent calls <"$work/calls" >"$work/called" 2>&1 &
+    agent=$!
+    exec {calls}>"$work/calls"
+    echo getDiagnostics >&"$calls"
+    wait_until test -s "$work/called"
+    process=$(<"/proc/$editor/task/$editor/children")
+    before=$(ticks "$process")
+    sleep 2
+    # A loop that never waits takes 200 ticks of 10 ms.
+    [ $(($(ticks "$process") - before)) -lt 50 ] || fail 'the editor never waits'
+    exec {calls}>&-
+    wait "$agent" || true
+}
+
+ticks() { awk '{print $14 + $15}' "/proc/${1// /}/stat"; }
+
 has_lock() { [ -n "$(ls "$CLAUDE_CONFIG_DIR/ide")" ]; }
 no_locks() { ! has_lock || fail 'a lock file is left'; }
 
@@ -131,6 +152,7 @@ no_locks
 say 'an editor on poll(2)'
 compile plain c99 $package/examples/poll_editor.c
 begin poll_editor "$folder"
+rests
 agent tools | grep openFile >&2
 agent call getDiagnostics '{}' | grep 'not a word' >&2
 agent call getDiagnostics '{"uri":"file:///none"}' | grep -xF '[]' >&2
@@ -168,6 +190,7 @@ end
 say 'an editor with sockets of its own'
 compile plain gnu99 $package/examples/own_sockets.c
 begin own_sockets "$folder" "$CLAUDE_CONFIG_DIR/ide"
+rests
 strangers
 agent call getDiagnostics '{}' | grep -xF '[]' >&2
 seq 1 600000 >"$work/proposal"
@@ -180,6 +203,7 @@ end
 say 'an editor in C++'
 compile plain c++11 $package/examples/editor.cpp
 begin editor "$folder" 1
+rests
 echo small >"$work/proposal"
 agent diff small "$work/proposal"
 end

@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-python3 - $(git ls-files '*.md') <<'PYTHON'
+documents=$(git ls-files '*.md')
+python3 - $documents <<'PYTHON'
 import pathlib, re, sys
 
 faults = []

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Packs every published crate, builds each crate from its package alone (not with `--no-verify`), and
-# checks the contents of the packages: licenses and a README, sources, and no files that an
+# Packs every published crate and, without `--no-verify`, builds each crate from its package alone.
+# Checks the contents of the packages: licenses and a README, sources, and no files that an
 # application does not need.
 # Run: tests/release/packages.sh [--no-verify]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-mapfile -t crates < <(tests/release/published.sh)
+names=$(tests/release/published.sh)
+mapfile -t crates <<<"$names"
 built=target/packages
 packed=$built/package
 # Cargo would reuse the unpacked and built crates of an earlier run, because their version is the

@@ -3,7 +3,7 @@
 //! ```text
 //!  Open ──finish──▶ Finishing ──▶ the buffer is written, and the write side is shut down
 //!    │                  │
-//!    └──────abandon─────┴──────▶ Abandoned ──▶ the buffer is written within 2 s, and the socket is shut down
+//!    └──────abandon─────┴──────▶ Abandoned ──▶ the buffer is written within 4 s, and the socket is shut down
 //! ```
 
 use crate::sync::{Condvar, Mutex, lock};
@@ -104,6 +104,7 @@ impl Outbound {
     /// after it had none.
     pub(crate) fn drain(&self, mut stream: impl Write, shutdown: impl Fn(Shutdown), wakes: &Waker) {
         let mut piece = Vec::new();
+        let mut abandoned = None;
         loop {
             let mut state = lock(&self.state);
             state.is_writing = false;
@@ -119,7 +120,7 @@ impl Outbound {
             if lacked_room {
                 wakes.wake_by_ref();
             }
-            if let Err(error) = self.write(&mut stream, &piece) {
+            if let Err(error) = self.write(&mut stream, &piece, &mut abandoned) {
                 lock(&self.state).failed = Some(error.kind());
                 // This ends the reading thread, which does not get the error of a write.
                 shutdown(Shutdown::Both);
@@ -136,9 +137,14 @@ impl Outbound {
         shutdown(Shutdown::Both);
     }
 
-    /// Writes all bytes, but for at most [`DRAIN`] once the application has dropped the socket.
-    fn write(&self, stream: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
-        let mut abandoned = None;
+    /// Writes all bytes. `abandoned` starts when the application has dropped the socket; all writes from then
+    /// on take at most [`DRAIN`], and the last one [`PATIENCE`] more.
+    fn write(
+        &self,
+        stream: &mut impl Write,
+        mut bytes: &[u8],
+        abandoned: &mut Option<Clock>,
+    ) -> io::Result<()> {
         while !bytes.is_empty() {
             match stream.write(bytes) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
@@ -154,6 +160,55 @@ impl Outbound {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+    use std::thread;
+    use std::time::Instant;
+
+    /// A socket whose peer reads nothing for this time, then one piece, and then nothing any more.
+    struct Slow {
+        first: Option<Duration>,
+        since: Instant,
+    }
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            thread::sleep(Duration::from_millis(20));
+            if self.first.is_none_or(|first| self.since.elapsed() < first) {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            self.first = None;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The time is for all remaining bytes, and not for each piece of them.
+    #[test]
+    fn dropped_socket_has_one_time_to_drain() {
+        let outbound = Outbound::default();
+        let full = |_: &[u8]| Err(ErrorKind::WouldBlock.into());
+        outbound.put(b"first", full, || false).unwrap();
+        let begin = Instant::now();
+        let socket = Slow { first: Some(DRAIN.mul_f64(0.75)), since: begin };
+        thread::scope(|scope| {
+            scope.spawn(|| outbound.drain(socket, drop, Waker::noop()));
+            while !lock(&outbound.state).is_writing {
+                thread::yield_now();
+            }
+            outbound.put(b"second", full, || false).unwrap();
+            outbound.go_on_to(Stage::Abandoned);
+        });
+        let took = begin.elapsed();
+        assert!(took >= DRAIN && took < DRAIN.mul_f64(1.5), "{took:?}");
+        assert_eq!(lock(&outbound.state).failed, Some(ErrorKind::TimedOut));
     }
 }
 

@@ -14,7 +14,7 @@ use std::thread;
 const STACK: usize = 128 * 1024;
 
 /// The application's side of the socket. Dropping it ends the threads: at once if nothing is left to
-/// write, otherwise when the remaining bytes have been written, but after 3 s at most.
+/// write, otherwise when the remaining bytes have been written, but after 4 s at most.
 #[derive(Debug)]
 pub(crate) struct Pipe(Arc<Shared>);
 

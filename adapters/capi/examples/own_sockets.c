@@ -75,6 +75,7 @@ int main(int argc, char **argv) {
     while (!idemcp_is_over(ed)) {
         int kind;
         while ((kind = idemcp_next(ed)) > 0) on_event(ed, kind);
+        while (idemcp_next_output(ed) > 0) {} /* not used: every connection is tried, also one that was full */
         for (nfds_t i = 2; i < n;) i += write_all(ed, i);
         int64_t within = idemcp_timeout(ed);
         if (poll(on, n, within > 60000 ? 60000 : (int)within) <= 0) continue;

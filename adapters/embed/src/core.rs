@@ -85,6 +85,10 @@ impl Core {
         self.queue.pop_front()
     }
 
+    pub(crate) fn has_event(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
     /// Takes events again, or leaves them out from now on.
     pub(crate) fn set_taking(&mut self, host: &Host, is_taking: bool) {
         match (self.gap, is_taking) {

@@ -21,8 +21,10 @@ use std::process;
 ///    that [wants input](Self::wants_input), and [`feed_eof`](Self::feed_eof) at its end.
 /// 2. Call [`tick`](Self::tick).
 /// 3. Handle [`next_event`](Self::next_event) until it returns `None`.
-/// 4. Write the [`outgoing`](Self::outgoing) bytes of each connection, and report them as
-///    [`sent`](Self::sent). [`remove`](Self::remove) each connection that [is done](Self::is_done).
+/// 4. Call [`next_output`](Self::next_output) until it returns `None`. Write the [`outgoing`](Self::outgoing)
+///    bytes of each connection that it returned, and of each connection whose socket had no room the last
+///    time, and report them as [`sent`](Self::sent). [`remove`](Self::remove) each connection that
+///    [is done](Self::is_done).
 /// 5. Wait for a socket until [`deadline`](Self::deadline). A [`command`](Self::command) can come at any time;
 ///    a turn follows.
 ///
@@ -157,10 +159,11 @@ impl Editor {
         self.host.tick(now);
     }
 
-    /// Returns the latest time for the next turn.
+    /// Returns the latest time for the next turn: not later than now while there is an event, or a connection
+    /// for [`next_output`](Self::next_output).
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.host.deadline()
+        if self.core.has_event() || self.is_ending() { Some(Time::ZERO) } else { self.host.deadline() }
     }
 
     /// Returns the next event.
@@ -171,7 +174,7 @@ impl Editor {
             }
             if let Some(event) = self.host.poll_event() {
                 self.core.on_host_event(&mut self.host, event);
-            } else if self.is_stopping && !self.is_over && self.conns.is_empty() {
+            } else if self.is_ending() {
                 self.is_over = true;
                 self.core.put(Event::Over {});
             } else {
@@ -244,6 +247,11 @@ impl Editor {
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// Returns true if the event `over` is next.
+    fn is_ending(&self) -> bool {
+        self.is_stopping && !self.is_over && self.conns.is_empty()
     }
 
     fn wire(&mut self, conn: u64) -> Option<ide_mcp::ide::HostWire<'_>> {

@@ -280,6 +280,37 @@ fn loop_sees_deadline_and_output() {
     assert_eq!(room.editor.next_output(), None);
 }
 
+/// Waits only until the deadline, and sees each event that no socket announces.
+#[test]
+fn deadline_is_now_while_an_event_waits() {
+    let mut room = Room::new("");
+    room.attach();
+    let soon = |room: &Room| room.editor.deadline().is_some_and(|due| due <= room.now);
+    room.editor.command_line(room.now, 7, b"no command");
+    assert!(soon(&room), "an error");
+    assert_eq!(names(&room.settle()), ["error"]);
+    assert!(!soon(&room), "nothing is left");
+    room.editor.shutdown(room.now, "quit");
+    assert!(soon(&room), "the end begins");
+    while room.editor.next_event().is_some() {}
+    while room.editor.next_output().is_some() {}
+    assert!(!soon(&room), "the connection is open");
+    room.editor.remove(room.now, room.agents[0].conn);
+    while room.editor.next_event().is_some_and(|event| event.name() != "over") {}
+    assert!(room.editor.is_over());
+    assert_eq!(room.editor.deadline(), None);
+
+    let mut room = Room::new("");
+    room.editor.connect(room.now);
+    room.editor.shutdown(room.now, "quit");
+    while room.editor.next_event().is_some() {}
+    room.editor.remove(room.now, 1);
+    while room.editor.next_output().is_some() {}
+    assert!(soon(&room), "the event `over`");
+    assert_eq!(room.editor.next_event().unwrap().name(), "over");
+    assert_eq!(room.editor.deadline(), None);
+}
+
 fn diagnostics(uri: Option<&str>) -> GetDiagnostics {
     GetDiagnostics::new(uri.map(Into::into))
 }
