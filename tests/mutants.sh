@@ -3,9 +3,9 @@
 # .cargo/mutants.toml lists the changes that need not be noticed, with the reasons. The sources may be edited
 # meanwhile: the work is done on copies in target/mutants.
 #
-# tests/mutants.txt has a line for each file that has passed: the file, its git blob, the commit, and the number
-# of its changes. Without arguments, the other files run; with arguments, the files whose path contains one
-# of these texts. A change of a test repeats no file. An interrupted run continues.
+# tests/mutants.txt has a line for each file that has passed: the file, the git blob of its code, the commit,
+# and the number of its changes. Without arguments, the other files run; with arguments, the files whose path
+# contains one of these texts. A change of a test or of a comment repeats no file. An interrupted run continues.
 # Run: tests/mutants.sh [PART_OF_A_PATH…]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// One change, in the terms of cargo-mutants.
 #[derive(Deserialize)]
@@ -25,7 +25,7 @@ pub struct Change {
     pub start: usize,
     #[serde(skip)]
     pub end: usize,
-    /// The git blob of the file.
+    /// The git blob of the code of the file.
     #[serde(skip)]
     digest: String,
 }
@@ -107,8 +107,8 @@ impl Change {
     }
 }
 
-/// `tests/mutants.txt`: a line for each file that has passed, with its git blob, the commit and the number of
-/// changes.
+/// `tests/mutants.txt`: a line for each file that has passed, with the git blob of its [`code`], the commit
+/// and the number of changes.
 pub struct Passed {
     path: PathBuf,
     lines: BTreeMap<String, String>,
@@ -121,13 +121,12 @@ impl Passed {
         let lines = fs::read_to_string(&path).unwrap_or_default();
         let lines = lines.lines().filter_map(|line| line.split_once(' '));
         let lines = lines.map(|(file, rest)| (file.to_owned(), rest.to_owned())).collect();
-        let files = git(&["ls-files", "--cached", "--others", "--exclude-standard", "*.rs"])?;
-        let files: Vec<&str> = files.lines().filter(|file| Path::new(file).exists()).collect();
-        let mut hash = vec!["hash-object", "--"];
-        hash.extend(&files);
-        let digests = git(&hash)?;
-        let digests = files.iter().zip(digests.lines());
-        let digests = digests.map(|(file, digest)| ((*file).to_owned(), digest[..12].to_owned())).collect();
+        let files = git(&["ls-files", "--cached", "--others", "--exclude-standard", "*.rs"], "")?;
+        let mut digests = BTreeMap::new();
+        for file in files.lines().filter(|file| Path::new(file).exists()) {
+            let digest = git(&["hash-object", "--stdin"], &code(&fs::read_to_string(file)?))?;
+            digests.insert(file.to_owned(), digest[..12].to_owned());
+        }
         Ok(Self { path, lines, digests })
     }
 
@@ -139,7 +138,7 @@ impl Passed {
 
     /// Writes a line for each file of `changes` without a missed change.
     pub fn record(&mut self, changes: &[Change], results: &Results) -> Result<()> {
-        let commit = git(&["rev-parse", "--short=8", "HEAD"])?;
+        let commit = git(&["rev-parse", "--short=8", "HEAD"], "")?;
         for file in changes.iter().map(|change| &change.file).collect::<BTreeSet<_>>() {
             let of_file: Vec<&Change> = changes.iter().filter(|change| change.file == *file).collect();
             let passes =
@@ -156,15 +155,25 @@ impl Passed {
     }
 }
 
-fn git(arguments: &[&str]) -> Result<String> {
-    let output = Command::new("git").args(arguments).output()?;
+/// Returns a file without the lines of comments, and without its tests, which are last: a change of them
+/// repeats no file.
+fn code(text: &str) -> String {
+    let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    code.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("//")).collect()
+}
+
+fn git(arguments: &[&str], input: &str) -> Result<String> {
+    let mut git = Command::new("git");
+    let mut git = git.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    git.stdin.take().context("no pipe")?.write_all(input.as_bytes())?;
+    let output = git.wait_with_output()?;
     if !output.status.success() {
         bail!("`git {}` fails: {}", arguments[0], String::from_utf8_lossy(&output.stderr));
     }
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The file of the results: the verdict, the git blob of the file and the name of the change in each line.
+/// The file of the results: the verdict, the git blob of the code and the name of the change in each line.
 pub struct Results {
     file: File,
     verdicts: BTreeMap<String, Verdict>,
