@@ -126,9 +126,10 @@
 //!
 //! The loop of an [`ide::Host`] has one more step: the host names each connection that has new output.
 //!
-//! [`guide`] contains the pages beside the reference: [embedding](guide::embedding), [errors and the
-//! reactions to them](guide::errors), [questions](guide::questions), [the evidence](guide::evidence),
-//! and [the protocol row by row](guide::conformance).
+//! [`guide`] contains the pages beside the reference: [embedding](guide::embedding), [prompts, resources and
+//! forms](guide::agent), [language servers](guide::lsp), [errors and the reactions to them](guide::errors),
+//! [questions](guide::questions), [the evidence](guide::evidence), and [the protocol row by
+//! row](guide::conformance).
 //!
 //! # Features
 //!

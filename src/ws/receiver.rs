@@ -434,7 +434,7 @@ mod tests {
         ("continues nothing", &[(0x80, b"a")], &["StrayContinuation"]),
         ("between fragments", &[(1, b"a"), (0x81, b"b")], &["InterleavedMessage"]),
         ("fragments that are no text", &[(1, b"a\xc3"), (0x80, b"b")], &["InvalidUtf8"]),
-        ("fragments that end in a character", &[(1, b"a"), (0x80, b"\xc3")], &["InvalidUtf8"]),
+        ("fragments that end inside a character", &[(1, b"a"), (0x80, b"\xc3")], &["InvalidUtf8"]),
     ];
 
     #[test]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs tests/capi/misuse.c with AddressSanitizer, which is in the code of Rust as well: the static library of the nightly
-# toolchain, linked with the runtime of that toolchain. Needs gcc and the nightly toolchain.
+# Runs tests/capi/misuse.c with AddressSanitizer, which is in the code of Rust as well: the static
+# library of the nightly toolchain, linked with the runtime of that toolchain. Needs gcc and the nightly
+# toolchain.
 # Run: tests/capi/asan.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
-//! Calls of an agent to an editor in Rust, on `Host`, or to an editor that uses the functions of C, with the agent in the
-//! same process. The problems of getDiagnostics are a value (`host`), or JSON (`json`, `c`). `tests/capi/cost.sh` counts
-//! the instructions.
+//! Calls of an agent to an editor in Rust, on `Host`, or to an editor that uses the functions of C, with
+//! the agent in the same process. The problems of getDiagnostics are a value (`host`), or JSON (`json`,
+//! `c`). `tests/capi/cost.sh` counts the instructions.
 //! Run: cost host|json|c diagnostics|diff CALLS
 #![allow(unsafe_code, reason = "the functions of C are called")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::wildcard_enum_match_arm, reason = "a test")]

@@ -35,8 +35,8 @@ fn pending_connection_above_limit_ends_the_oldest() {
     let ids: Vec<ConnId> = (0..10).map(|_| host.connect(Time::ZERO)).collect();
     assert!(host.poll_event().is_none(), "a pending connection has no events");
     assert_eq!(counts(&host), (0, 0, 7));
-    let open: Vec<ConnId> = std::iter::from_fn(|| host.poll_transmit()).collect();
-    assert_eq!(open, ids[..7], "the oldest seven are done");
+    let done: Vec<ConnId> = std::iter::from_fn(|| host.poll_transmit()).collect();
+    assert_eq!(done, ids[..7], "the oldest seven are done");
 }
 
 #[test]

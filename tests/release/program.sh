@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Installs the program ide-mcp from the checkout as a user does, below target, and compares the start
-# of the program with that of an empty one: `ide-mcp --version` has at most twice the instructions. Then times
-# `ide-mcp doctor` beside 50 lock files of dead processes. Needs valgrind and python3. Then builds `ide-mcp sidecar` alone, as a plugin of an editor downloads it, and checks its size.
+# Installs the program ide-mcp from the checkout as a user does, below target, and compares the
+# start of the program with that of an empty one: `ide-mcp --version` has at most twice the
+# instructions. Then times `ide-mcp doctor` beside 50 lock files of dead processes. Needs valgrind
+# and python3. Then builds `ide-mcp sidecar` alone, as a plugin of an editor downloads it, and
+# checks its size.
 # Run: tests/release/program.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."

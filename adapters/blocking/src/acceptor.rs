@@ -10,8 +10,8 @@ use std::task::Waker;
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// The number of accepted connections that wait here for the application. Further connections wait in
-/// the queue of the system.
+/// The greatest number of accepted connections in the queue for the application; the thread can hold one
+/// more. Further connections wait in the queue of the system.
 const MAX_WAITING: usize = 4;
 
 /// The longest time for which [`Acceptor::close`] waits until the thread has dropped the listener. The

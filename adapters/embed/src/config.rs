@@ -8,7 +8,7 @@ use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// The version of the vocabulary. New members, commands and events do not change it.
+/// The version of the protocol. New members, commands and events do not change it.
 pub const PROTOCOL: u64 = 1;
 
 /// The configuration.
@@ -43,8 +43,7 @@ inputs! {
         dialect: Option<DialectName>,
         /// True if each agent waits for the command `allow`. Default false.
         consent: Option<bool>,
-        /// `none` lets every file through. Default `secrets`: files such as `.env` and private keys are hidden
-        /// from agents.
+        /// `none` hides no file. Default `secrets`: files such as `.env` and private keys are hidden from agents.
         filter: Option<FilterName>,
         /// The process id of the editor, for the lock file. Leave it out if the editor runs in another
         /// container: the lock file then has the process id of the sidecar.

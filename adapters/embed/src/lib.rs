@@ -7,7 +7,8 @@
 //! [`CONFIG`], [`COMMANDS`] and [`EVENTS`] are the table of all objects and members, from which the reading, the
 //! writing and the page `docs/sidecar.md` follow. The program `ide-mcp sidecar` passes the lines of its standard
 //! input to this crate, and writes the events as lines to its standard output. A binding to a language without
-//! JSON reads the members of an event with [`Event::member`], and writes the commands of every editor as [`TypedCommand`].
+//! JSON reads the members of an event with [`Event::member`], and writes the commands that every editor needs as
+//! [`TypedCommand`].
 
 mod act;
 mod command;

@@ -149,7 +149,8 @@ macro_rules! events {
                 }
             }
 
-            /// Passes the other members that the event has to `take`, in the order of the table.
+            /// Calls `take` with each other member of the event that is present, in the order of the
+            /// table.
             fn each_member<'a>(&'a self, mut take: impl FnMut(&'static str, $crate::Value<'a>)) {
                 match self {
                     $(Self::$event { $($member),* } => {

@@ -5,8 +5,8 @@ use crate::error::CommandError;
 use crate::input::{Lines, Place};
 use serde_json::value::RawValue;
 
-/// A command without JSON, for a binding to a language that has no JSON at hand: the commands of every editor. The
-/// members are those of [`COMMANDS`](crate::COMMANDS).
+/// A command without JSON, for a binding to a language that has no JSON at hand: one of the commands that every
+/// editor needs. The members are those of [`COMMANDS`](crate::COMMANDS).
 #[derive(Debug)]
 pub struct TypedCommand(pub(crate) Command);
 

@@ -29,8 +29,9 @@ const SECTIONS: &[(&str, &str, &str)] = &[
         "The server of each adapter, and a bare `Conn`: one connection on one thread that waits in its reads, without a \
          host. `ide-mcp-smol` waits by async-io, which arms the reactor anew for every wait; `ide-mcp-blocking` hands what \
          its threads read to the thread of the application, which has to be woken for it. CPU time is the least of the \
-         rounds and the ratio their median, so the two need not agree where the machine was busy; instructions are \
-         counted in a round of their own. With 100 connections, each sends its window of requests before the first answer is read.",
+         rounds and the ratio their median, so the two need not agree where the machine was busy; instructions, if perf \
+         counts them, are counted in a round of their own. With 100 connections, each sends its window of requests \
+         before the first answer is read.",
     ),
     (
         "turns",
@@ -169,9 +170,10 @@ fn setting(page: &mut String, setting: &Setting) {
     };
     write!(
         page,
-        "All figures on this page, and the pictures, were written by one command:\n\n\
+        "The tables and the pictures on this page were written by one command; the figures in the list of retired \
+         goals, and those about the Xeon, are older:\n\n\
          ```sh\n{command}\n```\n\n\
-         It needs valgrind, and perf for the instructions over loopback. [results.json](performance/results.json) has the \
+         It needs valgrind, and perf for the instructions over loopback, whose columns are left out without it. [results.json](performance/results.json) has the \
          numbers; `report --render` makes the page from them again, and `report --quick` shows that all of it works.\n\n\
          | | |\n| --- | --- |\n\
          | date | {date}, {minutes} minutes, {rounds} rounds |\n\
@@ -247,18 +249,22 @@ fn reason(goal: &Goal, grids: &[Grid]) -> &'static str {
     if within { "by less than the rounds differ" } else { "" }
 }
 
+/// Appends a table with the columns of which a row has a figure: without perf there are no instructions over
+/// loopback.
 fn table(page: &mut String, grid: &Grid, processor: &str) {
+    let has_figure = |column: &usize| grid.rows.iter().any(|row| row.cells[*column].is_some());
+    let columns: Vec<usize> = (0..grid.columns.len()).filter(has_figure).collect();
     let noise = grid.noise.map(|noise| format!("; largest median over minimum {}", number(noise)));
     write!(page, "\n**{}** on {processor} ({}{})\n\n| |", grid.name, grid.unit, noise.unwrap_or_default())
         .expect("a string takes everything");
-    grid.columns.iter().for_each(|column| page.push_str(&format!(" {column} |")));
+    columns.iter().for_each(|column| page.push_str(&format!(" {} |", grid.columns[*column])));
     page.push_str("\n| --- |");
-    page.push_str(&" --: |".repeat(grid.columns.len()));
+    page.push_str(&" --: |".repeat(columns.len()));
     page.push('\n');
     for row in &grid.rows {
         page.push_str(&format!("| {} |", row.name));
-        for cell in &row.cells {
-            page.push_str(&format!(" {} |", cell.map_or_else(String::new, number)));
+        for column in &columns {
+            page.push_str(&format!(" {} |", row.cells[*column].map_or_else(String::new, number)));
         }
         page.push('\n');
     }

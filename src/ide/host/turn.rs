@@ -23,7 +23,7 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
     while let Some(event) = host.poll_event() {
         let HostEvent::Agent { event, .. } = event else { continue };
         match event {
-            // Your problems belong here: an empty list means "no problems". If your editor knows no problems at all,
+            // Your problems belong here: an empty list means "no problems". If your editor has no diagnostics,
             // do not handle this tool.
             ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
                 let _ = host.answer(call, &Diagnostics::new(Vec::new()));

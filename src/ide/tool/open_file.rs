@@ -18,7 +18,7 @@ arguments! {
     pub struct OpenFile {
         /// The path of the file, or its `file:` URI.
         pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
-        /// True if the next tab can replace the tab. Default false.
+        /// True if the next file can replace this one in its tab. Default false.
         pub preview: bool = flag(false)["preview"] "Whether the tab may be replaced by the next one",
         /// The text at whose first occurrence the selection begins.
         pub start_text: Option<String> = optional["startText", "start_text"]
@@ -169,8 +169,9 @@ impl Answer for OpenedFile {
     }
 }
 
-/// Returns true if a file is hidden to whose path a note was added: an answer that was read from its
-/// text has the note as part of the path.
+/// Returns true if the path without a note at its end is hidden, or if there are more than [`MAX_NOTES`]
+/// places at which the note can begin. An answer that was read from its text has the note as a part of
+/// the path.
 fn hides_without_note(path: &str, hides: &dyn Fn(&str) -> bool) -> bool {
     let mut paths = path.match_indices(" (").filter_map(|(end, _)| path.get(..end));
     path.ends_with(')') && (paths.by_ref().take(MAX_NOTES).any(hides) || paths.next().is_some())

@@ -16,10 +16,10 @@ use crate::rpc::{ErrorObject, code};
 /// The prompts, the resources and the templates of resources that a server offers.
 ///
 /// A server declares prompts if [`prompt`](Context::prompt) or [`prompts`](Context::prompts) was
-/// called, and resources if one of the other methods was called. It declares them when the session
-/// begins; what is declared later in the same session reaches no client. The real client shows a prompt
-/// as a command to its user, and a resource as a completion to its user and to its model (measured, see
-/// docs/evidence.md).
+/// called, and resources if [`resource`](Context::resource), [`resources`](Context::resources) or
+/// [`template`](Context::template) was called. It declares both when the session begins; a later
+/// declaration in the same session reaches no client. The real client shows a prompt as a command to its
+/// user, and a resource as a completion to its user and to its model (measured, see docs/evidence.md).
 ///
 /// ```
 /// use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};

@@ -295,7 +295,14 @@ mod tests {
 
     #[test]
     fn numbers_are_written_without_needless_fraction() {
-        let rows = [(3.0, "3"), (-2.0, "-2"), (0.5, "0.5"), (-0.25, "-0.25"), (-9e14, "-900000000000000")];
+        let rows = [
+            (3.0, "3"),
+            (-2.0, "-2"),
+            (0.5, "0.5"),
+            (-0.25, "-0.25"),
+            (-8_999_999_999_999_999.0, "-8999999999999999"),
+            (9e15, "9000000000000000.0"),
+        ];
         for (value, text) in rows {
             assert_eq!(serde_json::to_string(&FieldValue::number(value)).unwrap(), text);
         }

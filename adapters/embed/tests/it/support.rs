@@ -11,7 +11,7 @@ use std::time::Duration;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef";
 
-/// A configuration with most members; `more` are further members, each with a comma before.
+/// Returns a configuration as JSON. `more` are further members, each behind a comma.
 pub(crate) fn config(more: &str) -> String {
     format!(
         r#"{{"name":"E","folders":["/w"],"port":4711,"token":"{TOKEN}","tools":["openDiff","getDiagnostics","openFile","getOpenEditors","executeCode"]{more}}}"#
@@ -160,7 +160,7 @@ impl Room {
     }
 }
 
-/// Returns an event as JSON, which has the members of its row in the table, in one line.
+/// Checks that an event is one line of JSON with the members of its row in the table, and returns the JSON.
 pub(crate) fn checked(event: &Event) -> Value {
     let text = event.to_json();
     assert!(!text.contains(['\n', '\r']), "{text}");

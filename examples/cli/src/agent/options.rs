@@ -35,7 +35,8 @@ commands:
   --legacy        look also in places that the real client ignores
   --dead-process  attach although the process of the editor does not run here
   --trust-port    send the token even if another user owns the port
-  --reconnect     with watch, calls, --script: wait for an editor that ends
+  --reconnect     with watch, calls, --script: attach again if the
+                  editor ends
   --script FILE   play this script; - is standard input
   --json          print everything as lines of JSON
   -h, --help      print this help

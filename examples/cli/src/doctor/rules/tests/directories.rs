@@ -1,4 +1,4 @@
-//! The cases of the directories of lock files.
+//! The cases of the directories of lock files, and of the owner of the port.
 
 use super::{Case, weaken};
 use crate::doctor::facts::{Probe, State, Weakness};
@@ -60,31 +60,39 @@ pub(super) const CASES: &[Case] = &[
         &["directory-readable-by-others"],
     ),
     (
-        "a group above it",
+        "a parent that its group can write",
         |f| weaken(f, 0, Weakness::WritableByGroup { mode: 0o775 }),
         &["parent-writable-by-group"],
     ),
     (
-        "everybody above it",
+        "a parent that everybody can write",
         |f| weaken(f, 0, Weakness::WritableByAll { mode: 0o777 }),
         &["parent-writable-by-all"],
     ),
     (
-        "everybody above it, unread",
+        "the same, without lock files",
         |f| {
             f.locks.clear();
             weaken(f, 0, Weakness::WritableByAll { mode: 0o777 });
         },
         &["parent-writable-by-all"],
     ),
-    ("another user above it", |f| weaken(f, 0, Weakness::Owner { owner: 5, us: 6 }), &["parent-not-ours"]),
-    ("another user above an unused one", |f| weaken(f, 1, Weakness::Owner { owner: 5, us: 6 }), &[]),
+    ("a parent of another user", |f| weaken(f, 0, Weakness::Owner { owner: 5, us: 6 }), &["parent-not-ours"]),
+    (
+        "an unused directory with a parent of another user",
+        |f| weaken(f, 1, Weakness::Owner { owner: 5, us: 6 }),
+        &[],
+    ),
     (
         "another user on the port",
         |f| f.locks[0].probe = Some(Probe::NotOurs { owner: 5, us: 6 }),
         &["port-of-another-user"],
     ),
-    ("nobody known on the port", |f| f.locks[0].probe = Some(Probe::WithoutOwner), &["port-without-owner"]),
+    (
+        "a port without a known owner",
+        |f| f.locks[0].probe = Some(Probe::WithoutOwner),
+        &["port-without-owner"],
+    ),
     (
         "no modes",
         |f| {

@@ -40,7 +40,7 @@ fn hidden_files_have_a_mark() {
         desk.keys("x");
         let title = desk.canvas().row(0);
         assert!(title.contains("‖ hidden not saved"), "{size:?}: {title}");
-        // A changed rule counts from the next look at the disk on.
+        // The editor applies a changed rule when it next reads the disk.
         desk.write(".gitignore", "*.txt\n");
         desk.wait(1_000);
         let title = desk.canvas().row(0);
