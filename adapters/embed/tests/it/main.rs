@@ -17,3 +17,4 @@ mod listening;
 mod page;
 mod random;
 mod support;
+mod turns;
