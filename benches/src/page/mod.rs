@@ -73,8 +73,13 @@ fn write(out: &Path, quick: bool, render: bool, rounds: usize) -> io::Result<()>
     let pictures = out.join("performance");
     fs::create_dir_all(&pictures)?;
     let kept = pictures.join(RESULTS);
-    let results = if render { serde_json::from_slice(&fs::read(&kept)?)? } else { measure(quick, rounds)? };
-    fs::write(&kept, serde_json::to_string_pretty(&results)? + "\n")?;
+    let results = if render {
+        serde_json::from_slice(&fs::read(&kept)?)?
+    } else {
+        let results = measure(quick, rounds)?;
+        fs::write(&kept, serde_json::to_string_pretty(&results)? + "\n")?;
+        results
+    };
     for (name, text) in files(&results) {
         fs::write(out.join(name), text)?;
     }
