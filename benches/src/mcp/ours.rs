@@ -51,23 +51,23 @@ struct GetDiagnostics {
     uri: Option<String>,
 }
 
-enum Asked {
+enum BenchCall {
     OpenDiff(OpenDiff),
     #[allow(dead_code, reason = "it is only decoded")]
     GetDiagnostics(GetDiagnostics),
 }
 
 impl Tools for Typed {
-    type Call = Asked;
+    type Call = BenchCall;
 
     fn specs(&self) -> &[ToolSpec] {
         &self.0
     }
 
-    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Asked, D::Error> {
+    fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<BenchCall, D::Error> {
         match name {
-            "openDiff" => OpenDiff::deserialize(arguments).map(Asked::OpenDiff),
-            _ => GetDiagnostics::deserialize(arguments).map(Asked::GetDiagnostics),
+            "openDiff" => OpenDiff::deserialize(arguments).map(BenchCall::OpenDiff),
+            _ => GetDiagnostics::deserialize(arguments).map(BenchCall::GetDiagnostics),
         }
     }
 }
@@ -96,11 +96,11 @@ impl Session {
     pub fn serve(&mut self, text: &str) {
         let (call, asked) = self.take(text);
         match black_box(asked) {
-            Asked::OpenDiff(diff) => {
+            BenchCall::OpenDiff(diff) => {
                 let blocks = vec![Content::text("DIFF_REJECTED"), Content::text(diff.tab_name)];
                 self.server.respond(call, &ToolResult::new(blocks), &mut self.out).expect("it is open");
             }
-            Asked::GetDiagnostics(_) => {
+            BenchCall::GetDiagnostics(_) => {
                 self.server.respond(call, &ToolResult::text("[]"), &mut self.out).expect("it is open");
             }
         }
@@ -114,7 +114,7 @@ impl Session {
         drop(self.take(text));
     }
 
-    fn take(&mut self, text: &str) -> (CallId, Asked) {
+    fn take(&mut self, text: &str) -> (CallId, BenchCall) {
         self.server.receive(NOW, text, &mut self.out);
         match self.server.poll_event(&mut self.out) {
             Some(mcp::Event::Call { call, tool }) => (call, tool),
@@ -305,7 +305,7 @@ fn serve(server: &mut Server, mut rest: &[u8]) {
 pub fn prove(text: &str, id: u32) {
     let mut session = Session::open();
     let (call, asked) = session.take(text);
-    let Asked::OpenDiff(diff) = asked else { panic!("another tool") };
+    let BenchCall::OpenDiff(diff) = asked else { panic!("another tool") };
     let blocks = vec![Content::text("DIFF_REJECTED"), Content::text(diff.tab_name)];
     session.server.respond(call, &ToolResult::new(blocks), &mut session.out).expect("it is open");
     check(std::str::from_utf8(&session.out.0).expect("JSON is text"), id);

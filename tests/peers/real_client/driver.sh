@@ -213,7 +213,7 @@ ip link set lo up
 mkdir -p "$home" "$project" "$requests"
 : >"$events"
 printf '{"authToken":"%s"}' the-token-of-a-scenario >"$work/token.lock"
-# Each line has a word of its own, by which it is recognised in a request to the model.
+# Each line has a word of its own, by which it is recognized in a request to the model.
 printf 'marmalade and toast\n' >"$project/a.txt"
 printf 'apricot\nblackberry\ncherry\ndamson\n' >"$project/b.txt"
 # Otherwise a client would take the repository around the work folder for its project.

@@ -147,7 +147,7 @@ fn command_starts_in_a_split_of_tmux() {
     // The status line of the editor has the port too, without brackets.
     let screen = tmux.wait(&format!("<{port}>"));
     assert!(screen.contains(place.project().to_str().unwrap().rsplit('/').next().unwrap()), "{screen}");
-    assert_eq!(tmux.says("#{window_panes}"), "2");
+    assert_eq!(tmux.format("#{window_panes}"), "2");
 }
 
 #[test]
@@ -160,10 +160,10 @@ fn failed_command_stays_in_its_split() {
     tmux.line("\"$EDITOR\" editor -- no-such-agent");
     tmux.wait("no-such-agent");
     tmux.wait("failed with status 127");
-    assert_eq!(tmux.says("#{window_panes}"), "2");
+    assert_eq!(tmux.format("#{window_panes}"), "2");
     tmux.keys(&["Enter"]);
     let begin = std::time::Instant::now();
-    while tmux.says("#{window_panes}") != "1" {
+    while tmux.format("#{window_panes}") != "1" {
         assert!(begin.elapsed().as_secs() < 30, "the split stays");
     }
 }

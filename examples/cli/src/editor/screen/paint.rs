@@ -73,7 +73,7 @@ fn wear(ink: Ink, theme: &Theme, out: &mut Vec<u8>) -> io::Result<()> {
     for attribute in look.attributes {
         out.queue(SetAttribute(*attribute))?;
     }
-    if let Some((text, paper)) = look.colours {
+    if let Some((text, paper)) = look.colors {
         out.queue(SetForegroundColor(text))?.queue(SetBackgroundColor(paper))?;
     }
     Ok(())
@@ -83,7 +83,7 @@ fn wear(ink: Ink, theme: &Theme, out: &mut Vec<u8>) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::editor::screen::layout::Rect;
-    use crate::editor::screen::theme::Colours;
+    use crate::editor::screen::theme::ColorDepth;
 
     fn canvas(rows: &[&str]) -> Canvas {
         let mut canvas = Canvas::new((6, 3));
@@ -95,7 +95,7 @@ mod tests {
 
     fn painted(before: Option<&Canvas>, after: &Canvas) -> String {
         let mut out = Vec::new();
-        paint(before, after, &Theme::new(Colours::None), &mut out).unwrap();
+        paint(before, after, &Theme::new(ColorDepth::None), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         text.replace("\u{1b}[?2026h\u{1b}[?25l", "").replace("\u{1b}[?2026l", "").replace("\u{1b}[0m", "")
     }

@@ -6,7 +6,7 @@ use crossterm::style::{Attribute, Color};
 
 /// The number of colors of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Colours {
+pub(crate) enum ColorDepth {
     /// All colors of 24 bits.
     True,
     /// The 256 colors of xterm.
@@ -17,54 +17,54 @@ pub(crate) enum Colours {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theme {
-    colours: Colours,
+    colors: ColorDepth,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     /// The color of the text, and that of the ground.
-    pub(crate) colours: Option<(Color, Color)>,
+    pub(crate) colors: Option<(Color, Color)>,
     pub(crate) attributes: &'static [Attribute],
 }
 
 /// A color in 24 bits, and the nearest one of the 256 that is easy to read here.
 #[derive(Clone, Copy)]
-struct Colour(u32, u8);
+struct Shade(u32, u8);
 
-const TEXT: Colour = Colour(0xc8_cc_d4, 252);
-const BRIGHT: Colour = Colour(0xe9_ec_f2, 255);
-const DIM: Colour = Colour(0x8b_94_a3, 246);
-const FAINT: Colour = Colour(0x5a_62_70, 241);
-const BLUE: Colour = Colour(0x7a_a2_d6, 110);
-const GREEN: Colour = Colour(0x98_c3_79, 114);
-const RED: Colour = Colour(0xe0_6c_75, 168);
-const YELLOW: Colour = Colour(0xe0_af_68, 179);
-const VIOLET: Colour = Colour(0xc0_95_dd, 140);
+const TEXT: Shade = Shade(0xc8_cc_d4, 252);
+const BRIGHT: Shade = Shade(0xe9_ec_f2, 255);
+const DIM: Shade = Shade(0x8b_94_a3, 246);
+const FAINT: Shade = Shade(0x5a_62_70, 241);
+const BLUE: Shade = Shade(0x7a_a2_d6, 110);
+const GREEN: Shade = Shade(0x98_c3_79, 114);
+const RED: Shade = Shade(0xe0_6c_75, 168);
+const YELLOW: Shade = Shade(0xe0_af_68, 179);
+const VIOLET: Shade = Shade(0xc0_95_dd, 140);
 
-const GROUND: Colour = Colour(0x1c_1f_26, 234);
-const RAISED: Colour = Colour(0x22_26_2f, 235);
-const BAR: Colour = Colour(0x2a_30_3b, 236);
-const MARKED: Colour = Colour(0x2f_4a_6d, 24);
-const MARKED_FAINT: Colour = Colour(0x2f_36_43, 238);
-const GREEN_GROUND: Colour = Colour(0x1d_31_26, 234);
-const GREEN_MARKED: Colour = Colour(0x2b_5a_3c, 22);
-const RED_GROUND: Colour = Colour(0x37_22_28, 234);
-const RED_MARKED: Colour = Colour(0x6e_30_3a, 52);
-const SUNK: Colour = Colour(0x17_19_1f, 233);
-const AMBER_GROUND: Colour = Colour(0x36_2f_22, 236);
+const GROUND: Shade = Shade(0x1c_1f_26, 234);
+const RAISED: Shade = Shade(0x22_26_2f, 235);
+const BAR: Shade = Shade(0x2a_30_3b, 236);
+const MARKED: Shade = Shade(0x2f_4a_6d, 24);
+const MARKED_FAINT: Shade = Shade(0x2f_36_43, 238);
+const GREEN_GROUND: Shade = Shade(0x1d_31_26, 234);
+const GREEN_MARKED: Shade = Shade(0x2b_5a_3c, 22);
+const RED_GROUND: Shade = Shade(0x37_22_28, 234);
+const RED_MARKED: Shade = Shade(0x6e_30_3a, 52);
+const SUNK: Shade = Shade(0x17_19_1f, 233);
+const AMBER_GROUND: Shade = Shade(0x36_2f_22, 236);
 
 impl Theme {
-    pub(crate) const fn new(colours: Colours) -> Self {
-        Self { colours }
+    pub(crate) const fn new(colors: ColorDepth) -> Self {
+        Self { colors }
     }
 
     /// Creates the theme that the environment variables ask for.
     pub(crate) fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
         if refuses_colors(&variable) {
-            return Self::new(Colours::None);
+            return Self::new(ColorDepth::None);
         }
         let says_true = variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
-        Self::new(if says_true { Colours::True } else { Colours::Indexed })
+        Self::new(if says_true { ColorDepth::True } else { ColorDepth::Indexed })
     }
 
     pub(crate) fn look(&self, ink: Ink) -> Look {
@@ -89,12 +89,12 @@ impl Theme {
             Ink::OpenFile => (BRIGHT, GROUND, &[Bold], &[Bold]),
             Ink::Row => (BRIGHT, MARKED, &[Bold], &[Reverse]),
             Ink::RowUnfocused => (TEXT, MARKED_FAINT, &[], &[Underlined]),
-            Ink::Added => (Colour(0xb8_da_ae, 151), GREEN_GROUND, &[], &[]),
-            Ink::AddedStrong => (Colour(0xe2_f7_da, 194), GREEN_MARKED, &[], &[Bold, Underlined]),
-            Ink::AddedNumber => (Colour(0x6f_9a_72, 65), GREEN_GROUND, &[], &[Dim]),
-            Ink::Removed => (Colour(0xe2_ac_a8, 174), RED_GROUND, &[], &[]),
-            Ink::RemovedStrong => (Colour(0xff_dc_d8, 224), RED_MARKED, &[], &[Bold, Underlined]),
-            Ink::RemovedNumber => (Colour(0xa8_6f_72, 95), RED_GROUND, &[], &[Dim]),
+            Ink::Added => (Shade(0xb8_da_ae, 151), GREEN_GROUND, &[], &[]),
+            Ink::AddedStrong => (Shade(0xe2_f7_da, 194), GREEN_MARKED, &[], &[Bold, Underlined]),
+            Ink::AddedNumber => (Shade(0x6f_9a_72, 65), GREEN_GROUND, &[], &[Dim]),
+            Ink::Removed => (Shade(0xe2_ac_a8, 174), RED_GROUND, &[], &[]),
+            Ink::RemovedStrong => (Shade(0xff_dc_d8, 224), RED_MARKED, &[], &[Bold, Underlined]),
+            Ink::RemovedNumber => (Shade(0xa8_6f_72, 95), RED_GROUND, &[], &[Dim]),
             Ink::Gap => (FAINT, SUNK, &[], &[]),
             Ink::Hidden => (FAINT, RAISED, &[], &[Dim]),
             Ink::Problem => (RED, GROUND, &[], &[Bold]),
@@ -107,21 +107,21 @@ impl Theme {
             Ink::Hint => (DIM, GROUND, &[], &[]),
             Ink::Heading => (BRIGHT, GROUND, &[Bold], &[Bold]),
         };
-        match self.colours {
-            Colours::None => Look { colours: None, attributes: plain },
-            colours => Look { colours: Some((text.of(colours), ground.of(colours))), attributes },
+        match self.colors {
+            ColorDepth::None => Look { colors: None, attributes: plain },
+            colors => Look { colors: Some((text.of(colors), ground.of(colors))), attributes },
         }
     }
 }
 
-impl Colour {
-    const fn of(self, colours: Colours) -> Color {
-        match colours {
-            Colours::True => {
+impl Shade {
+    const fn of(self, colors: ColorDepth) -> Color {
+        match colors {
+            ColorDepth::True => {
                 let [_, r, g, b] = self.0.to_be_bytes();
                 Color::Rgb { r, g, b }
             }
-            Colours::Indexed | Colours::None => Color::AnsiValue(self.1),
+            ColorDepth::Indexed | ColorDepth::None => Color::AnsiValue(self.1),
         }
     }
 }
@@ -132,17 +132,17 @@ mod tests {
 
     #[test]
     fn environment_selects_the_colors() {
-        let cases: &[(&[(&str, &str)], Colours)] = &[
-            (&[], Colours::Indexed),
-            (&[("COLORTERM", "truecolor")], Colours::True),
-            (&[("COLORTERM", "24bit")], Colours::True),
-            (&[("COLORTERM", "yes")], Colours::Indexed),
-            (&[("COLORTERM", "truecolor"), ("NO_COLOR", "1")], Colours::None),
-            (&[("COLORTERM", "truecolor"), ("NO_COLOR", "")], Colours::True),
+        let cases: &[(&[(&str, &str)], ColorDepth)] = &[
+            (&[], ColorDepth::Indexed),
+            (&[("COLORTERM", "truecolor")], ColorDepth::True),
+            (&[("COLORTERM", "24bit")], ColorDepth::True),
+            (&[("COLORTERM", "yes")], ColorDepth::Indexed),
+            (&[("COLORTERM", "truecolor"), ("NO_COLOR", "1")], ColorDepth::None),
+            (&[("COLORTERM", "truecolor"), ("NO_COLOR", "")], ColorDepth::True),
         ];
         for (variables, expected) in cases {
             let of = |name: &str| variables.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
-            assert_eq!(Theme::of_environment(of).colours, *expected, "{variables:?}");
+            assert_eq!(Theme::of_environment(of).colors, *expected, "{variables:?}");
         }
     }
 }

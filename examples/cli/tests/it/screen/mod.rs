@@ -71,7 +71,7 @@ impl Desk {
         self.tmux.wait("status ");
         let flags = "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{keypad_cursor_flag} #{wrap_flag}";
         assert_eq!(
-            self.tmux.says(flags),
+            self.tmux.format(flags),
             "0 1 0 0 1",
             "{name}: alternate screen, cursor, mouse, keys, wrapping"
         );
@@ -99,14 +99,14 @@ fn a_person_and_an_agent() {
     place.write("new.rs", new);
     place.write("odd.txt", "tab\there \u{1b}[31mred\n");
     desk.start();
-    assert_eq!(tmux.says("#{alternate_on} #{mouse_any_flag} #{cursor_flag}"), "1 1 0");
+    assert_eq!(tmux.format("#{alternate_on} #{mouse_any_flag} #{cursor_flag}"), "1 1 0");
 
     // The person opens a file and selects text while an agent watches.
     let mut watching = place.agent(&["watch"]);
     tmux.wait("● ide-mcp-agent");
     tmux.keys(&["Enter"]);
     tmux.wait("1  fn main() {");
-    assert_eq!(tmux.says("#{cursor_flag}"), "1", "a text has a cursor");
+    assert_eq!(tmux.format("#{cursor_flag}"), "1", "a text has a cursor");
     tmux.keys(&["S-Down", "S-Right"]);
     tmux.wait("2 lines selected");
     let mut heard = watching.event("selection_changed");
@@ -127,7 +127,7 @@ fn a_person_and_an_agent() {
     let screen = tmux.wait("a accept");
     assert!(screen.contains("   2     -     let name = \"you\";"), "{screen}");
     assert!(screen.contains("       2 +     let name = \"world\";"), "{screen}");
-    assert!(tmux.coloured().contains("\u{1b}["));
+    assert!(tmux.colored().contains("\u{1b}["));
     tmux.keys(&["r"]);
     tmux.wait("rejected a.rs");
     assert_eq!((agent.line().as_str(), agent.end().0), ("rejected", Some(1)));
@@ -233,7 +233,7 @@ fn continued_process_draws_again() {
     let desk = Desk::started("stopped");
     desk.signal(Signal::TSTP);
     desk.tmux.wait("Stopped");
-    assert_eq!(desk.tmux.says("#{alternate_on} #{mouse_any_flag} #{cursor_flag}"), "0 0 1");
+    assert_eq!(desk.tmux.format("#{alternate_on} #{mouse_any_flag} #{cursor_flag}"), "0 0 1");
     desk.tmux.line("clear; fg; echo \"status $?\"");
     desk.tmux.wait("No file is open");
     desk.tmux.keys(&["F1"]);

@@ -71,12 +71,12 @@ impl Tmux {
     }
 
     /// Returns the screen with its escape sequences for colors.
-    pub fn coloured(&self) -> String {
+    pub fn colored(&self) -> String {
         String::from_utf8(self.run(&["capture-pane", "-e", "-p", "-t", "t"]).stdout).unwrap()
     }
 
     /// Returns the value of a tmux format for the pane.
-    pub fn says(&self, format: &str) -> String {
+    pub fn format(&self, format: &str) -> String {
         let said = String::from_utf8(self.run(&["display-message", "-p", "-t", "t", format]).stdout).unwrap();
         said.trim_end().to_owned()
     }

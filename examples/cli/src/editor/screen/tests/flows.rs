@@ -5,7 +5,7 @@ use super::Desk;
 use super::review::propose;
 use super::sizes::SIZES;
 use crate::editor::screen::paint::paint;
-use crate::editor::screen::theme::{Colours, Theme};
+use crate::editor::screen::theme::{ColorDepth, Theme};
 use crate::support::columns::width;
 
 /// The keys of the person, and texts that the screen then has at every size.
@@ -118,12 +118,12 @@ fn assert_laws(desk: &mut Desk, size: (u16, u16), name: &str) {
     let canvas = desk.canvas();
     assert_eq!(canvas.size(), size, "{name}");
     assert!(canvas.rows().iter().all(|row| width(row) <= size.0.into()), "{name}:\n{}", desk.screen());
-    for colours in [Colours::True, Colours::Indexed, Colours::None] {
+    for colors in [ColorDepth::True, ColorDepth::Indexed, ColorDepth::None] {
         let mut out = Vec::new();
-        paint(None, &canvas, &Theme::new(colours), &mut out).unwrap();
+        paint(None, &canvas, &Theme::new(colors), &mut out).unwrap();
         let (right, bottom, has_colors) = extent(&String::from_utf8(out).unwrap());
-        assert!(right <= size.0.into() && bottom <= size.1.into(), "{name} {colours:?}: {right} × {bottom}");
-        assert_eq!(has_colors, colours != Colours::None, "{name} {colours:?}");
+        assert!(right <= size.0.into() && bottom <= size.1.into(), "{name} {colors:?}: {right} × {bottom}");
+        assert_eq!(has_colors, colors != ColorDepth::None, "{name} {colors:?}");
     }
 }
 

@@ -26,7 +26,7 @@ fn panic_restores_the_terminal() {
     let screen = tmux.wait("status 101");
     assert!(screen.contains("this is what went wrong"), "it is said on the screen that stays:\n{screen}");
     assert!(!screen.contains("drawn before"), "{screen}");
-    assert_eq!(tmux.says("#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{wrap_flag}"), "0 1 0 1");
+    assert_eq!(tmux.format("#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{wrap_flag}"), "0 1 0 1");
     tmux.line("stty -a > after; echo compare''d");
     tmux.wait("compared");
     let [before, after] = ["before", "after"].map(|file| std::fs::read_to_string(root.join(file)).unwrap());
@@ -40,7 +40,7 @@ fn panic_restores_the_terminal() {
 #[ignore = "it needs a terminal of its own, which the test above gives it"]
 fn panics_on_the_screen() {
     let poll = mio::Poll::new().unwrap();
-    let theme = theme::Theme::new(theme::Colours::True);
+    let theme = theme::Theme::new(theme::ColorDepth::True);
     let mut terminal = terminal::Terminal::take(poll.registry(), mio::Token(0), theme).unwrap();
     let mut canvas = Canvas::new((80, 24));
     canvas.write(Rect { x: 0, y: 0, width: 80, height: 1 }, "drawn before", Ink::Text);

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use crate::editor::screen::paint::paint;
-use crate::editor::screen::theme::{Colours, Theme};
+use crate::editor::screen::theme::{ColorDepth, Theme};
 use crate::editor::screen::view::canvas::{Canvas, Ink, Symbol};
 use crate::support::columns::glyphs;
 
@@ -96,18 +96,18 @@ fn screens_need_no_colors() {
         desk.open("a.txt");
         desk.keys("\x06two");
         let canvas = desk.canvas();
-        for (colours, sequence) in
-            [(Colours::True, "\x1b[38;2;"), (Colours::Indexed, "\x1b[38;5;"), (Colours::None, "")]
+        for (colors, sequence) in
+            [(ColorDepth::True, "\x1b[38;2;"), (ColorDepth::Indexed, "\x1b[38;5;"), (ColorDepth::None, "")]
         {
             let mut out = Vec::new();
-            paint(None, &canvas, &Theme::new(colours), &mut out).unwrap();
+            paint(None, &canvas, &Theme::new(colors), &mut out).unwrap();
             let out = String::from_utf8(out).unwrap();
-            assert!(out.contains(sequence), "{size:?} {colours:?}");
-            assert_eq!(out.contains("\x1b[38;"), colours != Colours::None, "{size:?} {colours:?}");
+            assert!(out.contains(sequence), "{size:?} {colors:?}");
+            assert_eq!(out.contains("\x1b[38;"), colors != ColorDepth::None, "{size:?} {colors:?}");
         }
         desk.keys("\x1b");
     }
-    let attributes = |ink| Theme::new(Colours::None).look(ink).attributes;
+    let attributes = |ink| Theme::new(ColorDepth::None).look(ink).attributes;
     for ink in [Ink::Found, Ink::Selected, Ink::Row, Ink::StatusBad, Ink::HeaderMark] {
         assert_ne!(attributes(ink), attributes(Ink::Text), "{ink:?}");
     }
