@@ -17,7 +17,7 @@ pub trait Outbox {
     ///
     /// # Errors
     ///
-    /// [`OutboxClosed`] if the outbox can send nothing any more. Then nothing is sent, and the call that
+    /// [`OutboxClosed`] if the outbox cannot send the message. Then nothing is sent, and the call that
     /// the message answers stays open until the session is closed.
     fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed>;
 
@@ -37,8 +37,8 @@ pub enum To<'a> {
     Unasked,
 }
 
-/// The error of an [`Outbox`] that can send nothing more: the connection is closing or has ended, or, in
-/// a WebSocket, a message in parts has not ended.
+/// The error of an [`Outbox`] that cannot send this message: the connection is closing or has ended, or,
+/// in a WebSocket, a fragmented message is in progress.
 ///
 /// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl OutboxClosed {
 
 impl fmt::Display for OutboxClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the connection can send no more messages")
+        f.write_str("the connection cannot send this message")
     }
 }
 

@@ -67,9 +67,9 @@ impl InvalidMessage {
             Self::MixedMembers => "a method beside a result or an error",
             Self::WrongVersion => "jsonrpc is not \"2.0\"",
             Self::InvalidParams => "params is not an object",
-            Self::DuplicateMember => "a member of the envelope is there twice",
+            Self::DuplicateMember => "a member of the envelope is present twice",
             Self::TooDeep => "the message is nested too deeply",
-            Self::MalformedResponse => "a response without exactly one of result and error",
+            Self::MalformedResponse => "a response without exactly one of a result and a valid error object",
         }
     }
 }

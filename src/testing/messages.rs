@@ -17,7 +17,7 @@ pub struct Messages {
     pub sent: Vec<String>,
     /// True if the outbox reports a full send buffer.
     pub full: bool,
-    /// True if the outbox can send nothing more.
+    /// True if the outbox refuses every message.
     pub closed: bool,
 }
 

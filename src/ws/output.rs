@@ -177,7 +177,7 @@ impl<M: Masking> Output<M> {
         Ok(())
     }
 
-    /// Sends a whole message, which cannot lie inside a message in parts (RFC 6455 section 5.4).
+    /// Sends a whole message, which cannot lie inside a fragmented message (RFC 6455 section 5.4).
     #[inline]
     pub(crate) fn send_whole(&mut self, kind: Kind, payload: &[u8]) -> Result<(), SendError> {
         // Nearly every message of a server is short and fits the memory that the buffer already has.

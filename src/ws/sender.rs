@@ -58,7 +58,7 @@ impl Sender<'_> {
     ///
     /// # Errors
     /// [`SendError`] if the connection is not open, the send buffer is at or above the high-water mark,
-    /// or a message in parts has not ended; then nothing has changed. [`SendError::Entropy`] ends the
+    /// or a fragmented message is in progress; then nothing has changed. [`SendError::Entropy`] ends the
     /// connection.
     #[inline]
     pub fn text(&mut self, text: &str) -> Result<(), SendError> {

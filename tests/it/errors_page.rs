@@ -63,7 +63,7 @@ fn every_error_text_is_documented() {
 fn errors_show_their_texts() {
     let by_peer = |reason: &str| Closed::Remote { code: Some(CloseCode::NORMAL), reason: reason.into() };
     let rows: &[(&dyn Display, &str)] = &[
-        (&OutboxClosed::new(), "the connection can send no more messages"),
+        (&OutboxClosed::new(), "the connection cannot send this message"),
         (&RespondError::NotOpen(NotOpen::Closed), "the session ended before the call was answered"),
         (&RespondError::Unserializable, "the result cannot be written as a JSON object"),
         (&RespondError::NotAnAnswer, "the result is no answer to this kind of call"),

@@ -293,10 +293,11 @@ fn client_waits_five_seconds_for_the_answer() {
     client.sent(usize::MAX);
     client.feed(Time::from_millis(4999), &answer.as_bytes()[..answer.len() - 1]);
     assert_eq!(client.poll_event(), None);
-    assert_eq!(client.deadline(), Some(Time::from_millis(5000)));
+    assert_eq!((client.deadline(), client.has_ended()), (Some(Time::from_millis(5000)), false));
     client.tick(Time::from_millis(5000));
     let expected = OwnedEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut));
     assert_eq!(client.poll_event(), Some(expected));
+    assert!(client.has_ended());
     assert!(client.is_done());
 }
 

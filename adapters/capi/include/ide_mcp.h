@@ -91,7 +91,7 @@ uint32_t idemcp_abi(void);
 const char *idemcp_version(void);
 
 /* Writes a text as a JSON string, with quotation marks, escapes (of at most 6 bytes) and a NUL. Returns the length
- * without the NUL: 0 if the text is not UTF-8, and size or more if there was no room. */
+ * without the NUL: 0 if the text is NULL, too long or not UTF-8, and size or more if there was no room. */
 size_t idemcp_quote(char *to, size_t size, const char *text, size_t len);
 
 /* ---- Begin and end ---- */

@@ -92,7 +92,8 @@ extern "C" fn idemcp_json(handle: Idemcp<'_>, len: Length<'_>) -> *const c_char 
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_quote(to: Room, size: usize, text: Chars, len: usize) -> usize {
-    // Every text is a JSON string, so that only a text that is not UTF-8 is an error.
+    // Every text can be written as a JSON string. The errors are those of `Chars::text`: NULL, a text that is
+    // too long, or one that is not UTF-8.
     let quoted =
         caught(|| serde_json::to_string(text.text(len).ok()?).ok()).ok().flatten().unwrap_or_default();
     to.write(size, if quoted.len() < size { &quoted } else { "" });

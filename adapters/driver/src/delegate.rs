@@ -1,4 +1,5 @@
-//! The methods that every adapter's `Conn` and `Server` forward to the types of this crate, written once.
+//! The methods that every adapter's `Conn`, `Agent` and `Server` forward to the types of this crate, written
+//! once.
 
 /// Defines the methods that are equal in every adapter, for a type whose field `inner` is a
 /// [`Conn`](crate::Conn) with a machine `M`.
@@ -142,7 +143,7 @@ macro_rules! delegate_server {
 
         /// Replaces the folders in the lock file, after the application opened or closed folders. Agents
         /// that attach later find the editor by the new folders; attached agents stay. Waits for the disk
-        /// as [`update_lock_file`](Self::update_lock_file) does.
+        /// as [`update_lock_file`](Self::update_lock_file) does. Nothing happens if no lock file is published.
         ///
         /// # Errors
         /// The errors of [`workspace_folders`](ide_mcp_lockfile::workspace_folders) and

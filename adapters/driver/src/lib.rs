@@ -19,7 +19,7 @@
 //! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
 //! | --- | --- | --- | --- |
 //! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, parked |
-//! | threads | none | that of the reactor | one that accepts, and two for each connection |
+//! | threads | none | that of the reactor | one that accepts, two for each connection, and that of the guard of a lock file |
 //! | a turn | `handle_event` for each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
@@ -53,7 +53,7 @@ pub use server::{
 pub use socket::{BUDGET, Conn, Link, Shutdown, refuse_itself};
 pub use waiting::{Next, Readiness, WakeSet, Waker};
 
-// Exported only for the macro `delegate_server`.
+// Exported only for the macros `delegate_agent` and `delegate_server`.
 #[doc(hidden)]
 pub use ide_mcp::ide::{AuthToken, Client, Host, LockFile};
 #[doc(hidden)]

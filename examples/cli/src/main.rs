@@ -178,7 +178,9 @@ fn no_command(name: &OsStr, pages: &[Topic]) -> String {
 
 /// Returns the names of the commands as a list in a sentence.
 fn names() -> String {
-    let mut names: Vec<&str> = COMMANDS.iter().map(|command| command.program.name()).collect();
-    let last = names.pop().unwrap_or_default();
-    format!("{} or {last}", names.join(", "))
+    let names: Vec<&str> = COMMANDS.iter().map(|command| command.program.name()).collect();
+    match names.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        only => only.concat(),
+    }
 }

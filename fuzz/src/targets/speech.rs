@@ -1,4 +1,4 @@
-//! JSON-RPC messages as a peer may write them, correct and nearly correct. The way in which a
+//! JSON-RPC messages as a peer can write them, correct and nearly correct. The way in which a
 //! message is generated determines if it has to be answered, and under which id. Nothing here asks
 //! the code under test to classify a message.
 
@@ -8,7 +8,7 @@ use ide_mcp::ide::Tool;
 use ide_mcp::rpc::code;
 use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};
 
-/// Any text that a peer may send.
+/// Any text that a peer can send.
 #[derive(Debug)]
 pub enum Speech {
     One(Message, Wrapping),
@@ -181,14 +181,14 @@ impl Message {
         match (&self.id, &self.says) {
             (_, Says::Answers(_)) => {}
             (Some(id), _) if is_known => asked.answers.push((id.clone(), self.wants())),
-            // The receiver may or may not accept a cancellation with a flaw, so the request can be
-            // answered or not.
+            // Receivers differ in whether they accept a cancellation with a flaw, so the request can
+            // be answered or not.
             (None, Says::Cancels(id)) => asked.cancels.extend(id.meaning.clone()),
             _ => {}
         }
     }
 
-    /// Returns true if the message has no fault, though it may be odd.
+    /// Returns true if the message has no fault, though it can be odd.
     fn is_flawless(&self) -> bool {
         match self.flaw {
             Flaw::None | Flaw::Unknown | Flaw::EscapedNames => true,
@@ -412,7 +412,12 @@ fn request(u: &mut Unstructured<'_>) -> Result<Says> {
         2 => Some(format!(r#"{{"protocolVersion":{},"capabilities":{{}}}}"#, value(u, 1)?)),
         _ => None,
     };
-    let method = if u.ratio(1, 64)? { format!("\"{}\"", "m".repeat(257)) } else { method.into() };
+    let method = if u.ratio(1, 64)? {
+        let length = u.int_in_range(LONGEST_METHOD..=LONGEST_METHOD + 1)?;
+        format!("\"{}\"", "m".repeat(length))
+    } else {
+        method.into()
+    };
     Ok(Says::Asks(method, params, None))
 }
 
@@ -438,7 +443,7 @@ impl<'a> Arbitrary<'a> for Id {
             19 => id(format!("\"\\u003{number}\""), format!("\"{number}\"")),
             20 => id(format!("-{number}"), if number == 0 { "0".into() } else { format!("-{number}") }),
             21 => id(format!("1844674407370955161{number}"), format!("1844674407370955161{number}")),
-            22 => id(format!("90071992547409{number}"), format!("90071992547409{number}")),
+            22 => id(format!("900719925474099{number}"), format!("900719925474099{number}")),
             23 => id("\"\"".into(), "\"\"".into()),
             24 => id(format!("\"{}\"", "x".repeat(1024)), "long".into()),
             25 => none(format!("\"{}\"", "x".repeat(1025))),

@@ -13,7 +13,7 @@ pub enum Trust {
     /// Servers of our own user, and servers whose owner the system does not report.
     #[default]
     OurUser,
-    /// Servers of every user: the editor runs in a container, and another user forwards its port.
+    /// Servers of every user, for an editor in a container whose port another user forwards.
     EveryUser,
 }
 
@@ -45,7 +45,7 @@ impl Trust {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The error of the system.
+    /// An error of the system, or a socket that is connected to itself.
     Io(io::Error),
     /// A server of another user, or one whose owner is not found. Nothing was sent.
     NotTrusted(Error),

@@ -196,5 +196,7 @@ mod tests {
         for (error, text) in rows {
             assert_eq!(error.to_string(), *text);
         }
+        assert_eq!(format!("{:?}", ended(None)), "the connection ended without a close frame");
+        assert_eq!(format!("{:?}", CallError::NotSent(NotSent::Full)), "the send buffer is full");
     }
 }

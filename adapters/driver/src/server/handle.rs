@@ -221,3 +221,14 @@ impl fmt::Debug for HandleError {
 }
 
 impl std::error::Error for HandleError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handle_error_has_its_text_as_debug() {
+        let text = "the server of the editor has ended: start another one";
+        assert_eq!(format!("{0} {0:?}", HandleError::Ended), format!("{text} {text}"));
+    }
+}

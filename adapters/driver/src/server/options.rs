@@ -282,4 +282,11 @@ mod tests {
         assert_eq!(source(StartError::Thread(io::Error::other("no memory"))), Some("no memory".into()));
         assert_eq!(source(StartError::NoFolder), None);
     }
+
+    #[test]
+    fn start_error_has_its_text_as_debug() {
+        let error = StartError::Poll(io::Error::other("no memory"));
+        let text = "the server of the editor cannot create its poll: no memory";
+        assert_eq!(format!("{error} {error:?}"), format!("{text} {text}"));
+    }
 }

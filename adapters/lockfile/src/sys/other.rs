@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(text, "new");
         is_ours(&file.metadata().unwrap(), &path).unwrap();
         assert_eq!(mode(&file.metadata().unwrap()), None);
-        // Windows removes an open file only if it was opened with the permission to delete, as the
-        // standard library opens files.
+        // Windows removes an open file only if every handle was opened with `FILE_SHARE_DELETE`, which
+        // is in the default share mode of std.
         dir.remove("1.lock").unwrap();
         assert!(dir.open_file(OsStr::new("1.lock"), &path).unwrap_err().is_not_found());
         assert_eq!(dir.remove("1.lock").unwrap_err().kind(), ErrorKind::NotFound);

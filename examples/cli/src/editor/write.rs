@@ -5,14 +5,14 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
 
-/// Writes a file so that a complete one exists at all times, the old or the new. If that is not
-/// possible, it overwrites the file in place.
+/// Replaces a file so that a complete one exists at all times, the old or the new. Writes in place a file
+/// that is new or cannot be replaced.
 ///
 /// # Errors
-/// The error of the system. After it the old file is whole, unless it was overwritten in place.
+/// The error of the system. The old file is then whole, unless it was overwritten in place.
 pub(crate) fn write(real: &Path, contents: &[u8]) -> io::Result<()> {
     match replace(real, contents) {
-        // The folder accepts no new file, or the file has other names that would keep the old text.
+        // The file is new, or `replace` cannot keep its names, owner, group or mode, or create a file beside it.
         Err(None) => fs::write(real, contents),
         Err(Some(error)) => Err(error),
         Ok(()) => Ok(()),
@@ -23,7 +23,7 @@ pub(crate) fn write(real: &Path, contents: &[u8]) -> io::Result<()> {
 fn replace(real: &Path, contents: &[u8]) -> Result<(), Option<io::Error>> {
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return Err(None) };
     let old = fs::metadata(real).map_err(|error| (error.kind() != ErrorKind::NotFound).then_some(error))?;
-    if has_other_names(&old) || old.permissions().readonly() {
+    if loses_by_replacement(&old) || old.permissions().readonly() {
         return Err(None);
     }
     let other = folder.join(format!(".{}.{}~", name.to_string_lossy(), std::process::id()));
@@ -47,9 +47,8 @@ fn fill(file: &mut File, contents: &[u8], old: &fs::Metadata) -> io::Result<()> 
     file.sync_all()
 }
 
-/// Returns true if the file has several names or another owner. A new file in its place would belong
-/// to this user, and the other names would keep the old file.
-fn has_other_names(old: &fs::Metadata) -> bool {
+/// Returns true if a new file in place of this one would lose its owner or its other names.
+fn loses_by_replacement(old: &fs::Metadata) -> bool {
     old.nlink() > 1 || old.uid() != rustix::process::geteuid().as_raw()
 }
 

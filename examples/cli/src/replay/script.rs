@@ -24,7 +24,7 @@ pub(crate) enum Doing {
     Feed(Piece),
     /// The peer ends.
     End,
-    /// Nobody receives the output of the side from here on: the tap has sent a farewell in its
+    /// The output of the side has no receiver from here on: the tap has sent a close frame in its
     /// place.
     Mute,
     /// The side has sent the unit with this index among those expected on its connection.

@@ -27,9 +27,9 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// The time for a side to end after the other has ended, the same as for a close handshake.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The longest wait for a thread that is forwarding bytes, before the tap sends a farewell (its own
-/// close frame). The waits and farewells for both sides of at most 32 agents together take no
-/// longer than a close handshake is allowed to take.
+/// The longest wait for a thread that is forwarding bytes, before the tap sends its own close frame.
+/// The waits and close frames for both sides of at most 32 agents together take no longer than a
+/// close handshake is allowed to take.
 const BUSY: Duration = Duration::from_millis(10);
 
 /// The sockets and pipes by which another thread ends a conversation.
@@ -48,9 +48,9 @@ impl Handle {
     pub(crate) fn end(&self) {
         for pipe in &self.pipes {
             // A pipe that is busy for longer waits for a side that does not read, and would not
-            // read a farewell.
+            // read a close frame.
             if let Some(mut pipe) = pipe::lock_in(pipe, BUSY) {
-                pipe.farewell();
+                pipe.close();
             }
         }
         for socket in &self.sockets {
@@ -185,7 +185,8 @@ fn head(agent: &TcpStream, to_editor: &Mutex<Pipe>, ends: &Ends) -> bool {
     } else if end.is_none() {
         pipe.set_redactor(Redactor::of_endless_head());
     }
-    let end = end.or_else(|| handed.err().map(|error| format!("nobody heard it: {error}")));
+    let end = end
+        .or_else(|| handed.err().map(|error| format!("the other side does not receive the bytes: {error}")));
     if let Some(reason) = &end {
         pipe.end(reason);
     }

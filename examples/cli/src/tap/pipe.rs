@@ -19,11 +19,10 @@ const CHUNK: usize = 64 * 1024;
 /// The beginning of the answer by which an editor accepts an agent.
 const SWITCHING: &[u8] = b"HTTP/1.1 101 ";
 
-/// The time for a farewell (a close frame of the tap) to find room. A farewell has a few bytes, so
-/// there is room at once if the side reads. The tap takes leave of one side after the other. With
-/// 32 connections (`CONNECTIONS`), 64 close frames take 1.3 s at most, less than the 2 s of a close
-/// handshake.
-const FAREWELL: Duration = Duration::from_millis(20);
+/// The write timeout of a close frame of the tap. A close frame has a few bytes, so there is room at
+/// once if the side reads. The tap closes one side after the other. With 32 connections
+/// (`CONNECTIONS`), 64 close frames take 1.3 s at most, less than the 2 s of a close handshake.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(crate) struct Pipe {
@@ -32,9 +31,11 @@ pub(crate) struct Pipe {
     to: TcpStream,
     redactor: Redactor,
     recorder: Arc<Recorder>,
-    /// True after the farewell of the tap: it forwards nothing more.
+    /// True after the close frame of the tap: the pipe forwards nothing more.
     is_over: bool,
     bytes: u64,
+    /// The first bytes of the editor, at most as many as [`SWITCHING`] has.
+    beginning: Vec<u8>,
 }
 
 /// A pipe that the end of the program can interrupt.
@@ -48,7 +49,7 @@ impl Pipe {
         redactor: Redactor,
         recorder: Arc<Recorder>,
     ) -> Self {
-        Self { conn, from, to, redactor, recorder, is_over: false, bytes: 0 }
+        Self { conn, from, to, redactor, recorder, is_over: false, bytes: 0, beginning: Vec::new() }
     }
 
     /// Returns the number of forwarded bytes.
@@ -69,9 +70,13 @@ impl Pipe {
         if self.is_over {
             return Ok(());
         }
-        if self.from == Side::Editor && self.bytes == 0 && sent.starts_with(SWITCHING) {
-            self.recorder.let_in(self.conn);
-            complain("tap", &format!("{}: an agent has come", self.conn));
+        let missing = SWITCHING.len().saturating_sub(self.beginning.len());
+        if self.from == Side::Editor && missing > 0 {
+            self.beginning.extend(sent.iter().take(missing));
+            if self.beginning == SWITCHING {
+                self.recorder.let_in(self.conn);
+                complain("tap", &format!("{}: an agent has come", self.conn));
+            }
         }
         let known = self.redactor.pass(recorded);
         self.record(known);
@@ -98,7 +103,7 @@ impl Pipe {
 
     /// Ends this direction because the tap ends: the receiver gets a close frame with 1001 in place
     /// of the sender's, if no frame is incomplete and there is room for it.
-    pub(crate) fn farewell(&mut self) {
+    pub(crate) fn close(&mut self) {
         if self.is_over {
             return;
         }
@@ -114,9 +119,10 @@ impl Pipe {
             let mut frame = header.encode().bytes().to_vec();
             frame.extend(CloseCode::GOING_AWAY.get().to_be_bytes());
             self.recorder.record(self.conn, What::Bytes(self.from, frame.clone()), true);
-            let written = self.to.set_write_timeout(Some(FAREWELL)).and_then(|()| self.to.write_all(&frame));
+            let written =
+                self.to.set_write_timeout(Some(CLOSE_TIMEOUT)).and_then(|()| self.to.write_all(&frame));
             if let Err(error) = written {
-                reason = format!("the tap ends, and nobody heard it: {error}");
+                reason = format!("the tap ends, and its close frame could not be sent: {error}");
             }
         }
         self.recorder.record(self.conn, What::End(self.from, reason), true);
@@ -135,7 +141,7 @@ pub(crate) fn pump(mut from: &TcpStream, pipe: &Mutex<Pipe>) {
                 if let Err(error) = lock(pipe).hand_on(bytes, bytes) {
                     // Nobody reads the bytes of this side any more, so the tap ends it. `end`
                     // records this end, and passes it to the other side as any other end.
-                    lock(pipe).end(&format!("nobody heard it: {error}"));
+                    lock(pipe).end(&format!("the other side does not receive the bytes: {error}"));
                     let _ = from.shutdown(Shutdown::Both);
                     return;
                 }
@@ -185,7 +191,27 @@ mod tests {
     use std::{fs, process};
 
     #[test]
-    fn farewell_does_not_wait_for_stalled_side() {
+    fn accepted_agent_is_seen_at_every_cut() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let refused = b"HTTP/1.1 401 Unauthorized\r\n\r\nHTTP/1.1 101 ";
+        let accepted = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
+        for (head, is_accepted) in [(&accepted[..], true), (refused, false)] {
+            for cut in 0..=SWITCHING.len() + 1 {
+                let to = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+                let recorder = Arc::new(Recorder::new(vec![]));
+                recorder.hold(1);
+                let mut pipe =
+                    Pipe::new(1, Side::Editor, to, Redactor::of_agent(&[], true), recorder.clone());
+                for piece in [&head[..cut], &head[cut..]] {
+                    pipe.hand_on(piece, piece).unwrap();
+                }
+                assert_eq!(recorder.forget(1), is_accepted, "{cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn close_does_not_wait_for_stalled_side() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (_does_not_read, _) = listener.accept().unwrap();
@@ -197,7 +223,7 @@ mod tests {
         }
         to.set_write_timeout(None).unwrap();
 
-        let path = temp_dir().join(format!("ide-mcp-farewell-{}.jsonl", process::id()));
+        let path = temp_dir().join(format!("ide-mcp-close-{}.jsonl", process::id()));
         let header = Header {
             transcript: VERSION,
             started_ms: 0,
@@ -214,13 +240,13 @@ mod tests {
         let (over, ends) = mpsc::channel();
         thread::spawn(move || {
             let clock = Clock::new();
-            pipe.farewell();
+            pipe.close();
             over.send(clock.now()).unwrap();
         });
         let took = ends.recv_timeout(Duration::from_secs(20)).unwrap();
         let transcript = fs::read_to_string(&path).unwrap();
         fs::remove_file(&path).unwrap();
         assert!(took.since_start() < Duration::from_secs(2), "{took:?}");
-        assert!(transcript.contains("the tap ends, and nobody heard it: "), "{transcript}");
+        assert!(transcript.contains("the tap ends, and its close frame could not be sent: "), "{transcript}");
     }
 }

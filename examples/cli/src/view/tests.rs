@@ -27,7 +27,7 @@ fn shown(lines: &[Line], columns: Option<usize>) -> Vec<String> {
 fn rows_name_sender_kind_and_request() {
     use Side::{Agent, Editor};
     let head = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-    let farewell = Line { by_tap: true, ..bytes(9_000, Editor, b"\x88\x02\x03\xe9") };
+    let close = Line { by_tap: true, ..bytes(9_000, Editor, b"\x88\x02\x03\xe9") };
     let lines = [
         at(0, 1, What::Open),
         bytes(1, Agent, head),
@@ -51,7 +51,7 @@ fn rows_name_sender_kind_and_request() {
         text(3_033, Editor, "no JSON"),
         bytes(4_000, Editor, b"\x89\x01p"),
         bytes(4_001, Agent, b"\x8a\x81\0\0\0\0p"),
-        farewell,
+        close,
         at(9_001, 1, What::End(Agent, "end of the stream".into())),
     ];
     let expected = [

@@ -203,7 +203,7 @@ fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, LockFileErro
         return Err(LockFileError::NotAnObject);
     }
     serde_json::from_str(text).map_err(|error| match error.is_data() {
-        true => LockFileError::DoubledField,
+        true => LockFileError::DuplicateField,
         false => LockFileError::NotJson { line: error.line(), column: error.column() },
     })
 }
@@ -369,7 +369,7 @@ mod tests {
             ("number", "17", LockFileError::NotALockFile),
             ("relative folder", "/w\nsrc", LockFileError::NotALockFile),
             ("byte order mark", "\u{feff}{}", LockFileError::NotALockFile),
-            ("doubled", r#"{"pid":1,"pid":2}"#, LockFileError::DoubledField),
+            ("doubled", r#"{"pid":1,"pid":2}"#, LockFileError::DuplicateField),
             ("pid is empty text", r#"{"pid":""}"#, wrong("pid", "a whole number")),
             ("pid is text with a sign", r#"{"pid":"+1"}"#, wrong("pid", "a whole number")),
             ("pid is text with a space", r#"{"pid":" 1"}"#, wrong("pid", "a whole number")),

@@ -15,8 +15,10 @@
 //! - Each attempt after the first reads the lock file again: by then the editor can have another token or
 //!   process. The session does not connect to a dead process unless that is permitted.
 //! - Nothing is sent before the owner of the server is checked, at every attempt.
-//! - A refused token ends the session, unless the lock file has another one by now, or none.
-//! - One `Lost` comes between two sessions, and failed attempts have no events.
+//! - A refused token ends the session, unless by now the lock file has another token, or no usable lock file
+//!   is there.
+//! - One `Lost` comes between two sessions. A failed attempt has no event but the one `UnknownOwner`, and
+//!   `Ended` if no attempt follows.
 
 mod attempts;
 mod outcomes;

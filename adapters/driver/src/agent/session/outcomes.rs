@@ -77,7 +77,10 @@ impl AgentSession {
         match self.events.len() >= MAX_WAITING_EVENTS {
             true => Err(CallError::TooManyEvents),
             // Each request of a connection has its outcome before the connection ends.
-            false if !self.has_connection() => Ok(Some(Outcome::Closed)),
+            false if !self.has_connection() => {
+                self.outcomes.awaited = None;
+                Ok(Some(Outcome::Closed))
+            }
             false => Ok(None),
         }
     }

@@ -89,6 +89,7 @@ pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let config = ServerConfig::new(Implementation::new("E", "1"), Policy::new(PORT, token), ToolSet::new());
     let mut server = Server::new(config, SessionId::new(1), now);
     while !session.is_attached() {
+        assert!(session.has_connection(), "the editor admits the agent");
         server.feed(now, client.outgoing());
         client.sent(client.outgoing().len());
         while server.poll_event().is_some() {}

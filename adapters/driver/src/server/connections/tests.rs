@@ -1,6 +1,6 @@
-//! Tests in virtual time. Some time after its last bytes, the server steps a link without input or output,
-//! so that the link frees unused memory. These tests check the time of the step, and those of `Link` its
-//! effect.
+//! Tests in virtual time. A second after the first byte that a link moves, the server steps the link without
+//! input or output, so that the link frees unused memory. These tests check the time of the step, and those
+//! of `Link` its effect.
 
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 

@@ -7,9 +7,10 @@ use ide_mcp::ide::display_safe;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The columns of a name, which is longer than the names of the known tools.
+/// The width of the column of names, in columns of the terminal: more than the longest name of a known tool.
 const NAME: usize = 24;
-/// The columns below which a description is below its name: behind it there would be fewer than 35.
+/// The least width of a terminal, in columns, at which a description begins in the row of its name. The
+/// description then has at least 35 columns.
 const NARROW: usize = 60;
 
 pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
@@ -84,11 +85,11 @@ mod tests {
     fn descriptions_wrap_at_words() {
         let words = "Opens a file, and selects a passage in it, for the person to read";
         let indent = " ".repeat(25);
-        let long = "n".repeat(NAME + 1);
+        let (longest, long) = ("n".repeat(NAME), "n".repeat(NAME + 1));
         let behind = |first: &str, second: &str| {
             vec![format!("{:<25}{first}", "openFile"), format!("{indent}{second}")]
         };
-        let cases: [(&str, &str, &str, Option<usize>, Vec<String>); 7] = [
+        let cases: [(&str, &str, &str, Option<usize>, Vec<String>); 10] = [
             ("a pipe", "openFile", words, None, vec![format!("{:<25}{words}", "openFile")]),
             ("room", "openFile", words, Some(90), vec![format!("{:<25}{words}", "openFile")]),
             (
@@ -114,6 +115,21 @@ mod tests {
                     .map(str::to_owned)
                     .to_vec(),
             ),
+            (
+                "the least width for one row",
+                "openFile",
+                "Words",
+                Some(NARROW),
+                vec![format!("{:<25}Words", "openFile")],
+            ),
+            (
+                "one column less",
+                "openFile",
+                "Words",
+                Some(NARROW - 1),
+                vec!["openFile".into(), "  Words".into()],
+            ),
+            ("the longest name of one row", &longest, "Words", Some(80), vec![format!("{longest} Words")]),
             ("a long name", &long, "Words", Some(80), vec![long.clone(), format!("{indent}Words")]),
             ("no description", "openFile", "", Some(40), vec!["openFile".into()]),
         ];

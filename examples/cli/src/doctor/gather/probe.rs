@@ -24,8 +24,8 @@ use std::time::Duration;
 
 /// The timeout of a step. An editor on this machine answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The timeout of a farewell.
-const FAREWELL: Duration = Duration::from_millis(200);
+/// The timeout of a close handshake.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
 const NAME: &str = "ide-mcp-doctor";
 const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
@@ -183,7 +183,7 @@ fn within<M: Wire + Machine>(
 
 fn leave<M: Wire + Machine>(mut conn: Conn<M>) {
     let clock = Clock::new();
-    let until = clock.now().saturating_add(FAREWELL);
+    let until = clock.now().saturating_add(CLOSE_TIMEOUT);
     while clock.now() < until && conn.poll(until.saturating_since(clock.now())).is_some() {}
 }
 

@@ -78,16 +78,16 @@ pub(super) const CASES: &[Case] = &[
         &["port-variable-stale", "opencode-without-token"],
     ),
     (
-        "a port of the dead",
+        "the port of a dead process",
         |f| {
             set(f, "CLAUDE_CODE_SSE_PORT", "2");
             f.locks.push(Lock { pid_alive: Some(false), probe: Some(Probe::Refused), ..lock(2, "/v") });
         },
         &["port-variable-stale", "opencode-without-token", "lock-left-over", "process-published-twice"],
     ),
-    ("no port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid"]),
+    ("an empty port", |f| set(f, "CLAUDE_CODE_SSE_PORT", ""), &["port-variable-invalid"]),
     ("an odd port", |f| set(f, "CLAUDE_CODE_SSE_PORT", "0x1"), &["port-variable-invalid"]),
-    ("no port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", ""), &[]),
+    ("an empty port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", ""), &[]),
     ("an odd port for opencode", |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "0x1"), &[]),
     ("integration off", |f| set(f, "ENABLE_IDE_INTEGRATION", "false"), &["integration-off"]),
     ("integration alone", |f| set(f, "ENABLE_IDE_INTEGRATION", "t"), &["integration-without-port"]),
@@ -109,7 +109,7 @@ pub(super) const CASES: &[Case] = &[
         |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2.evil"),
         &["host-override"],
     ),
-    ("no host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", ""), &[]),
+    ("an empty host", |f| set(f, "CLAUDE_CODE_IDE_HOST_OVERRIDE", ""), &[]),
     ("no skipped check", |f| set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "0"), &[]),
     (
         "a drive of Windows",
@@ -172,7 +172,7 @@ pub(super) const CASES: &[Case] = &[
         &[],
     ),
     (
-        "a proxy for others, to those who read one list",
+        "a proxy for others, by no_proxy alone",
         |f| {
             set(f, "ALL_PROXY", "p");
             set(f, "no_proxy", "a.example, 127.0.0.1");
@@ -188,7 +188,7 @@ pub(super) const CASES: &[Case] = &[
         &["proxy-takes-loopback"],
     ),
     (
-        "two minds about a proxy",
+        "NO_PROXY and no_proxy that differ",
         |f| {
             set(f, "HTTP_PROXY", "p");
             set(f, "NO_PROXY", "*");

@@ -3,23 +3,23 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The longest text, in characters, that is searched for: more than a person types, and than the status line
-/// shows. A paste can be longer, and each key copies the text.
+/// The maximum length of a searched text, in characters: more than a person types, and more than the status
+/// line shows. A paste can be longer, and each key copies the text.
 pub(crate) const LONGEST: usize = 1000;
 
 /// A text that is searched for. Without a capital, it matches letters of either case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Needle {
     folded: Vec<char>,
-    /// For each beginning of the folded text, the length of the longest shorter beginning with which it ends.
-    /// A search continues with that beginning after a difference, so it compares each character of a text
-    /// at most twice on average (the algorithm of Knuth, Morris and Pratt).
+    /// For each prefix of `folded`, the length of its longest proper prefix that is also its suffix. A search
+    /// continues with that prefix after a difference, so it compares each character of a text at most twice
+    /// on average (the algorithm of Knuth, Morris and Pratt).
     borders: Vec<usize>,
     is_exact: bool,
 }
 
 impl Needle {
-    /// Returns `None` for an empty text, which is nowhere and everywhere, and for a text of more than
+    /// Returns `None` for an empty text, which would match at every place, and for a text of more than
     /// [`LONGEST`] characters.
     pub(crate) fn new(text: &str) -> Option<Self> {
         if text.is_empty() || is_too_long(text) {
@@ -52,8 +52,8 @@ impl Needle {
         Matches { needle: self, text, at: 0, begins: VecDeque::new() }
     }
 
-    /// Returns the number of characters that match at the end of a text after its next character, from the
-    /// number before it.
+    /// Returns the number of characters of the needle that match after the character `next`. `matched` is the
+    /// number before `next`.
     fn advance(&self, mut matched: usize, next: char) -> usize {
         while self.folded.get(matched) != Some(&next) {
             let Some(last) = matched.checked_sub(1) else { return 0 };
@@ -62,11 +62,11 @@ impl Needle {
         matched.saturating_add(1)
     }
 
-    /// Returns the first character of a text that can begin a match. Only its bytes are compared, which
-    /// takes a small part of the time of a comparison of characters.
+    /// Returns the byte offset of the first character that can begin a match. Compares bytes, which takes a
+    /// small part of the time of a comparison of characters.
     fn begin(&self, text: &str) -> Option<usize> {
-        // A letter of ASCII in lower case can be that of a character outside of ASCII (such as the sign
-        // of kelvin), but not the other way round.
+        // The lowercase form of a character outside of ASCII can be an ASCII letter (such as that of the
+        // sign of kelvin), but the lowercase form of an ASCII letter is always ASCII.
         let first = self.folded.first().and_then(|first| u8::try_from(*first).ok()).filter(u8::is_ascii);
         let capital = first.filter(|_| !self.is_exact).map(|first| first.to_ascii_uppercase());
         text.bytes().position(|byte| byte >= 0xc0 || Some(byte) == first || Some(byte) == capital)
@@ -84,8 +84,8 @@ struct Matches<'a> {
     text: &'a str,
     /// The byte behind the characters that were compared.
     at: usize,
-    /// The begins of the folded characters that match, in bytes; `None` for a folded character that is not the
-    /// first of its character.
+    /// The byte offset of each folded character of the current match; `None` for a folded character that is not
+    /// the first of its character.
     begins: VecDeque<Option<usize>>,
 }
 
