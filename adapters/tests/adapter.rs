@@ -58,6 +58,8 @@ pub(crate) trait Editor: Sized {
 /// The agent of an adapter, and its wait.
 pub(crate) trait Agent: Sized {
     fn attach(options: AgentOptions) -> Result<Self, AgentError>;
+    /// Starts an agent, waits for an event for this time, and detaches.
+    fn start_and_detach(options: AgentOptions, after: Duration);
     fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError>;
     fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError>;
     fn client_mut(&mut self) -> Result<&mut Client, NotSent>;

@@ -71,6 +71,11 @@ table! {
     }
 
     #[test]
+    fn detach_before_the_answer_ends_at_once() {
+        agents
+    }
+
+    #[test]
     fn agent_that_is_not_admitted_names_the_remedy() {
         agents
     }

@@ -62,6 +62,12 @@ impl adapter::Agent for Agent {
         Self::attach(options)
     }
 
+    fn start_and_detach(options: AgentOptions, after: Duration) {
+        let mut agent = Self::start(options).unwrap();
+        assert!(agent.poll(after).is_none());
+        agent.detach();
+    }
+
     fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
         self.call(arguments)
     }

@@ -145,6 +145,12 @@ pub(crate) struct MioAgent {
 }
 
 impl MioAgent {
+    fn start(options: AgentOptions) -> Result<Self, AgentError> {
+        let poll = Poll::new().unwrap();
+        let agent = Agent::start(options, poll.registry(), BASE)?;
+        Ok(Self { poll, events: Events::with_capacity(8), clock: Clock::new(), agent, kept: VecDeque::new() })
+    }
+
     /// Waits for the next event of the agent, and leaves the kept events.
     fn wait(&mut self) -> Option<AgentEvent> {
         loop {
@@ -163,10 +169,7 @@ impl MioAgent {
 
 impl adapter::Agent for MioAgent {
     fn attach(options: AgentOptions) -> Result<Self, AgentError> {
-        let poll = Poll::new().unwrap();
-        let agent = Agent::start(options, poll.registry(), BASE)?;
-        let (events, clock) = (Events::with_capacity(8), Clock::new());
-        let mut this = Self { poll, events, clock, agent, kept: VecDeque::new() };
+        let mut this = Self::start(options)?;
         loop {
             match this.wait().unwrap() {
                 AgentEvent::Attached(_) => return Ok(this),
@@ -174,6 +177,19 @@ impl adapter::Agent for MioAgent {
                 event => this.kept.push_back(event),
             }
         }
+    }
+
+    fn start_and_detach(options: AgentOptions, after: Duration) {
+        let mut agent = Self::start(options).unwrap();
+        let until = agent.clock.now().saturating_add(after);
+        while agent.clock.now() < until {
+            assert!(agent.agent.next_event(agent.clock.now()).is_none());
+            wait_for(&mut agent.poll, &mut agent.events, Duration::from_millis(10));
+            for event in &agent.events {
+                assert!(agent.agent.handle_event(event));
+            }
+        }
+        adapter::Agent::detach(agent);
     }
 
     fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {

@@ -77,6 +77,22 @@ impl adapter::Agent for Agent {
         block_on(Self::attach(options))
     }
 
+    fn start_and_detach(options: AgentOptions, after: Duration) {
+        let mut agent = Self::start(options).unwrap();
+        block_on(async {
+            let mut timer = Timer::after(after);
+            {
+                let mut next = pin!(agent.next_event());
+                poll_fn(|context| {
+                    assert!(next.as_mut().poll(context).is_pending());
+                    Pin::new(&mut timer).poll(context)
+                })
+                .await;
+            }
+            agent.detach().await;
+        });
+    }
+
     fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
         block_on(self.call(arguments))
     }

@@ -101,6 +101,12 @@ impl Client {
         self.stream.output.phase == Phase::Open
     }
 
+    /// Ends the connection at once, without a close frame: for a client that gives up its opening handshake.
+    pub fn abort(&mut self) {
+        self.opening = None;
+        self.stream.output.end_abruptly(Closed::Local { clean: false });
+    }
+
     /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open
     /// connection sends a close frame with the code of
     /// [`ProtocolError::close_code`](super::ProtocolError::close_code).

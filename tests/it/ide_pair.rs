@@ -439,6 +439,19 @@ fn refused_client_reads_the_status() {
 }
 
 #[test]
+fn close_before_the_answer_ends_at_once() {
+    let (mut client, mut server) = asking();
+    client.close();
+    let closed = Closed::Local { clean: false };
+    assert_eq!(format!("{:?}", client.poll_event()), format!("{:?}", Some(ClientEvent::Closed(closed))));
+    assert!(client.is_done() && client.outgoing().is_empty() && client.poll_event().is_none());
+    // The answer comes too late.
+    server.accept(Some("mcp")).unwrap();
+    client.feed(at(0), &written(&mut server));
+    assert!(client.poll_event().is_none() && !client.is_ready());
+}
+
+#[test]
 fn client_leaves_editor_without_mcp_subprotocol() {
     let (mut client, mut server) = asking();
     server.accept(None).unwrap();

@@ -4,8 +4,8 @@
 #[path = "../../src/ide/host/turn.rs"]
 mod turn_of_the_readme;
 
-use crate::support::ide::{HEAD, INITIALIZE, at, config, text};
-use ide_mcp::ide::{ConnId, Host, HostConfig};
+use crate::support::ide::{CONNECTED, HEAD, INITIALIZE, INITIALIZED, at, config, text};
+use ide_mcp::ide::{ConnId, Host, HostConfig, Mention};
 use ide_mcp::{Machine, Time, Wire};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -18,6 +18,8 @@ struct Socket {
     then: ErrorKind,
     room: usize,
     written: usize,
+    /// True if each write fails.
+    fails: bool,
 }
 
 impl Read for Socket {
@@ -34,6 +36,9 @@ impl Read for Socket {
 
 impl Write for Socket {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        if self.fails {
+            return Err(ErrorKind::BrokenPipe.into());
+        }
         let len = buf.len().min(self.room);
         self.room -= len;
         self.written += len;
@@ -49,7 +54,7 @@ fn connected(then: ErrorKind, room: usize) -> (Host, BTreeMap<ConnId, Socket>) {
     let mut host = Host::new(HostConfig::new(config()));
     let conn = host.connect(Time::ZERO);
     let input = [HEAD.as_bytes().to_vec(), text(INITIALIZE)].concat();
-    (host, BTreeMap::from([(conn, Socket { input, then, room, written: 0 })]))
+    (host, BTreeMap::from([(conn, Socket { input, then, room, written: 0, fails: false })]))
 }
 
 #[test]
@@ -63,6 +68,32 @@ fn short_write_continues_when_there_is_room() {
     turn(&mut host, &mut sockets, &mut BTreeMap::new(), at(1));
     assert!(host.wire(conn).unwrap().outgoing().is_empty());
     assert_eq!(sockets[&conn].written, 200 + rest);
+}
+
+/// Attaches two agents, and mentions a file to the later one, whose socket fails when it is written.
+#[test]
+fn mention_on_a_lost_socket_reaches_the_other_agent() {
+    let (mut host, mut sockets) = connected(ErrorKind::WouldBlock, usize::MAX);
+    let second = host.connect(Time::ZERO);
+    let input = [HEAD.as_bytes().to_vec(), text(INITIALIZE)].concat();
+    sockets.insert(
+        second,
+        Socket { input, then: ErrorKind::WouldBlock, room: usize::MAX, written: 0, fails: false },
+    );
+    let mut open = BTreeMap::new();
+    turn(&mut host, &mut sockets, &mut open, Time::ZERO);
+    for socket in sockets.values_mut() {
+        socket.input = [text(INITIALIZED), text(CONNECTED)].concat();
+    }
+    turn(&mut host, &mut sockets, &mut open, at(1));
+    let written = |sockets: &BTreeMap<ConnId, Socket>| sockets.values().next().unwrap().written;
+    let before = written(&sockets);
+    sockets.get_mut(&second).unwrap().fails = true;
+    host.mention(at(2), Mention::new("/w/a.txt", None), None).unwrap();
+    turn(&mut host, &mut sockets, &mut open, at(2));
+    assert_eq!((sockets.len(), written(&sockets)), (1, before), "the second agent is lost");
+    turn(&mut host, &mut sockets, &mut open, at(200));
+    assert!(written(&sockets) > before, "the first agent receives the mention");
 }
 
 #[test]

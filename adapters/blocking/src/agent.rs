@@ -168,7 +168,10 @@ impl Agent {
             AgentStep::Over | _ => {}
         }
         if !self.session.has_connection() {
-            self.conn = None;
+            if let Some(mut conn) = self.conn.take() {
+                // Writes the last frame.
+                let _ = conn.flush(Duration::ZERO);
+            }
         }
     }
 

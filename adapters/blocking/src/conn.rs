@@ -140,7 +140,7 @@ impl<M: Wire + Machine> Conn<M> {
                 if self.is_over() || until <= now {
                     return None;
                 }
-                self.wait(now, until);
+                self.wait(now, self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)));
             }
             now = self.now();
         }
@@ -160,6 +160,7 @@ impl<M: Wire + Machine> Conn<M> {
             if machine.outgoing().is_empty() || link.error().is_some() || until <= now {
                 return machine.outgoing().is_empty();
             }
+            // A deadline of the machine does not end the wait: its timers run in the next poll.
             self.wait(now, until);
         }
     }
@@ -222,19 +223,15 @@ impl<M: Wire + Machine> Conn<M> {
         event
     }
 
-    /// Waits until there is work, or until `until` at the latest.
+    /// Waits until the socket is ready, or until `until` at the latest.
     fn wait(&mut self, now: Time, until: Time) {
         let (machine, link) = self.inner.parts_mut();
         let wants_input = machine.wants_input();
         let is_ending = link.is_ending();
         let waits_for_room = !is_ending && link.error().is_none() && !machine.outgoing().is_empty();
-        let wait = if cfg!(not(unix)) && waits_for_room {
-            // The socket had no room for all output. The write below waits for at most `WRITE_TIMEOUT`, and
-            // no input is read meanwhile.
-            SHORTEST
-        } else {
-            self.inner.deadline(now).map_or(until, |deadline| deadline.min(until)).saturating_since(now)
-        };
+        // Elsewhere the write below waits for at most `WRITE_TIMEOUT`, and no input is read meanwhile.
+        let is_short = cfg!(not(unix)) && waits_for_room;
+        let wait = if is_short { SHORTEST } else { until.saturating_since(now) };
         if wait.is_zero() {
             return;
         }

@@ -101,11 +101,11 @@ impl Agent {
                     self.session.on_event(now, event);
                 }
                 AgentStep::Wait(_) | AgentStep::Over | _ => {
-                    self.drop_unused();
+                    self.drop_unused(now);
                     return self.session.next_event();
                 }
             }
-            self.drop_unused();
+            self.drop_unused(now);
         }
     }
 
@@ -155,7 +155,7 @@ impl Agent {
                 }
             }
         }
-        self.drop_unused();
+        self.drop_unused(now);
     }
 
     /// Begins the opening handshake on the socket that has connected.
@@ -171,12 +171,15 @@ impl Agent {
     }
 
     /// Drops the socket of an attempt that has failed, or of a session that has ended.
-    fn drop_unused(&mut self) {
+    fn drop_unused(&mut self, now: Time) {
         if !self.session.is_connecting() {
             self.connecting = None;
         }
         if !self.session.has_connection() {
-            self.conn = None;
+            if let Some(mut conn) = self.conn.take() {
+                // The end of the turn writes the last frame. No event follows the end.
+                let _ = conn.next_event(now);
+            }
         }
     }
 }

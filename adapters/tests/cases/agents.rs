@@ -57,6 +57,20 @@ pub(crate) fn agent_attaches_calls_and_detaches<A: Adapter>() {
     );
 }
 
+/// Detaches while the editor has not answered the opening handshake.
+pub(crate) fn detach_before_the_answer_ends_at_once<A: Adapter>() {
+    let (dir, mut world) = (TempDir::new(), World::<A>::new());
+    let options = published(&mut world, &dir);
+    let (ends, ended) = mpsc::channel();
+    thread::spawn(move || {
+        A::Agent::start_and_detach(options, Duration::from_millis(300));
+        ends.send(()).unwrap();
+    });
+    assert_eq!(ended.recv_timeout(Duration::from_secs(10)), Ok(()), "the agent waits for the editor");
+    world.until(|world| world.connections() == 0);
+    assert!(world.seen.ready.is_empty());
+}
+
 pub(crate) fn agent_that_is_not_admitted_names_the_remedy<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
     let options = published(&mut world, &dir);
@@ -165,6 +179,8 @@ pub(crate) fn agent_finds_restarted_editor_twice<A: Adapter>() {
         if round == 0 {
             world.editor.shutdown();
             world.until(|world| world.editor.is_over());
+            let closed = &world.seen.closed;
+            assert!(matches!(closed[..], [(_, ws::Closed::Local { clean: true })]), "{closed:?}");
         } else {
             token = new_token().unwrap();
         }

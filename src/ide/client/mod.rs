@@ -16,7 +16,7 @@ use crate::mcp::{
 };
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
-use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError};
+use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError, SendError};
 use crate::{Machine, Time, Wire};
 use alloc::{boxed::Box, format, vec::Vec};
 use rand_core::TryCryptoRng;
@@ -321,9 +321,12 @@ impl Client {
         session.notify(method, params, &mut out)
     }
 
-    /// Detaches, as the real client does: a close frame with 1000.
+    /// Detaches, as the real client does: a close frame with 1000. An opening handshake without its answer
+    /// is given up at once.
     pub fn close(&mut self) {
-        let _ = self.ws.sender().close(CloseCode::NORMAL, "");
+        if self.ws.sender().close(CloseCode::NORMAL, "") == Err(SendError::NotOpen) {
+            self.ws.abort();
+        }
     }
 
     /// Returns true if the session is initialized and has not ended.

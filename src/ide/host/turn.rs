@@ -40,20 +40,17 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
     let ids: Vec<ConnId> = sockets.keys().copied().collect();
     for id in ids {
         let (Some(mut wire), Some(socket)) = (host.wire(id), sockets.get_mut(&id)) else { continue };
-        while !wire.outgoing().is_empty() {
+        let mut is_lost = false;
+        while !is_lost && !wire.outgoing().is_empty() {
             match socket.write(wire.outgoing()) {
                 Ok(n) if n > 0 => wire.sent(n),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The socket is lost: drops the output, so that the loop ends.
-                Ok(_) | Err(_) => {
-                    let all = wire.outgoing().len();
-                    wire.feed_eof(now);
-                    wire.sent(all);
-                }
+                // The output is not `sent`, so the host passes a mention in it on to another agent.
+                Ok(_) | Err(_) => is_lost = true,
             }
         }
-        if wire.is_done() {
+        if is_lost || wire.is_done() {
             // An adapter keeps the socket for another second: a socket that is dropped while the peer still sends is
             // reset, and the peer can lose the last message.
             sockets.remove(&id);

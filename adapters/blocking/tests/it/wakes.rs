@@ -3,7 +3,7 @@
 use crate::plain::PATIENCE;
 use crate::sockets::opened;
 use ide_mcp::{Clock, Time, ws};
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::thread;
 use std::time::Duration;
 
@@ -12,6 +12,28 @@ fn waits() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap();
     line.split_whitespace().last().unwrap().parse().unwrap()
+}
+
+/// Returns the time of the processor that this thread has taken so far, in ticks of 10 ms.
+fn ticks() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+    let (_, after_name) = stat.rsplit_once(')').unwrap();
+    after_name.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+}
+
+/// The byte of the peer stays without a poll, so the machine has a deadline that is over.
+#[test]
+fn flush_waits_beside_unread_input() {
+    let (mut stream, mut conn) = opened(ws::Limits::default());
+    assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
+    conn.machine_mut().accept(None).unwrap();
+    conn.machine_mut().sender().binary(&vec![7; 6 << 20]).unwrap();
+    assert!(!conn.flush(Duration::from_millis(100)));
+    stream.write_all(&[0x81]).unwrap();
+    let before = ticks();
+    assert!(!conn.flush(Duration::from_secs(1)));
+    let spent = ticks() - before;
+    assert!(spent < 20, "the thread never waits: {spent} ticks of 10 ms in a second");
 }
 
 #[test]

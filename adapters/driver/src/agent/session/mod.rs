@@ -184,8 +184,8 @@ impl AgentSession {
         }
     }
 
-    /// Takes an event of the connection. Afterwards the connection is to be dropped unless
-    /// [`has_connection`](Self::has_connection) returns true.
+    /// Takes an event of the connection. Unless [`has_connection`](Self::has_connection) returns true
+    /// afterwards, the connection is to be dropped, after a last turn that writes its last frame.
     #[allow(clippy::wildcard_enum_match_arm, reason = "all other events of the session pass unchanged")]
     pub fn on_event(&mut self, now: Time, event: ClientEvent) {
         match event {
