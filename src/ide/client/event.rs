@@ -80,3 +80,90 @@ pub enum ClientEvent {
     /// The end of the connection. This event comes exactly once and last.
     Closed(Closed),
 }
+
+impl ClientEvent {
+    /// Returns the number of bytes of the texts and the JSON in this event, for a queue that is bounded in
+    /// sum. Requests and forms count nothing: while they are open, the session bounds them by
+    /// [`SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes).
+    #[must_use]
+    pub fn content_len(&self) -> usize {
+        let raw = |json: &RawValue| json.get().len();
+        let error =
+            |error: &ErrorObject| error.message.len().saturating_add(error.data.as_deref().map_or(0, raw));
+        match self {
+            Self::Outcome { outcome: Outcome::Result(result), .. } => raw(result),
+            Self::Outcome { outcome: Outcome::Error(refusal), .. } | Self::PeerError(refusal) => {
+                error(refusal)
+            }
+            Self::Progress { progress, .. } => progress.message.as_deref().map_or(0, str::len),
+            Self::Notification { method, params } => {
+                method.len().saturating_add(params.as_deref().map_or(0, raw))
+            }
+            Self::Pushed(push) => push.content_len(),
+            Self::Ready(_)
+            | Self::SubprotocolMissing
+            | Self::Failed(_)
+            | Self::Outcome { .. }
+            | Self::Form { .. }
+            | Self::Request { .. }
+            | Self::CallEnded { .. }
+            | Self::ToolsChanged
+            | Self::PeerFault(_)
+            | Self::Closed(_) => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::{
+        Diagnostic, DiagnosticsChanged, FileDiagnostics, Mention, Position, Range, Selection, Severity,
+    };
+    use crate::rpc::SessionId;
+    use alloc::string::String;
+    use alloc::vec;
+
+    #[test]
+    fn every_text_of_an_event_counts() {
+        let raw = |text: &str| RawValue::from_string(text.into()).unwrap();
+        let request = RequestId::new(SessionId::new(1), 1);
+        let refusal = || ErrorObject { code: -1, message: "four".into(), data: Some(raw("[1]")) };
+        let mut selection =
+            Selection::new("/a", Range::new(Position::new(0, 0), Position::new(0, 0)), "text");
+        selection.file_url = Some("file:///a".into());
+        let problem = |message: &str| {
+            Diagnostic::new(Severity::Error, Range::new(Position::new(0, 0), Position::new(0, 0)), message)
+        };
+        let mut coded = problem("abc");
+        (coded.source, coded.code) = (Some("de".into()), Some("f".into()));
+        let now = DiagnosticsChanged::Now(FileDiagnostics::new("uri", vec![coded, problem("")]));
+        let stale = DiagnosticsChanged::Stale { uris: vec!["a".into(), "bc".into()] };
+        let progress = Progress { progress: 1.0, total: None, message: Some("done".into()) };
+        let rows = [
+            ("a result", ClientEvent::Outcome { request, outcome: Outcome::Result(raw("{}")) }, 2),
+            ("an error", ClientEvent::Outcome { request, outcome: Outcome::Error(refusal()) }, 7),
+            ("no answer", ClientEvent::Outcome { request, outcome: Outcome::TimedOut }, 0),
+            ("an error of the peer", ClientEvent::PeerError(refusal()), 7),
+            ("progress", ClientEvent::Progress { request, progress }, 4),
+            (
+                "a notification",
+                ClientEvent::Notification { method: "x/y".into(), params: Some(raw("{}")) },
+                5,
+            ),
+            ("a selection", ClientEvent::Pushed(Push::SelectionChanged(selection.clone())), 15),
+            ("an active editor", ClientEvent::Pushed(Push::ActiveEditorChanged(selection)), 15),
+            ("a mention", ClientEvent::Pushed(Push::AtMentioned(Mention::new("/ab", None))), 3),
+            (
+                "stale problems",
+                ClientEvent::Pushed(Push::DiagnosticsChanged(stale)),
+                3 + 2 * size_of::<String>(),
+            ),
+            ("problems", ClientEvent::Pushed(Push::DiagnosticsChanged(now)), 9 + 2 * size_of::<Diagnostic>()),
+            ("no text", ClientEvent::ToolsChanged, 0),
+        ];
+        for (name, event, expected) in rows {
+            assert_eq!(event.content_len(), expected, "{name}");
+        }
+    }
+}

@@ -31,6 +31,11 @@ impl Mention {
         Self { file_path: file_path.into(), lines, line_count: None }
     }
 
+    /// Returns the number of bytes of the path.
+    pub(super) fn content_len(&self) -> usize {
+        self.file_path.len()
+    }
+
     /// Sets the number of lines of the file.
     #[must_use]
     pub const fn with_line_count(mut self, lines: u32) -> Self {

@@ -1,7 +1,7 @@
 //! `diagnostics_changed`: the problems of files have changed.
 
 use super::InDialect;
-use crate::ide::{Dialect, FileDiagnostics};
+use crate::ide::{Diagnostic, Dialect, FileDiagnostics};
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -25,6 +25,20 @@ pub enum DiagnosticsChanged {
 }
 
 impl DiagnosticsChanged {
+    /// Returns the number of bytes of the texts, and of the values that hold them in a list.
+    pub(super) fn content_len(&self) -> usize {
+        match self {
+            Self::Stale { uris } => uris
+                .iter()
+                .fold(0, |sum, uri| sum.saturating_add(size_of::<String>()).saturating_add(uri.len())),
+            Self::Now(file) => file.diagnostics.iter().fold(file.uri.len(), |sum, diagnostic| {
+                let texts = [Some(&diagnostic.message), diagnostic.source.as_ref(), diagnostic.code.as_ref()];
+                let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+                sum.saturating_add(size_of::<Diagnostic>()).saturating_add(texts)
+            }),
+        }
+    }
+
     /// Returns the notification cut to its first `most` problems; `None` if it has no more problems
     /// than that.
     pub(crate) fn cut(&self, most: usize) -> Option<Self> {

@@ -69,6 +69,13 @@ macro_rules! pushes {
                 }
             }
 
+            /// Returns the number of bytes of the texts, and of the values that hold them in a list.
+            pub(crate) fn content_len(&self) -> usize {
+                match self {
+                    $(Self::$notification(params) => params.content_len(),)*
+                }
+            }
+
             /// Reads a notification by its name in any dialect. Returns `None` for another name,
             /// and for parameters that cannot be read. `params` is a JSON object.
             pub(crate) fn read(method: &str, params: &str) -> Option<Self> {

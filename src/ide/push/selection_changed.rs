@@ -41,6 +41,12 @@ impl Selection {
         Self { text: text.into(), file_path: file_path.into(), file_url: None, range }
     }
 
+    /// Returns the number of bytes of the texts.
+    pub(super) fn content_len(&self) -> usize {
+        let url = self.file_url.as_deref().map_or(0, str::len);
+        self.text.len().saturating_add(self.file_path.len()).saturating_add(url)
+    }
+
     /// Returns the selection of an editor in which no file has the focus: nothing is selected, and
     /// there is no cursor. Sending this selection clears the selection in the client: an empty text
     /// and an empty range work with every version of the real client (measured). Every version

@@ -138,7 +138,8 @@ pub enum CallError {
     NotSent(NotSent),
     /// The request has no answer of its kind.
     Failed(RequestError),
-    /// 10,000 events wait for the application. The request is cancelled; take the events first.
+    /// 10,000 events wait for the application, or events with more than 16 MiB of texts and JSON. The request
+    /// is cancelled; take the events first.
     TooManyEvents,
 }
 

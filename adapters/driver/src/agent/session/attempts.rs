@@ -60,7 +60,7 @@ impl AgentSession {
             return self.end(AgentError::Ended { closed, gave_up: None });
         }
         if self.schedule_or_end(now, closed.clone(), not_admitted) && was_ready {
-            self.events.push_back(AgentEvent::Lost(closed));
+            self.events.push(AgentEvent::Lost(closed));
         }
     }
 

@@ -22,6 +22,7 @@
 
 mod attempts;
 mod outcomes;
+mod queue;
 
 use super::{AgentError, AgentEvent, AgentOptions, NotAdmitted};
 use getrandom::SysRng;
@@ -32,7 +33,7 @@ use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
 use ide_mcp_lockfile::FoundEditor;
 use outcomes::Outcomes;
-use std::collections::VecDeque;
+use queue::Queue;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -52,7 +53,7 @@ pub struct AgentSession {
     not_admitted: Option<NotAdmitted>,
     /// True if [`AgentEvent::UnknownOwner`] was reported.
     is_unknown_reported: bool,
-    events: VecDeque<AgentEvent>,
+    events: Queue,
     outcomes: Outcomes,
     /// True if this side ends the session.
     is_detached: bool,
@@ -106,7 +107,7 @@ impl AgentSession {
             server: None,
             not_admitted: None,
             is_unknown_reported: false,
-            events: VecDeque::new(),
+            events: Queue::default(),
             outcomes: Outcomes::default(),
             is_detached: false,
             attempts: 0,
@@ -144,7 +145,7 @@ impl AgentSession {
 
     /// Takes the next event.
     pub fn next_event(&mut self) -> Option<AgentEvent> {
-        self.events.pop_front()
+        self.events.next()
     }
 
     /// Returns the machine of this attempt; `None` if the options are not valid, which ends the session.
@@ -172,7 +173,7 @@ impl AgentSession {
             Ok(unknown) => {
                 if let (Some(server), Some(reason), false) = (server, unknown, self.is_unknown_reported) {
                     self.is_unknown_reported = true;
-                    self.events.push_back(AgentEvent::UnknownOwner { server, reason });
+                    self.events.push(AgentEvent::UnknownOwner { server, reason });
                 }
                 self.stage = Stage::Opening;
                 true
@@ -194,7 +195,7 @@ impl AgentSession {
                 self.reconnect.on_connected();
                 let is_first = self.server.replace(info.clone()).is_none();
                 let event = if is_first { AgentEvent::Attached } else { AgentEvent::Back };
-                self.events.push_back(event(info));
+                self.events.push(event(info));
             }
             // The event of the end has the reason.
             ClientEvent::Failed(Failure::Closed) => {}
@@ -202,8 +203,9 @@ impl AgentSession {
             ClientEvent::SubprotocolMissing => self.not_admitted = Some(NotAdmitted::SubprotocolMissing),
             ClientEvent::Closed(closed) => self.on_closed(now, closed),
             event => {
-                let event = self.outcomes.filter(event).map(AgentEvent::Session);
-                self.events.extend(event);
+                if let Some(event) = self.outcomes.filter(event) {
+                    self.events.push(AgentEvent::Session(event));
+                }
             }
         }
     }
@@ -270,6 +272,6 @@ impl AgentSession {
 
     fn end(&mut self, error: AgentError) {
         self.stage = Stage::Over;
-        self.events.push_back(AgentEvent::Ended(error));
+        self.events.push(AgentEvent::Ended(error));
     }
 }

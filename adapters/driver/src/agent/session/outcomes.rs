@@ -6,10 +6,6 @@ use ide_mcp::ide::{Client, ClientEvent};
 use ide_mcp::mcp::Outcome;
 use ide_mcp::rpc::RequestId;
 
-/// The number of events that can wait for the application while the agent waits for an answer: more than
-/// an editor sends while a person decides about a diff.
-const MAX_WAITING_EVENTS: usize = 10_000;
-
 /// The outcomes that become no events.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
@@ -47,8 +43,7 @@ impl AgentSession {
     pub fn take_beginning(&mut self) -> Option<Result<(), AgentError>> {
         let is_beginning =
             |event: &AgentEvent| matches!(event, AgentEvent::Attached(_) | AgentEvent::Ended(_));
-        let at = self.events.iter().position(is_beginning)?;
-        let beginning = self.events.remove(at)?;
+        let beginning = self.events.take(is_beginning)?;
         Some(if let AgentEvent::Ended(error) = beginning { Err(error) } else { Ok(()) })
     }
 
@@ -58,23 +53,23 @@ impl AgentSession {
         self.outcomes.awaited = Some(request);
         self.outcomes.outcome = (request.session() != self.current_session()).then_some(Outcome::Closed);
         let is_outcome = |event: &AgentEvent| matches!(event, AgentEvent::Session(ClientEvent::Outcome { request: other, .. }) if *other == request);
-        if let Some(at) = self.events.iter().position(is_outcome) {
-            if let Some(AgentEvent::Session(ClientEvent::Outcome { outcome, .. })) = self.events.remove(at) {
-                self.outcomes.outcome = Some(outcome);
-            }
+        if let Some(AgentEvent::Session(ClientEvent::Outcome { outcome, .. })) = self.events.take(is_outcome)
+        {
+            self.outcomes.outcome = Some(outcome);
         }
     }
 
     /// Returns the outcome of the wait, which is then over; `None` while there is none.
     ///
     /// # Errors
-    /// [`CallError::TooManyEvents`] if 10,000 events wait for the application.
+    /// [`CallError::TooManyEvents`] if 10,000 events wait for the application, or events with more than
+    /// 16 MiB of texts and JSON.
     pub fn take_outcome(&mut self) -> Result<Option<Outcome>, CallError> {
         if let Some(outcome) = self.outcomes.outcome.take() {
             self.outcomes.awaited = None;
             return Ok(Some(outcome));
         }
-        match self.events.len() >= MAX_WAITING_EVENTS {
+        match self.events.is_full() {
             true => Err(CallError::TooManyEvents),
             // Each request of a connection has its outcome before the connection ends.
             false if !self.has_connection() => {

@@ -1,0 +1,74 @@
+//! The events that wait for the application.
+
+use crate::agent::AgentEvent;
+use std::collections::VecDeque;
+
+/// The number of events that can wait for the application while the agent waits for an answer: more than
+/// an editor sends while a person decides about a diff.
+const MAX_EVENTS: usize = 10_000;
+
+/// The number of bytes of texts and JSON that these events can have.
+const MAX_BYTES: usize = 16 << 20;
+
+/// The events in order, and the sum of their bytes.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    events: VecDeque<AgentEvent>,
+    bytes: usize,
+}
+
+impl Queue {
+    pub(super) fn push(&mut self, event: AgentEvent) {
+        self.bytes = self.bytes.saturating_add(bytes(&event));
+        self.events.push_back(event);
+    }
+
+    pub(super) fn next(&mut self) -> Option<AgentEvent> {
+        self.take(|_| true)
+    }
+
+    /// Takes the first event that fits.
+    pub(super) fn take(&mut self, fits: impl FnMut(&AgentEvent) -> bool) -> Option<AgentEvent> {
+        let at = self.events.iter().position(fits)?;
+        let event = self.events.remove(at)?;
+        self.bytes = self.bytes.saturating_sub(bytes(&event));
+        Some(event)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Returns true if no further event should wait.
+    pub(super) fn is_full(&self) -> bool {
+        self.events.len() >= MAX_EVENTS || self.bytes > MAX_BYTES
+    }
+}
+
+fn bytes(event: &AgentEvent) -> usize {
+    if let AgentEvent::Session(event) = event { event.content_len() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ide_mcp::ide::ClientEvent;
+
+    #[test]
+    fn bytes_are_limited_in_sum() {
+        let event = |len: usize| {
+            AgentEvent::Session(ClientEvent::Notification { method: "x".repeat(len).into(), params: None })
+        };
+        let mut queue = Queue::default();
+        for round in ["the first time", "the second time"] {
+            queue.push(event(MAX_BYTES / 2));
+            queue.push(event(MAX_BYTES / 2));
+            assert!(!queue.is_full(), "{round}: the limit itself");
+            queue.push(event(1));
+            assert!(queue.is_full(), "{round}");
+            assert!(queue.take(|event| bytes(event) == 1).is_some() && !queue.is_full(), "{round}");
+            while queue.next().is_some() {}
+            assert!(queue.is_empty(), "{round}");
+        }
+    }
+}
