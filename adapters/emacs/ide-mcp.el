@@ -177,7 +177,7 @@ A handler can wait for the person.  Then further texts arrive meanwhile."
         (push (apply #'concat (nreverse ide-mcp--pieces)) lines)
         (setq ide-mcp--pieces (list piece)))
       (dolist (line (nreverse lines))
-        (ide-mcp--handle (ide-mcp--parse line))))
+        (ide-mcp--attempt nil (lambda () (ide-mcp--handle (ide-mcp--parse line))))))
     (force-mode-line-update t)))
 
 (defun ide-mcp--parse (line)

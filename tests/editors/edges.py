@@ -325,4 +325,30 @@ def terminal_receives_no_commands(room):
         raise Failure("the command is in the terminal")
 
 
+def odd_line_of_the_sidecar_is_passed_over(room):
+    """A line that is no JSON, as of a login, arrives together with the first event."""
+    room.start()
+    room.write("login", 'ide-mcp sidecar | { read -r line; printf "Welcome\\n%s\\n" "$line"; cat; }\n')
+    room.restart(*room.keys.sidecar("sh", "login"))
+    room.lock()
+    room.shows(room.keys.DETACHED)
+    room.hides("Error detected")
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.done()
+
+
+def half_of_a_surrogate_pair_ends_no_event(room):
+    room.start()
+    agent = room.play(
+        {"notify": "odd", "params": {"x": "\\ \ud83d \ud83d\ude00 \ude00"}},
+        room.propose("a.txt", "new\n"),
+        outcome("openDiff", texts("FILE_SAVED", "new\n")),
+    )
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.done()
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -33,4 +33,6 @@ ABSENT = {
     "pause_survives_the_sidecar": NO_PROCESS,
     "container_has_its_folders_and_process": NO_PROCESS,
     "missing_program_is_reported": NO_PROCESS,
+    "odd_line_of_the_sidecar_is_passed_over": NO_PROCESS,
+    "half_of_a_surrogate_pair_ends_no_event": "the test reads each event by the JSON of Lua, which refuses the half",
 }

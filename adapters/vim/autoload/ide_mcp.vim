@@ -65,7 +65,9 @@ enddef
 
 def Receive(line: string)
   const has_nul = stridx(line, '\u0000') >= 0
-  final event = json_decode(has_nul ? line->substitute('\v\\@1<!(\\\\)*\zs\\u0000', '\\uffff', 'g') : line)
+  const text = has_nul ? line->substitute('\v\\@1<!(\\\\)*\zs\\u0000', '\\uffff', 'g') : line
+  var event: dict<any>
+  try | event = json_decode(text) | catch | Warn(v:exception) | return | endtry
   problem = event.event == 'error' ? event.message : problem
   try | options.on_event(event) | catch | Warn(v:exception) | endtry
   Attempt(event, get(handlers, event.event, (_) => 0))

@@ -18,6 +18,21 @@ end
 
 function M.is_running() return job ~= nil end
 
+-- Returns the event of a line.
+local function decode(line)
+  local options = { luanil = { object = true, array = true } }
+  local is_done, event = pcall(vim.json.decode, line, options)
+  if not is_done then -- vim.json refuses the half of a surrogate pair
+    line = line:gsub('\\\\', '\1'):gsub('\\u([dD][89abAB]%x%x)\\u([dD][c-fC-F]%x%x)', '\2%1\2%2')
+      :gsub('\\u[dD][89a-fA-F]%x%x', '\\ufffd'):gsub('\2', '\\u'):gsub('\1', '\\\\')
+    is_done, event = pcall(vim.json.decode, line, options)
+    if not is_done then error('no event: ' .. line:sub(1, 60), 0) end -- a longer message would wait for a key
+  end
+  -- With vim.NIL for each variable to remove.
+  if event.event == 'listening' then event.environment = vim.json.decode(line).environment end
+  return event
+end
+
 --- Starts the process. `config` returns the configuration, `on_event` takes each event, and `on_death` is called if a
 --- process died, with the reason if none is started again: no call is open any more.
 function M.start(command, config, on_event, on_death)
@@ -27,18 +42,19 @@ function M.start(command, config, on_event, on_death)
   end
   local partial, problem = {}, 'the sidecar died too often' -- the pieces of the last line, and the last error
 
+  local function take(line)
+    local event = decode(line)
+    if event.event == 'listening' then lock = event.lock end
+    if event.event == 'error' then problem = event.message end
+    on_event(event)
+  end
+
   local function on_stdout(_, pieces)
     table.insert(partial, pieces[1])
     for i = 2, #pieces do
       local line = table.concat(partial)
-      local event = vim.json.decode(line, { luanil = { object = true, array = true } })
       partial = { pieces[i] }
-      if event.event == 'listening' then
-        lock = event.lock
-        event.environment = vim.json.decode(line).environment -- with vim.NIL for each variable to remove
-      end
-      if event.event == 'error' then problem = event.message end
-      local is_done, bug = pcall(on_event, event)
+      local is_done, bug = pcall(take, line)
       if not is_done then vim.notify('ide-mcp: ' .. bug, vim.log.levels.ERROR) end
     end
   end
