@@ -70,6 +70,9 @@ The view would otherwise take the keys that the person types.")
 (defvar ide-mcp--proposals nil "Alist from calls to functions that close views, or nil.")
 (defvar ide-mcp--waiting nil "Calls and functions that wait until the person does not type.")
 
+(defvar ide-mcp--answered nil
+  "The time of the last answer to a question, after which Emacs has no idle time.")
+
 ;;;###autoload
 (define-minor-mode ide-mcp-mode
   "Let coding agents such as Claude Code attach to Emacs."
@@ -251,6 +254,8 @@ question mark."
 (defun ide-mcp--consent (conn client)
   "Ask the person whether CLIENT with the number CONN attaches."
   (let ((allowed (with-local-quit (y-or-n-p (format "Let %s attach? " (or client "an agent"))))))
+    (clear-this-command-keys t)
+    (setq ide-mcp--answered (current-time))
     (ide-mcp-send :cmd (if allowed "allow" "disconnect") :conn conn)))
 
 (defun ide-mcp--expect-edit (path)
@@ -299,7 +304,8 @@ question mark."
   "Call the functions that wait, unless the person types or reviews a proposal."
   (cancel-function-timers #'ide-mcp--go-on)
   (while (and ide-mcp--waiting
-              (time-less-p ide-mcp--idle-delay (or (current-idle-time) 0))
+              (time-less-p ide-mcp--idle-delay
+                          (or (current-idle-time) (time-since ide-mcp--answered)))
               (equal (this-single-command-keys) [])
               (not (or (active-minibuffer-window) cursor-in-echo-area isearch-mode
                        (equal (terminal-name) "initial_terminal") ; a daemon without a frame

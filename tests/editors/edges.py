@@ -351,4 +351,18 @@ def half_of_a_surrogate_pair_ends_no_event(room):
     agent.done()
 
 
+def two_agents_wait_for_consent(room):
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    for _ in range(2):
+        room.play({"sleep": 20000})
+        time.sleep(1)
+    for _ in range(2):
+        room.shows("Let ide-mcp-agent attach")
+        room.type(*room.keys.YES)
+        time.sleep(1.5)
+    room.shows("⧉ ide-mcp-agent [^,]+, ide-mcp-agent")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]
