@@ -252,11 +252,14 @@ question mark."
   (ide-mcp--send-selection))
 
 (defun ide-mcp--consent (conn client)
-  "Ask the person whether CLIENT with the number CONN attaches."
-  (let ((allowed (with-local-quit (y-or-n-p (format "Let %s attach? " (or client "an agent"))))))
+  "Ask the person whether CLIENT with the number CONN attaches.
+The answer is for the process that asked: the next one has other numbers."
+  (let ((process ide-mcp--process)
+        (allowed (with-local-quit (y-or-n-p (format "Let %s attach? " (or client "an agent"))))))
     (clear-this-command-keys t)
     (setq ide-mcp--answered (current-time))
-    (ide-mcp-send :cmd (if allowed "allow" "disconnect") :conn conn)))
+    (when (eq process ide-mcp--process)
+      (ide-mcp-send :cmd (if allowed "allow" "disconnect") :conn conn))))
 
 (defun ide-mcp--expect-edit (path)
   "Read the file PATH again once an agent has written it."
@@ -276,14 +279,15 @@ question mark."
        (lambda ()
          (setcdr view (funcall ide-mcp-show-function
                                `((client . ,(alist-get .conn ide-mcp--agents "an agent"))
-                                 (accept . ,(lambda (text) (ide-mcp--decide event "accept" text)))
-                                 (reject . ,(lambda () (ide-mcp--decide event "reject")))
+                                 (accept . ,(lambda (text)
+                                              (ide-mcp--decide event view "accept" text)))
+                                 (reject . ,(lambda () (ide-mcp--decide event view "reject")))
                                  . ,event))))))))
 
-(defun ide-mcp--decide (event verdict &optional text)
-  "Answer the diff of EVENT with VERDICT and TEXT, unless it has ended."
+(defun ide-mcp--decide (event view verdict &optional text)
+  "Answer the diff of EVENT with VERDICT and TEXT, unless its VIEW has ended."
   (let-alist event
-    (when (assq .call ide-mcp--proposals)
+    (when (memq view ide-mcp--proposals)
       (setf (alist-get .call ide-mcp--proposals nil t) nil)
       (when (equal verdict "accept") (ide-mcp--expect-edit .path))
       (ide-mcp-send :cmd "answer" :call .call :verdict verdict

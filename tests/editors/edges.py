@@ -365,4 +365,50 @@ def two_agents_wait_for_consent(room):
     room.shows("⧉ ide-mcp-agent [^,]+, ide-mcp-agent")
 
 
+def consent_is_for_the_agent_of_the_question(room):
+    """The next sidecar numbers its agents from 1 again."""
+    room.start()
+    room.restart(*room.keys.LATE_CONSENT)
+    room.lock()
+    agent = room.play({"sleep": 20000})
+    room.shows("Let ide-mcp-agent attach")
+    room.lose_sidecar()
+    agent.process.kill()
+    room.play({"sleep": 20000})
+    time.sleep(1.5)
+    room.type(*room.keys.FIRST_YES)
+    time.sleep(1.5)
+    room.shows(room.keys.DETACHED)
+    room.type(*room.keys.SECOND_YES)
+    room.shows(room.keys.ATTACHED)
+
+
+def question_ends_with_its_sidecar(room):
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    agent = room.play({"sleep": 20000})
+    room.shows("Let ide-mcp-agent attach")
+    os.kill(room.sidecar(), signal.SIGKILL)
+    agent.process.kill()
+    room.hides("Let ide-mcp-agent attach")
+
+
+def waiting_question_ends_with_its_sidecar(room):
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    room.type(*room.keys.BEGIN_TYPING)
+    agent = room.play({"sleep": 20000})
+    time.sleep(2)
+    room.lose_sidecar()
+    agent.process.kill()
+    room.type(*room.keys.END_TYPING)
+    room.shows("typed")
+    time.sleep(2)
+    time.sleep(1)
+    if "Let ide-mcp-agent attach" in room.screen():
+        raise Failure("the person is asked about an agent that is gone")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

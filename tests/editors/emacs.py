@@ -85,11 +85,15 @@ def sidecar(*words):
 
 
 CONSENT = run("(setq ide-mcp-config '(:consent t))")
-YES = ["y"]
+LATE_CONSENT = CONSENT
+YES = FIRST_YES = SECOND_YES = ["y"]
 UNDO = ["<C-_>"]
 OWN_TOOL = run(
     "(setq ide-mcp-config '(:own [(:name \"theme\")]) ide-mcp-answers '((\"theme\" . (lambda (_) \"dark\"))))"
 )
 
 # Scenarios that this plugin cannot play, with the reasons.
-ABSENT = {"slow_sidecar_delays_no_person": "Emacs waits in `process-send-string` for a process that does not read"}
+ABSENT = {
+    "slow_sidecar_delays_no_person": "Emacs waits in `process-send-string` for a process that does not read",
+    "question_ends_with_its_sidecar": "only an answer ends `y-or-n-p`",
+}

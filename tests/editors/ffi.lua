@@ -100,7 +100,9 @@ function M.start(_, config, on_event, on_death)
     local kind = lib.idemcp_next(handle)
     while kind > 0 do
       local event = current(handle, kind)
-      vim.schedule(function() on_event(event) end)
+      vim.schedule(function()
+        if handle == editor then on_event(event) end
+      end)
       kind = lib.idemcp_next(handle)
     end
     if not lib.idemcp_is_over(handle) then return end

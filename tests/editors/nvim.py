@@ -70,6 +70,13 @@ def sidecar(*words):
 
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
 YES = ["1", "<Enter>"]
+# A list that does not hold up Neovim, as of a plugin for `vim.ui.select`.
+LATE_CONSENT = [
+    *CONSENT,
+    ":lua asked = {}; vim.ui.select = function(_, o, done) print(o.prompt); table.insert(asked, done) end",
+    "<Enter>",
+]
+FIRST_YES = SECOND_YES = [":lua table.remove(asked, 1)('yes')", "<Enter>"]
 UNDO = ["<Escape>", "u"]
 OWN_TOOL = [
     "<Escape>",
@@ -77,3 +84,9 @@ OWN_TOOL = [
     " o.answers.theme = function() return 'dark' end",
     "<Enter>",
 ]
+
+# Scenarios that this plugin cannot play, with the reasons.
+ABSENT = {
+    "question_ends_with_its_sidecar": "no function ends a list of `vim.ui.select`",
+    "waiting_question_ends_with_its_sidecar": "the question does not wait for the end of typing",
+}

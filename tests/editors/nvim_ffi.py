@@ -23,6 +23,7 @@ NO_PROCESS = "there is no process of a sidecar"
 
 # The scenarios without a meaning for an editor with the library in its own process, with the reasons.
 ABSENT = {
+    **ABSENT,
     "busy_editor_delays_no_agent": "the library runs on the thread of Neovim, and takes no turn while Neovim is busy",
     "killed_editor_leaves_no_lock_file": "no other process removes the lock file; the lock file names a dead process",
     "agent_returns_after_death_of_sidecar": NO_PROCESS,
@@ -33,6 +34,7 @@ ABSENT = {
     "pause_survives_the_sidecar": NO_PROCESS,
     "container_has_its_folders_and_process": NO_PROCESS,
     "missing_program_is_reported": NO_PROCESS,
+    "consent_is_for_the_agent_of_the_question": NO_PROCESS,
     "odd_line_of_the_sidecar_is_passed_over": NO_PROCESS,
     "half_of_a_surrogate_pair_ends_no_event": "the test reads each event by the JSON of Lua, which refuses the half",
 }

@@ -122,6 +122,13 @@ class Room:
         """Waits until a sidecar runs, and returns its process."""
         return await_("there is a sidecar", self.sidecars)[0]
 
+    def lose_sidecar(self):
+        """Kills the sidecar, and waits until the next one listens."""
+        lost, before = self.sidecar(), self.lock().stat().st_mtime_ns
+        os.kill(lost, signal.SIGKILL)
+        await_("another sidecar runs", lambda: lost not in self.sidecars())
+        await_("it listens", lambda: self.lock().stat().st_mtime_ns != before)
+
     # --- Files
 
     def path(self, name):

@@ -64,7 +64,9 @@ def sidecar(*words):
 
 
 CONSENT = ["<Escape>", ":let g:ide_mcp = #{config: #{consent: v:true}}", "<Enter>"]
-YES = ["y"]
+LATE_CONSENT = CONSENT
+YES = SECOND_YES = ["y"]
+FIRST_YES = []  # the dialog of the first agent has ended with its sidecar
 OWN_TOOL = [
     "<Escape>",
     ":let g:ide_mcp = #{config: #{own: [#{name: 'theme'}]}, answers: #{theme: {-> 'dark'}}}",

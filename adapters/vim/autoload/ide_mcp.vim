@@ -15,6 +15,7 @@ var agents: dict<string> = {}
 var announced: list<string> = [] # the files with problems, as agents know them
 var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close` closes the view, once there is one
 var waiting: list<dict<any>> = [] # the proposals and agents that wait for the end of typing
+var dialogs: list<number> = [] # the questions about agents
 var views: dict<func> = {} # what follows if the buffer of a proposal is written, or ends
 
 # Executes `:IdeMcp`, with the first and the last line of its range.
@@ -55,7 +56,7 @@ def Start()
   if !executable(program) | Warn($'{program} is not installed: see the README of ide-mcp') | return | endif
   if &encoding != 'utf-8' | Warn($"'encoding' is {&encoding}, and has to be utf-8") | return | endif
   # With `noblock` Vim keeps the rest of a long command until the process reads.
-  const callbacks = {out_cb: (_, line) => Receive(line), close_cb: (_) => End(), exit_cb: (_, _) => End()}
+  const callbacks = {out_cb: Receive, close_cb: (_) => End(), exit_cb: (_, _) => End()}
   running = job_start(options.command, extend({mode: 'nl', noblock: 1, err_io: 'null'}, callbacks))
   problem = 'the sidecar died too often'
   Send({name: 'Vim', version: $'{v:version / 100}.{v:version % 100}', pid: getpid(), folders: [getcwd(-1)],
@@ -63,7 +64,8 @@ def Start()
   }->extend(lock == '' ? {} : {resume: lock})->extend(options.config))
 enddef
 
-def Receive(line: string)
+def Receive(channel: channel, line: string)
+  if ch_getjob(channel) != running | return | endif # Stop() has ended this process
   const has_nul = stridx(line, '\u0000') >= 0
   const text = has_nul ? line->substitute('\v\\@1<!(\\\\)*\zs\\u0000', '\\uffff', 'g') : line
   var event: dict<any>
@@ -79,8 +81,8 @@ enddef
 def End()
   const process = running
   if ch_status(process) != 'closed' || job_status(process) != 'dead' || running != process | return | endif
-  [running, agents, deaths] = [null_job, {}, deaths->filter((_, time) => localtime() - time < within)->add(localtime())]
-  for proposal in values(proposals) | CloseView(proposal.call) | endfor
+  [running, deaths] = [null_job, deaths->filter((_, time) => localtime() - time < within)->add(localtime())]
+  Forget()
   const is_final = job_info(process).exitval == 2 || len(deaths) > max_deaths
   if is_final | Warn(problem .. '. Start it again with :IdeMcp start') | else | Start() | endif
   redrawstatus!
@@ -89,6 +91,15 @@ enddef
 def Stop()
   Send({cmd: 'quit'})
   [running, lock] = [null_job, '']
+  if v:exiting == null | Forget() | endif
+enddef
+
+# Ends all of a process that has ended: the next one numbers its agents and calls from 1 again.
+def Forget()
+  for proposal in values(proposals) | CloseView(proposal.call) | endfor
+  for dialog in dialogs | popup_close(dialog) | endfor
+  [agents, waiting, dialogs] = [{}, [], []]
+  redrawstatus!
 enddef
 
 # --- Events.
@@ -112,10 +123,15 @@ def GoOn()
   endwhile
 enddef
 
-# Asks the person to let an agent attach.
-const Ask = (event: dict<any>): any =>
-  popup_dialog($'Let {get(event, "client", "an agent")} attach? (y/n)', {filter: 'popup_filter_yesno',
-    callback: (_, choice) => Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn})})
+# Asks the person to let an agent attach. The answer is for the process that asked.
+def Ask(event: dict<any>)
+  const process = running
+  const Answer = (_, choice) => {
+    if process == running | Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn}) | endif
+  }
+  dialogs->add(popup_dialog($'Let {get(event, "client", "an agent")} attach? (y/n)',
+    {filter: 'popup_filter_yesno', callback: Answer}))
+enddef
 
 def Listen(event: dict<any>)
   [port, lock] = [event.port, get(event, 'lock', '')]
@@ -133,7 +149,7 @@ const Respond = (event: dict<any>, name: string) =>
 
 def Propose(event: dict<any>)
   const Answer = (members: dict<any>) => {
-    if !has_key(proposals, event.call) | return | endif
+    if get(proposals, event.call, {}) isnot event | return | endif
     remove(proposals, event.call)
     Send({cmd: 'answer', call: event.call}->extend(members))
     timer_start(250, (_) => Reread(event.path), {repeat: 20}) # the agent writes the file soon

@@ -69,20 +69,20 @@ function on.connected(event) M.agents[event.conn] = ('%s %s'):format(event.clien
 function on.closed(event) M.agents[event.conn] = nil end
 
 function on.diff(event)
+  local proposal = {}
   local function answer(verdict, contents)
-    if not proposals[event.call] then return end
+    if proposals[event.call] ~= proposal then return end
     proposals[event.call] = nil
     sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = contents })
     if verdict == 'reject' then return end
     -- The agent writes the file soon.
     for _, ms in ipairs({ 200, 1000, 5000 }) do vim.defer_fn(function() editor.reread(event.path) end, ms) end
   end
-  proposals[event.call] = {}
+  proposals[event.call] = proposal
   event.client = M.agents[event.conn] or 'an agent'
   function event.accept(text) answer('accept', text ~= event.contents and text or nil) end
   function event.reject() answer('reject') end
   local function show()
-    local proposal = proposals[event.call]
     local is_shown, close = pcall(M.options.show, event)
     proposal.close = is_shown and close
     if not is_shown then fail(event.call, close) end
@@ -114,7 +114,9 @@ function on.edit_ended(event) editor.reread(event.path) end
 function on.mention_expired(event) warn('no agent took the mention of ' .. event.path) end
 
 function on.consent(event)
+  local agents = M.agents
   vim.ui.select({ 'yes', 'no' }, { prompt = 'Let ' .. (event.client or 'an agent') .. ' attach?' }, function(choice)
+    if M.agents ~= agents then return end -- the process that asked has ended
     sidecar.send({ cmd = choice == 'yes' and 'allow' or 'disconnect', conn = event.conn })
   end)
 end
@@ -132,9 +134,11 @@ local function on_event(event)
   vim.cmd('redrawstatus')
 end
 
-local function on_death(problem)
+-- Each process numbers its agents and calls from 1: those of the last one end. `M.agents` is a table for each process.
+local function on_end(problem)
   for call in pairs(proposals) do on.diff_closed({ call = call }) end
   M.agents = {}
+  vim.cmd('redrawstatus')
   if problem then warn(problem) end
 end
 
@@ -149,9 +153,14 @@ end
 --- Sends a command of docs/sidecar.md.
 M.send = sidecar.send
 
-local commands = { stop = sidecar.stop }
+local commands = {}
 
-function commands.start() sidecar.start(M.options.command, config, on_event, on_death) end
+function commands.start() sidecar.start(M.options.command, config, on_event, on_end) end
+
+function commands.stop()
+  sidecar.stop()
+  on_end()
+end
 
 function commands.pause() sidecar.send({ cmd = 'pause' }) end
 

@@ -49,7 +49,8 @@ function M.start(command, config, on_event, on_death)
     on_event(event)
   end
 
-  local function on_stdout(_, pieces)
+  local function on_stdout(id, pieces)
+    if id ~= job then return end -- M.stop has ended this process
     table.insert(partial, pieces[1])
     for i = 2, #pieces do
       local line = table.concat(partial)
@@ -60,7 +61,7 @@ function M.start(command, config, on_event, on_death)
   end
 
   local function on_exit(id, status)
-    if id ~= job then return end -- M.stop has ended this process
+    if id ~= job then return end
     job = nil
     deaths = vim.tbl_filter(function(time) return os.time() - time < within end, deaths)
     table.insert(deaths, os.time())
