@@ -335,6 +335,9 @@ def agent_returns_after_death_of_sidecar(room):
         raise Failure("the sidecar has another port")
     room.type(*room.keys.SELECT_FIRST)
     await_("the agent receives the selection", lambda: "𝒳b" in watch.text())
+    before = watch.text().count("𝒳b")
+    os.kill(room.sidecar(), signal.SIGKILL)
+    await_("the agent receives the selection again, without a key", lambda: watch.text().count("𝒳b") > before)
 
 
 def sidecar_is_stopped_and_started(room):

@@ -137,6 +137,7 @@ def Listen(event: dict<any>)
   [port, lock] = [event.port, get(event, 'lock', '')]
   for [name, value] in items(event.environment) | setenv(name, value) | endfor
   if is_paused | Send({cmd: 'pause'}) | endif
+  SelectionChanged()
 enddef
 
 def Pause(event: dict<any>)

@@ -56,12 +56,18 @@ local function respond(event, name, ...)
   sidecar.send({ cmd = 'respond', call = event.call, result = result })
 end
 
+local function send_selection()
+  local selection = sidecar.is_running() and editor.selection()
+  if selection then sidecar.send(selection) end
+end
+
 local on = {} -- what to do for each event of docs/sidecar.md
 
 function on.listening(event)
   M.port = event.port
   for name, value in pairs(event.environment) do vim.fn.setenv(name, value) end
   if M.is_paused then sidecar.send({ cmd = 'pause' }) end
+  send_selection()
 end
 
 function on.connected(event) M.agents[event.conn] = ('%s %s'):format(event.client or 'agent', event.version or '') end
@@ -195,8 +201,7 @@ function M.setup(options)
     is_due = true
     vim.defer_fn(function()
       is_due = false
-      local selection = sidecar.is_running() and editor.selection()
-      if selection then sidecar.send(selection) end
+      send_selection()
       go_on()
     end, 30)
   end)
