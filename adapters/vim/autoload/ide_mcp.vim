@@ -130,7 +130,7 @@ def Ask(event: dict<any>)
     if process == running | Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn}) | endif
   }
   dialogs->add(popup_dialog($'Let {get(event, "client", "an agent")} attach? (y/n)',
-    {filter: 'popup_filter_yesno', callback: Answer}))
+    {filter: 'popup_filter_yesno', callback: Answer, tabpage: -1}))
 enddef
 
 def Listen(event: dict<any>)
