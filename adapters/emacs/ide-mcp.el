@@ -62,6 +62,8 @@ The view would otherwise take the keys that the person types.")
 
 (defvar ide-mcp--process nil "The process of the sidecar.")
 (defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
+(defvar ide-mcp--lines nil "The lines that were not handled yet, in order.")
+(defvar ide-mcp--busy nil "Non-nil while a line is handled.")
 (defvar ide-mcp--listening nil "The event with the port and the path of the lock file.")
 (defvar ide-mcp--deaths nil "The times at which processes died, the last one first.")
 (defvar ide-mcp--problem nil "The last error of the sidecar.")
@@ -168,19 +170,25 @@ The view would otherwise take the keys that the person types.")
 (defun ide-mcp--forget ()
   "Close the views and forget the agents: no call is open any more."
   (mapc #'ide-mcp--close (mapcar #'car ide-mcp--proposals))
-  (setq ide-mcp--agents nil ide-mcp--waiting nil))
+  (setq ide-mcp--agents nil ide-mcp--waiting nil ide-mcp--lines nil))
 
 (defun ide-mcp--filter (process text)
   "Handle the lines that TEXT from PROCESS ends.
-A handler can wait for the person.  Then further texts arrive meanwhile."
+A handler can wait for the person.  The lines that arrive meanwhile come after
+it, and those that arrive during a question of `ide-mcp--go-on' come at once."
   (when (eq process ide-mcp--process)
     (let ((pieces (split-string text "\n")) lines)
       (push (pop pieces) ide-mcp--pieces)
       (dolist (piece pieces)
         (push (apply #'concat (nreverse ide-mcp--pieces)) lines)
         (setq ide-mcp--pieces (list piece)))
-      (dolist (line (nreverse lines))
-        (ide-mcp--attempt nil (lambda () (ide-mcp--handle (ide-mcp--parse line))))))
+      (setq ide-mcp--lines (append ide-mcp--lines (nreverse lines))))
+    (unless ide-mcp--busy
+      (let ((ide-mcp--busy t))
+        (while ide-mcp--lines
+          (let ((line (pop ide-mcp--lines)))
+            (ide-mcp--attempt nil (lambda () (ide-mcp--handle (ide-mcp--parse line)))))))
+      (ide-mcp--go-on))
     (force-mode-line-update t)))
 
 (defun ide-mcp--parse (line)
@@ -228,8 +236,7 @@ question mark."
          ("consent" (ide-mcp--wait nil (lambda () (ide-mcp--consent .conn .client))))
          ("error" (message "ide-mcp: %s" (setq ide-mcp--problem .message)))
          ("paused" (setq ide-mcp--paused t))
-         ("resumed" (setq ide-mcp--paused nil)))))
-    (ide-mcp--go-on)))
+         ("resumed" (setq ide-mcp--paused nil)))))))
 
 (defun ide-mcp--attempt (call function)
   "Call FUNCTION.  If it fails, answer CALL with the failure."

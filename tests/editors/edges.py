@@ -411,4 +411,28 @@ def waiting_question_ends_with_its_sidecar(room):
         raise Failure("the person is asked about an agent that is gone")
 
 
+def question_keeps_the_order_of_events(room):
+    """The editor reads a question and a proposal at once, and the end of the proposal during the question."""
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    first = room.play(pushed("selection_changed", {"text": "𝒳b"}), {"sleep": 2500}, room.propose("a.txt", "new\n"),
+                      {"sleep": 20000})
+    room.shows("Let ide-mcp-agent attach")
+    room.type(*room.keys.YES)
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.SELECT_FIRST)
+    first.steps(1)
+    room.type(*room.keys.BUSY_SOON)
+    time.sleep(1.2)
+    room.play({"sleep": 20000})
+    room.shows("Let ide-mcp-agent attach")
+    first.process.kill()
+    time.sleep(1)
+    room.type(*room.keys.YES)
+    room.shows(room.keys.ATTACHED)
+    time.sleep(1)
+    room.hides(room.proposal(), within=1)
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -49,6 +49,9 @@ ACCEPT = ["<C-c>", "<C-c>"]
 ACCEPT_AND_CLOSE = ACCEPT
 REJECT = ["<C-c>", "<C-k>"]
 BUSY = run("(let ((end (+ (float-time) 3))) (while (< (float-time) end)))")  # `sleep-for` would go on reading
+BUSY_SOON = run(  # while the person is idle
+    "(run-with-timer 1 nil (lambda () (let ((end (+ (float-time) 3))) (while (< (float-time) end)))))"
+)
 QUESTION = ["<M-:>", '(read-string "sure? ")', "<Enter>"]
 NEXT_PROPOSAL = []  # it opens once the earlier one is decided
 RESOURCE = "emacs://next-error"

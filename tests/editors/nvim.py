@@ -30,6 +30,7 @@ PICTURE = ["--cmd", "set termguicolors", "-c", " | ".join([
 
 SELECT_ONE = ["<Escape>", "gg0v"]  # the first of them
 BUSY = ["<Escape>", ":lua vim.loop.sleep(3000)", "<Enter>"]
+BUSY_SOON = BUSY
 TERMINAL = ["<Escape>", ":terminal", "<Enter>", "iCOMMAND", "<Enter>"]
 RESOURCE = "nvim://quickfix"
 PROBLEM = [

@@ -29,6 +29,7 @@ PICTURE = ["--cmd", TRUE_COLOR, "-c", " | ".join([
 
 SELECT_ONE = ["<Escape>", "gg0v"]
 BUSY = ["<Escape>", ":call system('sleep 3')", "<Enter>"]  # Vim reads events in `:sleep`
+BUSY_SOON = BUSY
 UNDO = ["uuu"]
 TERMINAL = ["<Escape>", ":terminal", "<Enter>", "COMMAND", "<Enter>"]
 RESOURCE = "vim://quickfix"
