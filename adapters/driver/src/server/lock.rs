@@ -95,6 +95,7 @@ pub(crate) struct Lock {
 }
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a server has one lock file")]
 enum Place {
     InLoop(Guard),
     OnThread(GuardThread, Receiver<LockFileEvent>),

@@ -1,7 +1,8 @@
 //! A guard on a thread of its own, so that no other thread waits for the disk.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -23,17 +24,18 @@ const REMOVAL: Duration = Duration::from_secs(2);
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct GuardThread {
     path: PathBuf,
-    commands: Sender<Command>,
-    #[cfg(unix)]
-    wake: std::os::unix::net::UnixStream,
+    requests: Arc<Mutex<Requests>>,
+    wake: Wake,
     ended: Receiver<Result<bool, Error>>,
     thread: Option<JoinHandle<()>>,
 }
 
-#[derive(Debug)]
-enum Command {
-    Update(Box<LockFile>),
-    Remove,
+/// The requests that the thread has not taken. A later update replaces an earlier one, so a disk that hangs
+/// lets no queue grow.
+#[derive(Debug, Default)]
+struct Requests {
+    update: Option<Box<LockFile>>,
+    is_end: bool,
 }
 
 impl GuardThread {
@@ -48,30 +50,17 @@ impl GuardThread {
         on_event: impl FnMut(LockFileEvent) + Send + 'static,
     ) -> Result<Self, Error> {
         let path = keep.path().to_owned();
-        let (commands, received) = mpsc::channel();
+        let requests = Arc::new(Mutex::new(Requests::default()));
         let (sender, ended) = mpsc::channel();
-        #[cfg(unix)]
         let (wake, woken) = pair().map_err(Error::io("guard", &path))?;
-        let waiting = Waiting {
-            commands: received,
-            #[cfg(unix)]
-            woken,
-            clock: Clock::new(),
-        };
+        let waiting = Waiting { requests: Arc::clone(&requests), woken, clock: Clock::new() };
         let run = move || {
             // The send fails if the owner no longer waits.
             let _ = sender.send(waiting.run(Guard::new(keep, mode), on_event));
         };
         let thread = thread::Builder::new().name("ide-mcp guard".into()).spawn(run);
         let thread = thread.map_err(Error::io("guard", &path))?;
-        Ok(Self {
-            path,
-            commands,
-            #[cfg(unix)]
-            wake,
-            ended,
-            thread: Some(thread),
-        })
+        Ok(Self { path, requests, wake, ended, thread: Some(thread) })
     }
 
     /// Returns the path of the file.
@@ -80,10 +69,12 @@ impl GuardThread {
         &self.path
     }
 
-    /// Requests that the thread publishes other contents, and does not wait. The thread reports a
-    /// failure by the event [`Failed`](LockFileEvent::Failed).
+    /// Requests that the thread publishes other contents, and does not wait. If the thread is busy, a later
+    /// update replaces this one. The thread reports a failure by the event
+    /// [`Failed`](LockFileEvent::Failed).
     pub fn update(&self, file: &LockFile) {
-        self.send(Command::Update(Box::new(file.clone())));
+        let update = Some(Box::new(file.clone()));
+        self.request(|requests| requests.update = update);
     }
 
     /// Removes the file and ends the thread. Waits at most 2 s for both.
@@ -97,7 +88,7 @@ impl GuardThread {
 
     fn end(&mut self) -> Result<bool, Error> {
         let Some(thread) = self.thread.take() else { return Ok(false) };
-        self.send(Command::Remove);
+        self.request(|requests| requests.is_end = true);
         match self.ended.recv_timeout(REMOVAL) {
             Ok(removed) => {
                 let _ = thread.join();
@@ -107,11 +98,14 @@ impl GuardThread {
         }
     }
 
-    fn send(&self, command: Command) {
-        // The send and the write fail only if the thread has ended.
-        let _ = self.commands.send(command);
+    fn request(&self, change: impl FnOnce(&mut Requests)) {
+        change(&mut self.requests.lock().unwrap_or_else(PoisonError::into_inner));
+        // The wake-up fails only if the thread has ended, or if earlier wake-ups are unread, which wake the
+        // thread for this request too.
         #[cfg(unix)]
         let _ = std::io::Write::write(&mut &self.wake, &[0]);
+        #[cfg(not(unix))]
+        let _ = self.wake.try_send(());
     }
 }
 
@@ -121,19 +115,34 @@ impl Drop for GuardThread {
     }
 }
 
-/// Returns a socket that wakes the thread, and the socket for which the thread waits.
+/// The end that wakes the thread without waiting, and the end for which the thread waits.
 #[cfg(unix)]
-fn pair() -> std::io::Result<(std::os::unix::net::UnixStream, std::os::unix::net::UnixStream)> {
-    let (wake, woken) = std::os::unix::net::UnixStream::pair()?;
+type Wake = std::os::unix::net::UnixStream;
+#[cfg(unix)]
+type Woken = std::os::unix::net::UnixStream;
+#[cfg(not(unix))]
+type Wake = mpsc::SyncSender<()>;
+#[cfg(not(unix))]
+type Woken = Receiver<()>;
+
+#[cfg(unix)]
+fn pair() -> std::io::Result<(Wake, Woken)> {
+    let (wake, woken) = Wake::pair()?;
+    wake.set_nonblocking(true)?;
     woken.set_nonblocking(true)?;
     Ok((wake, woken))
 }
 
-/// The channels and the clock of the thread.
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps, reason = "it fails on Unix")]
+fn pair() -> std::io::Result<(Wake, Woken)> {
+    Ok(mpsc::sync_channel(1))
+}
+
+/// The requests, their wake-ups and the clock of the thread.
 struct Waiting {
-    commands: Receiver<Command>,
-    #[cfg(unix)]
-    woken: std::os::unix::net::UnixStream,
+    requests: Arc<Mutex<Requests>>,
+    woken: Woken,
     clock: Clock,
 }
 
@@ -148,21 +157,25 @@ impl Waiting {
             while let Some(event) = guard.tick(self.clock.now()) {
                 on_event(event);
             }
-            match self.next(&guard) {
-                Ok(Command::Update(file)) => {
-                    if let Err(error) = guard.update(&file) {
-                        on_event(LockFileEvent::Failed { error: error.to_string() });
-                    }
-                }
-                Ok(Command::Remove) | Err(RecvTimeoutError::Disconnected) => return guard.remove(),
-                Err(RecvTimeoutError::Timeout) => {}
+            self.wait(&guard);
+            let Requests { update, is_end } = self.take();
+            if is_end {
+                return guard.remove();
+            }
+            if let Some(Err(error)) = update.map(|file| guard.update(&file)) {
+                on_event(LockFileEvent::Failed { error: error.to_string() });
             }
         }
     }
 
-    /// Waits for a command, for a notification, or until the guard is due.
+    fn take(&self) -> Requests {
+        std::mem::take(&mut *self.requests.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits for a request, for a notification, or until the guard is due. A request after this has a
+    /// wake-up of its own.
     #[cfg(unix)]
-    fn next<K: Keep>(&self, guard: &Guard<K>) -> Result<Command, RecvTimeoutError> {
+    fn wait<K: Keep>(&self, guard: &Guard<K>) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let wait = self.clock.until(guard.deadline(self.clock.now()));
         // If the wait does not fit into a `Timespec`, `poll` waits without a timeout.
@@ -172,14 +185,13 @@ impl Waiting {
         fds.extend(notified.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let _ = poll(&mut fds, wait.as_ref());
         while std::io::Read::read(&mut &self.woken, &mut [0; 16]).is_ok_and(|n| n > 0) {}
-        self.commands.recv_timeout(Duration::ZERO)
     }
 
     #[cfg(not(unix))]
-    fn next<K: Keep>(&self, guard: &Guard<K>) -> Result<Command, RecvTimeoutError> {
-        match self.clock.until(guard.deadline(self.clock.now())) {
-            Some(wait) => self.commands.recv_timeout(wait),
-            None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        }
+    fn wait<K: Keep>(&self, guard: &Guard<K>) {
+        let _ = match self.clock.until(guard.deadline(self.clock.now())) {
+            Some(wait) => self.woken.recv_timeout(wait).ok(),
+            None => self.woken.recv().ok(),
+        };
     }
 }

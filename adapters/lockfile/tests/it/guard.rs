@@ -26,13 +26,16 @@ struct Double {
     path: PathBuf,
     looks: Arc<AtomicUsize>,
     result: Arc<Mutex<Result<Watch, std::io::ErrorKind>>>,
+    /// The names of the editor that were published.
+    updates: Arc<Mutex<Vec<String>>>,
     hangs: Duration,
 }
 
 impl Double {
     fn new(dir: &TempDir) -> Self {
         let result = Arc::new(Mutex::new(Ok(Watch::InPlace)));
-        Self { path: dir.join("1.lock"), looks: Arc::default(), result, hangs: Duration::ZERO }
+        let (path, updates) = (dir.join("1.lock"), Arc::default());
+        Self { path, looks: Arc::default(), result, updates, hangs: Duration::ZERO }
     }
 
     fn set_result(&self, result: Result<Watch, std::io::ErrorKind>) {
@@ -60,7 +63,9 @@ impl Keep for Double {
         self.result.lock().unwrap().map_err(failed)
     }
 
-    fn update(&mut self, _: &LockFile) -> Result<(), Error> {
+    fn update(&mut self, file: &LockFile) -> Result<(), Error> {
+        thread::sleep(self.hangs);
+        self.updates.lock().unwrap().push(file.ide_name.clone());
         Ok(())
     }
 
@@ -265,16 +270,46 @@ fn hanging_disk_delays_only_the_guard_thread() {
     double.hangs = Duration::from_secs(3);
     double.set_result(Err(std::io::ErrorKind::StorageFull));
     let (sender, events) = mpsc::channel();
-    let begin = Instant::now();
     let guard =
         GuardThread::spawn(double, GuardMode::Notified, move |event| drop(sender.send(event))).unwrap();
-    guard.update(&lock_file("one"));
-    assert!(begin.elapsed() < Duration::from_millis(50), "{:?}", begin.elapsed());
+    let update_often = || {
+        let begin = Instant::now();
+        for _ in 0..1_000 {
+            guard.update(&lock_file("one"));
+        }
+        assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
+    };
+    update_often();
     // With notifications the first look comes at once, otherwise after the interval.
     let event = events.recv_timeout(Duration::from_secs(10)).unwrap();
     assert!(failed(&event), "a file that cannot be restored is reported within 10 s: {event:?}");
+    // The thread hangs in an update.
+    update_often();
     let begin = Instant::now();
     let removed = guard.remove();
     assert!(begin.elapsed() < Duration::from_millis(2_500), "{:?}", begin.elapsed());
     assert!(removed.is_err_and(|error| error.to_string().contains("1.lock")));
+}
+
+#[test]
+fn busy_disk_gets_only_the_latest_update() {
+    let dir = TempDir::new();
+    let mut double = Double::new(&dir);
+    double.hangs = Duration::from_millis(200);
+    let updates = Arc::clone(&double.updates);
+    let guard = GuardThread::spawn(double, GuardMode::Off, |_| {}).unwrap();
+    for name in 0..200 {
+        let mut file = lock_file("one");
+        file.ide_name = name.to_string();
+        guard.update(&file);
+    }
+    let begin = Instant::now();
+    while updates.lock().unwrap().last().is_none_or(|name| name != "199") {
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", updates.lock().unwrap());
+        // The pause between two looks at the updates.
+        thread::sleep(Duration::from_millis(1));
+    }
+    // A busy machine can give the thread a turn amid the updates.
+    assert!(updates.lock().unwrap().len() < 20, "{:?}", updates.lock().unwrap());
+    assert!(guard.remove().unwrap());
 }
