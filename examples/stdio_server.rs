@@ -1,25 +1,21 @@
 //! An MCP server over standard input and output, one message per line, with two small tools.
 //!
-//! An MCP client starts the server as its child: `cargo build --examples`, then `cargo run
-//! --example stdio_client -- --request tools/list target/debug/examples/stdio_server`. At the end
-//! of standard input the server answers every open call as failed, writes the answers and ends.
+//! An MCP client starts the server as its child: `cargo build --examples`, then `cargo run --example stdio_client
+//! -- --request tools/list target/debug/examples/stdio_server`. At the end of standard input the server answers
+//! every open call as failed, writes the answers and ends.
 
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    clippy::print_stderr,
-    reason = "it takes the events that concern it"
-)]
+#![allow(clippy::wildcard_enum_match_arm, clippy::print_stderr, reason = "it takes the events that it needs")]
 
-use ide_mcp::mcp::{Event, Implementation, Lines, Server, ServerConfig, ToolResult, ToolSpec, Tools};
+use ide_mcp::mcp::{
+    Event, Implementation, Lines, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
+};
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Clock, Time};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::Error as _};
 use std::error::Error;
 use std::io::{self, Write as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
-use std::time::Duration;
+use std::{thread, time::Duration};
 
 /// An hour in milliseconds.
 const HOUR: u64 = 3_600_000;
@@ -101,17 +97,16 @@ impl Program {
 
     /// Writes the send buffer. Blocks while the client does not read, so that no input is taken.
     fn write(&mut self) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(self.out.outgoing())?;
+        io::stdout().write_all(self.out.outgoing())?;
         self.out.sent(usize::MAX);
-        stdout.flush()
+        io::stdout().flush()
     }
 }
 
 /// The tools. [`Tools::decode`] makes a [`Call`] of the arguments. No other code handles their JSON.
-struct Toolbox([ToolSpec; 2]);
+pub(crate) struct Toolbox([ToolSpec; 2]);
 
-enum Call {
+pub(crate) enum Call {
     CountWords { text: String },
     Remind { after_ms: u64, text: String },
 }
@@ -132,6 +127,11 @@ impl Tools for Toolbox {
 
     fn specs(&self) -> &[ToolSpec] {
         &self.0
+    }
+
+    fn timeout(&self, call: &Call) -> Timeout {
+        // A reminder outlives the usual deadline.
+        if matches!(call, Call::Remind { .. }) { Timeout::Never } else { Timeout::Default }
     }
 
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Call, D::Error> {

@@ -18,6 +18,9 @@ mod pages;
 #[path = "../cli/tests/it/support/process.rs"]
 mod process;
 mod stdio;
+#[allow(dead_code, reason = "a test uses the tools of the example")]
+#[path = "../stdio_server.rs"]
+mod stdio_server;
 mod tracer;
 
 use std::env;

@@ -1,6 +1,10 @@
 //! The MCP server and the MCP client over pipes.
 
 use crate::process::{Place, Process};
+use crate::stdio_server::Toolbox;
+use ide_mcp::Time;
+use ide_mcp::mcp::{Implementation, Lines, Server, ServerConfig};
+use ide_mcp::rpc::SessionId;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
@@ -68,6 +72,34 @@ fn a_session_over_pipes() {
 
     server.hang_up();
     assert_eq!(server.end(), (Some(0), String::new()));
+}
+
+/// Lets the time of a session pass, without a wait.
+#[test]
+fn reminder_outlives_the_usual_deadline() {
+    let config = ServerConfig::new(Implementation::new("stdio_server", "1"));
+    let (usual, mut out) = (config.call_deadline, Lines::new());
+    let mut server = Server::new(config, Toolbox::default(), SessionId::new(1));
+    let mut send = |server: &mut Server<Toolbox>, line: &Value| {
+        server.receive(Time::ZERO, &line.to_string(), &mut out);
+        while server.poll_event(&mut out).is_some() {}
+        out.sent(usize::MAX);
+    };
+    send(&mut server, &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}));
+    for (id, name) in [(1, "remind"), (2, "count_words")] {
+        let arguments = json!({"text": "a", "after_ms": 3_600_000});
+        let params = json!({"name": name, "arguments": arguments});
+        send(&mut server, &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+    }
+    for late in [usual, Duration::from_secs(3_600)] {
+        server.tick(Time::ZERO.saturating_add(late));
+        while server.poll_event(&mut out).is_some() {}
+    }
+    let answers = String::from_utf8(out.outgoing().to_vec()).unwrap();
+    assert!(
+        answers.lines().count() == 1 && answers.contains("\"id\":2"),
+        "the reminder has no answer: {answers}"
+    );
 }
 
 #[test]
