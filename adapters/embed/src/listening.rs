@@ -48,7 +48,7 @@ impl ListeningEditor {
     /// [`OpenError`]. After an error nothing listens, and no lock file is left.
     pub fn open(config: &str) -> Result<Self, OpenError> {
         let config = Config::read(config).map_err(OpenError::Config)?;
-        let mut server = NestedServer::start(options(&config)?).map_err(OpenError::Start)?;
+        let server = NestedServer::start(options(&config)?).map_err(OpenError::Start)?;
         let mut core = Core::new(&config);
         core.put(Event::Listening {
             protocol: PROTOCOL,
@@ -56,9 +56,9 @@ impl ListeningEditor {
             lock: server.server().lock_path().map(|path| path.display().to_string()),
             environment: json(&environment(server.server().port())),
         });
-        // The descriptor becomes readable for the event.
-        server.server_mut();
-        Ok(Self { server, core, is_stopping: false, is_over: false })
+        let mut editor = Self { server, core, is_stopping: false, is_over: false };
+        editor.be_due_for_events();
+        Ok(editor)
     }
 
     /// Takes one turn without waiting.
@@ -134,6 +134,7 @@ impl ListeningEditor {
     pub fn fail(&mut self, line: Option<u64>, message: String) {
         if !self.is_over {
             self.core.put(Event::Error { line, message });
+            self.be_due_for_events();
         }
     }
 
@@ -142,6 +143,9 @@ impl ListeningEditor {
     /// `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
         self.core.set_taking(self.server.server().host(), is_taking);
+        if is_taking {
+            self.be_due_for_events();
+        }
     }
 
     /// Returns a handle by which other threads make the descriptor readable.
@@ -150,10 +154,10 @@ impl ListeningEditor {
     }
 
     /// Returns the longest time until the next [`dispatch`](Self::dispatch), for a loop that does not watch the
-    /// descriptor.
+    /// descriptor: zero while there is an event.
     #[must_use]
     pub fn timeout(&mut self) -> Option<Duration> {
-        self.server.timeout()
+        if self.core.has_event() { Some(Duration::ZERO) } else { self.server.timeout() }
     }
 
     /// Removes the lock file, and closes every connection in good order. The event `over` follows within a few
@@ -170,6 +174,13 @@ impl ListeningEditor {
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// Makes the descriptor readable if there is an event, which can come without traffic.
+    fn be_due_for_events(&mut self) {
+        if self.core.has_event() {
+            self.server.server_mut();
+        }
     }
 }
 

@@ -140,13 +140,6 @@ fn turns_without_a_wait_bring_every_event() {
         editor.dispatch().unwrap();
     }
     assert!(editor.timeout().is_none_or(|timeout| timeout > Duration::ZERO), "nothing is due");
-    editor.set_taking_events(false);
-    editor.fail(None, "left out".into());
-    editor.set_taking_events(true);
-    until(&mut editor, "gap");
-    editor.fail(Some(7), "no such file".into());
-    let error = until(&mut editor, "error");
-    assert_eq!((&error["line"], &error["message"]), (&json!(7), &json!("no such file")));
     editor.command(1, r#"{"cmd":"quit"}"#).unwrap();
     assert!(!editor.is_over(), "nothing was dispatched");
     while !editor.is_over() {
@@ -156,6 +149,46 @@ fn turns_without_a_wait_bring_every_event() {
     editor.fail(None, "too late".into());
     editor.command_line(2, b"{");
     assert!(editor.next_event().is_none(), "the last event is over");
+}
+
+/// Returns true if the descriptor of the editor is readable.
+#[cfg(unix)]
+fn is_readable(editor: &ListeningEditor) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    // The timer of the descriptor takes some nanoseconds.
+    let wait = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    poll(&mut [PollFd::new(editor, PollFlags::IN)], Some(&wait)).unwrap() > 0
+}
+
+#[cfg(unix)]
+#[test]
+fn events_without_traffic_are_due_at_once() {
+    type Cause = fn(&mut ListeningEditor);
+    let causes: [(&str, Cause, &[&str]); 4] = [
+        ("events are taken again", |editor| editor.set_taking_events(true), &["gap", "status"]),
+        ("a failure", |editor| editor.fail(Some(7), "no such file".into()), &["error"]),
+        ("a refused command", |editor| editor.command_line(8, b"{"), &["error"]),
+        ("the end", |editor| editor.shutdown("quit"), &["stopping"]),
+    ];
+    let folder = Folder::new();
+    let mut editor = ListeningEditor::open(&folder.config("")).unwrap();
+    until(&mut editor, "listening");
+    editor.set_taking_events(false);
+    editor.fail(None, "left out".into());
+    for (name, cause, expected) in causes {
+        while is_readable(&editor) {
+            editor.dispatch().unwrap();
+            assert!(editor.next_event().is_none(), "{name}");
+        }
+        assert!(editor.timeout().is_none_or(|timeout| timeout > Duration::ZERO), "{name}: nothing is due");
+        cause(&mut editor);
+        assert!(is_readable(&editor), "{name}");
+        assert_eq!(editor.timeout(), Some(Duration::ZERO), "{name}");
+        editor.dispatch().unwrap();
+        let events: Vec<&str> =
+            std::iter::from_fn(|| editor.next_event()).map(|event| event.name()).collect();
+        assert!(events.starts_with(expected), "{name}: {events:?}");
+    }
 }
 
 #[test]
