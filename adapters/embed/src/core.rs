@@ -105,6 +105,12 @@ impl Core {
         }
     }
 
+    /// Adds the last event, and takes events again before it.
+    pub(crate) fn end(&mut self, host: &Host) {
+        self.set_taking(host, true);
+        self.put(Event::Over {});
+    }
+
     /// Returns the state of the editor as an event.
     pub(crate) fn status(&self, host: &Host, line: Option<u64>) -> Event {
         let attached = |agent: &AgentId| host.connections().find(|(conn, _)| Some(*conn) == agent.conn());

@@ -176,7 +176,7 @@ impl Editor {
                 self.core.on_host_event(&mut self.host, event);
             } else if self.is_ending() {
                 self.is_over = true;
-                self.core.put(Event::Over {});
+                self.core.end(&self.host);
             } else {
                 return None;
             }
@@ -223,8 +223,8 @@ impl Editor {
     }
 
     /// Leaves events out from now on, or takes them again. While events are left out, each call is answered
-    /// with a failure at once, so that agents do not wait for an editor that does not read. Later the events
-    /// `gap` and `status` report what is missing.
+    /// with a failure at once, so that agents do not wait for an editor that does not read. Later, and at the
+    /// latest before `over`, the events `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
         self.core.set_taking(&self.host, is_taking);
     }

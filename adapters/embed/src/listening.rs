@@ -79,7 +79,7 @@ impl ListeningEditor {
         self.server.dispatch_within(at_most, |host, event| core.on_host_event(host, event))?;
         if self.server.is_over() && !self.is_over {
             self.is_over = true;
-            self.core.put(Event::Over {});
+            self.core.end(self.server.server().host());
         }
         Ok(())
     }
@@ -139,8 +139,8 @@ impl ListeningEditor {
     }
 
     /// Leaves events out from now on, or takes them again. While events are left out, each call is answered
-    /// with a failure at once, so that agents do not wait for an editor that does not read. Later the events
-    /// `gap` and `status` report what is missing.
+    /// with a failure at once, so that agents do not wait for an editor that does not read. Later, and at the
+    /// latest before `over`, the events `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
         self.core.set_taking(self.server.server().host(), is_taking);
         if is_taking {

@@ -192,6 +192,20 @@ fn events_without_traffic_are_due_at_once() {
 }
 
 #[test]
+fn last_events_come_although_events_are_left_out() {
+    let folder = Folder::new();
+    let mut editor = ListeningEditor::open(&folder.config("")).unwrap();
+    until(&mut editor, "listening");
+    editor.set_taking_events(false);
+    editor.shutdown("quit");
+    while !editor.is_over() {
+        editor.dispatch().unwrap();
+    }
+    let events: Vec<&str> = std::iter::from_fn(|| editor.next_event()).map(|event| event.name()).collect();
+    assert_eq!(events, ["gap", "status", "over"]);
+}
+
+#[test]
 fn unusable_configuration_does_not_listen() {
     let folder = Folder::new();
     let message = ListeningEditor::open("{}").unwrap_err().to_string();

@@ -20,6 +20,20 @@ fn loop_sees_deadline_and_output() {
     assert_eq!(room.editor.next_output(), None);
 }
 
+#[test]
+fn last_events_come_although_events_are_left_out() {
+    let mut room = Room::new("");
+    room.attach();
+    room.editor.set_taking_events(false);
+    room.editor.shutdown(room.now, "quit");
+    let events = room.settle();
+    assert_eq!(names(&events), ["gap", "status", "over"]);
+    assert_eq!(events[0]["events"], 2, "`stopping` and `closed`: {events:?}");
+    assert_eq!(events[1]["agents"], serde_json::json!([]));
+    room.editor.command_line(room.now, 1, b"{");
+    assert!(room.editor.is_over() && room.editor.next_event().is_none());
+}
+
 /// Waits only until the deadline, and sees each event that no socket announces.
 #[test]
 fn deadline_is_now_while_an_event_waits() {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::ChildStdout;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Starts a sidecar whose output the test has read up to `listening`.
@@ -60,26 +61,29 @@ fn other_agents_are_answered_in_time() {
     assert_memory_below(sidecar.id(), 64);
 }
 
-#[test]
-fn memory_is_bounded_without_reader() {
-    const TEXT: usize = 4 << 20;
-    let place = Place::new("sidecar-bound");
-    let (mut sidecar, mut out) = unread(&place);
-    let text = "x".repeat(TEXT);
-    // 16 MiB wait, and the diff after them is the last one that is taken. Each agent sends a diff, and a call by
-    // whose outcome the diff has arrived.
+/// Fills the output, and returns the agents with the refusal of the last diff. 16 MiB wait, and the diff after them
+/// is the last one that is taken. Each agent sends a diff, and a call by whose outcome the diff has arrived.
+fn fill(place: &Place) -> (Vec<Process>, Value) {
+    let text = "x".repeat(4 << 20);
     let mut agents = Vec::new();
-    let refusal = loop {
+    loop {
         let mut agent = place.agent(&["calls"]);
         agent.propose("t", &text);
         agent.send_line("getDiagnostics {\"uri\":\"file:///a\"}");
         let outcome = agent.event("outcome");
         agents.push(agent);
         if outcome["line"] == 1 {
-            break outcome;
+            return (agents, outcome);
         }
         assert!(agents.len() < 12, "nothing is refused");
-    };
+    }
+}
+
+#[test]
+fn memory_is_bounded_without_reader() {
+    let place = Place::new("sidecar-bound");
+    let (mut sidecar, mut out) = unread(&place);
+    let (agents, refusal) = fill(&place);
     assert_eq!(refusal["outcome"]["error"]["code"], -32601, "{refusal}");
     assert_memory_below(sidecar.id(), 160);
     // The editor goes on: all that waits, and then the gap and the status.
@@ -101,6 +105,28 @@ fn memory_is_bounded_without_reader() {
     sidecar.terminate();
     while next(&mut out)["event"] != "over" {}
     assert_eq!(sidecar.end().0, Some(0));
+}
+
+#[test]
+fn late_reader_gets_the_last_events() {
+    let place = Place::new("sidecar-late");
+    let (mut sidecar, out) = unread(&place);
+    let (agents, _) = fill(&place);
+    sidecar.terminate();
+    for mut agent in agents {
+        agent.end();
+    }
+    // The sidecar notices the ends of its connections, and then waits 2 s for a reader.
+    thread::sleep(Duration::from_millis(300));
+    let lines: Vec<String> = BufReader::new(out.into_inner()).lines().map(Result::unwrap).collect();
+    let (_, last) = lines.split_at(lines.len().saturating_sub(3));
+    let last: Vec<Value> = last.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<&Value> = last.iter().map(|event| &event["event"]).collect();
+    assert_eq!(names, ["gap", "status", "over"]);
+    // The refused diff, and `stopping`.
+    assert!(last[0]["events"].as_u64() >= Some(2), "{}", last[0]);
+    assert_eq!((&last[1]["agents"], &last[1]["calls"]), (&json!([]), &json!([])));
+    assert_eq!(sidecar.end(), (Some(0), String::new()));
 }
 
 #[test]
