@@ -111,6 +111,52 @@ for turn in range(20):
 P
 }
 
+# in_one_turn leave sends a diff and disconnects while the editor is stopped, so that one turn reads both. in_one_turn
+# twice sends two diffs, and checks that the first is answered.
+in_one_turn() {
+    python3 - "$1" "$CLAUDE_CONFIG_DIR"/ide/*.lock "$(<"/proc/$editor/task/$editor/children")" <<'P'
+import json, os, signal, socket, struct, sys
+way, lock, process = sys.argv[1], sys.argv[2], int(sys.argv[3])
+port = os.path.basename(lock)[:-5]
+peer = socket.create_connection(("127.0.0.1", int(port)), 60)
+lines = ["GET / HTTP/1.1", "Host: 127.0.0.1:" + port, "Upgrade: websocket", "Connection: Upgrade"]
+lines += ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: mcp", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
+lines += ["X-Claude-Code-Ide-Authorization: " + json.load(open(lock))["authToken"], "", ""]
+peer.sendall("\r\n".join(lines).encode())
+
+def frame(message):
+    text = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    size = bytes([0x80 | len(text)]) if len(text) < 126 else struct.pack(">BH", 0x80 | 126, len(text))
+    return b"\x81" + size + bytes(4) + text
+
+def until(part):
+    seen = b""
+    while part not in seen:
+        more = peer.recv(65536)
+        assert more, seen
+        seen += more
+
+def diff(number):
+    arguments = {"old_file_path": "/a", "new_file_path": "/a", "new_file_contents": "a", "tab_name": str(number)}
+    return frame({"id": number, "method": "tools/call", "params": {"name": "openDiff", "arguments": arguments}})
+
+until(b"101 ")
+hello = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "agent", "version": "1"}}
+peer.sendall(frame({"id": 1, "method": "initialize", "params": hello}))
+until(b"protocolVersion")
+peer.sendall(frame({"method": "notifications/initialized"}))
+os.kill(process, signal.SIGSTOP)
+if way == "leave":
+    peer.sendall(diff(2))
+    peer.close()
+else:
+    peer.sendall(diff(2) + diff(3))
+os.kill(process, signal.SIGCONT)
+if way == "twice":
+    until(b"FILE_SAVED")
+P
+}
+
 # The library of target/debug is then the plain one.
 build planted --features planted-panic
 build plain
@@ -200,11 +246,13 @@ strangers
 exec {keys}>&-
 end
 
-say 'an editor in C++'
+say 'an editor in C++ is not disturbed by an agent that leaves, or by a diff after its last one'
 compile plain c++11 $package/examples/editor.cpp
-begin editor "$folder" 1
+begin editor "$folder" 2
 rests
+in_one_turn leave
 echo small >"$work/proposal"
 agent diff small "$work/proposal"
+in_one_turn twice
 end
 say 'all is well'
