@@ -38,14 +38,15 @@ static void read_some(idemcp *ed, nfds_t i) {
 /* Returns false if the connection was removed. */
 static bool write_all(idemcp *ed, nfds_t i) {
     size_t len;
-    for (const uint8_t *out; (out = idemcp_outgoing(ed, conns[i], &len));) {
+    bool is_lost = false;
+    for (const uint8_t *out; !is_lost && (out = idemcp_outgoing(ed, conns[i], &len));) {
         ssize_t put = send(on[i].fd, out, len, MSG_NOSIGNAL);
         if (put < 0 && (errno == EAGAIN || errno == EINTR)) break;
-        if (put < 0) idemcp_feed_eof(ed, conns[i]); /* the socket is lost: its output is dropped */
-        idemcp_sent(ed, conns[i], put < 0 ? len : (size_t)put);
+        if (put < 0) is_lost = true; /* unsent bytes are not reported: a mention in them goes to another agent */
+        else idemcp_sent(ed, conns[i], (size_t)put);
     }
     on[i].events = (short)((len ? POLLOUT : 0) | (idemcp_wants_input(ed, conns[i]) ? POLLIN : 0));
-    if (!idemcp_is_done(ed, conns[i])) return true;
+    if (!is_lost && !idemcp_is_done(ed, conns[i])) return true;
     close(on[i].fd);
     idemcp_remove(ed, conns[i]);
     on[i] = on[--n], conns[i] = conns[n];

@@ -167,8 +167,8 @@ int64_t idemcp_do(idemcp *ed, const char *json, size_t len);
  *  1. idemcp_connect for each accepted connection. Bytes of each connection that idemcp_wants_input go to idemcp_feed,
  *     and the end of a connection to idemcp_feed_eof.
  *  2. idemcp_next until 0.
- *  3. idemcp_next_output until 0, or idemcp_timeout stays 0. Write idemcp_outgoing of each connection, and report
- *     the number of written bytes to idemcp_sent. Close each connection that idemcp_is_done, and idemcp_remove it.
+ *  3. idemcp_next_output until 0, or idemcp_timeout stays 0. Write idemcp_outgoing of each connection, and report the
+ *     written bytes to idemcp_sent. Close each connection that fails or idemcp_is_done, and idemcp_remove it.
  *  4. Wait for a socket, for at most idemcp_timeout.
  *
  * The functions below refuse for a handle of idemcp_open. A connection that was removed has no input and no output. */

@@ -24,7 +24,7 @@ use std::process;
 /// 4. Call [`next_output`](Self::next_output) until it returns `None`. Write the [`outgoing`](Self::outgoing)
 ///    bytes of each connection that it returned, and of each connection whose socket had no room the last
 ///    time, and report them as [`sent`](Self::sent). [`remove`](Self::remove) each connection that
-///    [is done](Self::is_done).
+///    [is done](Self::is_done), and each whose socket fails.
 /// 5. Wait for a socket until [`deadline`](Self::deadline). A [`command`](Self::command) can come at any time;
 ///    a turn follows.
 ///
