@@ -1,4 +1,4 @@
-//! The guard of a lock file: the times at which it looks for the file, its events, and a disk that hangs.
+//! The guard of a lock file: the times at which it looks for the file, and its events.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,11 +10,11 @@
 use crate::support::{TempDir, lock_file};
 use ide_mcp::Time;
 use ide_mcp::ide::{LockFile, LockFileEvent};
-use ide_mcp_lockfile::{Error, Guard, GuardMode, GuardThread, Keep, LockDir, Published, Watch};
+use ide_mcp_lockfile::{Error, Guard, GuardMode, Keep, LockDir, Published, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use std::{fs, thread};
 
 const INTERVAL: Duration = Guard::<Published>::INTERVAL;
@@ -22,23 +22,23 @@ const INTERVAL: Duration = Guard::<Published>::INTERVAL;
 /// A test double for a published file: the test sets the result of a look, and the double counts the
 /// looks.
 #[derive(Clone, Debug)]
-struct Double {
+pub(crate) struct Double {
     path: PathBuf,
     looks: Arc<AtomicUsize>,
     result: Arc<Mutex<Result<Watch, std::io::ErrorKind>>>,
     /// The names of the editor that were published.
-    updates: Arc<Mutex<Vec<String>>>,
-    hangs: Duration,
+    pub(crate) updates: Arc<Mutex<Vec<String>>>,
+    pub(crate) hangs: Duration,
 }
 
 impl Double {
-    fn new(dir: &TempDir) -> Self {
+    pub(crate) fn new(dir: &TempDir) -> Self {
         let result = Arc::new(Mutex::new(Ok(Watch::InPlace)));
         let (path, updates) = (dir.join("1.lock"), Arc::default());
         Self { path, looks: Arc::default(), result, updates, hangs: Duration::ZERO }
     }
 
-    fn set_result(&self, result: Result<Watch, std::io::ErrorKind>) {
+    pub(crate) fn set_result(&self, result: Result<Watch, std::io::ErrorKind>) {
         *self.result.lock().unwrap() = result;
     }
 
@@ -75,7 +75,7 @@ impl Keep for Double {
     }
 }
 
-fn failed(event: &LockFileEvent) -> bool {
+pub(crate) fn failed(event: &LockFileEvent) -> bool {
     matches!(event, LockFileEvent::Failed { error } if error.contains("1.lock"))
 }
 
@@ -227,89 +227,4 @@ mod notified {
             assert!(!path.exists(), "{name}");
         }
     }
-}
-
-#[test]
-fn thread_restores_updates_and_removes_the_file() {
-    let dir = TempDir::new();
-    let published = LockDir::open(dir.path()).unwrap().publish(1, &lock_file("one")).unwrap();
-    let (sender, events) = mpsc::channel();
-    let mode = if cfg!(any(target_os = "linux", target_os = "android")) {
-        GuardMode::Notified
-    } else {
-        GuardMode::Every(Duration::from_millis(100))
-    };
-    let guard = GuardThread::spawn(published, mode, move |event| sender.send(event).unwrap()).unwrap();
-    let path = guard.path().to_owned();
-    // The first look of the guard can come before or after this removal.
-    fs::remove_file(&path).unwrap();
-    let restored = || loop {
-        if events.recv_timeout(Duration::from_secs(10)).unwrap() == LockFileEvent::Restored {
-            return;
-        }
-    };
-    restored();
-    let mut other = lock_file("one");
-    other.ide_name = "another name".into();
-    guard.update(&other);
-    let begin = Instant::now();
-    while !fs::read_to_string(&path).unwrap().contains("another name") {
-        assert!(begin.elapsed() < Duration::from_secs(10));
-        // The pause between two reads of the file.
-        thread::sleep(Duration::from_millis(1));
-    }
-    assert!(guard.remove().unwrap());
-    assert!(!path.exists());
-}
-
-/// Uses a disk on which every call hangs for 3 s.
-#[test]
-fn hanging_disk_delays_only_the_guard_thread() {
-    let dir = TempDir::new();
-    let mut double = Double::new(&dir);
-    double.hangs = Duration::from_secs(3);
-    double.set_result(Err(std::io::ErrorKind::StorageFull));
-    let (sender, events) = mpsc::channel();
-    let guard =
-        GuardThread::spawn(double, GuardMode::Notified, move |event| drop(sender.send(event))).unwrap();
-    let update_often = || {
-        let begin = Instant::now();
-        for _ in 0..1_000 {
-            guard.update(&lock_file("one"));
-        }
-        assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
-    };
-    update_often();
-    // With notifications the first look comes at once, otherwise after the interval.
-    let event = events.recv_timeout(Duration::from_secs(10)).unwrap();
-    assert!(failed(&event), "a file that cannot be restored is reported within 10 s: {event:?}");
-    // The thread hangs in an update.
-    update_often();
-    let begin = Instant::now();
-    let removed = guard.remove();
-    assert!(begin.elapsed() < Duration::from_millis(2_500), "{:?}", begin.elapsed());
-    assert!(removed.is_err_and(|error| error.to_string().contains("1.lock")));
-}
-
-#[test]
-fn busy_disk_gets_only_the_latest_update() {
-    let dir = TempDir::new();
-    let mut double = Double::new(&dir);
-    double.hangs = Duration::from_millis(200);
-    let updates = Arc::clone(&double.updates);
-    let guard = GuardThread::spawn(double, GuardMode::Off, |_| {}).unwrap();
-    for name in 0..200 {
-        let mut file = lock_file("one");
-        file.ide_name = name.to_string();
-        guard.update(&file);
-    }
-    let begin = Instant::now();
-    while updates.lock().unwrap().last().is_none_or(|name| name != "199") {
-        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", updates.lock().unwrap());
-        // The pause between two looks at the updates.
-        thread::sleep(Duration::from_millis(1));
-    }
-    // A busy machine can give the thread a turn amid the updates.
-    assert!(updates.lock().unwrap().len() < 20, "{:?}", updates.lock().unwrap());
-    assert!(guard.remove().unwrap());
 }

@@ -4,6 +4,7 @@
 mod environment;
 mod folders;
 mod guard;
+mod guard_thread;
 #[cfg(unix)]
 mod leftovers;
 #[cfg(unix)]
