@@ -51,11 +51,11 @@ pub fn lockfile(data: &[u8]) {
 }
 
 fn read_again(form: LockForm, port: u16, file: &LockFile) {
-    if let Some(token) = &file.auth_token {
-        assert!(
-            token.as_str().len() < 6 || !format!("{file:?}").contains(token.as_str()),
-            "a token is shown"
-        );
+    if file.auth_token.is_some() {
+        // A path can have the characters of the token.
+        let mut other = file.clone();
+        other.auth_token = AuthToken::from_text("another").ok();
+        assert_eq!(format!("{file:?}"), format!("{other:?}"), "a token is shown");
     }
     // Escaping can make the text longer than the limit.
     let Ok(text) = form.write(port, file) else { return };
