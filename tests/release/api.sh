@@ -13,7 +13,8 @@ known=tests/release/api
 work=target/api
 mkdir -p "$work" "$known"
 rm -f "$work"/*.txt
-mapfile -t crates < <(tests/release/published.sh lib)
+names=$(tests/release/published.sh lib)
+mapfile -t crates <<<"$names"
 for crate in "${crates[@]}"; do
     # -sss leaves out the implementations that the compiler adds to every type.
     cargo +nightly public-api -sss --package "$crate" --all-features >"$work/$crate.txt" 2>"$work/log" || {
