@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
+mod late;
 mod support;
 
 use super::*;

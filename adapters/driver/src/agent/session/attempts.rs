@@ -34,8 +34,12 @@ impl AgentSession {
         search.find().ok()
     }
 
-    /// Notes that the socket could not be connected.
+    /// Notes that the socket could not be connected, or could not be used. Without an effect if no attempt
+    /// waits for the socket any more.
     pub fn on_not_connected(&mut self, now: Time, error: impl Into<ConnectError>) {
+        if !matches!(self.stage, Stage::Connecting { .. } | Stage::Opening) {
+            return;
+        }
         let error = error.into();
         // Another user who has the port can keep it for ever, and is not to be asked again and again.
         let is_final = matches!(error, ConnectError::NotTrusted(Error::PortNotOurs { .. }));

@@ -161,13 +161,16 @@ impl AgentSession {
     }
 
     /// Checks a socket that has connected, by its addresses. Returns true if the server is trusted, and the
-    /// connection can send.
+    /// connection can send. Returns false without an effect if no attempt waits for the socket any more.
     pub fn on_connected(
         &mut self,
         now: Time,
         local: io::Result<SocketAddr>,
         peer: io::Result<SocketAddr>,
     ) -> bool {
+        if !self.is_connecting() {
+            return false;
+        }
         let server = peer.as_ref().ok().copied();
         match self.options.trust.check(local, peer) {
             Ok(unknown) => {

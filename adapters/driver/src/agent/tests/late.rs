@@ -1,0 +1,39 @@
+//! Reports of an adapter that come after the end of a session.
+
+use super::support::{LockFile, PORT, addr, at, connect, lose};
+use crate::agent::{AgentError, AgentEvent, AgentSession, AgentStep};
+use std::io::{self, ErrorKind};
+
+/// Checks that a report about a socket has no effect once no attempt waits for the socket: the report and the
+/// end can come in the same turn of a loop.
+#[test]
+fn late_report_of_a_socket_changes_nothing() {
+    type Report = fn(&mut AgentSession);
+    let reports: [(&str, Report); 2] = [
+        ("connected", |session| assert!(!session.on_connected(at(0), addr(1), addr(PORT)))),
+        ("refused", |session| {
+            session.on_not_connected(at(0), io::Error::from(ErrorKind::ConnectionRefused));
+        }),
+    ];
+    for (name, report) in reports {
+        let lock = LockFile::new();
+        // The first attempt, and one after the loss of the editor.
+        for is_first in [true, false] {
+            let mut session = if is_first { lock.session() } else { lock.attached() };
+            if !is_first {
+                lose(&mut session, at(0));
+            }
+            let now = at(u64::from(!is_first));
+            assert!(is_first || matches!(session.step(at(0)), AgentStep::Wait(_)));
+            connect(&mut session, now);
+            session.detach();
+            report(&mut session);
+            assert!(
+                matches!(session.next_event(), Some(AgentEvent::Ended(AgentError::Ended { .. }))),
+                "{name}"
+            );
+            assert!(session.is_over() && session.step(at(100)) == AgentStep::Over, "{name}");
+            assert!(session.next_event().is_none() && !session.has_connection(), "{name}");
+        }
+    }
+}
