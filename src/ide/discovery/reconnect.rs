@@ -26,12 +26,13 @@ use core::time::Duration;
 #[non_exhaustive]
 pub struct Backoff {
     /// The first pause. Default 1 s. Each further pause is twice as long as the pause before it, up
-    /// to [`max`](Self::max).
+    /// to [`max`](Self::max). A pause shorter than 1 ms counts as 1 ms, so that the attempts to reach
+    /// an editor that is gone do not occupy a processor.
     pub first: Duration,
     /// The longest pause. Default 8 s, so that the client finds a restarted editor within the 12 s
     /// of the real client.
     pub max: Duration,
-    /// The time after the loss of the connection, or after the first search, from which on no
+    /// The time after the loss of the connection, or after the first search, after which no
     /// attempt begins. Default 60 s: an editor that is started again is back by then, and an editor
     /// that is not back has been closed.
     pub timeout: Duration,
@@ -42,6 +43,9 @@ impl Default for Backoff {
         Self { first: Duration::from_secs(1), max: Duration::from_secs(8), timeout: Duration::from_secs(60) }
     }
 }
+
+/// The shortest pause.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The schedule of the attempts to connect to one editor, from the first attempt on. Each attempt is a
 /// new [`Client`](crate::ide::Client) with the same configuration.
@@ -106,7 +110,7 @@ impl Reconnect {
             return Err(why);
         }
         let since = *self.without_since.get_or_insert(now);
-        let due = now.saturating_add(self.pause);
+        let due = now.saturating_add(self.pause.max(SHORTEST));
         if due.saturating_since(since) > self.backoff.timeout {
             return Err(GaveUp::TooLong);
         }
@@ -203,6 +207,19 @@ mod tests {
         assert!(gaps.max() < Some(12), "an editor that is back is found as fast as by the real client");
         let timeout = Duration::from_secs(7);
         assert_eq!(attempts(Backoff { timeout, ..Backoff::default() }), [1, 3, 7], "the last moment counts");
+    }
+
+    #[test]
+    fn pause_of_zero_ends_too() {
+        let zero = |first, max| Backoff { first, max, timeout: Duration::from_millis(4) };
+        for backoff in [zero(Duration::ZERO, Duration::ZERO), zero(SHORTEST, Duration::ZERO)] {
+            let (mut reconnect, mut now, mut attempts) = (Reconnect::new(backoff, at(0)), at(0), 0);
+            while let Ok(due) = reconnect.on_disconnected(now, &Closed::Abnormal) {
+                assert_eq!(due.saturating_since(now), SHORTEST);
+                (now, attempts) = (due, attempts + 1);
+            }
+            assert_eq!(attempts, 4, "{backoff:?}");
+        }
     }
 
     #[test]
