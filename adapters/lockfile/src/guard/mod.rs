@@ -30,6 +30,9 @@ pub use thread::GuardThread;
 
 use crate::{Error, Published, Watch};
 
+/// The shortest interval: with a shorter one the guard would do nothing but look.
+const SHORTEST: Duration = Duration::from_millis(1);
+
 /// The occasions at which a guard looks for its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -38,8 +41,8 @@ pub enum GuardMode {
     /// On other systems, and if the system refuses, a look every [`INTERVAL`](Guard::INTERVAL).
     #[default]
     Notified,
-    /// A look at this interval. Each look takes some system calls on the file system of the home
-    /// directory.
+    /// A look at this interval, of at least 1 ms. Each look takes some system calls on the file system
+    /// of the home directory.
     Every(Duration),
     /// No look. If a client deletes the file because it cannot see the process of the editor, the
     /// guard does not restore the file.
@@ -122,6 +125,10 @@ impl<K: Keep> Guard<K> {
 
     /// Guards this file from the first [`tick`](Self::tick) on.
     pub fn new(keep: K, mode: GuardMode) -> Self {
+        let mode = match mode {
+            GuardMode::Every(interval) => GuardMode::Every(interval.max(SHORTEST)),
+            GuardMode::Notified | GuardMode::Off => mode,
+        };
         let notify = if mode == GuardMode::Notified { Notify::new(keep.path()) } else { None };
         let look_at = match mode {
             // The file can have changed between publishing and watching.

@@ -1,7 +1,8 @@
 //! A guard on a thread of its own, so that no other thread waits for the disk.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -71,7 +72,7 @@ impl GuardThread {
 
     /// Requests that the thread publishes other contents, and does not wait. If the thread is busy, a later
     /// update replaces this one. The thread reports a failure by the event
-    /// [`Failed`](LockFileEvent::Failed).
+    /// [`Failed`](LockFileEvent::Failed): the old contents then stay, until another update.
     pub fn update(&self, file: &LockFile) {
         let update = Some(Box::new(file.clone()));
         self.request(|requests| requests.update = update);
@@ -81,7 +82,7 @@ impl GuardThread {
     ///
     /// # Errors
     /// The errors of [`Published::remove`](crate::Published::remove), and [`Error::Io`] if the
-    /// removal takes too long.
+    /// removal takes too long, or if `on_event` has panicked, which removed the file then.
     pub fn remove(mut self) -> Result<bool, Error> {
         self.end()
     }
@@ -94,7 +95,12 @@ impl GuardThread {
                 let _ = thread.join();
                 removed
             }
-            Err(_) => Err(Error::io("remove", &self.path)(std::io::ErrorKind::TimedOut)),
+            Err(RecvTimeoutError::Timeout) => Err(Error::io("remove", &self.path)(ErrorKind::TimedOut)),
+            // `on_event` panicked. The unwinding dropped the guard, which removed the file.
+            Err(RecvTimeoutError::Disconnected) => {
+                let _ = thread.join();
+                Err(Error::io("guard", &self.path)(io::Error::other("the callback of the events panicked")))
+            }
         }
     }
 
@@ -103,7 +109,7 @@ impl GuardThread {
         // The wake-up fails only if the thread has ended, or if earlier wake-ups are unread, which wake the
         // thread for this request too.
         #[cfg(unix)]
-        let _ = std::io::Write::write(&mut &self.wake, &[0]);
+        let _ = io::Write::write(&mut &self.wake, &[0]);
         #[cfg(not(unix))]
         let _ = self.wake.try_send(());
     }
@@ -126,7 +132,7 @@ type Wake = mpsc::SyncSender<()>;
 type Woken = Receiver<()>;
 
 #[cfg(unix)]
-fn pair() -> std::io::Result<(Wake, Woken)> {
+fn pair() -> io::Result<(Wake, Woken)> {
     let (wake, woken) = Wake::pair()?;
     wake.set_nonblocking(true)?;
     woken.set_nonblocking(true)?;
@@ -135,7 +141,7 @@ fn pair() -> std::io::Result<(Wake, Woken)> {
 
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps, reason = "it fails on Unix")]
-fn pair() -> std::io::Result<(Wake, Woken)> {
+fn pair() -> io::Result<(Wake, Woken)> {
     Ok(mpsc::sync_channel(1))
 }
 
@@ -184,7 +190,7 @@ impl Waiting {
         let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];
         fds.extend(notified.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let _ = poll(&mut fds, wait.as_ref());
-        while std::io::Read::read(&mut &self.woken, &mut [0; 16]).is_ok_and(|n| n > 0) {}
+        while io::Read::read(&mut &self.woken, &mut [0; 16]).is_ok_and(|n| n > 0) {}
     }
 
     #[cfg(not(unix))]

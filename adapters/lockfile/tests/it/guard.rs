@@ -97,6 +97,20 @@ fn guard_looks_once_in_each_interval() {
 }
 
 #[test]
+fn interval_has_at_least_1_ms() {
+    let dir = TempDir::new();
+    let double = Double::new(&dir);
+    let mut guard = Guard::new(double.clone(), GuardMode::Every(Duration::ZERO));
+    assert!(guard.tick(Time::ZERO).is_none());
+    for millis in 1..4 {
+        let due = Time::from_millis(millis);
+        assert_eq!(guard.deadline(Time::ZERO), Some(due));
+        assert!(guard.tick(due).is_none());
+    }
+    assert_eq!(double.looks(), 3);
+}
+
+#[test]
 fn a_guard_that_is_off_never_looks() {
     let dir = TempDir::new();
     let double = Double::new(&dir);

@@ -78,6 +78,24 @@ fn hanging_disk_delays_only_the_guard_thread() {
 }
 
 #[test]
+fn panic_of_the_callback_removes_the_file_and_is_reported() {
+    let dir = TempDir::new();
+    let published = LockDir::open(dir.path()).unwrap().publish(1, &lock_file("one")).unwrap();
+    let (sender, events) = mpsc::channel();
+    let on_event = move |event| {
+        sender.send(event).unwrap();
+        std::panic::resume_unwind(Box::new("the callback panics"));
+    };
+    let guard = GuardThread::spawn(published, GuardMode::Every(Duration::from_millis(20)), on_event).unwrap();
+    let path = guard.path().to_owned();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(events.recv_timeout(Duration::from_secs(10)), Ok(LockFileEvent::Restored));
+    let error = guard.remove().unwrap_err().to_string();
+    assert!(error.contains("1.lock") && error.contains("panicked"), "{error}");
+    assert!(!path.exists());
+}
+
+#[test]
 fn busy_disk_gets_only_the_latest_update() {
     let dir = TempDir::new();
     let mut double = Double::new(&dir);
