@@ -453,6 +453,27 @@ fn mention_written_in_part_outlives_its_client() {
     assert_eq!(editors.mentions(next), ["x"]);
 }
 
+/// Checks that bytes that are written after the host has begun to close the connection count as the mention only
+/// if they contain the whole mention.
+#[test]
+fn unwritten_mention_outlives_a_client_that_the_host_closes() {
+    let mut editors = Editors::new();
+    for is_whole in [false, true, false] {
+        let conn = editors.attach();
+        editors.host.mention(editors.now, mention("x"), None).unwrap();
+        editors.host.client(conn.into()).disconnect(editors.now);
+        let mut wire = editors.host.wire(conn).unwrap();
+        let written = if is_whole { wire.outgoing().len() } else { 1 };
+        wire.sent(written);
+        editors.host.remove(editors.now, conn);
+        assert_eq!(editors.poll().len(), 1, "only the end");
+        let next = editors.attach_kept();
+        assert_eq!(editors.mentions(next), if is_whole { vec![] } else { vec!["x"] });
+        editors.host.remove(editors.now, next);
+        assert_eq!(editors.poll().len(), 1);
+    }
+}
+
 #[test]
 fn unwritten_mention_precedes_mentions_that_waited() {
     let mut editors = Editors::new();

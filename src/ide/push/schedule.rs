@@ -136,9 +136,10 @@ impl PushSchedule {
         }
     }
 
-    /// Ends all pushes: the connection shuts down.
+    /// Ends all pushes: the connection shuts down. The pushes in the send buffer can still be written.
     pub(crate) fn stop(&mut self) {
-        *self = Self::new();
+        let Self { unwritten_selection, unwritten_mention, .. } = *self;
+        *self = Self { unwritten_selection, unwritten_mention, ..Self::new() };
     }
 
     fn settle_from(&mut self, since: Option<Time>, now: Time, out: StreamPos) {
