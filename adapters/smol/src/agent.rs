@@ -10,7 +10,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::TcpStream;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::Poll;
 
 /// An agent: it finds the editor by its lock file, attaches, and attaches again if it loses the editor.
@@ -163,13 +163,7 @@ impl Agent {
         }
         if !self.session.has_connection() {
             if let Some(mut conn) = self.conn.take() {
-                // The first poll writes the last frame. No event follows the end.
-                let mut next = pin!(conn.next_event());
-                poll_fn(|context| {
-                    let _ = next.as_mut().poll(context);
-                    Poll::Ready(())
-                })
-                .await;
+                conn.write_last();
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::socket::Socket;
 use crate::waiting::Waiting;
 use async_io::Async;
 use ide_mcp::{Clock, Machine, Time, Wire};
-use ide_mcp_driver::{Conn as Inner, Link, WakeSet, refuse_itself};
+use ide_mcp_driver::{Conn as Inner, Link, Readiness, WakeSet, refuse_itself};
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -92,6 +92,11 @@ impl<M: Wire + Machine> Conn<M> {
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.waiting.wakes.waker()
+    }
+
+    /// Takes a step after the event of the end, without waiting: it writes the last frame.
+    pub(crate) fn write_last(&mut self) {
+        let _ = self.inner.next(self.now(), &Readiness::default());
     }
 
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the connection [is
