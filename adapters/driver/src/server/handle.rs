@@ -144,8 +144,9 @@ impl Handle {
         (self.0.wake)();
     }
 
-    /// Begins the end of the server, and waits for it: the lock file is removed and every connection is
-    /// closed. Returns false if that takes longer than `at_most`; a server ends within a few seconds. On the
+    /// Begins the end of the server, and waits for it: every connection is closed, and the lock file is removed,
+    /// unless the event [`Failed`](ide_mcp::ide::LockFileEvent::Failed) reports that the disk refused it.
+    /// Returns false if that takes longer than `at_most`; a server ends within a few seconds. On the
     /// thread of the server this method waits in vain.
     pub fn end(&self, at_most: Duration) -> bool {
         self.shutdown();

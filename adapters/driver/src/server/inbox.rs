@@ -68,9 +68,7 @@ impl<T: Transport> Server<T> {
     pub fn handle(&mut self, wake: impl Fn() + Send + Sync + 'static) -> Handle {
         let port = self.local_addr().port();
         let handle = self.inbox.handle.get_or_insert_with(|| Handle::new(port, wake)).clone();
-        if self.is_over() {
-            self.inbox.end();
-        }
+        self.end_if_over();
         handle
     }
 

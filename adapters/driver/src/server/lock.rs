@@ -57,8 +57,9 @@ impl<T: Transport> Server<T> {
         self.lock.as_ref().map(Lock::path)
     }
 
-    /// Replaces the contents of the lock file, after folders changed. A guard on a thread writes them soon,
-    /// and reports a failure as an event; otherwise this waits for the disk. Without a file nothing happens.
+    /// Replaces the contents of the lock file but its token and its scope, after folders changed. A guard on a
+    /// thread writes them soon, and reports a failure as an event; otherwise this waits for the disk. Without a
+    /// file nothing happens.
     ///
     /// # Errors
     /// The errors of [`Published::update`].

@@ -178,9 +178,7 @@ impl<T: Transport> Server<T> {
         self.listener.close();
         self.host.shutdown(now);
         // Without connections no turn follows.
-        if self.is_over() {
-            self.inbox.end();
-        }
+        self.end_if_over();
     }
 
     /// Returns true if the server was shut down and nothing is left to do.
@@ -227,6 +225,8 @@ impl<T: Transport> Server<T> {
     fn poll_event(&mut self) -> Option<HostEvent> {
         loop {
             let event = self.inbox.poll_event().or_else(|| self.host.poll_event())?;
+            // After the last event, the application can take no further turn.
+            self.end_if_over();
             if let HostEvent::AdmissionPending { conn } = &event {
                 let is_ours =
                     self.connections.socket(*conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
@@ -251,6 +251,11 @@ impl<T: Transport> Server<T> {
         self.connections.write(&mut self.host, now);
         let transport = &mut self.listener.transport;
         self.connections.linger(now, |socket| transport.release(socket));
+        self.end_if_over();
+    }
+
+    /// Ends the handles if nothing is left to do.
+    pub(super) fn end_if_over(&self) {
         if self.is_over() {
             self.inbox.end();
         }
