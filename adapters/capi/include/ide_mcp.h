@@ -12,15 +12,15 @@
  *
  * docs/sidecar.md describes the configuration, the events and the commands with their members. For all functions:
  *
- *  - No function blocks, starts a thread, touches a signal, prints, or calls the editor back. One thread at a time uses
- *    a handle.
+ *  - No function waits, but for the disk of the lock file. None starts a thread, touches a signal, prints, or calls
+ *    the editor back. One thread at a time uses a handle.
  *  - A text that the editor passes is UTF-8: an address and a length in bytes, or the length IDEMCP_ZT if a NUL ends
  *    the text. A parameter without a length ends with a NUL. The library copies the text. NULL stands for no text.
- *  - A text that a function returns belongs to the handle, until the next idemcp_next or idemcp_free. A NUL follows the
- *    text, and the text can contain others: its length in bytes is in *len, unless len is NULL. NULL is no text.
+ *  - A text that a function returns belongs to the handle, until idemcp_next or idemcp_free if nothing else is said. A
+ *    NUL follows it, and it can contain others: its length in bytes is in *len, unless len is NULL. NULL is no text.
  *  - Lines and columns count from 0, columns in UTF-16 units. Paths are absolute.
- *  - A negative result is a number of idemcp_refusal: nothing has changed, and idemcp_error has the reason. NULL in
- *    place of a handle is refused.
+ *  - A negative result is a number of idemcp_refusal, and idemcp_error has the reason. The handle has not changed, but
+ *    after a refusal of idemcp_next, or IDEMCP_PANIC, it can only be freed. NULL in place of a handle is refused.
  *  - As long as IDEMCP_ABI has the same value, later versions add functions, events and members, and change none. The
  *    editor passes over the kinds of events that it does not know.
  */
@@ -66,7 +66,7 @@ enum idemcp_kind {
     IDEMCP_TRUNCATED = 21, /* path */
     IDEMCP_PAUSED = 22,
     IDEMCP_RESUMED = 23,
-    IDEMCP_STATUS = 24, /* line?, agents, calls, paused, refused, wrong_tokens, ended */
+    IDEMCP_STATUS = 24, /* line?, agents, calls, forms, paused, refused, wrong_tokens, ended */
     IDEMCP_GAP = 25, /* events, calls */
     IDEMCP_LOCK_FILE = 26, /* state, problem? */
     IDEMCP_CLOSED = 27, /* conn, reason */

@@ -3,7 +3,7 @@
 use std::ptr;
 
 /// A text for C, with a NUL behind it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Text(Vec<u8>);
 
 impl Text {
@@ -40,7 +40,7 @@ impl Lent {
 pub(crate) struct Texts(Vec<(Key, Text)>);
 
 /// The name of a lent text.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// A member of the event.
     Member(String),
@@ -58,10 +58,35 @@ impl Texts {
         self.0.iter().find(|(key, _)| is_it(key)).map(|(_, text)| text.lend())
     }
 
+    /// Lends a text. An equal text of the same name is lent again, so that repeated calls take no memory.
     pub(crate) fn lend(&mut self, key: Key, text: &str) -> Lent {
-        let text = Text::new(text);
-        let lent = text.lend();
-        self.0.push((key, text));
+        let entry = (key, Text::new(text));
+        if let Some((_, text)) = self.0.iter().find(|lent| **lent == entry) {
+            return text.lend();
+        }
+        let lent = entry.1.lend();
+        self.0.push(entry);
         lent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_call_lends_the_same_text() {
+        let mut texts = Texts::default();
+        let first = texts.lend(Key::LockFile, "a");
+        let _ = texts.lend(Key::Event, "a");
+        // The folders have changed. The first text stays.
+        let second = texts.lend(Key::LockFile, "b");
+        for (text, lent) in [("a", first), ("b", second), ("a", first), ("b", second)] {
+            let again = texts.lend(Key::LockFile, text);
+            assert_eq!((again.ptr, again.len), (lent.ptr, lent.len));
+        }
+        assert_eq!(texts.0.len(), 3);
+        texts.clear();
+        assert!(texts.find(|_| true).is_none());
     }
 }

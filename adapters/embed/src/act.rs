@@ -11,6 +11,7 @@ use crate::event::Event;
 use crate::numbers::{CallKind, OpenCall};
 use crate::report::fail;
 use ide_mcp::Time;
+use ide_mcp::ide::paths::{LocalPath, Platform, Suspicion};
 use ide_mcp::ide::{
     AgentId, DiagnosticsChanged, DiffOutcome, Host, Mention, Position, Range, Selected, Selection,
 };
@@ -29,7 +30,7 @@ impl Core {
         command: Command,
     ) -> Result<Rest, CommandError> {
         match command {
-            Command::Select(select) => self.select(host, now, select),
+            Command::Select(select) => self.select(host, now, select)?,
             Command::Clear(_) => {
                 self.has_focus = false;
                 let _ = host.select(now, Selection::cleared());
@@ -82,8 +83,9 @@ impl Core {
         Ok(Rest::Nothing)
     }
 
-    fn select(&mut self, host: &mut Host, now: Time, select: Select) {
+    fn select(&mut self, host: &mut Host, now: Time, select: Select) -> Result<(), CommandError> {
         let Select { path, start, end, text } = select;
+        is_absolute("select", &path)?;
         let (start, end) = (Position::new(start.0, start.1), Position::new(end.0, end.1));
         let range = Range::new(start.min(end), start.max(end));
         let selection = Selection::new(path.clone(), range, text.unwrap_or_default());
@@ -95,9 +97,11 @@ impl Core {
             Selected::Hidden if !host.is_paused() => self.put(Event::Hidden { path }),
             _ => {}
         }
+        Ok(())
     }
 
     fn mention(&self, host: &mut Host, now: Time, mention: MentionFile) -> Result<(), CommandError> {
+        is_absolute("mention", &mention.path)?;
         let lines = mention.lines.map(|lines| (lines.0.min(lines.1), lines.0.max(lines.1)));
         let to = mention.conn.map(|conn| self.agent(conn)).transpose()?;
         let mut sent = Mention::new(mention.path, lines);
@@ -145,7 +149,7 @@ impl Core {
                     let problem = format!("`call` {number} is a diff: use the command answer");
                     return Err(CommandError::invalid(problem));
                 }
-                (CallKind::Tool, result) => {
+                (CallKind::Tool | CallKind::Own, result) => {
                     let raw = result.map_or("OK", RawValue::get);
                     call.answer_json(text.as_deref().unwrap_or(raw))?;
                 }
@@ -217,6 +221,16 @@ impl Core {
     fn agent(&self, number: u64) -> Result<AgentId, CommandError> {
         let gone = || CommandError::gone(format!("`conn` {number} is not attached"));
         self.conns.get(&number).copied().ok_or_else(gone)
+    }
+}
+
+/// Refuses a path that is not absolute: an agent would look for the file in a folder of its own.
+fn is_absolute(command: &str, path: &str) -> Result<(), CommandError> {
+    match LocalPath::from_bytes(path.as_bytes(), Platform::native()) {
+        Err(Suspicion::Empty | Suspicion::NotAbsolute) => {
+            Err(CommandError::invalid(format!("{command}: `path` is not an absolute path")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -135,7 +135,8 @@ commands! {
         /// The agent. Default: all agents.
         conn: Option<u64>,
     }
-    /// Hides files, selections, and the answers about them from agents. Diffs go on.
+    /// Hides files, selections and answers about them from agents, and fails their calls of own tools, prompts and
+    /// resources. Diffs go on. So do the calls that are open already.
     "pause" => Pause {}
     /// Ends the pause.
     "resume" => Resume {}

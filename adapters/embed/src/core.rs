@@ -29,11 +29,14 @@ pub(crate) struct Core {
     pub(crate) gap: Option<Gap>,
 }
 
-/// The counts of the events that were left out.
-#[derive(Clone, Copy, Debug, Default)]
+/// The counts of the events that were left out, and the questions that were not.
+#[derive(Debug, Default)]
 pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) calls: u64,
+    /// The event `consent` of each agent that waits: without it no person is asked, and the agent waits for
+    /// ever.
+    consents: BTreeMap<u64, Event>,
 }
 
 /// A command that concerns more than the host.
@@ -73,12 +76,17 @@ impl Core {
         !matches!(classify(path, &self.folders, Platform::native()), PathClass::Inside(_))
     }
 
-    /// Adds an event, or counts it if the editor takes no events.
+    /// Adds an event. If the editor takes no events, counts it, or keeps the question about an agent.
     pub(crate) fn put(&mut self, event: Event) {
-        match &mut self.gap {
-            Some(gap) => gap.events = gap.events.saturating_add(1),
-            None => self.queue.push_back(event),
+        let Some(gap) = &mut self.gap else { return self.queue.push_back(event) };
+        if let Event::Consent { conn, .. } = event {
+            gap.consents.insert(conn, event);
+            return;
         }
+        if let Event::Closed { conn, .. } = event {
+            gap.consents.remove(&conn);
+        }
+        gap.events = gap.events.saturating_add(1);
     }
 
     pub(crate) fn next(&mut self) -> Option<Event> {
@@ -91,18 +99,17 @@ impl Core {
 
     /// Takes events again, or leaves them out from now on.
     pub(crate) fn set_taking(&mut self, host: &Host, is_taking: bool) {
-        match (self.gap, is_taking) {
-            (None, false) => self.gap = Some(Gap::default()),
-            (Some(Gap { events, calls }), true) => {
-                self.gap = None;
-                if events > 0 {
-                    self.put(Event::Gap { events, calls });
-                    let status = self.status(host, None);
-                    self.put(status);
-                }
-            }
-            (None, true) | (Some(_), false) => {}
+        if !is_taking {
+            self.gap.get_or_insert_default();
+            return;
         }
+        let Some(Gap { events, calls, consents }) = self.gap.take() else { return };
+        if events > 0 {
+            self.put(Event::Gap { events, calls });
+            let status = self.status(host, None);
+            self.put(status);
+        }
+        self.queue.extend(consents.into_values());
     }
 
     /// Adds the last event, and takes events again before it.
@@ -122,12 +129,14 @@ impl Core {
             pid: server.pid(),
             roots: server.roots(),
             model: server.is_for_models(),
+            consent: server.waits_for_consent(),
         });
         let counts = host.unauthenticated();
         Event::Status {
             line,
             agents: json(&agents.collect::<Vec<_>>()),
             calls: json(&self.numbers.all().collect::<Vec<_>>()),
+            forms: json(&self.forms.values().map(|(line, _)| line).collect::<Vec<_>>()),
             paused: host.is_paused(),
             refused: counts.refused,
             wrong_tokens: counts.wrong_tokens,
@@ -145,6 +154,7 @@ struct Attached<'a> {
     pid: Option<u32>,
     roots: &'a [ide_mcp::mcp::Root],
     model: bool,
+    consent: bool,
 }
 
 /// Returns a value as JSON without line breaks. Values of agents can have them between two tokens.

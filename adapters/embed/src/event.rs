@@ -2,8 +2,7 @@
 
 use crate::output::Value;
 use crate::table::events;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
@@ -205,7 +204,7 @@ events! {
         /// The path of the file.
         path: String,
     }
-    /// From now on agents receive no file, no selection and no answer about them. Diffs go on.
+    /// Files, selections and answers about them are hidden. Own tools, prompts and resources fail. Diffs go on.
     22 "paused" => Paused {}
     /// The pause is over.
     23 "resumed" => Resumed {}
@@ -213,11 +212,12 @@ events! {
     24 "status" => Status {
         /// The number of the line with the command; absent after a `gap`.
         line: Option<u64>,
-        /// The agents and models, as a list of objects with `conn`, `client`, `version`, `pid`, `roots` and
-        /// `model`.
+        /// Each agent and model, as an object with `conn`, `client`, `version`, `pid`, `roots`, `model` and `consent`.
         agents: Box<RawValue>,
         /// The numbers of the open calls, as a list. The view of every other diff can be closed.
         calls: Box<RawValue>,
+        /// The lines of the open forms, as a list. Every other form has ended.
+        forms: Box<RawValue>,
         /// True between `pause` and `resume`.
         paused: bool,
         /// The number of connections that were refused.
@@ -241,7 +241,7 @@ events! {
         /// The error, for `failed`.
         problem: Option<String>,
     }
-    /// The connection of an agent ended. No event of this agent follows.
+    /// The connection of an agent ended, also of one that waited for `allow`. No event of this agent follows.
     27 "closed" => Closed {
         /// The agent.
         conn: u64,

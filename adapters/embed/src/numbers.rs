@@ -31,7 +31,10 @@ pub(crate) enum CallKind {
         contents: Arc<String>,
         tab: String,
     },
+    /// A tool of this crate, whose answer the host filters.
     Tool,
+    /// A tool of the editor's own.
+    Own,
     Prompt,
     Resource {
         uri: String,

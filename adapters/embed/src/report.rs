@@ -117,7 +117,8 @@ impl Core {
         }
         let tool = call.name().to_owned();
         let (arguments, path) = (json(&call), file_of(&call));
-        self.open(host, id, CallKind::Tool, |call| Event::Call { conn, call, tool, arguments, path });
+        let kind = if call.tool().is_some() { CallKind::Tool } else { CallKind::Own };
+        self.open(host, id, kind, |call| Event::Call { conn, call, tool, arguments, path });
     }
 
     /// Answers a call whose answer follows from the commands so far. Returns every other call.
@@ -136,13 +137,19 @@ impl Core {
         None
     }
 
-    /// Opens a call, or fails the call at once if the editor takes no events.
+    /// Opens a call, or fails the call at once if the editor takes no events, or is paused and the host would not
+    /// filter the answer.
     fn open(&mut self, host: &mut Host, id: CallId, kind: CallKind, event: impl FnOnce(u64) -> Event) {
         if let Some(gap) = &mut self.gap {
             gap.events = gap.events.saturating_add(1);
             gap.calls = gap.calls.saturating_add(1);
             // The call is open: it has just come.
             let _ = fail(host, id, &kind, "the editor does not read its events");
+            return;
+        }
+        let is_filtered = matches!(kind, CallKind::Diff { .. } | CallKind::Tool);
+        if host.is_paused() && !is_filtered {
+            let _ = fail(host, id, &kind, "the person has paused the editor");
             return;
         }
         let number = self.numbers.open(id, kind);
@@ -172,7 +179,7 @@ impl Core {
 pub(crate) fn fail(host: &mut Host, id: CallId, kind: &CallKind, message: &str) -> Result<(), RespondError> {
     match kind {
         CallKind::Diff { .. } => Ok(host.call(id).fail(code::METHOD_NOT_FOUND, message)?),
-        CallKind::Tool => host.call(id).respond(&ToolResult::error(message)),
+        CallKind::Tool | CallKind::Own => host.call(id).respond(&ToolResult::error(message)),
         CallKind::Prompt => Ok(host.call(id).fail(code::INTERNAL_ERROR, message)?),
         CallKind::Resource { .. } => Ok(host.call(id).fail(code::RESOURCE_NOT_FOUND, message)?),
     }

@@ -37,6 +37,13 @@ fn wrong_command_names_its_member() {
             r#"{"cmd":"select","path":"a","start":[-1,0]}"#,
             "select: `start` has to be a list",
         ),
+        (
+            "no absolute path",
+            r#"{"cmd":"select","path":"a","start":[0,0],"end":[0,0]}"#,
+            "select: `path` is not an absolute path",
+        ),
+        ("no path", r#"{"cmd":"mention","path":""}"#, "mention: `path` is not an absolute path"),
+        ("a URI", r#"{"cmd":"mention","path":"scp://h//a"}"#, "mention: `path` is not an absolute path"),
         ("a member twice", r#"{"cmd":"allow","conn":1,"conn":2}"#, "allow: `conn` is there twice"),
         (
             "another verdict",

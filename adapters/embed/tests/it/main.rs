@@ -12,6 +12,7 @@ mod commands;
 mod config;
 mod corpus;
 mod events;
+mod gap;
 #[cfg(feature = "listen")]
 mod listening;
 mod page;
