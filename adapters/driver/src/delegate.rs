@@ -128,9 +128,10 @@ macro_rules! delegate_server {
             self.inner.lock_path()
         }
 
-        /// Replaces the contents of the lock file, for example after folders were opened or closed. A guard on a
-        /// thread writes them soon, and reports a failure as an event. Without such a thread, this method
-        /// writes them and waits for the disk. Nothing happens if no lock file is published.
+        /// Replaces the contents of the lock file but its token and its scope, for example after folders were
+        /// opened or closed. A guard on a thread writes them soon, and reports a failure as an event. Without
+        /// such a thread, this method writes them and waits for the disk. Nothing happens if no lock file is
+        /// published.
         ///
         /// # Errors
         /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).

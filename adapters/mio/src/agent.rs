@@ -16,8 +16,8 @@ use std::net::SocketAddr;
 ///
 /// After every wait, pass each event to [`handle_event`](Self::handle_event), then take events by
 /// [`next_event`](Self::next_event) until there is none. Wait until [`deadline`](Self::deadline) at the
-/// latest. Continue until [`is_over`](Self::is_over). No method waits for a socket. An attempt reads the
-/// lock file, and looks up a host with a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`).
+/// latest. Continue until [`is_over`](Self::is_over). No method waits for a socket. An attempt looks up a host
+/// with a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`), and each attempt but the first reads the lock file.
 ///
 /// ```no_run
 /// use ide_mcp_mio::mio::{Events, Poll, Token};

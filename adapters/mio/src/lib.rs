@@ -51,10 +51,10 @@
 //!   [`ide::Host`].
 //! - [`Waker`] notifies the loop from another thread that a queue of the application has an entry.
 //!
-//! No type of this crate polls or reads a clock. The application waits in its `Poll` until the earliest
-//! `deadline` at the latest, passes the events to `handle_event`, and then takes a `turn` of each connection or
-//! server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next `deadline` is
-//! `now`.
+//! No type of this crate polls or reads a clock, apart from [`NestedServer`]. The application waits in its `Poll`
+//! until the earliest `deadline` at the latest, passes the events to `handle_event`, and then takes a `turn` of
+//! each connection or server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next
+//! `deadline` is `now`.
 //!
 //! This crate is the one dependency of an editor or an agent: it re-exports [`mio`], the modules of [`ide_mcp`],
 //! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.

@@ -36,7 +36,7 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
 /// Every end of the transport, by the peer or by an error, is one [`Wire::feed_eof`]. After a failed write, the
-/// link first reads the bytes that have arrived before it, and then reports the end. The events of the machine
+/// link first reads bytes that have arrived before it, 256 KiB at most, and then reports the end. The events of the machine
 /// report the meaning of the end.
 #[derive(Debug)]
 pub struct Link<S> {
