@@ -1,17 +1,19 @@
-//! The share of each connection in the bytes that a turn reads, over a transport in memory.
+//! The turns of a server over a transport in memory: the share of each connection in the bytes that a turn reads,
+//! and the end.
 
 #[path = "../../src/server/connections/tests/peer.rs"]
 mod peer;
 
 use ide_mcp::Time;
-use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
+use ide_mcp::ide::{HostConfig, HostEvent, Mention, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
-use ide_mcp_driver::{Bind, Server, Shutdown, Transport};
+use ide_mcp_driver::{Bind, HandleError, Server, Shutdown, Transport};
 use peer::Peer;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// The number of bytes that a turn reads from all connections.
 const TURN: usize = 256 * 1024;
@@ -108,4 +110,19 @@ fn e02_unreached_connection_is_first_next_turn() {
         server.turn(Time::ZERO, |_, _| {});
     }
     assert!(flood.iter().all(|peer| left(peer) == 0), "all is read in the end");
+}
+
+/// Checks that the handles end with the last event: a loop that stops there takes no further turn.
+#[test]
+fn last_event_ends_the_handles() {
+    let (mut server, _) = attached(0);
+    let handle = server.handle(|| {});
+    server.host_mut().pause(Time::ZERO);
+    handle.mention(Mention::new("/w/a", None), None).unwrap();
+    handle.shutdown();
+    assert!(matches!(server.event_of_turn(Time::ZERO), Some(HostEvent::MentionExpired { .. })));
+    assert!(server.is_over());
+    assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
+    assert!(handle.end(Duration::ZERO), "a wait for the end is over");
+    assert!(server.event_of_turn(Time::ZERO).is_none());
 }
