@@ -25,8 +25,8 @@ use plain::PATIENCE;
 use std::future::{Future, poll_fn};
 use std::net::TcpListener;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
@@ -114,6 +114,42 @@ fn a_wait_that_is_dropped_loses_nothing() {
         }
     }
     assert_eq!((calls, answers, ends), (CALLS, CALLS, 1));
+}
+
+/// Checks that the editor receives the close frame of an agent behind each number of events. The wait for an event
+/// yields after 128 events in a row.
+#[test]
+fn close_frame_is_written_behind_each_number_of_events() {
+    for events in 120..=130 {
+        let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
+        dir.publish(&mut world).unwrap();
+        let options = AgentOptions::new("agent", "1").lock_file(world.editor.lock_path().unwrap());
+        let (attached, is_attached) = mpsc::channel();
+        let (written, is_written) = mpsc::channel();
+        let agent = thread::spawn(move || {
+            block_on(async {
+                let mut agent = Agent::attach(options).await.unwrap();
+                agent.call(&diagnostics()).await.unwrap();
+                attached.send(()).unwrap();
+                is_written.recv().unwrap();
+                while agent.next_event().await.is_some() {}
+            });
+        });
+        world.until(|_| is_attached.try_recv().is_ok());
+        for _ in 0..events {
+            world.editor.host_mut().notify_all("x/event", None::<&()>).unwrap();
+        }
+        let id = world.seen.ready[0];
+        let now = world.editor.now();
+        world.editor.host_mut().client(id).disconnect(now);
+        for _ in 0..3 {
+            world.step();
+        }
+        written.send(()).unwrap();
+        world.until(|world| !world.seen.closed.is_empty());
+        world.serve(agent);
+        assert_eq!(world.seen.closed, [(id, ws::Closed::Local { clean: true })], "{events} events");
+    }
 }
 
 /// A counter of the wake-ups of a task.
