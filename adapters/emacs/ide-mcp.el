@@ -478,7 +478,7 @@ The agent that asked for URI receives its own spelling."
   "Decide on a proposed text, which can be edited.
 Killing the buffer rejects the proposal."
   :keymap (list (cons (kbd "C-c C-c") #'ide-mcp-accept)
-                (cons (kbd "C-c C-k") #'kill-this-buffer)))
+                (cons (kbd "C-c C-k") #'kill-current-buffer)))
 
 (defun ide-mcp-accept ()
   "Accept the proposal with the text of this buffer."
