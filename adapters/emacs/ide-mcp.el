@@ -67,10 +67,13 @@ The view would otherwise take the keys that the person types.")
 (defvar ide-mcp--listening nil "The event with the port and the path of the lock file.")
 (defvar ide-mcp--deaths nil "The times at which processes died, the last one first.")
 (defvar ide-mcp--problem nil "The last error of the sidecar.")
-(defvar ide-mcp--agents nil "Alist from connections to the names of the agents.")
+(defvar ide-mcp--agents nil
+  "Alist from connections to the names of agents, or nil if they are not attached.")
 (defvar ide-mcp--paused nil "Non-nil if nothing of Emacs reaches the agents.")
 (defvar ide-mcp--proposals nil "Alist from calls to functions that close views, or nil.")
-(defvar ide-mcp--waiting nil "Calls and functions that wait until the person does not type.")
+(defvar ide-mcp--waiting nil
+  "Alist from keys to functions that wait until the person does not type.
+The key is the call of a proposal, or `consent' with the connection of an agent.")
 
 (defvar ide-mcp--answered nil
   "The time of the last answer to a question, after which Emacs has no idle time.")
@@ -113,12 +116,13 @@ The view would otherwise take the keys that the person types.")
 
 (defun ide-mcp--status ()
   "Return a text with the attached agents."
-  (concat "⧉ " (cond (ide-mcp--agents (mapconcat #'cdr ide-mcp--agents ", "))
-                     (ide-mcp--listening "no agent")
-                     (ide-mcp-mode "starting")
-                     (t "stopped"))
-          (cond (ide-mcp--waiting (format " (%d proposal waits)" (length ide-mcp--waiting)))
-                (ide-mcp--paused " (paused)"))))
+  (let ((names (delq nil (mapcar #'cdr ide-mcp--agents))))
+    (concat "⧉ " (cond (names (string-join names ", "))
+                       (ide-mcp--listening "no agent")
+                       (ide-mcp-mode "starting")
+                       (t "stopped"))
+            (cond (ide-mcp--waiting (format " (%d proposal waits)" (length ide-mcp--waiting)))
+                  (ide-mcp--paused " (paused)")))))
 
 ;;; The process
 
@@ -223,9 +227,8 @@ question mark."
      (lambda ()
        (pcase .event
          ("listening" (ide-mcp--listen event))
-         ("connected" (push (cons .conn (format "%s %s" (or .client "agent") (or .version "")))
-                            ide-mcp--agents))
-         ("closed" (setf (alist-get .conn ide-mcp--agents nil t) nil))
+         ("connected" (ide-mcp--join event))
+         ("closed" (ide-mcp--leave .conn))
          ("diff" (ide-mcp--propose event))
          ("diff_closed" (ide-mcp--close .call))
          ((or "call" "prompt" "resource")
@@ -233,7 +236,9 @@ question mark."
                         :result (ide-mcp--answer (or .tool .name .uri) .arguments .path)))
          ("edit_expected" (ide-mcp--expect-edit .path))
          ("mention_expired" (message "No agent took the mention of %s" .path))
-         ("consent" (ide-mcp--wait nil (lambda () (ide-mcp--consent .conn .client))))
+         ("consent"
+          (setf (alist-get .conn ide-mcp--agents) nil)
+          (ide-mcp--wait (cons 'consent .conn) (lambda () (ide-mcp--consent .conn .client))))
          ("error" (message "ide-mcp: %s" (setq ide-mcp--problem .message)))
          ("paused" (setq ide-mcp--paused t))
          ("resumed" (setq ide-mcp--paused nil)))))))
@@ -258,6 +263,18 @@ question mark."
   (when ide-mcp--paused (ide-mcp-send :cmd "pause")) ; of the sidecar before this one
   (ide-mcp--send-selection))
 
+(defun ide-mcp--join (agent)
+  "Attach AGENT, unless it waits for the consent of the person or is a model."
+  (let-alist agent
+    (setf (alist-get .conn ide-mcp--agents)
+          (unless (or .consent .model)
+            (format "%s %s" (or .client "agent") (or .version ""))))))
+
+(defun ide-mcp--leave (conn)
+  "Forget the agent with the number CONN, and the question that waits about it."
+  (setf (alist-get conn ide-mcp--agents nil t) nil
+        (alist-get (cons 'consent conn) ide-mcp--waiting nil t #'equal) nil))
+
 (defun ide-mcp--consent (conn client)
   "Ask the person whether CLIENT with the number CONN attaches.
 The answer is for the process that asked: the next one has other numbers."
@@ -265,7 +282,7 @@ The answer is for the process that asked: the next one has other numbers."
         (allowed (with-local-quit (y-or-n-p (format "Let %s attach? " (or client "an agent"))))))
     (clear-this-command-keys t)
     (setq ide-mcp--answered (current-time))
-    (when (eq process ide-mcp--process)
+    (when (and (eq process ide-mcp--process) (assq conn ide-mcp--agents))
       (ide-mcp-send :cmd (if allowed "allow" "disconnect") :conn conn))))
 
 (defun ide-mcp--expect-edit (path)
@@ -285,7 +302,7 @@ The answer is for the process that asked: the next one has other numbers."
        .call
        (lambda ()
          (setcdr view (funcall ide-mcp-show-function
-                               `((client . ,(alist-get .conn ide-mcp--agents "an agent"))
+                               `((client . ,(or (alist-get .conn ide-mcp--agents) "an agent"))
                                  (accept . ,(lambda (text)
                                               (ide-mcp--decide event view "accept" text)))
                                  (reject . ,(lambda () (ide-mcp--decide event view "reject")))
@@ -307,9 +324,9 @@ The answer is for the process that asked: the next one has other numbers."
           (alist-get call ide-mcp--waiting nil t) nil)
     (when close (funcall close))))
 
-(defun ide-mcp--wait (call function)
-  "Call FUNCTION, for CALL or nil, once the person does not type."
-  (setq ide-mcp--waiting (append ide-mcp--waiting (list (cons call function)))))
+(defun ide-mcp--wait (key function)
+  "Call FUNCTION, for a call or another KEY, once the person does not type."
+  (setq ide-mcp--waiting (append ide-mcp--waiting (list (cons key function)))))
 
 (defun ide-mcp--go-on ()
   "Call the functions that wait, unless the person types or reviews a proposal."
@@ -321,8 +338,8 @@ The answer is for the process that asked: the next one has other numbers."
               (not (or (active-minibuffer-window) cursor-in-echo-area isearch-mode
                        (equal (terminal-name) "initial_terminal") ; a daemon without a frame
                        (seq-some #'cdr ide-mcp--proposals))))
-    (pcase-let ((`(,call . ,function) (pop ide-mcp--waiting)))
-      (ide-mcp--attempt call function))
+    (pcase-let ((`(,key . ,function) (pop ide-mcp--waiting)))
+      (ide-mcp--attempt (and (integerp key) key) function))
     (force-mode-line-update t))
   (when ide-mcp--waiting (run-with-timer 0.2 nil #'ide-mcp--go-on)))
 

@@ -435,4 +435,38 @@ def question_keeps_the_order_of_events(room):
     room.hides(room.proposal(), within=1)
 
 
+def question_ends_with_its_agent(room):
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    for _ in range(2):
+        agent = room.play({"sleep": 20000})
+        room.shows("Let ide-mcp-agent attach")
+        agent.process.kill()
+        time.sleep(1)
+        room.type(*room.keys.YES)
+        time.sleep(1)
+        room.hides("ide-mcp: ")
+    room.play({"sleep": 20000})
+    room.shows("Let ide-mcp-agent attach")
+    room.type(*room.keys.YES)
+    room.shows(room.keys.ATTACHED)
+
+
+def waiting_question_ends_with_its_agent(room):
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    room.type(*room.keys.BEGIN_TYPING)
+    agent = room.play({"sleep": 20000})
+    time.sleep(2)
+    agent.process.kill()
+    time.sleep(1)
+    room.type(*room.keys.END_TYPING)
+    room.shows("typed")
+    time.sleep(2)
+    if "Let ide-mcp-agent attach" in room.screen():
+        raise Failure("the person is asked about an agent that is gone")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]
