@@ -217,6 +217,11 @@ question mark."
       (ignore-errors ; a dead process has a sentinel, which starts another one
         (process-send-string ide-mcp--process (concat line "\n"))))))
 
+(defun ide-mcp--reply (process &rest members)
+  "Send MEMBERS, if PROCESS, which asked, runs: the next one has other numbers."
+  (when (eq process ide-mcp--process)
+    (apply #'ide-mcp-send members)))
+
 ;;; Events
 
 (defun ide-mcp--handle (event)
@@ -232,8 +237,8 @@ question mark."
          ("diff" (ide-mcp--propose event))
          ("diff_closed" (ide-mcp--close .call))
          ((or "call" "prompt" "resource")
-          (ide-mcp-send :cmd "respond" :call .call
-                        :result (ide-mcp--answer (or .tool .name .uri) .arguments .path)))
+          (ide-mcp--reply ide-mcp--process :cmd "respond" :call .call
+                          :result (ide-mcp--answer (or .tool .name .uri) .arguments .path)))
          ("edit_expected" (ide-mcp--expect-edit .path))
          ("mention_expired" (message "No agent took the mention of %s" .path))
          ("consent"
@@ -245,14 +250,15 @@ question mark."
 
 (defun ide-mcp--attempt (call function)
   "Call FUNCTION.  If it fails, answer CALL with the failure."
-  (condition-case problem
-      (funcall function)
-    ((error quit)
-     (let ((text (error-message-string problem)))
-       (message "ide-mcp: %s" text)
-       (when call
-         (setf (alist-get call ide-mcp--proposals nil t) nil)
-         (ide-mcp-send :cmd "fail" :call call :message text))))))
+  (let ((process ide-mcp--process))
+    (condition-case problem
+        (funcall function)
+      ((error quit)
+       (let ((text (error-message-string problem)))
+         (message "ide-mcp: %s" text)
+         (when (and call (eq process ide-mcp--process))
+           (setf (alist-get call ide-mcp--proposals nil t) nil)
+           (ide-mcp-send :cmd "fail" :call call :message text)))))))
 
 (defun ide-mcp--listen (event)
   "Give the environment of EVENT to the processes of Emacs."
@@ -276,14 +282,13 @@ question mark."
         (alist-get (cons 'consent conn) ide-mcp--waiting nil t #'equal) nil))
 
 (defun ide-mcp--consent (conn client)
-  "Ask the person whether CLIENT with the number CONN attaches.
-The answer is for the process that asked: the next one has other numbers."
+  "Ask the person whether CLIENT with the number CONN attaches."
   (let ((process ide-mcp--process)
         (allowed (with-local-quit (y-or-n-p (format "Let %s attach? " (or client "an agent"))))))
     (clear-this-command-keys t)
     (setq ide-mcp--answered (current-time))
-    (when (and (eq process ide-mcp--process) (assq conn ide-mcp--agents))
-      (ide-mcp-send :cmd (if allowed "allow" "disconnect") :conn conn))))
+    (when (assq conn ide-mcp--agents)
+      (ide-mcp--reply process :cmd (if allowed "allow" "disconnect") :conn conn))))
 
 (defun ide-mcp--expect-edit (path)
   "Read the file PATH again once an agent has written it."

@@ -435,6 +435,19 @@ def question_keeps_the_order_of_events(room):
     room.hides(room.proposal(), within=1)
 
 
+def late_answer_is_for_the_sidecar_that_asked(room):
+    """The next sidecar numbers its calls from 1 again."""
+    room.start()
+    room.restart(*room.keys.SLOW_TOOL)
+    room.lock()
+    agent = room.spawn("call", "slow")
+    room.has("asked", "yes")
+    room.lose_sidecar()
+    agent.process.kill()
+    if "answer 2" not in (answer := room.run("call", "slow")):
+        raise Failure(f"the answer to another call: {answer}")
+
+
 def question_ends_with_its_agent(room):
     room.start()
     room.restart(*room.keys.CONSENT)

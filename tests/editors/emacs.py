@@ -94,6 +94,11 @@ UNDO = ["<C-_>"]
 OWN_TOOL = run(
     "(setq ide-mcp-config '(:own [(:name \"theme\")]) ide-mcp-answers '((\"theme\" . (lambda (_) \"dark\"))))"
 )
+SLOW_TOOL = run(
+    "(setq ide-mcp-config '(:own [(:name \"slow\")]) count 0 ide-mcp-answers"
+    " '((\"slow\" . (lambda (_) (let ((number (cl-incf count)))"
+    " (write-region \"yes\" nil \"asked\") (sleep-for 3) (format \"answer %d\" number))))))"
+)
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
