@@ -234,6 +234,7 @@ question mark."
          ("listening" (ide-mcp--listen event))
          ("connected" (ide-mcp--join event))
          ("closed" (ide-mcp--leave .conn))
+         ("status" (ide-mcp--catch-up event))
          ("diff" (ide-mcp--propose event))
          ("diff_closed" (ide-mcp--close .call))
          ((or "call" "prompt" "resource")
@@ -280,6 +281,17 @@ question mark."
   "Forget the agent with the number CONN, and the question that waits about it."
   (setf (alist-get conn ide-mcp--agents nil t) nil
         (alist-get (cons 'consent conn) ide-mcp--waiting nil t #'equal) nil))
+
+(defun ide-mcp--catch-up (status)
+  "Make up for events that were left out before STATUS."
+  (let-alist status
+    (dolist (call (mapcar #'car ide-mcp--proposals))
+      (unless (seq-contains-p .calls call) (ide-mcp--close call)))
+    (let ((conns (mapcar (lambda (agent) (alist-get 'conn agent)) .agents)))
+      (dolist (conn (mapcar #'car ide-mcp--agents))
+        (unless (memq conn conns) (ide-mcp--leave conn))))
+    (mapc #'ide-mcp--join .agents)
+    (setq ide-mcp--paused .paused)))
 
 (defun ide-mcp--consent (conn client)
   "Ask the person whether CLIENT with the number CONN attaches."

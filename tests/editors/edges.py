@@ -435,6 +435,35 @@ def question_keeps_the_order_of_events(room):
     room.hides(room.proposal(), within=1)
 
 
+def status_after_a_gap_ends_views_and_agents(room):
+    """The events that a gap left out are made up by a test."""
+    room.start()
+    room.write("events", "")
+    room.write("gaps", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "gaps"))
+    room.lock()
+
+    def status(*agents, **members):
+        event = {"event": "status", "agents": agents, "calls": [], "paused": False, **members}
+        with open(room.path("events"), "a", encoding="utf-8") as events:
+            events.write('{"event":"gap","events":1,"calls":0}\n' + json.dumps(event) + "\n")
+
+    room.play(room.propose("a.txt", "new\n"), {"sleep": 60000})
+    room.shows(room.proposal())
+    agent = {"conn": 1, "client": "first", "version": "1", "model": False, "consent": False}
+    status(agent, {**agent, "conn": 2, "client": "second"}, {**agent, "conn": 3, "client": "model", "model": True},
+           {**agent, "conn": 4, "client": "asked", "consent": True}, calls=[1])
+    room.shows("⧉ (first 1, second 1|second 1, first 1)")
+    room.hides("asked 1|model 1")
+    room.shows(room.proposal())
+    status({**agent, "conn": 2, "client": "second"}, paused=True)
+    room.hides(room.proposal())
+    room.shows("⧉ second 1 .paused")
+    status()
+    room.shows(room.keys.DETACHED)
+    room.hides("paused")
+
+
 def late_answer_is_for_the_sidecar_that_asked(room):
     """The next sidecar numbers its calls from 1 again."""
     room.start()
