@@ -484,7 +484,11 @@ The agent that asked for URI receives its own spelling."
         :label (file-name-nondirectory buffer-file-name)
         :isDirty (if (buffer-modified-p) t :false)
         :isActive (if (eq (current-buffer) (window-buffer)) t :false)
-        :languageId (string-remove-suffix "-mode" (symbol-name major-mode))))
+        :languageId (ide-mcp--language)))
+
+(defun ide-mcp--language ()
+  "Return the language of the current buffer."
+  (string-remove-suffix "-mode" (symbol-name major-mode)))
 
 (defun ide-mcp--open-file (arguments path)
   "Answer openFile for PATH with ARGUMENTS."
@@ -492,17 +496,21 @@ The agent that asked for URI receives its own spelling."
     (unless (and path (file-readable-p path)) (error "There is no file %s" .filePath))
     (let ((buffer (let ((enable-local-variables :safe)) (find-file-noselect path)))
           (case-fold-search nil))
-      ;; Not in place of the terminal of an agent.
-      (pop-to-buffer buffer (and (with-current-buffer (window-buffer) (ide-mcp--file))
-                                 '((display-buffer-reuse-window display-buffer-same-window))))
-      (goto-char (point-min))
-      (forward-line (1- (or .startLine 1)))
-      (when (and .startText (search-forward .startText nil t))
-        (push-mark (match-beginning 0) t t)
-        (when .endText (search-forward .endText nil t))
-        (when .selectToEndOfLine (end-of-line)))
-      (ide-mcp--send-selection)
-      (concat "Opened file: " path))))
+      (if (and (assq 'makeFrontmost arguments) (not .makeFrontmost))
+          (with-current-buffer buffer
+            (list :success t :filePath path :languageId (ide-mcp--language)
+                  :lineCount (save-restriction (widen) (count-lines (point-min) (point-max)))))
+        ;; Not in place of the terminal of an agent.
+        (pop-to-buffer buffer (and (with-current-buffer (window-buffer) (ide-mcp--file))
+                                   '((display-buffer-reuse-window display-buffer-same-window))))
+        (goto-char (point-min))
+        (forward-line (1- (or .startLine 1)))
+        (when (and .startText (search-forward .startText nil t))
+          (push-mark (match-beginning 0) t t)
+          (when .endText (search-forward .endText nil t))
+          (when .selectToEndOfLine (end-of-line)))
+        (ide-mcp--send-selection)
+        (concat "Opened file: " path)))))
 
 ;;; The view of a proposal
 

@@ -464,6 +464,21 @@ def status_after_a_gap_ends_views_and_agents(room):
     room.hides("paused")
 
 
+def file_opens_in_the_background(room):
+    room.write("lines.txt", "hidden\nlines\n")
+    room.start()
+    path = room.path("lines.txt")
+    agent = room.play(
+        {"call": "openFile", "arguments": {"filePath": path, "makeFrontmost": False}},
+        outcome("openFile", texts({"success": True, "filePath": path, "languageId": "text", "lineCount": 2})),
+    )
+    agent.done()
+    if "lines.txt" not in room.run("call", "getOpenEditors", "{}"):
+        raise Failure("the file is not open")
+    room.shows("second")
+    room.hides("hidden")
+
+
 def late_answer_is_for_the_sidecar_that_asked(room):
     """The next sidecar numbers its calls from 1 again."""
     room.start()
