@@ -57,8 +57,8 @@ text, and `reject'.  The first call of these counts."
   :type 'function)
 
 (defconst ide-mcp--idle-delay 0.5
-  "Time in seconds without a key after which a proposal may open its view.
-The view would otherwise take the keys that the person types.")
+  "Time in seconds without a key after which a view may open or close.
+Otherwise another buffer would take the keys that the person types.")
 
 (defvar ide-mcp--process nil "The process of the sidecar.")
 (defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
@@ -73,7 +73,8 @@ The view would otherwise take the keys that the person types.")
 (defvar ide-mcp--proposals nil "Alist from calls to functions that close views, or nil.")
 (defvar ide-mcp--waiting nil
   "Alist from keys to functions that wait until the person does not type.
-The key is the call of a proposal, or `consent' with the connection of an agent.")
+The key is the call of a proposal, or `consent' with the connection of an agent.
+It is nil for a function that closes a view.")
 
 (defvar ide-mcp--answered nil
   "The time of the last answer to a question, after which Emacs has no idle time.")
@@ -116,12 +117,13 @@ The key is the call of a proposal, or `consent' with the connection of an agent.
 
 (defun ide-mcp--status ()
   "Return a text with the attached agents."
-  (let ((names (delq nil (mapcar #'cdr ide-mcp--agents))))
+  (let ((names (delq nil (mapcar #'cdr ide-mcp--agents)))
+        (waiting (seq-count #'car ide-mcp--waiting)))
     (concat "⧉ " (cond (names (string-join names ", "))
                        (ide-mcp--listening "no agent")
                        (ide-mcp-mode "starting")
                        (t "stopped"))
-            (cond (ide-mcp--waiting (format " (%d proposal waits)" (length ide-mcp--waiting)))
+            (cond ((> waiting 0) (format " (%d proposal waits)" waiting))
                   (ide-mcp--paused " (paused)")))))
 
 ;;; The process
@@ -174,7 +176,10 @@ The key is the call of a proposal, or `consent' with the connection of an agent.
 (defun ide-mcp--forget ()
   "Close the views and forget the agents: no call is open any more."
   (mapc #'ide-mcp--close (mapcar #'car ide-mcp--proposals))
-  (setq ide-mcp--agents nil ide-mcp--waiting nil ide-mcp--lines nil))
+  (setq ide-mcp--agents nil
+        ide-mcp--waiting (seq-remove #'car ide-mcp--waiting)
+        ide-mcp--lines nil)
+  (ide-mcp--go-on))
 
 (defun ide-mcp--filter (process text)
   "Handle the lines that TEXT from PROCESS ends.
@@ -328,18 +333,20 @@ question mark."
 (defun ide-mcp--decide (event view verdict &optional text)
   "Answer the diff of EVENT with VERDICT and TEXT, unless its VIEW has ended."
   (let-alist event
-    (when (memq view ide-mcp--proposals)
-      (setf (alist-get .call ide-mcp--proposals nil t) nil)
-      (when (equal verdict "accept") (ide-mcp--expect-edit .path))
-      (ide-mcp-send :cmd "answer" :call .call :verdict verdict
-                    :contents (unless (equal text .contents) text)))))
+    (cond ((memq view ide-mcp--proposals)
+           (setf (alist-get .call ide-mcp--proposals nil t) nil)
+           (when (equal verdict "accept") (ide-mcp--expect-edit .path))
+           (ide-mcp-send :cmd "answer" :call .call :verdict verdict
+                         :contents (unless (equal text .contents) text)))
+          ((equal verdict "accept") (message "The proposal has ended: %s" .path)))))
 
 (defun ide-mcp--close (call)
-  "Close the view of CALL, which has ended."
+  "End the proposal CALL, and close its view once the person does not type.
+The closing comes before all else that waits, and so before the next view."
   (let ((close (alist-get call ide-mcp--proposals)))
     (setf (alist-get call ide-mcp--proposals nil t) nil
           (alist-get call ide-mcp--waiting nil t) nil)
-    (when close (funcall close))))
+    (when close (push (cons nil close) ide-mcp--waiting))))
 
 (defun ide-mcp--wait (key function)
   "Call FUNCTION, for a call or another KEY, once the person does not type."

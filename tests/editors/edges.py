@@ -435,6 +435,41 @@ def question_keeps_the_order_of_events(room):
     room.hides(room.proposal(), within=1)
 
 
+def ended_proposal_takes_no_typed_keys(room):
+    """The keys that follow the end of a proposal would go into a file."""
+    room.start()
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.BEGIN_INSERTING, "typing")
+    room.shows("typing")
+    agent.process.kill()
+    for _ in range(20):
+        room.type("x")
+        time.sleep(0.1)
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.END_INSERTING)
+    room.hides(room.proposal("b.txt"))
+    agent = room.play(
+        {"call": "checkDocumentDirty", "arguments": {"filePath": room.path("a.txt")}},
+        outcome("checkDocumentDirty", texts({"isDirty": False})),
+    )
+    agent.done()
+
+
+def ended_proposal_is_not_accepted(room):
+    room.start()
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.BEGIN_INSERTING, "typing")
+    room.shows("typing")
+    agent.process.kill()
+    for _ in range(10):
+        room.type("x")
+        time.sleep(0.1)
+    room.type(*room.keys.END_INSERTING, *room.keys.ACCEPT)
+    room.shows("proposal has ended")
+
+
 def status_after_a_gap_ends_views_and_agents(room):
     """The events that a gap left out are made up by a test."""
     room.start()
