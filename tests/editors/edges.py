@@ -561,4 +561,35 @@ def waiting_question_ends_with_its_agent(room):
         raise Failure("the person is asked about an agent that is gone")
 
 
+def problem_of_a_file_that_is_not_loaded_has_its_column(room):
+    room.write("b.txt", "𝒳x\n")
+    room.start()
+    room.type(*room.keys.PROBLEM_OF_A_FILE_THAT_IS_NOT_LOADED)
+    await_("the problem has its column",
+           lambda: '"character":2' in room.run("call", "getDiagnostics", "{}").replace(" ", ""))
+
+
+def file_is_found_through_a_link(room):
+    (room.folder / "link.txt").symlink_to("a.txt")
+    room.start("link.txt")
+    room.type(*room.keys.INSERT_LINE)
+    room.shows("edited")
+    agent = room.play(
+        {"call": "checkDocumentDirty", "arguments": {"filePath": room.path("a.txt")}},
+        outcome("checkDocumentDirty", texts({"success": True, "isDirty": True})),
+    )
+    agent.done()
+
+
+def buffer_without_a_file_is_no_selection(room):
+    room.start()
+    for keys in [room.keys.NO_FILE, room.keys.REMOTE_FILE]:
+        room.type(*keys, *room.keys.MENTION_FILE)
+        room.shows("ide-mcp: .*no file")
+        time.sleep(0.5)
+        found = room.run("call", "getCurrentSelection", "{}")
+        if "host" in found or "a.txt" in found:
+            raise Failure(f"a selection without a file: {found}")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

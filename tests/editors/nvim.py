@@ -55,11 +55,18 @@ CONTAINER = [
 STATUS = ["<Escape>", ":checkhealth ide-mcp", "<Enter>"]
 STATUS_SHOWS = [r"OK:? ide-mcp \d+\.", r"agents attach at port PORT in .*/project", r"OK:? ⧉ ide-mcp-agent"]
 STATUS_WITHOUT_PROGRAM = r"none-such is not installed[^$]*README of ide-mcp"
+STATUS_WITHOUT_PORT = r"the sidecar does not listen yet"
 OWN_VIEW = [
     "<Escape>",
     ":lua require('ide-mcp').setup({show = function(p)"
     " if p.contents == 'yes' then p.accept('mine') else vim.fn.writefile({p.contents}, 'shown') end;"
     " return function() vim.fn.writefile({vim.fn.fnamemodify(p.path, ':t')}, 'closed') end end})",
+    "<Enter>",
+]
+VIEW_THAT_FAILS_TO_CLOSE = [
+    "<Escape>",
+    ":lua require('ide-mcp').setup({show = function(p)"
+    " vim.fn.writefile({p.contents}, 'shown'); return function() error('no end', 0) end end})",
     "<Enter>",
 ]
 
@@ -83,6 +90,21 @@ OWN_TOOL = [
     "<Escape>",
     ":lua local o = require('ide-mcp').options; o.config.own = {{name='theme'}};"
     " o.answers.theme = function() return 'dark' end",
+    "<Enter>",
+]
+NO_JSON_TOOL = [key.replace("'dark'", "print") for key in OWN_TOOL]
+# The tool starts the sidecar again. A file shows that its answer was sent.
+LATE_TOOL = [
+    *[key.replace("return 'dark'", "vim.cmd('IdeMcp stop'); vim.cmd('IdeMcp start');"
+                  " vim.fn.writefile({}, 'ended'); return 'late'") for key in OWN_TOOL],
+    ":lua local s = require('ide-mcp.sidecar'); local send = s.send; s.send = function(c)"
+    " if c.result == 'late' then vim.fn.writefile({}, 'sent') end; return send(c) end",
+    "<Enter>",
+]
+PROBLEM_OF_A_FILE_THAT_IS_NOT_LOADED = [
+    "<Escape>",
+    ":lua vim.diagnostic.set(vim.api.nvim_create_namespace('t'), vim.fn.bufadd('b.txt'),"
+    " {{lnum=0, col=4, message='far', severity=1}})",
     "<Enter>",
 ]
 

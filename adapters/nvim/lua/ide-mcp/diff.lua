@@ -13,14 +13,6 @@ local function split(text)
   return lines, line_end, has_end and line_end or ''
 end
 
--- Returns the lines of the file, with the unsaved changes of the person.
-local function lines_of(path)
-  local buf = require('ide-mcp.editor').buffer(path)
-  if buf then return api.nvim_buf_get_lines(buf, 0, -1, false) end
-  local lines = vim.fn.filereadable(path) == 1 and vim.fn.readfile(path) or {}
-  return vim.tbl_map(function(line) return (line:gsub('\r$', '')) end, lines)
-end
-
 -- Shows lines in the current window, in a buffer that ends with the window.
 local function show(name, path, lines, buftype)
   local buf = api.nvim_create_buf(false, true)
@@ -44,7 +36,7 @@ function M.show(proposal)
   local tab = api.nvim_get_current_tabpage()
   vim.t.ide_mcp_proposal = proposal.call
   local name = ('ide-mcp://%d/%%s/%s'):format(proposal.call, vim.fn.fnamemodify(proposal.path, ':t'):gsub('%%', '%%%%'))
-  local old = show(name:format('file'), proposal.path, lines_of(proposal.old_path), 'nofile')
+  local old = show(name:format('file'), proposal.path, require('ide-mcp.editor').lines(proposal.old_path), 'nofile')
   vim.bo.modifiable, vim.wo.statusline = false, ' %t '
   vim.cmd('rightbelow vsplit')
   local new = show(name:format('proposal'), proposal.path, lines, 'acwrite')

@@ -5,20 +5,39 @@ local M = { tools = {} }
 local max_text = 256 * 1024 -- the longest text of a selection that agents receive, in bytes
 local severities = { 'Error', 'Warning', 'Information', 'Hint' }
 
+-- Returns a line of a loaded buffer. Rows and columns count from 0.
 local function line_of(buf, row) return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or '' end
 
--- Returns the column in UTF-16 units. Rows and columns count from 0, other columns count bytes.
-local function units(buf, row, column)
-  local line = line_of(buf, row)
-  return (select(2, vim.str_utfindex(line, math.min(column, #line))))
+-- Returns a column in UTF-16 units. The other column counts bytes.
+local function units(line, column) return (select(2, vim.str_utfindex(line, math.min(column, #line)))) end
+
+-- Returns the path of a file without links.
+local function real(path) return vim.loop.fs_realpath(path) or path end
+
+--- Returns the loaded buffer of a file, or nil. The path of the buffer can go through links.
+function M.buffer(path)
+  local function find(form)
+    local wanted = form(path)
+    for _, buf in ipairs(api.nvim_list_bufs()) do
+      local is_file = api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
+      if is_file and form(api.nvim_buf_get_name(buf)) == wanted then return buf end
+    end
+  end
+  return find(tostring) or path and find(real)
 end
 
---- Returns the loaded buffer of a file, or nil.
-function M.buffer(path)
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    local is_file = api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
-    if is_file and api.nvim_buf_get_name(buf) == path then return buf end
-  end
+--- Returns the path of the current buffer, or nil: a buffer can have no name, or an address such as `scp://host/file`.
+function M.path()
+  local path = api.nvim_buf_get_name(0)
+  return (path:find('^/') or path:find('^%a:[/\\]')) and path
+end
+
+--- Returns the lines of a file, with the unsaved changes of the person. Its buffer need not be loaded.
+function M.lines(path, buf)
+  buf = buf or M.buffer(path)
+  if buf and api.nvim_buf_is_loaded(buf) then return api.nvim_buf_get_lines(buf, 0, -1, false) end
+  local lines = fn.filereadable(path) == 1 and fn.readfile(path) or {}
+  return vim.tbl_map(function(line) return (line:gsub('\r$', '')) end, lines)
 end
 
 --- Reads a file again, unless it has unsaved changes of the person: Neovim would ask, and take the next keys as answer.
@@ -31,9 +50,9 @@ end
 --- where the agent may be: the selection of before stays.
 function M.selection()
   local buf, mode = api.nvim_get_current_buf(), fn.mode()
-  local path = api.nvim_buf_get_name(buf)
+  local path = M.path()
   if vim.bo.buftype ~= '' or mode:find('^[ct]') then return nil end
-  if path == '' then return { cmd = 'clear' } end
+  if not path then return { cmd = 'clear' } end
   local a, b = fn.getpos('v'), fn.getpos('.')
   if not mode:find('^[vV\22]') then a = b end
   if a[2] > b[2] or a[2] == b[2] and a[3] > b[3] then a, b = b, a end
@@ -48,12 +67,13 @@ function M.selection()
   local lines = api.nvim_buf_get_lines(buf, first, (cut < 0 and last or math.min(last, cut)) + 1, false)
   if #lines == last - first + 1 then lines[#lines] = lines[#lines]:sub(1, to) end
   lines[1] = lines[1]:sub(from + 1)
-  local start, stop = { first, units(buf, first, from) }, { last, units(buf, last, to) }
+  local start, stop = { first, units(line_of(buf, first), from) }, { last, units(line_of(buf, last), to) }
   return { cmd = 'select', path = path, start = start, ['end'] = stop, text = table.concat(lines, '\n') }
 end
 
-local function problem(item)
-  local function at(row, column) return { line = row, character = units(item.bufnr, row, column) } end
+-- Returns a problem in the lines of a file.
+local function problem(item, lines)
+  local function at(row, column) return { line = row, character = units(lines[row + 1] or '', column) } end
   local stop = at(item.end_lnum or item.lnum, item.end_col or item.col)
   return {
     message = item.message, severity = severities[item.severity], source = item.source,
@@ -63,14 +83,16 @@ end
 
 function M.tools.getDiagnostics(arguments, path)
   local files = {}
-  for _, item in ipairs(vim.diagnostic.get()) do
-    local name = api.nvim_buf_get_name(item.bufnr)
-    files[name] = files[name] or { uri = vim.uri_from_fname(name), diagnostics = {} }
-    table.insert(files[name].diagnostics, problem(item))
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local items, name = vim.diagnostic.get(buf), api.nvim_buf_get_name(buf)
+    if items[1] and name ~= '' then
+      local lines = M.lines(name, buf)
+      local problems = vim.tbl_map(function(item) return problem(item, lines) end, items)
+      files[real(name)] = { uri = vim.uri_from_fname(name), diagnostics = problems }
+    end
   end
-  files[''] = nil -- buffers without a file
   if not arguments.uri then return vim.tbl_values(files) end
-  return { { uri = arguments.uri, diagnostics = (files[path] or {}).diagnostics or {} } }
+  return { { uri = arguments.uri, diagnostics = (files[path and real(path)] or {}).diagnostics or {} } }
 end
 
 function M.tools.getOpenEditors()

@@ -173,8 +173,9 @@ function commands.pause() sidecar.send({ cmd = 'pause' }) end
 function commands.resume() sidecar.send({ cmd = 'resume' }) end
 
 function commands.mention(call)
-  local lines = call.range > 0 and { call.line1 - 1, call.line2 - 1 } or nil
-  sidecar.send({ cmd = 'mention', path = vim.api.nvim_buf_get_name(0), lines = lines })
+  local path, lines = editor.path(), call.range > 0 and { call.line1 - 1, call.line2 - 1 } or nil
+  if not path then return warn('no file is mentioned: the buffer has no file') end
+  sidecar.send({ cmd = 'mention', path = path, lines = lines })
 end
 
 local function complete(typed)
