@@ -592,4 +592,49 @@ def buffer_without_a_file_is_no_selection(room):
             raise Failure(f"a selection without a file: {found}")
 
 
+def written_copy_decides_nothing(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+    room.shows(room.proposal())
+    room.type(*room.keys.WRITE_COPY)
+    room.has("copy.txt", "new\n")
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.done()
+
+
+def written_buffers_elsewhere_decide_nothing(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("DIFF_REJECTED", "tab")))
+    room.shows(room.proposal())
+    room.type(*room.keys.INSERT_LINE, *room.keys.NEXT_PROPOSAL, *room.keys.WRITE_ALL)
+    room.shows("nothing is accepted")
+    room.type(*room.keys.CLOSE_MESSAGE, *room.keys.NEXT_PROPOSAL)
+    room.shows(room.proposal())
+    room.type(*room.keys.REJECT)
+    agent.done()
+
+
+def proposal_opens_in_the_tab_of_an_earlier_one(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal())
+    room.type(*room.keys.SPLIT)
+    agent.process.kill()
+    room.hides(room.proposal())
+    room.type(*room.keys.NEXT_PROPOSAL)
+    room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal("b.txt"))
+
+
+def proposal_leaves_no_buffer(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff"))
+    room.shows(room.proposal())
+    room.type(*room.keys.REJECT)
+    agent.done()
+    room.type(*room.keys.COUNT_BUFFERS)
+    room.shows("1 listed")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

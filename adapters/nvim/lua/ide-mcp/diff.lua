@@ -33,6 +33,7 @@ function M.show(proposal)
   local lines, line_end, last_end = split(proposal.contents)
   local before, is_reviewing = api.nvim_get_current_tabpage(), vim.t.ide_mcp_proposal
   vim.cmd('tabnew')
+  vim.bo.bufhidden = 'wipe' -- the empty buffer of the tab
   local tab = api.nvim_get_current_tabpage()
   vim.t.ide_mcp_proposal = proposal.call
   local name = ('ide-mcp://%d/%%s/%s'):format(proposal.call, vim.fn.fnamemodify(proposal.path, ':t'):gsub('%%', '%%%%'))
@@ -45,7 +46,10 @@ function M.show(proposal)
   vim.wo.statusline = (' %%t%s, proposed by %%<%s %%m%%=:w accepts, :q rejects '):format(note, client)
   vim.cmd('silent! normal! gg]c')
 
+  local on_write
   local function close()
+    pcall(api.nvim_del_autocmd, on_write)
+    pcall(api.nvim_tabpage_del_var, tab, 'ide_mcp_proposal') -- other windows of the person keep the tab
     if api.nvim_get_current_tabpage() == tab and api.nvim_tabpage_is_valid(before) then
       api.nvim_set_current_tabpage(before)
     end
@@ -53,16 +57,20 @@ function M.show(proposal)
       if api.nvim_buf_is_valid(buf) then api.nvim_buf_delete(buf, { force = true }) end
     end
   end
-  local function on(event, act) api.nvim_create_autocmd(event, { buffer = new, callback = act }) end
-  on('BufWriteCmd', function()
+  -- By a pattern, not for the buffer: so `:w FILE` writes that file.
+  local pattern = ('ide-mcp://%d/proposal/*'):format(proposal.call)
+  on_write = api.nvim_create_autocmd('BufWriteCmd', { pattern = pattern, callback = function()
+    if api.nvim_get_current_tabpage() ~= tab then -- `:wa` elsewhere
+      return vim.notify('ide-mcp: nothing is accepted: the proposal is in another tab', vim.log.levels.WARN)
+    end
     vim.bo[new].modified = false
     proposal.accept(table.concat(api.nvim_buf_get_lines(new, 0, -1, false), line_end) .. last_end)
     vim.schedule(close) -- later: the rest of :wq would close another window
-  end)
-  on('BufWipeout', function()
+  end })
+  api.nvim_create_autocmd('BufWipeout', { buffer = new, callback = function()
     proposal.reject()
     vim.schedule(close)
-  end)
+  end })
   -- The person decides on the earlier proposal first.
   if is_reviewing then api.nvim_set_current_tabpage(before) end
   return close
