@@ -637,4 +637,12 @@ def proposal_leaves_no_buffer(room):
     room.shows("1 listed")
 
 
+def status_before_the_sidecar_listens(room):
+    room.start()
+    room.restart(*room.keys.sidecar("sleep", "60"))
+    room.shows(room.keys.DETACHED)
+    room.type(*room.keys.STATUS)
+    room.shows(room.keys.STATUS_WITHOUT_PORT)
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -31,6 +31,7 @@ ABSENT = {
     "slow_sidecar_delays_no_person": NO_PROCESS,
     "agents_end_with_their_sidecar": NO_PROCESS,
     "waiting_proposal_ends_with_its_sidecar": NO_PROCESS,
+    "status_before_the_sidecar_listens": NO_PROCESS,
     "pause_survives_the_sidecar": NO_PROCESS,
     "container_has_its_folders_and_process": NO_PROCESS,
     "missing_program_is_reported": NO_PROCESS,

@@ -14,6 +14,7 @@ function M.check()
   local answer = vim.trim(vim.fn.system(words))
   report(vim.v.shell_error == 0 and 'ok' or 'error', answer)
   if plugin.status() == '' then return report('error', 'the sidecar does not run', { ':IdeMcp start' }) end
+  if not plugin.port then return report('warn', 'the sidecar does not listen yet', { ':checkhealth ide-mcp' }) end
   report('ok', ('agents attach at port %d in %s'):format(plugin.port, vim.fn.getcwd(-1, -1)))
   if next(plugin.agents) then return report('ok', plugin.status()) end
   report('warn', 'no agent is attached', { 'Start `claude` in this folder, or run `ide-mcp doctor`' })

@@ -143,7 +143,7 @@ end
 -- Each process numbers its agents and calls from 1: those of the last one end. `M.agents` is a table for each process.
 local function on_end(problem)
   for call in pairs(proposals) do on.diff_closed({ call = call }) end
-  M.agents = {}
+  M.agents, M.port = {}, nil
   vim.cmd('redrawstatus')
   if problem then warn(problem) end
 end
