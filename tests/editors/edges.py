@@ -645,4 +645,24 @@ def status_before_the_sidecar_listens(room):
     room.shows(room.keys.STATUS_WITHOUT_PORT)
 
 
+def answer_that_is_no_json_is_a_failure(room):
+    room.start()
+    room.restart(*room.keys.NO_JSON_TOOL)
+    room.lock()
+    agent = room.play({"call": "theme"}, outcome("theme", {"isError": True}))
+    agent.done()
+
+
+def late_answer_is_for_the_process_that_asked(room):
+    """The next sidecar numbers its calls from 1 again."""
+    room.start()
+    room.restart(*room.keys.LATE_TOOL)
+    room.lock()
+    room.play({"call": "theme"}, {"sleep": 20000})
+    room.has("ended", "")
+    time.sleep(1)
+    if (room.folder / "sent").exists():
+        raise Failure("the answer is for a call of the next process")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -49,11 +49,15 @@ local function fail(call, problem)
   sidecar.send({ cmd = 'fail', call = call, message = tostring(problem) })
 end
 
--- Answers the call of an event by a function of the options, or by its failure.
+-- Answers the call of an event by a function of the options, or by its failure. The function can outlive the process
+-- that asked.
 local function respond(event, name, ...)
-  local is_done, result = pcall(M.options.answers[name] or error, ...)
-  if not is_done then return fail(event.call, result) end
-  sidecar.send({ cmd = 'respond', call = event.call, result = result })
+  local agents = M.agents
+  local is_done, problem = pcall(function(...)
+    local result = M.options.answers[name](...)
+    if M.agents == agents then sidecar.send({ cmd = 'respond', call = event.call, result = result }) end
+  end, ...)
+  if not is_done and M.agents == agents then fail(event.call, problem) end
 end
 
 local function send_selection()
