@@ -665,4 +665,87 @@ def late_answer_is_for_the_process_that_asked(room):
         raise Failure("the answer is for a call of the next process")
 
 
+def view_closes_when_the_typing_ends(room):
+    """The keys of the person stay out of the file behind a proposal that ends."""
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal())
+    room.type(*room.keys.BEGIN_INSERTING, "q")
+    agent.process.kill()
+    for _ in range(20):
+        room.type("q")
+        time.sleep(0.1)
+    room.type(*room.keys.END_INSERTING)
+    room.hides(room.proposal())
+    room.shows("second")
+    room.hides("qq")
+
+
+def proposal_waits_for_the_rest_of_a_command(room):
+    room.start()
+    for begin, end in room.keys.HALF_COMMANDS:
+        room.type(*begin)
+        agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+        room.shows(room.keys.NOTICE)
+        time.sleep(1)
+        room.type(*end)
+        room.shows(room.proposal("b.txt"))
+        room.type(*room.keys.ACCEPT)
+        agent.done()
+        room.hides(room.proposal("b.txt"))
+
+
+def command_window_holds_up_no_end(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal())
+    (begin, end) = room.keys.COMMAND_WINDOW
+    room.type(*begin)
+    room.lose_sidecar()
+    agent.process.kill()
+    room.type(*end)
+    room.hides(room.proposal())
+    room.shows(room.keys.DETACHED)
+    room.hides("E11")
+
+
+def own_view_that_fails_to_close_holds_up_no_end(room):
+    room.start()
+    room.restart(*room.keys.VIEW_THAT_FAILS_TO_CLOSE)
+    room.lock()
+    agent = room.play(room.propose("b.txt", "perhaps"), {"sleep": 20000})
+    room.has("shown", "perhaps\n")
+    room.lose_sidecar()
+    agent.process.kill()
+    room.shows("ide-mcp: .*no end")
+
+
+def answer_about_an_agent_that_is_gone_is_dropped(room):
+    room.start()
+    room.restart(*room.keys.LATE_CONSENT)
+    room.lock()
+    agent = room.play({"sleep": 20000})
+    room.shows("Let ide-mcp-agent attach")
+    agent.process.kill()
+    time.sleep(1)
+    room.type(*room.keys.FIRST_YES)
+    time.sleep(1)
+    room.hides("ide-mcp: ", within=1)
+
+
+def question_takes_no_typed_keys(room):
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    room.play({"sleep": 20000})
+    for _ in range(30):
+        room.type("j")
+        time.sleep(0.1)
+        if "Let ide-mcp-agent attach" in room.screen():
+            raise Failure("the question takes the next key")
+    room.shows("Let ide-mcp-agent attach")
+    room.type(*room.keys.YES)
+    room.shows(room.keys.ATTACHED)
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -111,5 +111,4 @@ PROBLEM_OF_A_FILE_THAT_IS_NOT_LOADED = [
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
     "question_ends_with_its_sidecar": "no function ends a list of `vim.ui.select`",
-    "waiting_question_ends_with_its_sidecar": "the question does not wait for the end of typing",
 }

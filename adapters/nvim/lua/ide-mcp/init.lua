@@ -26,7 +26,14 @@ M.options = {
 }
 
 local proposals = {} -- the open proposals by their calls; `close` closes the view, once there is one
-local waiting = {} -- the calls that wait for the end of typing, and functions that show them
+local questions = {} -- the open questions about agents, by their connections
+local waiting = {} -- functions that wait for the end of typing
+local timer = vim.loop.new_timer() -- runs them
+local last_key = 0 -- the time of the last key, in milliseconds
+local quiet = 500 -- so many milliseconds without a key end the typing of commands
+
+-- The modes in which no command is half typed: `:help mode()`.
+local calm = { n = true, nt = true, v = true, V = true, ['\22'] = true, t = true }
 
 local function warn(message) vim.notify('ide-mcp: ' .. message, vim.log.levels.WARN) end
 
@@ -39,13 +46,26 @@ local function config()
   }, M.options.config)
 end
 
--- Runs the functions that wait, unless the person types: a new window would take the next keys.
+local function now() return vim.loop.hrtime() / 1e6 end
+
+-- Runs the functions that wait, unless the person types: another window would take the next keys.
 local function go_on()
-  while #waiting > 0 and vim.fn.mode():find('^[nvV\22t]') do table.remove(waiting, 1).show() end
+  if not waiting[1] or not calm[vim.fn.mode(1)] or vim.fn.getcmdwintype() ~= '' then return end
+  local rest = last_key + quiet - now()
+  if rest > 0 then return timer:start(math.ceil(rest), 0, vim.schedule_wrap(go_on)) end
+  local is_done, bug = pcall(table.remove(waiting, 1))
+  if not is_done then warn(bug) end
+  vim.cmd('redrawstatus')
+  go_on()
+end
+
+-- Runs a function when the person does not type, after those that wait already.
+local function later(act)
+  table.insert(waiting, act)
+  vim.schedule(go_on)
 end
 
 local function fail(call, problem)
-  proposals[call] = nil
   sidecar.send({ cmd = 'fail', call = call, message = tostring(problem) })
 end
 
@@ -76,12 +96,15 @@ end
 
 function on.connected(event) M.agents[event.conn] = ('%s %s'):format(event.client or 'agent', event.version or '') end
 
-function on.closed(event) M.agents[event.conn] = nil end
+function on.closed(event) M.agents[event.conn], questions[event.conn] = nil, nil end
 
 function on.diff(event)
   local proposal = {}
   local function answer(verdict, contents)
-    if proposals[event.call] ~= proposal then return end
+    if proposals[event.call] ~= proposal then
+      if verdict == 'accept' then warn('nothing is accepted: the proposal is not open any more') end
+      return
+    end
     proposals[event.call] = nil
     sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = contents })
     if verdict == 'reject' then return end
@@ -92,20 +115,23 @@ function on.diff(event)
   event.client = M.agents[event.conn] or 'an agent'
   function event.accept(text) answer('accept', text ~= event.contents and text or nil) end
   function event.reject() answer('reject') end
-  local function show()
-    local is_shown, close = pcall(M.options.show, event)
-    proposal.close = is_shown and close
-    if not is_shown then fail(event.call, close) end
-  end
-  table.insert(waiting, { call = event.call, show = show })
-  go_on()
+  later(function()
+    if proposals[event.call] ~= proposal then return end
+    proposal.is_shown = true
+    local is_done, close = pcall(M.options.show, event)
+    if is_done then
+      proposal.close = close
+    else
+      proposals[event.call] = nil
+      fail(event.call, close)
+    end
+  end)
 end
 
 function on.diff_closed(event)
   local proposal = proposals[event.call] or {}
   proposals[event.call] = nil
-  waiting = vim.tbl_filter(function(other) return other.call ~= event.call end, waiting)
-  if proposal.close then proposal.close() end
+  if proposal.close then later(proposal.close) end
 end
 
 function on.call(event) respond(event, event.tool, event.arguments, event.path) end
@@ -124,10 +150,16 @@ function on.edit_ended(event) editor.reread(event.path) end
 function on.mention_expired(event) warn('no agent took the mention of ' .. event.path) end
 
 function on.consent(event)
-  local agents = M.agents
-  vim.ui.select({ 'yes', 'no' }, { prompt = 'Let ' .. (event.client or 'an agent') .. ' attach?' }, function(choice)
-    if M.agents ~= agents then return end -- the process that asked has ended
-    sidecar.send({ cmd = choice == 'yes' and 'allow' or 'disconnect', conn = event.conn })
+  local question = {}
+  questions[event.conn] = question
+  local function is_open() return questions[event.conn] == question end
+  later(function()
+    if not is_open() then return end
+    vim.ui.select({ 'yes', 'no' }, { prompt = 'Let ' .. (event.client or 'an agent') .. ' attach?' }, function(choice)
+      if not is_open() then return end
+      questions[event.conn] = nil
+      sidecar.send({ cmd = choice == 'yes' and 'allow' or 'disconnect', conn = event.conn })
+    end)
   end)
 end
 
@@ -147,7 +179,7 @@ end
 -- Each process numbers its agents and calls from 1: those of the last one end. `M.agents` is a table for each process.
 local function on_end(problem)
   for call in pairs(proposals) do on.diff_closed({ call = call }) end
-  M.agents, M.port = {}, nil
+  M.agents, M.port, questions = {}, nil, {}
   vim.cmd('redrawstatus')
   if problem then warn(problem) end
 end
@@ -156,7 +188,8 @@ end
 function M.status()
   if not sidecar.is_running() then return '' end
   local agents = table.concat(vim.tbl_values(M.agents), ', ')
-  local note = #waiting > 0 and (' (%d proposal waits)'):format(#waiting) or M.is_paused and ' (paused)' or ''
+  local count = #vim.tbl_filter(function(proposal) return not proposal.is_shown end, vim.tbl_values(proposals))
+  local note = count > 0 and (' (%d proposal waits)'):format(count) or M.is_paused and ' (paused)' or ''
   return '⧉ ' .. (agents == '' and 'no agent' or agents) .. note
 end
 
@@ -200,7 +233,9 @@ function M.setup(options)
 
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
   local function at(events, act) vim.api.nvim_create_autocmd(events, { group = group, callback = act }) end
+  vim.on_key(function() last_key = now() end, vim.api.nvim_create_namespace('ide-mcp'))
   local is_due = false
+  at('CmdwinLeave', function() vim.schedule(go_on) end)
   at({ 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'TextChanged', 'TextChangedI' }, function()
     if is_due then return end
     is_due = true
