@@ -748,4 +748,31 @@ def question_takes_no_typed_keys(room):
     room.shows(room.keys.ATTACHED)
 
 
+def status_replaces_the_events_of_a_gap(room):
+    """The test adds events to those of the sidecar."""
+    room.start()
+    room.write("events", "")
+    room.write("login", "tail -f --pid=$$ events & exec ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "login"))
+    room.lock()
+    room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal())
+
+    def report(**members):
+        with open(room.path("events"), "a", encoding="utf-8") as events:
+            events.write(json.dumps({"event": "status", "calls": [], "refused": 0, **members}) + "\n")
+
+    report(line=1, agents=[], paused=True)
+    time.sleep(1)
+    room.shows(room.proposal())
+    agent = {"version": "1", "roots": [], "model": False}
+    report(agents=[{**agent, "conn": 7, "client": "kept"}, {**agent, "conn": 8, "client": "asking", "consent": True},
+                   {**agent, "conn": 9, "client": "model", "model": True}], paused=True)
+    room.shows(r"kept 1 \(paused\)")
+    room.hides(room.proposal())
+    room.hides("ide-mcp-agent|asking|model")
+    report(agents=[], paused=False)
+    room.shows(room.keys.DETACHED)
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -34,6 +34,7 @@ ABSENT = {
     "own_view_that_fails_to_close_holds_up_no_end": NO_PROCESS,
     "command_window_holds_up_no_end": NO_PROCESS,
     "waiting_question_ends_with_its_sidecar": NO_PROCESS,
+    "status_replaces_the_events_of_a_gap": NO_PROCESS,
     "status_before_the_sidecar_listens": NO_PROCESS,
     "pause_survives_the_sidecar": NO_PROCESS,
     "container_has_its_folders_and_process": NO_PROCESS,

@@ -169,6 +169,25 @@ function on.paused() M.is_paused = true end
 
 function on.resumed() M.is_paused = false end
 
+-- Catches up after a gap: ends of agents and of proposals can be among the events that were left out.
+function on.status(event)
+  if event.line then return end
+  M.is_paused = event.paused
+  for call in pairs(proposals) do
+    if not vim.tbl_contains(event.calls, call) then on.diff_closed({ call = call }) end
+  end
+  local asked = questions
+  questions = {}
+  for conn in pairs(M.agents) do M.agents[conn] = nil end
+  for _, agent in ipairs(event.agents) do
+    if agent.consent then
+      questions[agent.conn] = asked[agent.conn]
+    elseif not agent.model then
+      on.connected(agent)
+    end
+  end
+end
+
 local function on_event(event)
   local is_done, bug = pcall(M.options.on_event, event)
   if not is_done then warn(bug) end
