@@ -775,4 +775,56 @@ def status_replaces_the_events_of_a_gap(room):
     room.shows(room.keys.DETACHED)
 
 
+def closing_view_takes_no_typed_keys(room):
+    """The view of an agent that ends stays until the end of typing, and decides nothing."""
+    room.start()
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.BEGIN_INSERTING, "typing")
+    room.shows("typing")
+    agent.process.kill()
+    for _ in range(20):
+        room.type("x")
+        time.sleep(0.1)
+    room.shows("typingx{20}")
+    room.type(*room.keys.END_INSERTING)
+    room.hides(room.proposal("b.txt"))
+    room.shows("second")
+    room.hides("xx")
+
+
+def ended_view_accepts_nothing(room):
+    room.start()
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.BEGIN_INSERTING, "typing")
+    room.shows("typing")
+    agent.process.kill()
+    time.sleep(1)
+    room.type(*room.keys.ACCEPT_WHILE_TYPING)
+    room.shows("the proposal has ended")
+
+
+def command_window_delays_views(room):
+    """A view opens and closes after the end of the window, and a dead sidecar is started again before."""
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal())
+    room.type(*room.keys.BEGIN_COMMAND_WINDOW)
+    room.shows(room.keys.COMMAND_WINDOW)
+    agent.process.kill()
+    time.sleep(1)
+    room.lose_sidecar()
+    room.hides("E11")
+    agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+    room.shows(room.keys.NOTICE)
+    room.type(*room.keys.END_COMMAND_WINDOW)
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.ACCEPT)
+    agent.done()
+    room.hides(room.proposal("b.txt"))
+    room.shows("second")
+    room.hides(room.keys.TABS)
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

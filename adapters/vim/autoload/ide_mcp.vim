@@ -14,7 +14,7 @@ var [port, is_paused, is_due] = [0, false, false] # `is_due`: the selection will
 var agents: dict<string> = {}
 var announced: list<string> = [] # the files with problems, as agents know them
 var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close` closes the view, once there is one
-var waiting: list<dict<any>> = [] # the proposals and agents that wait for the end of typing
+var waiting: list<dict<any>> = [] # what waits for the end of typing: proposals, agents, and views that close
 var dialogs: list<number> = [] # the questions about agents
 var views: dict<func> = {} # what follows if the buffer of a proposal is written, or ends
 
@@ -98,7 +98,9 @@ enddef
 def Forget()
   for proposal in values(proposals) | CloseView(proposal.call) | endfor
   for dialog in dialogs | popup_close(dialog) | endfor
-  [agents, waiting, dialogs] = [{}, [], []]
+  filter(waiting, (_, event) => event.event == 'close')
+  [agents, dialogs] = [{}, []]
+  GoOn()
   redrawstatus!
 enddef
 
@@ -115,12 +117,18 @@ def Attempt(event: dict<any>, Act: func)
   endtry
 enddef
 
-# Shows what waits, unless the person types: a new window would take the next keys.
+# Returns whether the person types. The command-line window forbids to open and close others.
+const IsTyping = (): bool => index(['n', 'nt', 'v', 'V', "\<C-V>", 't'], mode(1)) < 0 || getcmdwintype() != ''
+
+# Does what waits, unless the person types: another window would take the next keys.
 def GoOn()
-  while !empty(waiting) && index(['n', 'nt', 'v', 'V', "\<C-V>", 't'], mode(1)) >= 0
-    Attempt(remove(waiting, 0), (event) =>
-      event.event == 'diff' ? extend(event, {close: options.show(event)}) : Ask(event))
+  while !empty(waiting) && !IsTyping()
+    Attempt(remove(waiting, 0), (event) => get({consent: Ask, close: (_) => event.close()}, event.event, Open)(event))
   endwhile
+enddef
+
+def Open(proposal: dict<any>)
+  proposal.close = options.show(proposal)
 enddef
 
 # Asks the person to let an agent attach. The answer is for the process that asked.
@@ -150,7 +158,10 @@ const Respond = (event: dict<any>, name: string) =>
 
 def Propose(event: dict<any>)
   const Answer = (members: dict<any>) => {
-    if get(proposals, event.call, {}) isnot event | return | endif
+    if get(proposals, event.call, {}) isnot event
+      if members.verdict == 'accept' | Warn('the proposal has ended') | endif
+      return
+    endif
     remove(proposals, event.call)
     Send({cmd: 'answer', call: event.call}->extend(members))
     timer_start(250, (_) => Reread(event.path), {repeat: 20}) # the agent writes the file soon
@@ -165,7 +176,12 @@ enddef
 def CloseView(call: number)
   filter(waiting, (_, event) => get(event, 'call') != call)
   const proposal = has_key(proposals, call) ? remove(proposals, call) : {}
-  if has_key(proposal, 'close') | proposal.close() | endif
+  if has_key(proposal, 'close') | CloseLater(proposal.close) | endif
+enddef
+
+# Calls a function that closes a view, after the end of typing.
+def CloseLater(Close: func)
+  waiting->add({event: 'close', close: Close})
 enddef
 
 # --- The view of a proposal: a tab with the file on the left and the proposal, which can be edited, on the right.
@@ -200,7 +216,7 @@ def Show(proposal: dict<any>): func
     setbufvar(new, '&modified', false)
     const text = getbufline(new, 1, '$')->map((_, line) => tr(line, "\n", nul))->join(line_end) .. last_end
     if is_written | proposal.accept(text) | else | proposal.reject() | endif
-    timer_start(0, (_) => Close()) # later: the rest of :wq would close another window
+    CloseLater(Close) # at once, the rest of :wq would close another window
   }
   # The person decides on the earlier proposal first.
   if is_reviewing | win_gotoid(before) | endif
