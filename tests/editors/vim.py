@@ -73,3 +73,9 @@ OWN_TOOL = [
     ":let g:ide_mcp = #{config: #{own: [#{name: 'theme'}]}, answers: #{theme: {-> 'dark'}}}",
     "<Enter>",
 ]
+SLOW_TOOL = [
+    "<Escape>",
+    ":let g:ide_mcp = #{config: #{own: [#{name: 'theme'}]},"
+    " answers: #{theme: {-> [execute('echo \"slow\" | redraw | sleep 3', ''), 'dark'][1]}}}",
+    "<Enter>",
+]

@@ -27,11 +27,11 @@ export def Complete(_: string, _: string, _: number): string
   return keys(commands)->sort()->join("\n")
 enddef
 
-# Sends a command of docs/sidecar.md. Nothing happens if no sidecar runs.
-export def Send(command: dict<any>)
+# Sends a command of docs/sidecar.md. Nothing happens if no sidecar runs, or if the process has ended.
+export def Send(command: dict<any>, process = running)
   # A buffer can have bytes that are not UTF-8; JSON cannot. json_encode() leaves those that Vim can decode.
   const line = json_encode(command)->substitute('\%#=2[\ud800-\udfff\U110000-\U7fffffff]', '?', 'g')
-  silent! ch_sendraw(running, line->substitute(nul, '\\u0000', 'g') .. "\n")
+  silent! ch_sendraw(process, line->substitute(nul, '\\u0000', 'g') .. "\n")
 enddef
 
 # Returns a text for the status line: the attached agents, or an empty text without a sidecar.
@@ -108,12 +108,14 @@ enddef
 
 # Runs the function of an event. If the function fails, the call of the event fails.
 def Attempt(event: dict<any>, Act: func)
+  const process = running # another one may run at the end of the function
   try
     Act(event)
   catch
     Warn(v:exception)
-    CloseView(get(event, 'call', -1))
-    if has_key(event, 'call') | Send({cmd: 'fail', call: event.call, message: v:exception}) | endif
+    if process != running || !has_key(event, 'call') | return | endif
+    CloseView(event.call)
+    Send({cmd: 'fail', call: event.call, message: v:exception})
   endtry
 enddef
 
@@ -152,9 +154,12 @@ def Pause(event: dict<any>)
   is_paused = event.event == 'paused'
 enddef
 
-# Answers a call by a function of the options.
-const Respond = (event: dict<any>, name: string) =>
-  Send({cmd: 'respond', call: event.call, result: options.answers[name](event)})
+# Answers a call by a function of the options. The answer is for the process that asked.
+def Respond(event: dict<any>, name: string)
+  const process = running
+  const result = options.answers[name](event)
+  Send({cmd: 'respond', call: event.call, result: result}, process)
+enddef
 
 def Propose(event: dict<any>)
   const Answer = (members: dict<any>) => {
