@@ -15,7 +15,7 @@ var agents: dict<string> = {}
 var announced: list<string> = [] # the files with problems, as agents know them
 var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close` closes the view, once there is one
 var waiting: list<dict<any>> = [] # what waits for the end of typing: proposals, agents, and views that close
-var dialogs: list<number> = [] # the questions about agents
+var dialogs: dict<number> = {} # the questions about agents by their connections
 var views: dict<func> = {} # what follows if the buffer of a proposal is written, or ends
 
 # Executes `:IdeMcp`, with the first and the last line of its range.
@@ -97,9 +97,9 @@ enddef
 # Ends all of a process that has ended: the next one numbers its agents and calls from 1 again.
 def Forget()
   for proposal in values(proposals) | CloseView(proposal.call) | endfor
-  for dialog in dialogs | popup_close(dialog) | endfor
+  for conn in keys(dialogs) | CloseQuestion(conn) | endfor
   filter(waiting, (_, event) => event.event == 'close')
-  [agents, dialogs] = [{}, []]
+  agents = {}
   GoOn()
   redrawstatus!
 enddef
@@ -133,14 +133,26 @@ def Open(proposal: dict<any>)
   proposal.close = options.show(proposal)
 enddef
 
-# Asks the person to let an agent attach. The answer is for the process that asked.
+# Asks the person to let an agent attach.
 def Ask(event: dict<any>)
-  const process = running
-  const Answer = (_, choice) => {
-    if process == running | Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn}) | endif
+  const Answer = (dialog, choice) => {
+    if get(dialogs, event.conn) != dialog | return | endif # CloseQuestion() has closed it
+    remove(dialogs, event.conn)
+    Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn})
   }
-  dialogs->add(popup_dialog($'Let {get(event, "client", "an agent")} attach? (y/n)',
-    {filter: 'popup_filter_yesno', callback: Answer, tabpage: -1}))
+  dialogs[event.conn] = popup_dialog($'Let {get(event, "client", "an agent")} attach? (y/n)',
+    {filter: 'popup_filter_yesno', callback: Answer, tabpage: -1})
+enddef
+
+# Ends the question about an agent without an answer.
+def CloseQuestion(conn: any)
+  filter(waiting, (_, event) => event.event != 'consent' || string(event.conn) != $'{conn}')
+  if has_key(dialogs, conn) | popup_close(remove(dialogs, conn)) | endif
+enddef
+
+def Leave(event: dict<any>)
+  CloseQuestion(event.conn)
+  filter(agents, (conn, _) => conn != string(event.conn))
 enddef
 
 def Listen(event: dict<any>)
@@ -389,7 +401,7 @@ const tools: dict<func> = {
 const handlers: dict<func> = {
   listening: Listen,
   connected: (event) => extend(agents, {[event.conn]: $'{get(event, "client", "agent")} {get(event, "version", "")}'}),
-  closed: (event) => filter(agents, (conn, _) => conn != string(event.conn)),
+  closed: Leave,
   diff: Propose,
   diff_closed: (event) => CloseView(event.call),
   consent: (event) => add(waiting, event),
