@@ -360,6 +360,7 @@ def two_agents_wait_for_consent(room):
         time.sleep(1)
     for _ in range(2):
         room.shows("Let ide-mcp-agent attach")
+        time.sleep(1)
         room.type(*room.keys.YES)
         time.sleep(1.5)
     room.shows("⧉ ide-mcp-agent [^,]+, ide-mcp-agent")
@@ -419,6 +420,7 @@ def question_keeps_the_order_of_events(room):
     first = room.play(pushed("selection_changed", {"text": "𝒳b"}), {"sleep": 2500}, room.propose("a.txt", "new\n"),
                       {"sleep": 20000})
     room.shows("Let ide-mcp-agent attach")
+    time.sleep(1)  # the person reads
     room.type(*room.keys.YES)
     room.shows(room.keys.ATTACHED)
     room.type(*room.keys.SELECT_FIRST)
@@ -825,6 +827,22 @@ def command_window_delays_views(room):
     room.hides(room.proposal("b.txt"))
     room.shows("second")
     room.hides(room.keys.TABS)
+
+
+def typed_keys_answer_no_question(room):
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    agent = room.play({"sleep": 20000})
+    for _ in range(30):
+        room.type(*room.keys.TYPED_YES)
+        time.sleep(0.1)
+    room.shows("Let ide-mcp-agent attach")
+    room.shows(room.keys.DETACHED)
+    time.sleep(1)
+    room.type(*room.keys.YES)
+    room.shows(room.keys.ATTACHED)
+    agent.process.kill()
 
 
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -43,3 +43,4 @@ BEGIN_COMMAND_WINDOW = ["q:"]
 END_COMMAND_WINDOW = [":q", "<Enter>"]
 COMMAND_WINDOW = r"\[Command Line\]"
 TABS = r"^ .* X$"  # the line of the tabs, if there are many
+TYPED_YES = ["yy"]  # copies a line

@@ -133,15 +133,21 @@ def Open(proposal: dict<any>)
   proposal.close = options.show(proposal)
 enddef
 
-# Asks the person to let an agent attach.
+# Asks the person to let an agent attach. A key of a person who types is no answer.
 def Ask(event: dict<any>)
+  var last = reltime() # the time of the last key
+  const Filter = (dialog, key) => {
+    const is_answer = !IsTyping() && reltimefloat(reltime(last)) > 0.5
+    last = reltime()
+    return is_answer && popup_filter_yesno(dialog, key)
+  }
   const Answer = (dialog, choice) => {
     if get(dialogs, event.conn) != dialog | return | endif # CloseQuestion() has closed it
     remove(dialogs, event.conn)
     Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn})
   }
   dialogs[event.conn] = popup_dialog($'Let {get(event, "client", "an agent")} attach? (y/n)',
-    {filter: 'popup_filter_yesno', callback: Answer, tabpage: -1})
+    {filter: Filter, callback: Answer, tabpage: -1})
 enddef
 
 # Ends the question about an agent without an answer.
