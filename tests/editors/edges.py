@@ -845,4 +845,16 @@ def typed_keys_answer_no_question(room):
     agent.process.kill()
 
 
+def tab_of_an_ended_proposal_hides_no_other(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
+    room.shows(room.proposal())
+    room.type(*room.keys.OTHER_WINDOW, *room.keys.ACCEPT)
+    agent.done()
+    room.hides(room.proposal())
+    room.type(*room.keys.NEXT_PROPOSAL)
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal("b.txt"))
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

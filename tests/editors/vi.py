@@ -44,3 +44,4 @@ END_COMMAND_WINDOW = [":q", "<Enter>"]
 COMMAND_WINDOW = r"\[Command Line\]"
 TABS = r"^ .* X$"  # the line of the tabs, if there are many
 TYPED_YES = ["yy"]  # copies a line
+OTHER_WINDOW = [":new", "<Enter>", "<C-w>", "p"]

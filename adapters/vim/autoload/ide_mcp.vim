@@ -213,25 +213,25 @@ enddef
 # Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, and with `accept(text)` and `reject()`, of which
 # the first call counts. Returns a function that closes the view.
 def Show(proposal: dict<any>): func
-  const [call, contents] = [proposal.call, proposal.contents]
+  const contents = proposal.contents
   const is_dos = stridx(contents, "\r\n") >= 0 && count(contents, "\r\n") == count(contents, "\n")
   const line_end = is_dos ? "\r\n" : "\n"
   const last_end = contents[-1 :] == "\n" ? line_end : ''
   const lines = contents->strpart(0, len(contents) - len(last_end))->split(line_end, true)
 
-  const [before, is_reviewing] = [win_getid(), exists('t:ide_mcp_proposal')]
+  const [before, is_reviewing] = [win_getid(), bufexists(get(t:, 'ide_mcp_proposal', -1))]
   tabnew
-  t:ide_mcp_proposal = call
   const old = Fill('file', proposal, Lines(proposal.old_path), 'nofile')
   setlocal nomodifiable statusline=\ %t\ 
   rightbelow vnew
   const new = Fill('proposal', proposal, lines, 'acwrite')
+  t:ide_mcp_proposal = new
   const note = proposal.outside ? ' OUTSIDE of the open folders' : ''
   &l:statusline = $' %t{note}, proposed by %<{substitute(proposal.client, "%", "%%", "g")} %m%=:w accepts, :q rejects '
   if diff_hlID(1, 1) == 0 | execute 'silent! normal! ]c' | endif
 
   const Close = () => {
-    if get(t:, 'ide_mcp_proposal') == call | win_gotoid(before) | endif
+    if get(t:, 'ide_mcp_proposal') == new | win_gotoid(before) | endif
     feedkeys("\<Ignore>", 'n') # a terminal receives the next key
     execute $'silent! bwipeout! {new}' | execute $'silent! bwipeout! {old}'
   }
