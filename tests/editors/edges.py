@@ -857,4 +857,25 @@ def tab_of_an_ended_proposal_hides_no_other(room):
     room.shows(room.proposal("b.txt"))
 
 
+def gap_ends_what_is_over(room):
+    """The sidecar of the test tells of the gap once there is a file."""
+    room.start()
+    room.write("gaps", "{ until cat gap 2>&-; do sleep 0.1; done & }; exec ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "gaps"))
+    room.lock()
+    room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal())
+    agents = [
+        {"conn": 1, "client": "a-model", "version": "1", "model": True},
+        {"conn": 2, "client": "an-asker", "version": "1", "model": False, "consent": True},
+        {"conn": 3, "client": "a-stranger", "version": "1", "model": False},
+    ]
+    status = {"agents": agents, "calls": [], "paused": True, "refused": 0, "wrong_tokens": 0, "ended": 0}
+    events = [{"event": "gap", "events": 3, "calls": 0}, {"event": "status"} | status]
+    room.write("next", "".join(json.dumps(event) + "\n" for event in events))
+    os.rename(room.path("next"), room.path("gap"))
+    room.hides(room.proposal())
+    room.shows("⧉ a-stranger 1 .paused.")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -156,6 +156,10 @@ def CloseQuestion(conn: any)
   if has_key(dialogs, conn) | popup_close(remove(dialogs, conn)) | endif
 enddef
 
+def Attach(agent: dict<any>)
+  agents[agent.conn] = $'{get(agent, "client", "agent")} {get(agent, "version", "")}'
+enddef
+
 def Leave(event: dict<any>)
   CloseQuestion(event.conn)
   filter(agents, (conn, _) => conn != string(event.conn))
@@ -170,6 +174,18 @@ enddef
 
 def Pause(event: dict<any>)
   is_paused = event.event == 'paused'
+enddef
+
+# Catches up after a gap: ends what has ended in it.
+def CatchUp(event: dict<any>)
+  if has_key(event, 'line') | return | endif # the answer to a command
+  const ended = values(proposals)->filter((_, open) => index(event.calls, open.call) < 0)
+  for proposal in ended | CloseView(proposal.call) | endfor
+  const [conns, asking] = [event.agents->mapnew((_, agent) => string(agent.conn)), keys(dialogs)
+    + copy(waiting)->filter((_, waiter) => waiter.event == 'consent')->map((_, waiter) => string(waiter.conn))]
+  for conn in asking | if index(conns, conn) < 0 | CloseQuestion(conn) | endif | endfor
+  [agents, is_paused] = [{}, event.paused]
+  for agent in event.agents | if !agent.model && !get(agent, 'consent') | Attach(agent) | endif | endfor
 enddef
 
 # Answers a call by a function of the options. The answer is for the process that asked.
@@ -406,7 +422,7 @@ const tools: dict<func> = {
 # What follows each event of docs/sidecar.md.
 const handlers: dict<func> = {
   listening: Listen,
-  connected: (event) => extend(agents, {[event.conn]: $'{get(event, "client", "agent")} {get(event, "version", "")}'}),
+  connected: Attach,
   closed: Leave,
   diff: Propose,
   diff_closed: (event) => CloseView(event.call),
@@ -417,7 +433,7 @@ const handlers: dict<func> = {
   edit_ended: (event) => Reread(event.path),
   mention_expired: (event) => Warn('no agent took the mention of ' .. event.path),
   error: (event) => Warn(event.message),
-  paused: Pause, resumed: Pause,
+  paused: Pause, resumed: Pause, status: CatchUp,
 }
 
 const commands: dict<func> = {
