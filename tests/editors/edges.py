@@ -878,4 +878,10 @@ def gap_ends_what_is_over(room):
     room.shows("⧉ a-stranger 1 .paused.")
 
 
+def mention_without_a_file_is_a_warning(room):
+    room.start()
+    room.type(*room.keys.NO_FILE, *room.keys.MENTION_FILE)
+    room.shows("[nN]o file")
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

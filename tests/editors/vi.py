@@ -45,3 +45,4 @@ COMMAND_WINDOW = r"\[Command Line\]"
 TABS = r"^ .* X$"  # the line of the tabs, if there are many
 TYPED_YES = ["yy"]  # copies a line
 OTHER_WINDOW = [":new", "<Enter>", "<C-w>", "p"]
+NO_FILE = ["<Escape>", ":enew", "<Enter>"]

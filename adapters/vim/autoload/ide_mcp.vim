@@ -439,7 +439,8 @@ const handlers: dict<func> = {
 const commands: dict<func> = {
   start: (_) => Start(), stop: (_) => Stop(),
   pause: (_) => Send({cmd: 'pause'}), resume: (_) => Send({cmd: 'resume'}),
-  mention: (lines) => Send({cmd: 'mention', path: expand('%:p')}->extend(empty(lines) ? {} : {lines: lines})),
+  mention: (lines) => IsFile(bufnr()) && isabsolutepath(expand('%:p'))
+    ? Send({cmd: 'mention', path: expand('%:p')}->extend(empty(lines) ? {} : {lines: lines})) : Warn('no file'),
   status: (_) => Warn(running == null_job ? 'the sidecar does not run' : $'{Status()}, port {port}, {getcwd(-1)}'),
 }
 
