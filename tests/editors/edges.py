@@ -884,4 +884,23 @@ def mention_without_a_file_is_a_warning(room):
     room.shows("[nN]o file")
 
 
+def file_is_found_by_the_target_of_its_link(room):
+    (room.folder / "link.txt").symlink_to("a.txt")
+    room.start("link.txt")
+    room.type(*room.keys.INSERT_LINE)
+    room.shows("edited")
+    agent = room.play(
+        {"call": "checkDocumentDirty", "arguments": {"filePath": room.path("a.txt")}},
+        outcome("checkDocumentDirty", texts({"success": True, "isDirty": True})),
+        {"call": "saveDocument", "arguments": {"filePath": room.path("a.txt")}},
+        outcome("saveDocument", texts({"success": True, "saved": True})),
+    )
+    agent.done()
+    room.has("a.txt", "edited\n𝒳bc def\nsecond\nthird\n")
+    room.type(*room.keys.CHANGE_PROBLEMS)
+    uri = "file://" + room.path("a.txt")
+    await_("the target has the problem",
+           lambda: json.loads(room.run("call", "getDiagnostics", json.dumps({"uri": uri})))[0]["diagnostics"])
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

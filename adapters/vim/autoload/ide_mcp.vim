@@ -291,9 +291,14 @@ def Units(text: string, bytes: number): number
   return len(chars) + (max(chars) < 0x10000 ? 0 : chars->filter((_, char) => char >= 0x10000)->len())
 enddef
 
-# Returns the loaded buffer of a file, or 0.
-const Buffer = (path: string): number => getbufinfo({bufloaded: 1})
-  ->filter((_, info) => info.name == path && IsFile(info.bufnr))->get(0, {bufnr: 0}).bufnr
+# Returns the loaded buffer of a file, or 0. Another path of the file, through links, is as good.
+def Buffer(path: string): number
+  const files = getbufinfo({bufloaded: 1})->filter((_, info) => info.name != '' && IsFile(info.bufnr))
+  const target = resolve(path)
+  const found = copy(files)->filter((_, info) => info.name == path)
+    ?? copy(files)->filter((_, info) => resolve(info.name) == target)
+  return get(found, 0, {bufnr: 0}).bufnr
+enddef
 
 # Returns the lines of a file, with the unsaved changes of the person.
 const Lines = (path: string): list<string> => Buffer(path) > 0 ? getbufline(Buffer(path), 1, '$')
@@ -348,15 +353,16 @@ enddef
 def Diagnostics(call: dict<any>): list<any>
   var [files, texts] = [{}, {}]
   for item in options.problems()
-    const path = Path(item.bufnr)
-    if !has_key(files, path) | [files[path], texts[path]] = [[], Lines(path)] | endif
-    const At = (row, column) => ({line: row - 1, character: Units(get(texts[path], row - 1, ''), column - 1)})
+    const name = Path(item.bufnr)
+    if !has_key(files, name) | [files[name], texts[name]] = [[], Lines(name)] | endif
+    const At = (row, column) => ({line: row - 1, character: Units(get(texts[name], row - 1, ''), column - 1)})
     const [first, last] = [max([item.lnum, 1]), max([item.lnum, item.end_lnum, 1])]
     const range = {start: At(first, item.col), end: At(last, item.end_col == 0 ? item.col : item.end_col)}
     const severity = get({W: 'Warning', I: 'Information', N: 'Hint'}, toupper(item.type), 'Error')
-    files[path]->add({message: item.text, severity: severity, source: item.source, range: range})
+    files[name]->add({message: item.text, severity: severity, source: item.source, range: range})
   endfor
-  const asked = has_key(call.arguments, 'uri') ? [[call.arguments.uri, get(files, get(call, 'path', ''), [])]]
+  const [path, open] = [get(call, 'path', ''), Buffer(get(call, 'path', ''))]
+  const asked = has_key(call.arguments, 'uri') ? [[call.arguments.uri, get(files, open > 0 ? Path(open) : path, [])]]
     : items(files)->mapnew((_, file) => [Uri(file[0]), file[1]])
   return asked->mapnew((_, file) => ({uri: file[0], diagnostics: file[1]}))
 enddef
