@@ -903,4 +903,18 @@ def file_is_found_by_the_target_of_its_link(room):
            lambda: json.loads(room.run("call", "getDiagnostics", json.dumps({"uri": uri})))[0]["diagnostics"])
 
 
+def writing_all_elsewhere_accepts_nothing(room):
+    room.start()
+    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "edited\nnew\n")))
+    room.shows(room.proposal())
+    room.type(*room.keys.INSERT_LINE, *room.keys.NEXT_PROPOSAL)
+    room.shows("second")
+    room.type(*room.keys.WRITE_ALL)
+    room.shows("in its own tab")
+    room.type(*room.keys.NEXT_PROPOSAL)
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.done()
+
+
 ALL = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == "edges"]

@@ -46,3 +46,4 @@ TABS = r"^ .* X$"  # the line of the tabs, if there are many
 TYPED_YES = ["yy"]  # copies a line
 OTHER_WINDOW = [":new", "<Enter>", "<C-w>", "p"]
 NO_FILE = ["<Escape>", ":enew", "<Enter>"]
+WRITE_ALL = [":wa", "<Enter>"]

@@ -252,6 +252,8 @@ def Show(proposal: dict<any>): func
     execute $'silent! bwipeout! {new}' | execute $'silent! bwipeout! {old}'
   }
   views[new] = (is_written) => {
+    # In such a window Vim writes a buffer that the current tab does not show, as :wa and 'autowrite' do.
+    if is_written && win_gettype() == 'autocmd' | Warn('a proposal is accepted in its own tab only') | return | endif
     setbufvar(new, '&modified', false)
     const text = getbufline(new, 1, '$')->map((_, line) => tr(line, "\n", nul))->join(line_end) .. last_end
     if is_written | proposal.accept(text) | else | proposal.reject() | endif
