@@ -47,7 +47,12 @@ BEGIN_INSERTING = ["<M-<>"]
 END_INSERTING = []
 ACCEPT = ["<C-c>", "<C-c>"]
 ACCEPT_AND_CLOSE = ACCEPT
+ACCEPT_WHILE_TYPING = ACCEPT
 REJECT = ["<C-c>", "<C-k>"]
+WRITE_COPY = run('(write-region nil nil "copy.txt")')
+HALF_COMMANDS = [(["<M-x>"], ["<C-g>"])]
+TYPED_YES = ["y"]
+NO_FILE = REMOTE_FILE = run('(switch-to-buffer "new")')
 BUSY = run("(let ((end (+ (float-time) 3))) (while (< (float-time) end)))")  # `sleep-for` would go on reading
 BUSY_SOON = run(  # while the person is idle
     "(run-with-timer 1 nil (lambda () (let ((end (+ (float-time) 3))) (while (< (float-time) end)))))"
@@ -74,6 +79,7 @@ CONTAINER = run("(setq ide-mcp-config '(:pid nil :folders [\"/box\"]))")
 STATUS = run("ide-mcp-status")
 STATUS_SHOWS = [r"Port PORT: ⧉ ide-mcp-agent"]
 STATUS_WITHOUT_PROGRAM = r"Port nil: ⧉ stopped"
+STATUS_WITHOUT_PORT = r"Port nil: ⧉ starting"
 OWN_VIEW = run(
     "(defun own (p) (let-alist p (if (equal .contents \"yes\") (funcall .accept \"mine\")"
     " (write-region (concat .contents \"\\n\") nil \"shown\"))"
@@ -100,8 +106,19 @@ SLOW_TOOL = run(
     " (write-region \"yes\" nil \"asked\") (sleep-for 3) (format \"answer %d\" number))))))"
 )
 
+NO_JSON_TOOL = [key.replace('"dark"', "(current-buffer)") for key in OWN_TOOL]
+VIEW_THAT_FAILS_TO_CLOSE = [key.replace('(write-region (concat (file-name-nondirectory .path) "\\n") nil "closed")', '(error "no end")')
+                            for key in OWN_VIEW]
+
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
     "slow_sidecar_delays_no_person": "Emacs waits in `process-send-string` for a process that does not read",
     "question_ends_with_its_sidecar": "only an answer ends `y-or-n-p`",
+    "late_answer_is_for_the_process_that_asked": "Emacs starts the sidecar again while a tool waits",
+    "buffer_without_a_file_is_no_selection": "the terminal of an agent is one, in which the selection stays",
+    "tab_of_an_ended_proposal_hides_no_other": "Emacs shows proposals in no tabs",
+    "writing_all_elsewhere_accepts_nothing": "no command of Emacs writes the buffer of a proposal",
+    "proposal_leaves_no_buffer": "Emacs lists every buffer",
+    "command_window_delays_views": "Emacs has no command-line window",
+    "problem_of_a_file_that_is_not_loaded_has_its_column": "Flymake has problems of open files alone",
 }

@@ -32,10 +32,7 @@ INVALID_BYTES = ["<Escape>", ":call setline(1, \"\\xff bytes\")", "<Enter>"]
 WRITE_COPY = [":w copy.txt", "<Enter>"]
 WRITE_ALL = [":wa", "<Enter>"]
 CLOSE_MESSAGE = ["<Escape>"]
-SPLIT = [":new", "<Enter>"]
 COUNT_BUFFERS = ["<Escape>", ":echo len(getbufinfo({'buflisted': 1})) 'listed'", "<Enter>"]
-COMMAND_WINDOW = (["<Escape>", "q:"], [":q", "<Enter>"])
-HALF_COMMANDS = [(["<Escape>", "d"], ["<Escape>"]), (["<Escape>", "i", "<C-o>"], ["<Escape>", "<Escape>"]), COMMAND_WINDOW]
 NO_FILE = ["<Escape>", ":enew", "<Enter>"]
 REMOTE_FILE = ["<Escape>", ":enew | noautocmd file scp://host/file", "<Enter>"]
 ACCEPT_WHILE_TYPING = ["<C-o>", *ACCEPT]
@@ -45,5 +42,8 @@ COMMAND_WINDOW = r"\[Command Line\]"
 TABS = r"^ .* X$"  # the line of the tabs, if there are many
 TYPED_YES = ["yy"]  # copies a line
 OTHER_WINDOW = [":new", "<Enter>", "<C-w>", "p"]
-NO_FILE = ["<Escape>", ":enew", "<Enter>"]
-WRITE_ALL = [":wa", "<Enter>"]
+HALF_COMMANDS = [
+    (["<Escape>", "d"], ["<Escape>"]),
+    (["<Escape>", "i", "<C-o>"], ["<Escape>", "<Escape>"]),
+    (["<Escape>", *BEGIN_COMMAND_WINDOW], END_COMMAND_WINDOW),
+]

@@ -51,6 +51,7 @@ CONTAINER = ["<Escape>", ":let g:ide_mcp = #{config: #{pid: v:null, folders: ['/
 STATUS = ["<Escape>", ":IdeMcp status", "<Enter>"]
 STATUS_SHOWS = [r"ide-mcp: ⧉ ide-mcp-agent.*, port PORT, .*/project"]
 STATUS_WITHOUT_PROGRAM = r"ide-mcp: the sidecar does not run"
+STATUS_WITHOUT_PORT = r"ide-mcp: ⧉ no agent, port 0"
 OWN_VIEW = [
     "<Escape>",
     ":let g:ide_mcp = #{show: {p -> [p.contents == 'yes' ? p.accept('mine') : writefile([p.contents], 'shown'),"
@@ -75,7 +76,24 @@ OWN_TOOL = [
 ]
 SLOW_TOOL = [
     "<Escape>",
-    ":let g:ide_mcp = #{config: #{own: [#{name: 'theme'}]},"
-    " answers: #{theme: {-> [execute('echo \"slow\" | redraw | sleep 3', ''), 'dark'][1]}}}",
+    ":let g:ide_mcp = #{config: #{own: [#{name: 'slow'}]}, answers: #{slow: {->"
+    " [extend(g:, #{n: get(g:, 'n') + 1}), writefile(['yes'], 'asked', 'b'), $'answer {g:n}', execute('sleep 3')][2]}}}",
     "<Enter>",
 ]
+NO_JSON_TOOL = [key.replace("'dark'", "function('tr')") for key in OWN_TOOL]
+PROBLEM_OF_A_FILE_THAT_IS_NOT_LOADED = [
+    "<Escape>",
+    ":call setloclist(0, [], ' ', #{title: 'lint', items:"
+    " [#{filename: 'b.txt', lnum: 1, col: 5, text: 'far', type: 'E'}]})",
+    "<Enter>",
+]
+VIEW_THAT_FAILS_TO_CLOSE = [
+    "<Escape>",
+    ":let g:ide_mcp = #{show: {p -> [writefile([p.contents], 'shown'), {-> execute('throw \"no end\"')}][1]}}",
+    "<Enter>",
+]
+
+# Scenarios that this plugin cannot play, with the reasons.
+ABSENT = {
+    "late_answer_is_for_the_process_that_asked": "Vim starts the sidecar again while a tool waits",
+}

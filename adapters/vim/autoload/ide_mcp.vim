@@ -99,7 +99,7 @@ def Forget()
   for proposal in values(proposals) | CloseView(proposal.call) | endfor
   for conn in keys(dialogs) | CloseQuestion(conn) | endfor
   filter(waiting, (_, event) => event.event == 'close')
-  agents = {}
+  [agents, port] = [{}, 0]
   GoOn()
   redrawstatus!
 enddef

@@ -61,7 +61,7 @@ function M.show(proposal)
   local pattern = ('ide-mcp://%d/proposal/*'):format(proposal.call)
   on_write = api.nvim_create_autocmd('BufWriteCmd', { pattern = pattern, callback = function()
     if api.nvim_get_current_tabpage() ~= tab then -- `:wa` elsewhere
-      return vim.notify('ide-mcp: nothing is accepted: the proposal is in another tab', vim.log.levels.WARN)
+      return vim.notify('ide-mcp: a proposal is accepted in its own tab only', vim.log.levels.WARN)
     end
     vim.bo[new].modified = false
     proposal.accept(table.concat(api.nvim_buf_get_lines(new, 0, -1, false), line_end) .. last_end)

@@ -102,7 +102,7 @@ function on.diff(event)
   local proposal = {}
   local function answer(verdict, contents)
     if proposals[event.call] ~= proposal then
-      if verdict == 'accept' then warn('nothing is accepted: the proposal is not open any more') end
+      if verdict == 'accept' then warn('nothing is accepted: the proposal has ended') end
       return
     end
     proposals[event.call] = nil
