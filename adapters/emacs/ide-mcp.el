@@ -69,7 +69,7 @@ Otherwise another buffer would take the keys that the person types.")
 (defvar ide-mcp--problem nil "The last error of the sidecar.")
 (defvar ide-mcp--agents nil
   "Alist from connections to the names of agents, or nil if they are not attached.")
-(defvar ide-mcp--paused nil "Non-nil if nothing of Emacs reaches the agents.")
+(defvar ide-mcp--paused nil "Non-nil if files and selections are hidden from agents.")
 (defvar ide-mcp--proposals nil "Alist from calls to functions that close views, or nil.")
 (defvar ide-mcp--waiting nil
   "Alist from keys to functions that wait until the person does not type.
