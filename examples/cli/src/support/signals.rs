@@ -1,18 +1,34 @@
 //! Signals.
 
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
+use std::process::{Command, Stdio};
 use std::{io, thread};
 
-/// Calls `act` on a thread of its own for each SIGINT and SIGTERM, until it returns false. From
-/// this call on the signals do not end the program by themselves.
+/// Calls `act` on a thread of its own for each SIGINT and SIGTERM, and for the first SIGHUP unless the
+/// program was started with SIGHUP ignored, until it returns false. From this call on the signals do not
+/// end the program by themselves.
 ///
 /// # Errors
 /// Every error of the system during the setup.
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 pub(crate) fn on_signal(mut act: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
-    on_signals(&[SIGINT, SIGTERM], move |_| act())
+    let handled: &[i32] = if ignores_hangup() { &[SIGINT, SIGTERM] } else { &[SIGINT, SIGTERM, SIGHUP] };
+    // A terminal that closes can send SIGHUP twice, by its shell and at the end of its shell, which is no
+    // second request of the person.
+    let mut is_hung_up = false;
+    on_signals(handled, move |number| (number == SIGHUP && std::mem::replace(&mut is_hung_up, true)) || act())
+}
+
+/// Returns true if SIGHUP is ignored, as under `nohup`. A process inherits that, so a shell tells it: no safe
+/// function of Rust does.
+#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
+fn ignores_hangup() -> bool {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "kill -HUP $$"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    shell.status().is_ok_and(|status| status.success())
 }
 
 /// Calls `act` on a thread of its own with the number of each of these signals, until it returns false. From this

@@ -1,12 +1,13 @@
 //! The ends of the programs: after an unread output, an end of input, or the end of the peer.
 
 use crate::bridge::Scripted;
-use crate::support::{Place, Process, ended};
+use crate::support::{Editor, Place, Process, ended};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tungstenite::Message;
@@ -15,7 +16,7 @@ use tungstenite::protocol::CloseFrame;
 #[test]
 fn editor_reports_reason_of_its_end() {
     let place = Place::new("stopping");
-    let how: [(&str, fn(&mut Process)); 4] = [
+    let how: [(&str, fn(&mut Process)); 5] = [
         ("quit", |editor| editor.send_line("{\"cmd\":\"quit\"}\n{\"cmd\":\"open\",\"path\":\"missing\"}")),
         ("quit", |editor| {
             editor.put(r#"{"cmd":"quit"}"#);
@@ -23,6 +24,7 @@ fn editor_reports_reason_of_its_end() {
         }),
         ("end of standard input", Process::hang_up),
         ("signal", |editor| editor.terminate()),
+        ("signal", |editor| editor.signal(Signal::HUP)),
     ];
     for (reason, end) in how {
         let mut editor = place.editor(&[]);
@@ -32,6 +34,21 @@ fn editor_reports_reason_of_its_end() {
         assert_eq!(editor.rest(), [""; 0], "{reason}");
         assert!(!editor.lock.exists(), "{reason}");
     }
+}
+
+/// `nohup` starts a program with SIGHUP ignored.
+#[test]
+fn ignored_hangup_stays_ignored() {
+    let place = Place::new("nohup");
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" editor --headless .", crate::executable()]);
+    place.house(&mut command);
+    let mut editor = Editor::at(Process::spawn("editor", &mut command));
+    editor.signal(Signal::HUP);
+    editor.send_line(r#"{"cmd":"open","path":"missing"}"#);
+    editor.event("error");
+    editor.send_line(r#"{"cmd":"quit"}"#);
+    assert_eq!(editor.event("stopping")["reason"], "quit");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::programs::{Tap, editor, replay_both};
 use super::{HEAD, SWITCHING};
 use crate::support::{Place, Process};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -97,6 +98,25 @@ fn overfull_transcript_ends_with_whole_line() {
     tap.process.fails(1, &[ends, "what is said goes on, unwritten"]);
     let len = reader.join().unwrap();
     assert!((MOST..MOST + (1 << 20)).contains(&len), "{len}");
+}
+
+/// A closed terminal can send SIGHUP twice.
+#[test]
+fn second_hangup_cuts_nothing_short() {
+    let place = Place::new("tap-hangup");
+    let (listener, port) = place.listener();
+    let (mut tap, mut out) = unread(&place, &port);
+    let sockets = flood(&tap, &listener, 1 << 20);
+    tap.process.signal(Signal::HUP);
+    while tap.lock.exists() {
+        thread::yield_now();
+    }
+    tap.process.signal(Signal::HUP);
+    drop(sockets);
+    let reader = thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+    let (status, said) = tap.process.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert!(reader.join().unwrap().unwrap() > 1 << 20);
 }
 
 #[test]
