@@ -9,7 +9,7 @@ use crate::tap::record::Recorder;
 use crate::tap::sink::Sink;
 use ide_mcp::ide::{LockFile, LockFileEvent, display_safe};
 use ide_mcp::{Clock, Time};
-use ide_mcp_lockfile::{GuardMode, GuardThread, LockDir, new_token};
+use ide_mcp_lockfile::{EditorSearch, GuardMode, GuardThread, LockDir, NoEditorReason, new_token};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -38,6 +38,8 @@ const DRAIN: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Tap {
     lock: GuardThread,
+    /// The search for this editor and no other.
+    search: EditorSearch,
     ends: Arc<Ends>,
     recorder: Arc<Recorder>,
     record: Record,
@@ -65,6 +67,8 @@ enum Event {
     /// The tap has connected to the editor for this agent, and the handle ends both sides.
     Open(u32, Handle),
     Over(u32),
+    /// The lock file of the editor is gone or names a dead process.
+    Gone,
     LockFile(LockFileEvent),
     Signal,
 }
@@ -119,6 +123,8 @@ impl Tap {
                 &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"),
             );
         }
+        let mut search = options.editor;
+        search.lock_file = Some(editor.lock_file);
         let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
         let ends = Ends { token, port, editor_token, editor_port, trust };
         let guarding = sender.clone();
@@ -130,6 +136,7 @@ impl Tap {
         let ends = Arc::new(ends);
         Ok(Self {
             lock,
+            search,
             ends,
             recorder,
             record: outputs.record,
@@ -142,7 +149,7 @@ impl Tap {
         })
     }
 
-    /// Runs until a signal. Returns true if the transcript is complete.
+    /// Runs until a signal or the end of the editor. Returns true if the transcript is complete.
     pub(crate) fn run(mut self) -> bool {
         loop {
             match self.events.recv() {
@@ -154,6 +161,10 @@ impl Tap {
                 }
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
                 Ok(Event::LockFile(event)) => say_lock_file(&event),
+                Ok(Event::Gone) => {
+                    complain("tap", "the editor is gone, and so is the tap: start the tap after the editor");
+                    break;
+                }
                 Ok(Event::Signal) | Err(_) => break,
             }
         }
@@ -161,6 +172,7 @@ impl Tap {
     }
 
     fn converse(&mut self, agent: TcpStream) {
+        use NoEditorReason::{DeadProcess, NoFile};
         let strangers = self.make_room();
         if self.open.len().saturating_sub(strangers) >= CONNECTIONS {
             return complain("tap", &format!("one more agent is refused: {CONNECTIONS} are attached"));
@@ -170,7 +182,7 @@ impl Tap {
         let (conn, ends, recorder) = (self.accepted, Arc::clone(&self.ends), Arc::clone(&self.recorder));
         self.recorder.hold(conn);
         self.open.insert(conn, Open { since: self.clock.now(), agent: socket, handle: None });
-        let events = self.sender.clone();
+        let (events, search) = (self.sender.clone(), self.search.clone());
         // Connecting to an editor that does not answer takes a while, so another thread does it.
         thread::spawn(move || {
             let opened = Conversation::open(conn, agent, ends, &recorder)
@@ -180,7 +192,15 @@ impl Tap {
                     let _ = events.send(Event::Open(conn, handle));
                     conversation.run(&recorder);
                 }
-                Err(error) => complain("tap", &format!("{conn}: {error}")),
+                Err(error) => {
+                    complain("tap", &format!("{conn}: {error}"));
+                    // After a restart the editor has another port or token, which the header of the
+                    // transcript does not name.
+                    let looked = search.find();
+                    if looked.is_err_and(|none| matches!(none.reason(), NoFile { .. } | DeadProcess { .. })) {
+                        let _ = events.send(Event::Gone);
+                    }
+                }
             }
             recorder.forget(conn);
             let _ = events.send(Event::Over(conn));
@@ -223,7 +243,7 @@ impl Tap {
             match self.events.recv_timeout(left) {
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
                 Ok(Event::Open(_, handle)) => handle.end(),
-                Ok(Event::Accepted(_) | Event::LockFile(_)) => {}
+                Ok(Event::Accepted(_) | Event::Gone | Event::LockFile(_)) => {}
                 Ok(Event::Signal) | Err(_) => break,
             }
         }

@@ -1,9 +1,9 @@
-//! An editor that had an ephemeral port and has ended: the system can give the port to a client
+//! An editor that has ended. If it had an ephemeral port, the system can give the port to a client
 //! socket.
 
 use super::HEAD;
-use super::programs::Tap;
-use crate::support::Place;
+use super::programs::{Tap, editor};
+use crate::support::{Editor, Place};
 use rustix::net::{Shutdown, shutdown};
 use serde_json::json;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -70,4 +70,23 @@ fn tap_does_not_connect_to_itself() {
         };
     }
     tap.stop();
+}
+
+/// After a restart the editor has another port, which the tap does not know.
+#[test]
+fn tap_ends_after_its_editor() {
+    let ends: [(&str, fn(&mut Editor)); 2] =
+        [("quits", |editor| editor.send_line(r#"{"cmd":"quit"}"#)), ("dies", |editor| editor.kill())];
+    for (name, end) in ends {
+        let place = Place::new("tap-after");
+        let (mut first, port, _) = editor(&place, &[]);
+        let mut tap = Tap::start(&place, &port, "t.jsonl");
+        end(&mut first);
+        first.end();
+        assert_eq!(tap.agent(&place, &["tools"]).end().0, Some(1), "{name}");
+        let (status, said) = tap.process.end();
+        assert_eq!(status, Some(0), "{name}: {said}");
+        assert!(said.contains("the editor is gone"), "{name}: {said}");
+        assert!(!tap.lock.exists(), "{name}: the lock file is left behind");
+    }
 }
