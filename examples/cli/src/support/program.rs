@@ -39,22 +39,30 @@ impl Program {
     }
 
     /// Parses the command line and runs the program; `parse` returns `None` for a request for help.
-    /// Prints the help and ends with 0, or complains about a wrong command line in one line and
-    /// ends with [`NOT_BEGUN`]. At the end it waits up to a second until all complaints are
-    /// written.
+    /// Prints the help and ends with 0, or complains about a wrong command line in one line, with
+    /// `--json` also in a line of JSON, and ends with [`NOT_BEGUN`]. At the end it waits up to a second
+    /// until all complaints are written.
     pub(crate) fn main<O>(
         self,
         parser: lexopt::Parser,
         parse: impl FnOnce(lexopt::Parser) -> Result<Option<O>, lexopt::Error>,
         run: impl FnOnce(O) -> ExitCode,
     ) -> ExitCode {
+        let json = self.prints_json(parser.clone());
         let status = match parse(parser) {
             Ok(Some(options)) => run(options),
             Ok(None) => self.print(self.help.0),
-            Err(problem) => self.end(NOT_BEGUN, &usage_error(self.command, self.help, &problem)),
+            Err(problem) => self.end_with(json, NOT_BEGUN, &usage_error(self.command, self.help, &problem)),
         };
         settle();
         status
+    }
+
+    /// Returns true if the program has the option `--json` and these arguments contain it. A wrong command
+    /// line has no further meaning.
+    fn prints_json(self, mut arguments: lexopt::Parser) -> bool {
+        self.help.options().any(|option| option.names.contains(&"--json"))
+            && arguments.raw_args().is_ok_and(|mut words| words.any(|word| word == "--json"))
     }
 
     /// Prints a text for a person, such as the help, and returns the exit status.

@@ -50,6 +50,28 @@ fn wrong_command_line_is_status_2() {
 }
 
 #[test]
+fn wrong_command_line_with_json_is_a_line() {
+    let place = Place::new("usage-json");
+    let cases: &[(&str, &[&str], bool)] = &[
+        ("agent", &["--json", "bogus"], true),
+        ("doctor", &["--json", "--bogus"], true),
+        ("doctor", &["--bogus", "--json"], true),
+        ("tap", &["--json", "--max-bytes", "0"], true),
+        ("doctor", &["--bogus"], false),
+        // The standard output of the bridge is for the messages of the editor.
+        ("bridge", &["--json"], false),
+    ];
+    for (program, arguments, is_printed) in cases {
+        let mut process = place.start(program, arguments);
+        let (status, said) = process.end();
+        let message = said.strip_prefix(&format!("{program}: ")).unwrap().trim_end();
+        let expected = is_printed.then(|| json!({"event": "error", "message": message, "status": 2}));
+        assert_eq!(status, Some(2), "{program} {arguments:?}: {said}");
+        assert_eq!(process.rest_of_json(), Vec::from_iter(expected), "{program} {arguments:?}");
+    }
+}
+
+#[test]
 fn help_explains_the_exit_status() {
     let place = Place::new("help");
     for (program, arguments) in
