@@ -105,11 +105,12 @@ impl Session {
     }
 
     /// Waits for the next event; the end of the connection is an error, unless the session
-    /// reconnects.
-    pub(crate) fn next(&mut self) -> Result<Heard, Failure> {
+    /// reconnects. Asks every second whether the wait goes on, and returns `None` at its end.
+    pub(crate) fn next_while(&mut self, goes_on: impl Fn() -> bool) -> Result<Option<Heard>, Failure> {
         let mut waiting = None;
         loop {
-            if let Some(heard) = self.next_within(SECOND)? {
+            let heard = self.next_within(SECOND)?;
+            if heard.is_some() || !goes_on() {
                 return Ok(heard);
             }
             if !self.is_ready() {
@@ -119,7 +120,7 @@ impl Session {
         }
     }
 
-    /// Waits for the next event like [`next`](Self::next), but no longer than `at_most`.
+    /// Waits for the next event like [`next_while`](Self::next_while), but no longer than `at_most`.
     pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
         Ok(match self.poll(at_most) {
             Some(AgentEvent::Session(event)) => Some(Heard::Event(event)),
@@ -181,8 +182,8 @@ impl Session {
     /// Waits for the end of the connection and returns the reason.
     pub(crate) fn end(&mut self) -> Failure {
         loop {
-            match self.next() {
-                Err(end) | Ok(Heard::Lost(end)) => return end,
+            match self.next_within(SECOND) {
+                Err(end) | Ok(Some(Heard::Lost(end))) => return end,
                 Ok(_) => {}
             }
         }

@@ -163,6 +163,17 @@ fn script_gets_end_as_event() {
     }
 }
 
+#[test]
+fn watch_ends_with_its_reader() {
+    let place = Place::new("watch-unread");
+    let mut editor = place.editor(&[]);
+    let (mut watch, out) = Process::spawn_unread("agent", &mut place.command("agent", &["watch"]));
+    editor.until("ide_connected");
+    // The editor sends nothing more.
+    drop(out);
+    assert_eq!(watch.end(), (Some(0), String::new()));
+}
+
 /// The editor returns with the port and the token that it had, for which the real client was
 /// measured to reconnect.
 #[test]

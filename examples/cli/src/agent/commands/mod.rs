@@ -13,6 +13,7 @@ use crate::support::{json_line, write_line};
 use ide_mcp::ide::display_safe_lines;
 use ide_mcp::mcp::Outcome;
 use ide_mcp::rpc::RequestId;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal as _};
 
@@ -36,6 +37,14 @@ pub(crate) fn print(line: &str) -> Result<bool, Failure> {
 /// Writes a value to standard output as a line of JSON, like [`print()`].
 pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
     print(&json_line(value).map_err(|error| error.to_string())?)
+}
+
+/// Returns false if the reader of standard output has closed the pipe, without writing to it.
+pub(crate) fn has_reader() -> bool {
+    let stdout = io::stdout();
+    let mut output = PollFd::new(&stdout, PollFlags::empty());
+    let polled = poll(std::slice::from_mut(&mut output), Some(&Timespec::default()));
+    polled.is_err() || !output.revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// Writes texts of the editor to standard output. A program that reads standard output gets them

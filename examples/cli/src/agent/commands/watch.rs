@@ -1,12 +1,11 @@
 //! `watch`: prints the pushes of the editor on arrival.
 
-use super::{Verdict, print_json};
+use super::{Verdict, has_reader, print_json};
 use crate::agent::events::{Link, Pushed};
 use crate::agent::session::{Failure, Heard, Session};
 
 pub(crate) fn watch(session: &mut Session) -> Result<Verdict, Failure> {
-    loop {
-        let heard = session.next()?;
+    while let Some(heard) = session.next_while(has_reader)? {
         let is_read = match (Link::of(&heard, session), heard) {
             (Some(link), _) => print_json(&link)?,
             (None, Heard::Event(event)) => {
@@ -15,7 +14,8 @@ pub(crate) fn watch(session: &mut Session) -> Result<Verdict, Failure> {
             (None, _) => true,
         };
         if !is_read {
-            return Ok(Verdict::Good);
+            break;
         }
     }
+    Ok(Verdict::Good)
 }
