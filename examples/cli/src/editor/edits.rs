@@ -7,12 +7,12 @@
 
 use crate::editor::folders::Folders;
 use crate::editor::worker::Worker;
-use crate::editor::write::write;
+use crate::editor::write::{write, write_new};
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, EditEnd, EditLog, FileState};
 use ide_mcp::rpc::CallId;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,14 +39,17 @@ pub(crate) trait FollowEdits: Sized + 'static {
         expected.insert(edit, false);
         disk.run(
             Some(edit),
-            move |disk| (disk.as_mut().state(&path), path),
-            move |app: &mut Self, _, _, (before, path)| {
+            move |disk| {
+                let edits = disk.as_mut();
+                (edits.state(&path), edits.permissions(&path), path)
+            },
+            move |app: &mut Self, _, _, (before, permissions, path)| {
                 let (disk, expected) = app.parts();
                 if let Some(is_read) = expected.get_mut(&edit) {
                     *is_read = true;
                     disk.run(
                         None,
-                        move |disk| disk.as_mut().log.expect(edit, path, before),
+                        move |disk| disk.as_mut().expect(edit, path, before, permissions),
                         |_, _, _, ()| {},
                     );
                 }
@@ -76,6 +79,10 @@ pub(crate) trait FollowEdits: Sized + 'static {
 pub(crate) struct Edits {
     folders: Folders,
     log: EditLog,
+    /// The permissions of the files before the expected edits.
+    permissions: BTreeMap<CallId, Permissions>,
+    /// The permissions of the files that confirmed edits have removed.
+    removed: BTreeMap<CallId, Permissions>,
 }
 
 /// A confirmed edit.
@@ -90,7 +97,7 @@ pub(crate) struct Edited {
 
 impl Edits {
     pub(crate) fn new(folders: Folders) -> Self {
-        Self { folders, log: EditLog::new() }
+        Self { folders, log: EditLog::new(), permissions: BTreeMap::new(), removed: BTreeMap::new() }
     }
 
     /// Lists the confirmed edits, oldest first.
@@ -121,23 +128,44 @@ impl Edits {
         let before = self.log.undo(edit, &state(&real)).map_err(|error| format!("{path}: {error}"))?;
         let restored = match before {
             FileState::Absent => fs::remove_file(&real),
-            FileState::Contents(bytes) => write(&real, bytes),
+            FileState::Contents(bytes) => match self.removed.get(&edit) {
+                Some(permissions) => write_new(&real, bytes, permissions.clone()),
+                None => write(&real, bytes),
+            },
             _ => return Err(format!("{path}: its state before the edit is unknown")),
         };
         restored.map_err(|error| format!("{path}: {error}"))?;
         self.log.remove(edit);
+        self.removed.remove(&edit);
         Ok(path)
+    }
+
+    /// Takes the state and the permissions of the file before an expected edit.
+    fn expect(&mut self, edit: CallId, path: Arc<str>, before: FileState, permissions: Option<Permissions>) {
+        self.log.expect(edit, path, before);
+        self.permissions.extend(permissions.map(|permissions| (edit, permissions)));
     }
 
     /// Reads the file after an edit. Returns true if the edit is confirmed.
     pub(crate) fn end(&mut self, now: Time, edit: CallId, path: &str) -> bool {
         let after = self.state(path);
-        self.log.end(now, edit, after).is_some()
+        let permissions = self.permissions.remove(&edit).filter(|_| after == FileState::Absent);
+        let is_confirmed = self.log.end(now, edit, after).is_some();
+        if let Some(permissions) = permissions.filter(|_| is_confirmed) {
+            // The log forgets old edits.
+            self.removed.retain(|known, _| self.log.get(*known).is_some());
+            self.removed.insert(edit, permissions);
+        }
+        is_confirmed
     }
 
     /// Returns the state of a file in the folders; the state of any other file is unknown.
     fn state(&self, path: &str) -> FileState {
         self.folders.find(path).map_or(FileState::Unknown, |inside| state(&inside.real))
+    }
+
+    fn permissions(&self, path: &str) -> Option<Permissions> {
+        fs::metadata(self.folders.find(path).ok()?.real).ok().map(|metadata| metadata.permissions())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The writing of files.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
@@ -19,6 +19,14 @@ pub(crate) fn write(real: &Path, contents: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Creates a file with these permissions. At no time another user can read what they keep from that user.
+///
+/// # Errors
+/// The error of the system, also if the file exists.
+pub(crate) fn write_new(real: &Path, contents: &[u8], permissions: Permissions) -> io::Result<()> {
+    fill(&mut create(real)?, contents, permissions)
+}
+
 /// Replaces a file by a new one. Returns `Err(None)` if the file has to be overwritten in place.
 fn replace(real: &Path, contents: &[u8]) -> Result<(), Option<io::Error>> {
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else { return Err(None) };
@@ -30,7 +38,7 @@ fn replace(real: &Path, contents: &[u8]) -> Result<(), Option<io::Error>> {
     let mut file = create(&other).map_err(|_| None)?;
     // In another group, other users could read the file.
     let has_group = fchown(&file, None, Some(old.gid())).map_err(|_| None);
-    let written = has_group.and_then(|()| fill(&mut file, contents, &old).map_err(Some));
+    let written = has_group.and_then(|()| fill(&mut file, contents, old.permissions()).map_err(Some));
     written.and_then(|()| fs::rename(&other, real).map_err(Some)).inspect_err(|_| {
         let _ = fs::remove_file(&other);
     })
@@ -41,9 +49,9 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-fn fill(file: &mut File, contents: &[u8], old: &fs::Metadata) -> io::Result<()> {
+fn fill(file: &mut File, contents: &[u8], permissions: Permissions) -> io::Result<()> {
     file.write_all(contents)?;
-    file.set_permissions(old.permissions())?;
+    file.set_permissions(permissions)?;
     file.sync_all()
 }
 
@@ -63,7 +71,7 @@ mod tests {
         fs::create_dir_all(&root).unwrap();
         let path = root.join("a");
         fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         // Only root can give a file to any group.
         let _ = chown(&path, None, Some(54_321));
         let group = fs::metadata(&path).unwrap().gid();

@@ -2,7 +2,8 @@
 
 use crate::support::{Editor, Place, Process};
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 
 /// Asks for problems as the real client does, waits for the answer, and returns the number of the
 /// edit.
@@ -50,6 +51,7 @@ fn edits_of_agent_are_listed_and_undone() {
     place.write("changed.json", "1\n");
     place.write("removed.json", "2\n");
     place.write("untouched.json", "3\n");
+    fs::set_permissions(at("removed.json"), Permissions::from_mode(0o600)).unwrap();
     let mut edits = Vec::new();
     for name in ["created.json", "changed.json", "removed.json", "untouched.json"] {
         edits.push(ask(&mut editor, &mut agent, Some(&uri(name))));
@@ -84,6 +86,7 @@ fn edits_of_agent_are_listed_and_undone() {
     }
     assert!(!at("created.json").exists());
     assert_eq!((place.read("changed.json"), place.read("removed.json")), ("1\n".into(), "2\n".into()));
+    assert_eq!(fs::metadata(at("removed.json")).unwrap().permissions().mode() & 0o777, 0o600);
     for edit in &edits {
         let message = undo(&mut editor, edit)["message"].as_str().unwrap().to_owned();
         assert!(message.starts_with("there is no edit"), "{message}");
