@@ -3,7 +3,10 @@
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The maximum number of names that are tried: more than one process leaves behind.
+const ATTEMPTS: u8 = 100;
 
 /// Replaces a file so that a complete one exists at all times, the old or the new. Writes in place a file
 /// that is new or cannot be replaced.
@@ -34,14 +37,23 @@ fn replace(real: &Path, contents: &[u8]) -> Result<(), Option<io::Error>> {
     if loses_by_replacement(&old) || old.permissions().readonly() {
         return Err(None);
     }
-    let other = folder.join(format!(".{}.{}~", name.to_string_lossy(), std::process::id()));
-    let mut file = create(&other).map_err(|_| None)?;
+    let (mut file, other) = create_beside(folder, &name.to_string_lossy()).ok_or(None)?;
     // In another group, other users could read the file.
     let has_group = fchown(&file, None, Some(old.gid())).map_err(|_| None);
     let written = has_group.and_then(|()| fill(&mut file, contents, old.permissions()).map_err(Some));
     written.and_then(|()| fs::rename(&other, real).map_err(Some)).inspect_err(|_| {
         let _ = fs::remove_file(&other);
     })
+}
+
+/// Creates a file in this folder under a name that no file has: a crash can leave such a file behind, and a
+/// later process can have the same number.
+fn create_beside(folder: &Path, name: &str) -> Option<(File, PathBuf)> {
+    let mut attempts = (0..ATTEMPTS).map(|attempt| {
+        let path = folder.join(format!(".{name}.{}.{attempt}~", std::process::id()));
+        create(&path).map(|file| (file, path))
+    });
+    attempts.find(|made| !matches!(made, Err(error) if error.kind() == ErrorKind::AlreadyExists))?.ok()
 }
 
 /// Creates a file that only its user can read until it has the permissions of the old file.
@@ -81,6 +93,10 @@ mod tests {
             assert_eq!((metadata.gid(), metadata.mode() & 0o777), (group, 0o640), "{text}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+        let left = create_beside(&root, "a").unwrap().1;
+        let inode = fs::metadata(&path).unwrap().ino();
+        write(&path, b"newest").unwrap();
+        assert_ne!(fs::metadata(&path).unwrap().ino(), inode, "replaced beside {left:?}");
         let file = create(&root.join("b")).unwrap();
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "while it is written");
         fs::remove_dir_all(&root).unwrap();
