@@ -14,7 +14,7 @@ usage: ide-mcp doctor [OPTION…]
   --json              print a line of JSON for each finding and for the verdict
   --report            print Markdown for a report of a bug, without tokens
   --watch             look every second, and print what changes; Ctrl+C ends it
-  --no-connect        read variables and files, and connect to no editor
+  --no-connect        read variables and files, and attach to no editor
   --trust-port        attach even if another user owns the port, for example
                       because it is forwarded into a container
   --remove-leftovers  first remove the lock files of editors whose process is
