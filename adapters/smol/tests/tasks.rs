@@ -116,16 +116,14 @@ fn a_wait_that_is_dropped_loses_nothing() {
     assert_eq!((calls, answers, ends), (CALLS, CALLS, 1));
 }
 
-/// Checks that the editor receives the close frame of an agent behind each number of events. The wait for an event
-/// yields after 128 events in a row.
+/// Checks that the agent answers a close frame behind each number of events: a wait yields after 128 in a row.
 #[test]
 fn close_frame_is_written_behind_each_number_of_events() {
     for events in 120..=130 {
         let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
         dir.publish(&mut world).unwrap();
         let options = AgentOptions::new("agent", "1").lock_file(world.editor.lock_path().unwrap());
-        let (attached, is_attached) = mpsc::channel();
-        let (written, is_written) = mpsc::channel();
+        let ((attached, is_attached), (written, is_written)) = (mpsc::channel(), mpsc::channel());
         let agent = thread::spawn(move || {
             block_on(async {
                 let mut agent = Agent::attach(options).await.unwrap();
@@ -139,12 +137,9 @@ fn close_frame_is_written_behind_each_number_of_events() {
         for _ in 0..events {
             world.editor.host_mut().notify_all("x/event", None::<&()>).unwrap();
         }
-        let id = world.seen.ready[0];
-        let now = world.editor.now();
+        let (id, now) = (world.seen.ready[0], world.editor.now());
         world.editor.host_mut().client(id).disconnect(now);
-        for _ in 0..3 {
-            world.step();
-        }
+        (0..3).for_each(|_| world.step());
         written.send(()).unwrap();
         world.until(|world| !world.seen.closed.is_empty());
         world.serve(agent);
