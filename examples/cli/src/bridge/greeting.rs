@@ -84,26 +84,18 @@ pub(crate) fn itself() -> Implementation {
 
 /// Returns the identity of the client if this line is its `initialize`.
 pub(crate) fn introduction(line: &str) -> Option<Guise> {
-    #[derive(Deserialize)]
-    struct Request<'a> {
-        #[serde(borrow)]
-        id: Option<&'a RawValue>,
-        method: String,
-        #[serde(borrow)]
-        params: Option<&'a RawValue>,
-    }
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Params {
         client_info: Option<Box<RawValue>>,
         capabilities: Option<Box<RawValue>>,
     }
-    let message: Request<'_> = serde_json::from_str(line).ok()?;
-    if message.method != "initialize" || message.id.is_none() {
-        return None;
-    }
+    let params = match classify(line, &SessionLimits::default()) {
+        Message::Request { method, params, .. } if method == "initialize" => params,
+        _ => return None,
+    };
     let params: Params =
-        message.params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+        params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
     let info = params.client_info.and_then(|info| serde_json::from_str(info.get()).ok());
     let info = info.unwrap_or_else(itself);
     // An editor would not accept capabilities that are no object.

@@ -128,7 +128,8 @@ impl Bridge {
     /// Returns true if the bridge takes the turns of the editor's connection now.
     fn sees_editor(&self) -> bool {
         match self.stage {
-            Stage::Greeting => false,
+            // Only a session whose `initialize` the bridge has missed is ready here.
+            Stage::Greeting => self.below.is_ready(),
             // The bridge does not forward messages of the editor in this stage.
             Stage::Leaving { .. } => true,
             _ => self.out.outgoing().len() < ROOM,

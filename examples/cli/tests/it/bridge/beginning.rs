@@ -130,17 +130,21 @@ fn unreachable_editor_answers_with_error() {
 
 #[test]
 fn whole_session_can_arrive_at_once() {
-    let place = Place::new("bridge-once");
-    let _editor = place.editor(&[]);
-    let mut bridge = place.start("bridge", &[]);
-    bridge.put(&format!(
-        "{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n"
-    ));
-    bridge.hang_up();
-    assert_eq!(bridge.json()["id"], "i");
-    let answer = bridge.rest_of_json().into_iter().find(|line| line["id"] == 1).unwrap();
-    assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 16);
-    assert_eq!(bridge.end(), (Some(0), String::new()));
+    // Some clients write a byte order mark in front of their first line.
+    for (name, mark) in [("plain", ""), ("a byte order mark", "\u{feff}")] {
+        let place = Place::new("bridge-once");
+        let _editor = place.editor(&["--name", "Test Editor"]);
+        let mut bridge = place.start("bridge", &[]);
+        bridge.put(&format!(
+            "{mark}{INITIALIZE}\n{INITIALIZED}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}\n"
+        ));
+        bridge.hang_up();
+        let greeting = bridge.json();
+        assert_eq!(greeting["result"]["serverInfo"]["name"], "Test Editor", "{name}: {greeting}");
+        let answer = bridge.rest_of_json().into_iter().find(|line| line["id"] == 1).unwrap();
+        assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 16, "{name}: {answer}");
+        assert_eq!(bridge.end(), (Some(0), String::new()), "{name}");
+    }
 }
 
 /// Starts a bridge whose client has not sent `initialized` yet, and attaches it to a scripted editor.
