@@ -64,17 +64,30 @@ impl Waiting {
     /// with its own error.
     pub(crate) fn refuse(self, reason: &str, out: &mut impl Outbox) {
         for line in iter::once(self.initialize).chain(self.held) {
-            let (id, code, reason) = match classify(&line, &SessionLimits::default()) {
-                Message::Request { id, .. } => (id, code::INTERNAL_ERROR, reason.to_owned()),
-                Message::Invalid { answer: Some((id, code)), error } => (id, code, error.to_string()),
-                _ => continue,
-            };
-            let error = json!({ "code": code, "message": reason });
-            let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, json!(id));
-            // `Lines`, the outbox of the bridge, has room for every message.
-            let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(answer.as_bytes()));
+            match classify(&line, &SessionLimits::default()) {
+                Message::Batch(array) => {
+                    let elements: Vec<&RawValue> = serde_json::from_str(array.get()).unwrap_or_default();
+                    for element in elements {
+                        refuse(classify(element.get(), &SessionLimits::default()), reason, out);
+                    }
+                }
+                message => refuse(message, reason, out),
+            }
         }
     }
+}
+
+/// Answers a message, if it is a request.
+fn refuse(message: Message<'_>, reason: &str, out: &mut impl Outbox) {
+    let (id, code, reason) = match message {
+        Message::Request { id, .. } => (id, code::INTERNAL_ERROR, reason.to_owned()),
+        Message::Invalid { answer: Some((id, code)), error } => (id, code, error.to_string()),
+        _ => return,
+    };
+    let error = json!({ "code": code, "message": reason });
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, json!(id));
+    // `Lines`, the outbox of the bridge, has room for every message.
+    let _ = out.message(To::Answer(&id), |buf| buf.extend_from_slice(answer.as_bytes()));
 }
 
 /// Returns the name of this program, for a peer without a name.
@@ -106,6 +119,7 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     #[test]
     fn waiting_lines_are_limited() {
@@ -125,6 +139,33 @@ mod tests {
                 assert_eq!(waiting.is_full(), is_full, "{name}");
                 waiting.held.clear();
             }
+        }
+    }
+    #[test]
+    fn every_held_request_is_refused() {
+        let request = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "m"});
+        let rows = [
+            ("a request", request(1).to_string(), json!([[1, code::INTERNAL_ERROR]])),
+            ("a notification", json!({"jsonrpc": "2.0", "method": "m"}).to_string(), json!([])),
+            ("an invalid request", json!({"id": 1, "method": "m"}).to_string(), json!([[1, code::INVALID_REQUEST]])),
+            ("no message", "x".into(), json!([])),
+            (
+                "a batch",
+                json!([request(1), {"jsonrpc": "2.0", "method": "m"}, {"id": 2, "method": "m"}, request(3), [request(4)]])
+                    .to_string(),
+                json!([[1, code::INTERNAL_ERROR], [2, code::INVALID_REQUEST], [3, code::INTERNAL_ERROR]]),
+            ),
+        ];
+        for (name, line, expected) in rows {
+            let mut out = ide_mcp::mcp::Lines::default();
+            Waiting { held: VecDeque::from([line]), ..Waiting::new(request(0).to_string()) }
+                .refuse("no", &mut out);
+            let said = String::from_utf8(out.outgoing().to_vec()).unwrap();
+            let answers = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let refused: Vec<Value> =
+                answers.map(|answer| json!([answer["id"], answer["error"]["code"]])).collect();
+            assert_eq!(refused[0], json!([0, code::INTERNAL_ERROR]), "{name}");
+            assert_eq!(json!(refused[1..]), expected, "{name}");
         }
     }
 }
