@@ -22,6 +22,7 @@ use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::{EditorSearch, FoundEditor};
 use ide_mcp_mio::Waker;
 use mio::{Events, Poll, Token};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -48,8 +49,6 @@ const GRACE: Duration = Duration::from_secs(1);
 /// close handshake.
 const DRAIN: Duration = Duration::from_secs(3);
 
-const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
-
 /// The reason why the bridge cannot continue.
 pub(crate) type Failure = String;
 
@@ -60,6 +59,8 @@ pub(crate) struct Bridge {
     below: Below,
     attachment: Attachment,
     routes: Routes,
+    /// The names of the lists that can change, as declared to the client.
+    lists: Vec<&'static str>,
     stage: Stage,
     failure: Option<String>,
 }
@@ -79,12 +80,14 @@ impl Bridge {
         let waker = Waker::new(poll.registry(), PIPES)?;
         let registry = poll.registry().try_clone()?;
         let nobody = Guise { info: itself(), capabilities: None };
+        let config = ServerConfig::new(nobody.info.clone());
         Ok(Self {
             pipes: Pipes::new(&waker)?,
             poll,
             out: Lines::default(),
+            lists: changing(&config),
             // Answers requests before `initialize`.
-            below: server(ServerConfig::new(nobody.info.clone())),
+            below: server(config),
             attachment: Attachment::new(search, trust, editor, nobody, (registry, EDITOR)),
             routes: Routes::default(),
             stage: Stage::Greeting,
@@ -160,7 +163,9 @@ impl Bridge {
         if let Stage::Attaching(waiting) = &mut self.stage {
             let Waiting { initialize, held, end } = mem::take(waiting);
             self.stage = Stage::Open;
-            self.below = server(as_editor(info));
+            let config = as_editor(info);
+            self.lists = changing(&config);
+            self.below = server(config);
             self.below.receive(now, &initialize, &mut Roomy(&mut self.out));
             for line in held {
                 self.line(now, line);
@@ -172,8 +177,11 @@ impl Bridge {
             complain("bridge", "the editor is back");
             self.routes.end_absence();
             // The editor can be another one, or have other tools. A client that is not ready gets
-            // no notification, because it has not requested the tools yet.
-            let _ = self.below.notify(TOOLS_CHANGED, None::<&()>, &mut Roomy(&mut self.out));
+            // no notification, because it has not requested the lists yet.
+            for list in &self.lists {
+                let method = format!("notifications/{list}/list_changed");
+                let _ = self.below.notify(&method, None::<&()>, &mut Roomy(&mut self.out));
+            }
         }
         self.work(now);
     }
@@ -318,6 +326,21 @@ fn as_editor(info: &ServerInfo) -> ServerConfig {
         config.capabilities.insert(name.into(), value.get().to_owned().into());
     }
     config
+}
+
+/// Returns the names of the lists that can change, as a server with this configuration declares them.
+fn changing(config: &ServerConfig) -> Vec<&'static str> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct List {
+        list_changed: bool,
+    }
+    let can_change = |name: &&str| {
+        let list = config.capabilities.get(*name).and_then(|text| serde_json::from_str(text).ok());
+        list.is_some_and(|list: List| list.list_changed)
+    };
+    let tools = config.tools_list_changed.then_some("tools");
+    tools.into_iter().chain(["prompts", "resources"].into_iter().filter(can_change)).collect()
 }
 
 /// An outbox that is never full: instead, the bridge stops reading when a send buffer is too long.

@@ -153,13 +153,13 @@ fn early(place: &Place) -> (Process, Scripted) {
     let mut bridge = place.start("bridge", &[]);
     bridge.send_line(INITIALIZE);
     let mut editor = Scripted::accept(&listener);
-    editor.open_session();
+    editor.open_session(&json!({}));
     (bridge, editor)
 }
 
 /// Lets the client ask the editor for something. The editor answers after its earlier messages, so the
 /// bridge has read them afterwards.
-fn let_editor_answer(bridge: &mut Process, editor: &mut Scripted) {
+pub(super) fn let_editor_answer(bridge: &mut Process, editor: &mut Scripted) {
     ask(bridge, &json!(0), "x/first", &json!({}));
     let asked = editor.receive();
     assert_eq!(asked["method"], "x/first");

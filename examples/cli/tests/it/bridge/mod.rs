@@ -3,10 +3,11 @@
 
 mod beginning;
 mod client;
+mod returning;
 mod scripted;
 mod unread;
 
-use crate::support::Place;
+use crate::support::{Place, Process};
 use client::{INITIALIZE, INITIALIZED, ask, bridge, call, diff, texts};
 pub(crate) use scripted::Scripted;
 use serde_json::{Value, json};
@@ -91,6 +92,14 @@ fn messages_pass_in_both_directions() {
     assert_eq!(bridge.end(), (Some(0), String::new()));
 }
 
+/// Reads a notification for each list of the editor, and returns the names of the lists.
+fn changed_lists(bridge: &mut Process) -> [String; 3] {
+    [(); 3].map(|()| {
+        let method = bridge.json()["method"].as_str().unwrap().to_owned();
+        method.replace("notifications/", "").replace("/list_changed", "")
+    })
+}
+
 #[test]
 fn bridge_reconnects_to_returning_editor() {
     let place = Place::new("bridge-back");
@@ -114,7 +123,7 @@ fn bridge_reconnects_to_returning_editor() {
     fs::remove_file(&first.lock).unwrap();
     let mut second = place.editor(&["--on-diff", "accept"]);
     assert_ne!(first.port, second.port);
-    assert_eq!(bridge.json()["method"], "notifications/tools/list_changed");
+    assert_eq!(changed_lists(&mut bridge), ["tools", "prompts", "resources"]);
     assert_eq!(second.event("connected")["client"], "peer");
     call(&mut bridge, &json!(3), "openDiff", &diff("t"));
     assert_eq!(texts(&bridge.json()), ["FILE_SAVED", "y"]);
@@ -123,7 +132,7 @@ fn bridge_reconnects_to_returning_editor() {
     second.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(second.end().0, Some(0));
     let _third = place.editor(&[]);
-    assert_eq!(bridge.json()["method"], "notifications/tools/list_changed");
+    assert_eq!(changed_lists(&mut bridge), ["tools", "prompts", "resources"]);
     ask(&mut bridge, &json!(4), "tools/list", &json!({}));
     assert_eq!(bridge.json()["result"]["tools"].as_array().unwrap().len(), 16);
     bridge.terminate();

@@ -19,14 +19,13 @@ impl Scripted {
         Self(tungstenite::accept_hdr(listener.accept().unwrap().0, choose).unwrap())
     }
 
-    /// Answers `initialize`, and reads the two notifications that follow.
-    pub fn open_session(&mut self) {
+    /// Answers `initialize` with these capabilities, and reads the two notifications that follow.
+    pub fn open_session(&mut self, capabilities: &Value) {
         let greeting = self.receive();
+        let info = json!({"name": "s", "version": "1"});
         self.answer(
             &greeting,
-            &json!({
-                "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
-            }),
+            &json!({"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info}),
         );
         assert_eq!(self.receive()["method"], "notifications/initialized");
         assert_eq!(self.receive()["method"], "ide_connected");

@@ -3,7 +3,7 @@
 use super::client::{INITIALIZE, INITIALIZED};
 use super::scripted::Scripted;
 use crate::support::Place;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::iter;
 use std::process::{Child, ChildStdout, Stdio};
@@ -24,7 +24,7 @@ fn unread(place: &Place) -> (Child, BufReader<ChildStdout>, Scripted) {
     child.stdin.as_mut().unwrap().write_all(input.as_bytes()).unwrap();
     let mut editor = Scripted::accept(&listener);
     editor.0.get_ref().set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    editor.open_session();
+    editor.open_session(&json!({}));
     assert_eq!(editor.receive()["method"], "x/open");
     let output = BufReader::new(child.stdout.take().unwrap());
     (child, output, editor)
