@@ -72,20 +72,26 @@ impl Portable {
     fn relative(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (folder, name) in &self.folder {
-            let mut done = String::new();
-            let mut rest = text.as_str();
-            while let Some((before, behind)) = rest.split_once(folder.as_str()) {
-                // `/a/project2` is not in `/a/project`.
-                let is_whole = !behind.starts_with(|c: char| c.is_alphanumeric() || "_-.%".contains(c));
-                done.push_str(before);
+            let mut pieces = text.split(folder.as_str());
+            let mut before = pieces.next().unwrap_or_default();
+            let mut done = before.to_owned();
+            for behind in pieces {
+                // Neither `/a/project2` nor `./a/project` is in `/a/project`; `file:///a/project` is.
+                let begins = !before.ends_with(|c| c == '/' || is_of_name(c)) || before.ends_with("://");
+                let is_whole = begins && !behind.starts_with(is_of_name);
                 done.push_str(if is_whole { name } else { folder });
-                rest = behind;
+                done.push_str(behind);
+                before = if behind.is_empty() { folder } else { behind };
             }
-            done.push_str(rest);
             text = done;
         }
         text
     }
+}
+
+/// Returns true if a name in a path can continue with this character.
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || "_-.%".contains(c)
 }
 
 fn contained(text: &str) -> Option<Value> {
@@ -135,6 +141,23 @@ mod tests {
         ];
         for (name, value, expected) in cases {
             assert_eq!(portable.expected(&value), expected, "{name}");
+        }
+        let short = Portable::new(Some("/app"));
+        let cases = [
+            ("at the beginning", "/app/y", "${folder}/y"),
+            ("a quoted path", "import x from '/app/y'", "import x from '${folder}/y'"),
+            ("a relative path", "import x from './app/y'", "import x from './app/y'"),
+            ("the parent", "../app", "../app"),
+            ("the end of a word", "my/app _/app -/app %/app é/app", "my/app _/app -/app %/app é/app"),
+            ("two slashes", "//app", "//app"),
+            ("an address", "http://app/y", "http://app/y"),
+            ("a list", "/app:/app/b", "${folder}:${folder}/b"),
+            ("its name twice", "/app/app /app", "${folder}/app ${folder}"),
+            ("a URI", "see file:///app/y", "see ${folder_uri}/y"),
+            ("another URI", "vscode:///app/y", "vscode://${folder}/y"),
+        ];
+        for (name, text, expected) in cases {
+            assert_eq!(short.sent(&text.into()), expected, "{name}");
         }
         let sent = json!({"uri": "file:///home/me/my%20project/a", "other": "/tmp/x", "pid": 1, "text": "{\"a\":1}"});
         let expected = json!({"uri": "${folder_uri}/a", "other": "/tmp/x", "pid": 1, "text": "{\"a\":1}"});
