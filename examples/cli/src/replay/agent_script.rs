@@ -9,6 +9,7 @@ use crate::support::units::Units;
 use ide_mcp::Time;
 use ide_mcp::ide::display_safe;
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -111,19 +112,19 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<Value>,
+    arguments: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notify: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    params: Option<Value>,
+    params: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expect: Option<Event>,
     #[serde(skip_serializing_if = "Option::is_none")]
     within: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    answer: Option<Value>,
+    answer: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unchecked: Option<bool>,
 }
@@ -183,10 +184,10 @@ impl Lines {
                 self.step(&Line { notify: Some(method), params, ..Line::default() });
             }
             (Side::Agent, Some(Kind::Answer { id })) => {
-                let result = message.result.as_deref().and_then(|raw| value(raw.get()));
-                if let (Some(place), Some(result)) = (self.forms.iter().position(|form| form == id), result) {
+                let place = self.forms.iter().position(|form| form == id);
+                if let (Some(place), Some(result)) = (place, message.result.as_deref()) {
                     self.forms.remove(place);
-                    let answer = Some(self.portable.sent(&result));
+                    let answer = self.sent(result.get());
                     self.step(&Line { answer, unchecked: Some(true), ..Line::default() });
                 }
             }
@@ -220,7 +221,8 @@ impl Lines {
 
     fn outcome(&mut self, at: Time, message: &Message, id: &str) {
         let Some(Asked { line, at: asked, name, method }) = self.asked.remove(id) else { return };
-        let outcome = match (&message.error, message.result.as_deref().and_then(|raw| value(raw.get()))) {
+        let result = message.result.as_deref().map(|raw| serde_json::from_str(raw.get()));
+        let outcome = match (&message.error, result) {
             (Some(fault), _) if Fault::has_free_text(fault.code) => {
                 json!({ "error": { "code": fault.code } })
             }
@@ -228,7 +230,13 @@ impl Lines {
                 let message = self.portable.expected(&fault.message.as_str().into());
                 json!({ "error": { "code": fault.code, "message": message } })
             }
-            (None, Some(result)) => json!({ "result": self.portable.expected(&essence(&method, result)) }),
+            (None, Some(Ok(result))) => {
+                json!({ "result": self.portable.expected(&essence(&method, result)) })
+            }
+            (None, Some(Err(error))) => {
+                return self
+                    .comment(&format!("the answer to {name} of line {line} cannot be compared: {error}"));
+            }
             (None, None) => return self.comment(&format!("the answer to {name} is no answer")),
         };
         let took = at.saturating_since(asked);
@@ -238,9 +246,19 @@ impl Lines {
         self.step(&Line { expect, within, ..Line::default() });
     }
 
-    /// Returns the JSON that is sent, if there is any.
-    fn sent(&self, text: &str) -> Option<Value> {
-        Some(self.portable.sent(&value(text)?))
+    /// Returns the JSON that is sent, if there is any. JSON that is no `Value`, such as `1e999`, is sent as
+    /// recorded, and a comment has the reason.
+    fn sent(&mut self, text: &str) -> Option<Box<RawValue>> {
+        let sent = match serde_json::from_str(text) {
+            Ok(value) => to_raw_value(&self.portable.sent(&value)),
+            Err(error) => {
+                if !text.is_empty() {
+                    self.comment(&format!("the next line is as recorded: {error}"));
+                }
+                RawValue::from_string(text.to_owned())
+            }
+        };
+        sent.ok()
     }
 
     fn step(&mut self, step: &Line<'_>) {
@@ -262,10 +280,6 @@ impl Lines {
         }
         self.lines.join("\n")
     }
-}
-
-fn value(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok()
 }
 
 /// Returns the part of a result that is the behavior of an editor: of a list, the names or URIs, since

@@ -5,9 +5,15 @@ use crate::support::transcript::read;
 
 /// Returns the script of a transcript with these messages: the milliseconds, the sender and the text.
 fn script(lines: &[(u64, &str, Value)]) -> Result<String, String> {
+    let texts: Vec<String> = lines.iter().map(|(.., message)| message.to_string()).collect();
+    let lines = lines.iter().zip(&texts).map(|((ms, from, _), text)| (*ms, *from, text.as_str()));
+    script_of(&lines.collect::<Vec<_>>())
+}
+
+fn script_of(lines: &[(u64, &str, &str)]) -> Result<String, String> {
     let mut text = String::from("{\"ms\":0,\"from\":\"client\",\"http\":\"GET / HTTP/1.1\\r\\n\\r\\n\"}\n");
     for (ms, from, message) in lines {
-        text.push_str(&format!("{}\n", json!({"ms": ms, "from": from, "text": message.to_string()})));
+        text.push_str(&format!("{}\n", json!({"ms": ms, "from": from, "text": message})));
     }
     let script = AgentScript::new(&read(&text).unwrap(), None, Some("/p"))?;
     Ok(script.text)
@@ -63,6 +69,74 @@ fn requests_and_answers_become_steps() {
         "# t of line 15 has no answer in the record",
     ];
     assert_eq!(steps, expected, "{text}");
+}
+
+#[test]
+fn unreadable_values_stay_as_recorded() {
+    let rows = [
+        (
+            "the arguments of a call",
+            vec![(
+                "client",
+                r#"{"id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":"/p/x","n":1e999}}}"#,
+            )],
+            vec![
+                "# the next line is as recorded: number out of range at line 1 column 21",
+                r#"{"call":"t","arguments":{"a":"/p/x","n":1e999}}"#,
+                "# t of line 4 has no answer in the record",
+            ],
+        ),
+        (
+            "the parameters of a request",
+            vec![("client", r#"{"id":1,"method":"m","params":{"n":1e999}}"#)],
+            vec![
+                "# the next line is as recorded: number out of range at line 1 column 10",
+                r#"{"request":"m","params":{"n":1e999}}"#,
+                "# m of line 4 has no answer in the record",
+            ],
+        ),
+        (
+            "the parameters of a notification",
+            vec![
+                ("client", r#"{"id":1,"method":"m"}"#),
+                ("client", r#"{"method":"n","params":{"n":-1e999}}"#),
+            ],
+            vec![
+                r#"{"request":"m"}"#,
+                "# the next line is as recorded: number out of range at line 1 column 11",
+                r#"{"notify":"n","params":{"n":-1e999}}"#,
+                "# m of line 3 has no answer in the record",
+            ],
+        ),
+        (
+            "the answer to a form",
+            vec![
+                ("client", r#"{"id":1,"method":"m"}"#),
+                ("server", r#"{"id":6,"method":"elicitation/create","params":{"message":"?"}}"#),
+                ("client", r#"{"id":6,"result":{"action":"accept","content":{"n":1e999}}}"#),
+            ],
+            vec![
+                r#"{"request":"m"}"#,
+                r#"{"expect":{"event":"form","message":"?"}}"#,
+                "# the next line is as recorded: number out of range at line 1 column 39",
+                r#"{"answer":{"action":"accept","content":{"n":1e999}},"unchecked":true}"#,
+                "# m of line 3 has no answer in the record",
+            ],
+        ),
+        (
+            "a result",
+            vec![("client", r#"{"id":1,"method":"m"}"#), ("server", r#"{"id":1,"result":{"n":1e999}}"#)],
+            vec![
+                r#"{"request":"m"}"#,
+                "# the answer to m of line 3 cannot be compared: number out of range at line 1 column 10",
+            ],
+        ),
+    ];
+    for (name, lines, expected) in rows {
+        let lines: Vec<(u64, &str, &str)> = lines.into_iter().map(|(from, text)| (0, from, text)).collect();
+        let text = script_of(&lines).unwrap();
+        assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), expected, "{name}");
+    }
 }
 
 #[test]
