@@ -20,7 +20,7 @@ use diagnosis::Doctor;
 use gather::remove;
 use lexopt::Parser;
 use options::{Format, Options};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::process::ExitCode;
 
 pub(crate) const PROGRAM: Program = Program::new("doctor", "ide-mcp doctor", options::USAGE);
@@ -58,22 +58,11 @@ fn run(options: Options) -> ExitCode {
             Ok(vec![report::markdown(&report, &diagnosis, &surroundings)])
         }
     };
-    exit_code(lines.and_then(|lines| write_lines(&lines)), report.exit_status())
+    PROGRAM.printed(lines.and_then(|lines| write_lines(&lines)), report.exit_status(), NOT_BEGUN)
 }
 
 fn write_lines(lines: &[String]) -> io::Result<()> {
     lines.iter().try_for_each(|line| write_line(line))
-}
-
-/// Returns the exit status after printing. A reader can close the pipe before the end, which is no
-/// error.
-fn exit_code(printed: io::Result<()>, status: u8) -> ExitCode {
-    match printed {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            PROGRAM.end(NOT_BEGUN, &format!("standard output cannot be written: {error}"))
-        }
-        _ => ExitCode::from(status),
-    }
 }
 
 #[cfg(test)]

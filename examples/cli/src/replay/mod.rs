@@ -61,7 +61,7 @@ fn run(options: Options) -> ExitCode {
         complain("replay", "the last line is not whole, and is left out: its writer was killed");
     }
     let side = match options.task {
-        Task::List => return exit_code(list::print(&transcript, options.only).is_ok()),
+        Task::List => return PROGRAM.printed(list::print(&transcript, options.only), 0, NOT_BEGUN),
         Task::Script => return print_script(&transcript, &options),
         Task::Editor => Side::Editor,
         Task::Agent => Side::Agent,
@@ -75,8 +75,8 @@ fn run(options: Options) -> ExitCode {
         Side::Agent => play(&script, options.tolerance, || AgentCore::new(header, &script)),
     };
     let text = if options.json { outcome_json(&outcome, &script) } else { outcome_text(&outcome, &script) };
-    let is_printed = write_line(&text).is_ok();
-    if outcome.difference.is_some() { ExitCode::from(DIFFERENT) } else { exit_code(is_printed) }
+    let status = if outcome.difference.is_some() { DIFFERENT } else { 0 };
+    PROGRAM.printed(write_line(&text), status, NOT_BEGUN)
 }
 
 fn print_script(transcript: &Transcript, options: &Options) -> ExitCode {
@@ -88,7 +88,7 @@ fn print_script(transcript: &Transcript, options: &Options) -> ExitCode {
         let AgentScript { conn, conns, .. } = script;
         complain("replay", &format!("this is connection {conn} of {conns}; --conn N chooses another"));
     }
-    exit_code(write_line(&script.text).is_ok())
+    PROGRAM.printed(write_line(&script.text), 0, NOT_BEGUN)
 }
 
 fn load(path: &Path) -> Result<Transcript, String> {
@@ -145,8 +145,4 @@ fn show(difference: &Difference, side: Side) -> String {
         place.recorded,
         place.now
     )
-}
-
-fn exit_code(is_printed: bool) -> ExitCode {
-    if is_printed { ExitCode::SUCCESS } else { ExitCode::from(NOT_BEGUN) }
 }

@@ -37,7 +37,8 @@ examples:
   ide-mcp replay --to-script session.jsonl > session.script
   ide-mcp agent --script session.script
 
-exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong
+exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong, or
+the output cannot be written
 `ide-mcp help records` has the rest.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

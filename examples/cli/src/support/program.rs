@@ -6,7 +6,7 @@ use crate::support::options::usage_error;
 use crate::support::output::{print_json, write_line};
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 /// The exit status of a program that began and failed.
@@ -67,12 +67,17 @@ impl Program {
 
     /// Prints a text for a person, such as the help, and returns the exit status.
     pub(crate) fn print(self, text: &str) -> ExitCode {
-        match write_line(text) {
-            // A reader can close the pipe before the end of the text, which is no error.
+        self.printed(write_line(text), 0, FAILED)
+    }
+
+    /// Returns the exit status after printing: `status`, or after a complaint about an error `failed`. A
+    /// reader can close the pipe before the end of the text, which is no error.
+    pub(crate) fn printed(self, printed: io::Result<()>, status: u8, failed: u8) -> ExitCode {
+        match printed {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                self.end(FAILED, &format!("standard output cannot be written: {error}"))
+                self.end(failed, &format!("standard output cannot be written: {error}"))
             }
-            _ => ExitCode::SUCCESS,
+            _ => ExitCode::from(status),
         }
     }
 

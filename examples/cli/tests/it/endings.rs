@@ -268,17 +268,31 @@ fn full_disk_is_a_failure() {
     assert!(status == Some(1) && said.contains("No space left"), "the editor: {status:?} {said}");
 
     let _editor = place.editor(&[]);
-    for arguments in [&["tools"][..], &["call", "openFile", &open], &["--help"]] {
-        let mut command = place.command("agent", arguments);
+    let head = r#"{"ms":0,"from":"client","http":"GET / HTTP/1.1\r\n\r\n"}"#;
+    let call = r#"{"ms":1,"from":"client","text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}"}"#;
+    place.write("t.jsonl", &format!("{head}\n{call}\n"));
+    let rows: [(_, &[&str], _, _); 8] = [
+        ("agent", &["tools"], 1, 0),
+        ("agent", &["call", "openFile", &open], 1, 0),
+        ("agent", &["--help"], 1, 0),
+        ("replay", &["--list", "t.jsonl"], 2, 0),
+        ("replay", &["--to-script", "t.jsonl"], 2, 0),
+        ("replay", &["--side", "agent", "t.jsonl"], 2, 1),
+        ("replay", &["--json", "--side", "agent", "t.jsonl"], 2, 1),
+        ("replay", &["--help"], 1, 0),
+    ];
+    for (program, arguments, full_status, closed_status) in rows {
+        let mut command = place.command(program, arguments);
         let child = command.stdin(Stdio::null()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
         let (status, said) = ended(child);
-        assert!(status == Some(1) && said.contains("No space left"), "{arguments:?}: {status:?} {said}");
-        // A closed pipe, as in `agent … | true`, is no failure.
-        let mut command = place.command("agent", arguments);
+        let is_full = status == Some(full_status) && said.contains("No space left");
+        assert!(is_full, "{program} {arguments:?}: {status:?} {said}");
+        // A closed pipe, as in `agent … | true`, is no failure. The status of a comparison stays.
+        let mut command = place.command(program, arguments);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn().unwrap();
         child.stdout = None;
-        assert_eq!(ended(child), (Some(0), String::new()), "{arguments:?}");
+        assert_eq!(ended(child), (Some(closed_status), String::new()), "{program} {arguments:?}");
     }
 }
 
