@@ -7,15 +7,15 @@
     reason = "a test states what it expects, and waits for a real disk"
 )]
 
-use crate::support::{TempDir, lock_file};
+use crate::support::TempDir;
 use ide_mcp::Time;
 use ide_mcp::ide::{LockFile, LockFileEvent};
-use ide_mcp_lockfile::{Error, Guard, GuardMode, Keep, LockDir, Published, Watch};
+use ide_mcp_lockfile::{Error, Guard, GuardMode, Keep, Published, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
-use std::{fs, thread};
 
 const INTERVAL: Duration = Guard::<Published>::INTERVAL;
 
@@ -148,6 +148,9 @@ fn lasting_state_is_reported_once() {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod notified {
     use super::*;
+    use crate::support::lock_file;
+    use ide_mcp_lockfile::LockDir;
+    use std::fs;
 
     /// Takes the notifications, and returns the resulting events.
     fn events(guard: &mut Guard<impl Keep>, now: Time) -> Vec<LockFileEvent> {
