@@ -135,8 +135,8 @@ commands! {
         /// The agent. Default: all agents.
         conn: Option<u64>,
     }
-    /// Hides files, selections and answers about them from agents, and fails their calls of own tools, prompts and
-    /// resources. Diffs go on. So do the calls that are open already.
+    /// Hides files, selections and answers about them from agents, and fails their calls of own tools, `executeCode`,
+    /// prompts and resources, but for those that were open before. Diffs go on.
     "pause" => Pause {}
     /// Ends the pause.
     "resume" => Resume {}

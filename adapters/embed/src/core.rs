@@ -149,8 +149,11 @@ impl Core {
 #[derive(Serialize)]
 struct Attached<'a> {
     conn: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     roots: &'a [ide_mcp::mcp::Root],
     model: bool,

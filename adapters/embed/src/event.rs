@@ -204,7 +204,7 @@ events! {
         /// The path of the file.
         path: String,
     }
-    /// Files, selections and answers about them are hidden. Own tools, prompts and resources fail. Diffs go on.
+    /// The pause has begun: see the command `pause`.
     22 "paused" => Paused {}
     /// The pause is over.
     23 "resumed" => Resumed {}

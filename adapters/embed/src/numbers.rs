@@ -33,7 +33,7 @@ pub(crate) enum CallKind {
     },
     /// A tool of this crate, whose answer the host filters.
     Tool,
-    /// A tool of the editor's own.
+    /// A tool of the editor's own, or `executeCode`.
     Own,
     Prompt,
     Resource {

@@ -4,7 +4,7 @@ use crate::core::{Core, json};
 use crate::event::Event;
 use crate::numbers::CallKind;
 use ide_mcp::ide::paths::{LocalPath, Platform};
-use ide_mcp::ide::{AgentId, CurrentSelection, Host, HostEvent, LockFileEvent, ServerEvent, ToolCall};
+use ide_mcp::ide::{AgentId, CurrentSelection, Host, HostEvent, LockFileEvent, ServerEvent, Tool, ToolCall};
 use ide_mcp::mcp::{CallEnd, FormAnswer, Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, code};
 use std::sync::Arc;
@@ -117,7 +117,8 @@ impl Core {
         }
         let tool = call.name().to_owned();
         let (arguments, path) = (json(&call), file_of(&call));
-        let kind = if call.tool().is_some() { CallKind::Tool } else { CallKind::Own };
+        let is_filtered = call.tool().is_some_and(|tool| tool != Tool::ExecuteCode);
+        let kind = if is_filtered { CallKind::Tool } else { CallKind::Own };
         self.open(host, id, kind, |call| Event::Call { conn, call, tool, arguments, path });
     }
 

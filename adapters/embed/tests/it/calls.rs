@@ -260,7 +260,8 @@ fn calls_that_no_filter_covers_fail_in_a_pause() {
     let mut room =
         Room::new(r#","own":[{"name":"count"}],"prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
     room.attach();
-    let calls: [(&str, fn(&mut Client) -> RequestId, &str); 5] = [
+    let calls: [(&str, fn(&mut Client) -> RequestId, &str); 6] = [
+        ("call", |client| client.call(&ExecuteCode::new("1")).unwrap().id(), "paused"),
         (
             "call",
             |client| client.call(&OtherTool::new("count", RawValue::NULL.to_owned())).unwrap().id(),
