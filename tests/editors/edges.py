@@ -643,8 +643,8 @@ def proposal_waits_for_the_rest_of_a_command(room):
     for begin, end in room.keys.HALF_COMMANDS:
         room.type(*begin)
         agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
-        room.shows(room.keys.NOTICE)
         time.sleep(1)
+        room.shows(room.keys.NOTICE)
         room.type(*end)
         room.shows(room.proposal("b.txt"))
         room.type(*room.keys.ACCEPT)

@@ -139,7 +139,7 @@ def Ask(event: dict<any>)
   const Filter = (dialog, key) => {
     const is_answer = !IsTyping() && reltimefloat(reltime(last)) > 0.5
     last = reltime()
-    return is_answer && popup_filter_yesno(dialog, key)
+    return is_answer && key =~? '^[yn]$' && popup_filter_yesno(dialog, key)
   }
   const Answer = (dialog, choice) => {
     if get(dialogs, event.conn) != dialog | return | endif # CloseQuestion() has closed it

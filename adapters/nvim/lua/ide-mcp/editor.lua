@@ -87,8 +87,9 @@ function M.tools.getDiagnostics(arguments, path)
     local items, name = vim.diagnostic.get(buf), api.nvim_buf_get_name(buf)
     if items[1] and name ~= '' then
       local lines = M.lines(name, buf)
-      local problems = vim.tbl_map(function(item) return problem(item, lines) end, items)
-      files[real(name)] = { uri = vim.uri_from_fname(name), diagnostics = problems }
+      local file = files[real(name)] or { uri = vim.uri_from_fname(name), diagnostics = {} }
+      for _, item in ipairs(items) do table.insert(file.diagnostics, problem(item, lines)) end
+      files[real(name)] = file
     end
   end
   if not arguments.uri then return vim.tbl_values(files) end
