@@ -141,6 +141,7 @@ mod tests {
             }
         }
     }
+
     #[test]
     fn every_held_request_is_refused() {
         let request = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "m"});

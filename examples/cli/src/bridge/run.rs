@@ -132,7 +132,7 @@ impl Bridge {
     fn sees_editor(&self) -> bool {
         match self.stage {
             // Only a session whose `initialize` the bridge has missed is ready here.
-            Stage::Greeting => self.below.is_ready(),
+            Stage::Greeting if !self.below.is_ready() => false,
             // The bridge does not forward messages of the editor in this stage.
             Stage::Leaving { .. } => true,
             _ => self.out.outgoing().len() < ROOM,

@@ -25,9 +25,11 @@ pub(crate) fn write(real: &Path, contents: &[u8]) -> io::Result<()> {
 /// Creates a file with these permissions. At no time another user can read what they keep from that user.
 ///
 /// # Errors
-/// The error of the system, also if the file exists.
+/// The error of the system, also if the file exists. No new file is left then.
 pub(crate) fn write_new(real: &Path, contents: &[u8], permissions: Permissions) -> io::Result<()> {
-    fill(&mut create(real)?, contents, permissions)
+    fill(&mut create(real)?, contents, permissions).inspect_err(|_| {
+        let _ = fs::remove_file(real);
+    })
 }
 
 /// Replaces a file by a new one. Returns `Err(None)` if the file has to be overwritten in place.

@@ -72,12 +72,15 @@ impl Portable {
     fn relative(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (folder, name) in &self.folder {
+            // A long path occurs only as itself, such as in `-I/home/me/project`; `/app` is also in `./app`.
+            let is_short = folder.matches(['/', '\\']).count() == 1;
             let mut pieces = text.split(folder.as_str());
             let mut before = pieces.next().unwrap_or_default();
             let mut done = before.to_owned();
             for behind in pieces {
-                // Neither `/a/project2` nor `./a/project` is in `/a/project`; `file:///a/project` is.
-                let begins = !before.ends_with(|c| c == '/' || is_of_name(c)) || before.ends_with("://");
+                // Neither `/app2` nor `./app` is in `/app`; `file:///app` is.
+                let is_behind_name = before.ends_with(|c| c == '/' || is_of_name(c));
+                let begins = !is_short || !is_behind_name || before.ends_with("://");
                 let is_whole = begins && !behind.starts_with(is_of_name);
                 done.push_str(if is_whole { name } else { folder });
                 done.push_str(behind);
@@ -142,6 +145,7 @@ mod tests {
         for (name, value, expected) in cases {
             assert_eq!(portable.expected(&value), expected, "{name}");
         }
+        assert_eq!(portable.sent(&json!("-I/home/me/my project/b")), json!("-I${folder}/b"), "an option");
         let short = Portable::new(Some("/app"));
         let cases = [
             ("at the beginning", "/app/y", "${folder}/y"),

@@ -7,8 +7,8 @@ use signal_hook::iterator::Signals;
 use std::process::{Command, Stdio};
 use std::{io, thread};
 
-/// Calls `act` on a thread of its own for each SIGINT and SIGTERM, and for the first SIGHUP unless the
-/// program was started with SIGHUP ignored, until it returns false. From this call on the signals do not
+/// Calls `act` on a thread of its own for each SIGINT and SIGTERM, and for a SIGHUP that is the first signal,
+/// unless the program was started with SIGHUP ignored, until it returns false. From this call on the signals do not
 /// end the program by themselves.
 ///
 /// # Errors
@@ -16,10 +16,10 @@ use std::{io, thread};
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 pub(crate) fn on_signal(mut act: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
     let handled: &[i32] = if ignores_hangup() { &[SIGINT, SIGTERM] } else { &[SIGINT, SIGTERM, SIGHUP] };
-    // A terminal that closes can send SIGHUP twice, by its shell and at the end of its shell, which is no
+    // A terminal that closes can send SIGHUP twice, and the end of a login sends it behind SIGTERM: that is no
     // second request of the person.
-    let mut is_hung_up = false;
-    on_signals(handled, move |number| (number == SIGHUP && std::mem::replace(&mut is_hung_up, true)) || act())
+    let mut is_ending = false;
+    on_signals(handled, move |number| (std::mem::replace(&mut is_ending, true) && number == SIGHUP) || act())
 }
 
 /// Returns true if SIGHUP is ignored, as under `nohup`. A process inherits that, so a shell tells it: no safe

@@ -42,7 +42,8 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
 /// Returns false if the reader of standard output has closed the pipe, without writing to it.
 pub(crate) fn has_reader() -> bool {
     let stdout = io::stdout();
-    let mut output = PollFd::new(&stdout, PollFlags::empty());
+    // macOS reports the end of the reader only if some event is asked for; this one never comes on a pipe.
+    let mut output = PollFd::new(&stdout, PollFlags::RDBAND);
     let polled = poll(std::slice::from_mut(&mut output), Some(&Timespec::default()));
     polled.is_err() || !output.revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }

@@ -7,8 +7,10 @@ use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::ChildStdout;
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Starts a tap, and returns it and its standard output with the unread transcript.
 fn unread(place: &Place, port: &str) -> (Tap, ChildStdout) {
@@ -108,9 +110,7 @@ fn second_hangup_cuts_nothing_short() {
     let (mut tap, mut out) = unread(&place, &port);
     let sockets = flood(&tap, &listener, 1 << 20);
     tap.process.signal(Signal::HUP);
-    while tap.lock.exists() {
-        thread::yield_now();
-    }
+    await_removal(&tap.lock);
     tap.process.signal(Signal::HUP);
     drop(sockets);
     let reader = thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
@@ -126,12 +126,18 @@ fn second_signal_ends_at_once() {
     let (mut tap, out) = unread(&place, &port);
     let sockets = flood(&tap, &listener, 1 << 20);
     tap.process.terminate();
-    while tap.lock.exists() {
-        thread::yield_now();
-    }
+    await_removal(&tap.lock);
     // After one signal the tap waits for the end of both sockets, and then for a reader of the
     // transcript.
     tap.process.terminate();
     tap.process.fails(1, &["the transcript ends here: it was given up"]);
     drop((sockets, out));
+}
+
+fn await_removal(lock: &Path) {
+    let begin = Instant::now();
+    while lock.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(10), "the lock file stays");
+        thread::sleep(Duration::from_millis(1));
+    }
 }
