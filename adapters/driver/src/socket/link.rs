@@ -36,8 +36,8 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
 /// Every end of the transport, by the peer or by an error, is one [`Wire::feed_eof`]. After a failed write, the
-/// link first reads bytes that have arrived before it, 256 KiB at most, and then reports the end. The events of the machine
-/// report the meaning of the end.
+/// link first reads at most 256 KiB of the bytes that arrived before the failure, and then reports the end. The
+/// events of the machine report the meaning of the end.
 #[derive(Debug)]
 pub struct Link<S> {
     io: S,
