@@ -136,10 +136,9 @@ impl PushSchedule {
         }
     }
 
-    /// Ends all pushes: the connection shuts down. The pushes in the send buffer can still be written.
+    /// Ends all pushes: the connection shuts down. The mention in the send buffer can still be written.
     pub(crate) fn stop(&mut self) {
-        let Self { unwritten_selection, unwritten_mention, .. } = *self;
-        *self = Self { unwritten_selection, unwritten_mention, ..Self::new() };
+        *self = Self { unwritten_mention: self.unwritten_mention, ..Self::new() };
     }
 
     fn settle_from(&mut self, since: Option<Time>, now: Time, out: StreamPos) {
