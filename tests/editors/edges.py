@@ -610,6 +610,16 @@ def proposal_leaves_no_buffer(room):
     room.shows("1 listed")
 
 
+def failed_make_names_no_other_file(room):
+    room.start()
+    room.type(*room.keys.FAILED_MAKE)
+    await_("the problem", lambda: "bad thing" in room.run("call", "getDiagnostics", "{}"))
+    files = json.loads(room.run("call", "getDiagnostics", "{}"))
+    problems = [(file["uri"].split("/")[-1], [item["message"] for item in file["diagnostics"]]) for file in files]
+    if problems != [("a.txt", ["bad thing"])]:
+        raise Failure(f"the problems: {problems}")
+
+
 def status_before_the_sidecar_listens(room):
     room.start()
     room.restart(*room.keys.sidecar("sleep", "60"))

@@ -112,6 +112,7 @@ VIEW_THAT_FAILS_TO_CLOSE = [key.replace('(write-region (concat (file-name-nondir
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
+    "failed_make_names_no_other_file": "the problems are those of Flymake",
     "slow_sidecar_delays_no_person": "Emacs waits in `process-send-string` for a process that does not read",
     "question_ends_with_its_sidecar": "only an answer ends `y-or-n-p`",
     "late_answer_is_for_the_process_that_asked": "Emacs starts the sidecar again while a tool waits",

@@ -110,6 +110,7 @@ PROBLEM_OF_A_FILE_THAT_IS_NOT_LOADED = [
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
+    "failed_make_names_no_other_file": "the problems are those of `vim.diagnostic`",
     "question_ends_with_its_sidecar": "no function ends a list of `vim.ui.select`",
     "late_answer_is_for_the_sidecar_that_asked": "Neovim starts no sidecar while a tool waits",
 }

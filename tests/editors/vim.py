@@ -41,6 +41,13 @@ PROBLEM = [
 ]
 MAKE = r":set makeprg=echo\ E:'%':1:5:wrong errorformat=%t:%f:%l:%c:%m | silent make | redraw!"
 CHANGE_PROBLEMS = ["<Escape>", MAKE, "<Enter>"]
+# As Vim reads "make: *** [Makefile:2: all] Error 1".
+FAILED_MAKE = [
+    "<Escape>",
+    ":call setqflist([], ' ', #{title: ':make ', items: [#{filename: 'a.txt', lnum: 1, text: ' bad thing'},"
+    " #{filename: 'make: *** [Makefile', lnum: 2, text: ' all] Error 1'}]})",
+    "<Enter>",
+]
 CHANGE_PROBLEMS_ELSEWHERE = [
     "<Escape>",
     ":new | call setloclist(0, [#{bufnr: bufnr(), lnum: 1, text: 'odd', type: 'E'}]) | cgetexpr []",

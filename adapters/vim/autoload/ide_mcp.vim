@@ -342,14 +342,16 @@ def SendSelection(_: number)
 enddef
 
 # Returns the problems of the quickfix list and of all location lists, with the titles of the lists as `source`. Entries
-# without a type are problems after `:make`, and results of a search otherwise.
+# without a type are problems after `:make`, and results of a search otherwise. Each failing `make` adds an entry with a
+# file that does not exist.
 def Problems(): list<dict<any>>
   const fields = {id: 0, title: 0, items: 0}
   var lists = [getqflist(fields)] + getwininfo()->mapnew((_, window) => getloclist(window.winid, fields))
   return lists->sort((x, y) => x.id - y.id)->uniq((x, y) => x.id - y.id)->mapnew((_, list) => list.items
     ->filter((_, item) => item.valid && item.bufnr > 0 && bufname(item.bufnr) != ''
+      && (bufloaded(item.bufnr) || filereadable(Path(item.bufnr)))
       && (item.type != '' || list.title =~ '^:l\?make'))
-    ->map((_, item) => extend(item, {source: list.title})))->flattennew(1)
+    ->map((_, item) => extend(item, {text: trim(item.text), source: trim(list.title)})))->flattennew(1)
 enddef
 
 def Diagnostics(call: dict<any>): list<any>

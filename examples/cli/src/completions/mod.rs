@@ -17,9 +17,10 @@ Print the completions of these commands for a shell.
 
 usage: ide-mcp completions bash|zsh|fish|ports
 
-The shell reads the file when it starts; the directory for zsh has to be in its
-variable fpath, before it runs compinit. `ports` prints the ports of the running
-editors, one a line: the completions of --port call it.
+Make the directory of the file first. The shell reads the file when it starts;
+the directory for zsh has to be in its variable fpath, before it runs compinit.
+`ports` prints the ports of the running editors, one a line: the completions of
+--port call it.
 
   -h, --help  print this help
 
