@@ -440,14 +440,7 @@ def question_keeps_the_order_of_events(room):
 def ended_proposal_takes_no_typed_keys(room):
     """The keys that follow the end of a proposal would go into a file."""
     room.start()
-    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
-    room.shows(room.proposal("b.txt"))
-    room.type(*room.keys.BEGIN_INSERTING, "typing")
-    room.shows("typing")
-    agent.process.kill()
-    for _ in range(20):
-        room.type("x")
-        time.sleep(0.1)
+    room.type_into_ended_proposal()
     room.shows(room.proposal("b.txt"))
     room.type(*room.keys.END_INSERTING)
     room.hides(room.proposal("b.txt"))
@@ -460,14 +453,7 @@ def ended_proposal_takes_no_typed_keys(room):
 
 def ended_proposal_is_not_accepted(room):
     room.start()
-    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
-    room.shows(room.proposal("b.txt"))
-    room.type(*room.keys.BEGIN_INSERTING, "typing")
-    room.shows("typing")
-    agent.process.kill()
-    for _ in range(10):
-        room.type("x")
-        time.sleep(0.1)
+    room.type_into_ended_proposal()
     room.type(*room.keys.ACCEPT_WHILE_TYPING)
     room.shows("proposal has ended")
 

@@ -99,6 +99,17 @@ class Room:
         """Returns the pattern of the view of a proposal for a file."""
         return self.keys.PROPOSAL.replace("NAME", re.escape(name))
 
+    def type_into_ended_proposal(self):
+        """Types in a proposal for b.txt, and for two seconds after its agent has gone, without a pause."""
+        agent = self.play(self.propose("b.txt", "new\n"), {"sleep": 20000})
+        self.shows(self.proposal("b.txt"))
+        self.type(*self.keys.BEGIN_INSERTING, "typing")
+        self.shows("typing")
+        agent.process.kill()
+        for _ in range(20):
+            self.type("x")
+            time.sleep(0.1)
+
     def pid(self):
         return int(self.tmux("display-message", "-p", "#{pane_pid}"))
 
