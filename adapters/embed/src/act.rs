@@ -85,7 +85,7 @@ impl Core {
 
     fn select(&mut self, host: &mut Host, now: Time, select: Select) -> Result<(), CommandError> {
         let Select { path, start, end, text } = select;
-        is_absolute("select", &path)?;
+        check_absolute("select", &path)?;
         let (start, end) = (Position::new(start.0, start.1), Position::new(end.0, end.1));
         let range = Range::new(start.min(end), start.max(end));
         let selection = Selection::new(path.clone(), range, text.unwrap_or_default());
@@ -101,7 +101,7 @@ impl Core {
     }
 
     fn mention(&self, host: &mut Host, now: Time, mention: MentionFile) -> Result<(), CommandError> {
-        is_absolute("mention", &mention.path)?;
+        check_absolute("mention", &mention.path)?;
         let lines = mention.lines.map(|lines| (lines.0.min(lines.1), lines.0.max(lines.1)));
         let to = mention.conn.map(|conn| self.agent(conn)).transpose()?;
         let mut sent = Mention::new(mention.path, lines);
@@ -225,7 +225,7 @@ impl Core {
 }
 
 /// Refuses a path that is not absolute: an agent would look for the file in a folder of its own.
-fn is_absolute(command: &str, path: &str) -> Result<(), CommandError> {
+fn check_absolute(command: &str, path: &str) -> Result<(), CommandError> {
     match LocalPath::from_bytes(path.as_bytes(), Platform::native()) {
         Err(Suspicion::Empty | Suspicion::NotAbsolute) => {
             Err(CommandError::invalid(format!("{command}: `path` is not an absolute path")))
