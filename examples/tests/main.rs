@@ -33,18 +33,3 @@ fn program(name: &str) -> Command {
     let test = env::current_exe().unwrap();
     Command::new(test.parent().and_then(Path::parent).unwrap().join("examples").join(name))
 }
-
-#[test]
-fn examples_are_short_files() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut seen = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            let lines = std::fs::read_to_string(&path).unwrap().lines().count();
-            assert!(lines <= 150, "{} has {lines} lines", path.display());
-            seen += 1;
-        }
-    }
-    assert!(seen >= 10, "{seen} examples");
-}

@@ -64,9 +64,6 @@ const PROTOCOL: &[&str] =
 /// the protocol.
 const TRANSLATOR: &str = "adapters/embed/";
 
-/// The limit of lines of a file of an adapter: a longer file does more than one thing.
-const MAX_ADAPTER_LINES: usize = 300;
-
 #[test]
 fn modules_name_only_lower_modules() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -102,7 +99,7 @@ fn every_file_is_a_module() {
 #[test]
 fn adapters_use_the_contract_alone() {
     let mut faults = Vec::new();
-    for file in adapter_files(true) {
+    for file in adapter_files() {
         // Tests can name all of the core.
         if file.ends_with("tests.rs") || is_translator(&file) {
             continue;
@@ -126,16 +123,8 @@ fn adapters_contain_no_word_of_protocol() {
     let words =
         |text: &str| -> Vec<&str> { PROTOCOL.iter().copied().filter(|word| text.contains(word)).collect() };
     assert_eq!(words("a selection, closed with 1008"), ["selection", "1008"], "the scanner finds the words");
-    for file in adapter_files(true).iter().filter(|file| !is_translator(file)) {
+    for file in adapter_files().iter().filter(|file| !is_translator(file)) {
         assert_eq!(words(&fs::read_to_string(file).unwrap()), Vec::<&str>::new(), "{}", file.display());
-    }
-}
-
-#[test]
-fn no_file_of_an_adapter_is_long() {
-    for file in adapter_files(true).into_iter().chain(adapter_files(false)) {
-        let lines = fs::read_to_string(&file).unwrap().lines().count();
-        assert!(lines <= MAX_ADAPTER_LINES, "{} has {lines} lines", file.display());
     }
 }
 
@@ -217,19 +206,16 @@ fn is_translator(file: &Path) -> bool {
     file.starts_with(Path::new(env!("CARGO_MANIFEST_DIR")).join(TRANSLATOR))
 }
 
-/// Returns the sources of all adapters, or their tests with the cases that the adapters share.
-fn adapter_files(of_sources: bool) -> Vec<PathBuf> {
+/// Returns the sources of all adapters.
+fn adapter_files() -> Vec<PathBuf> {
     let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters");
-    let is_source = |file: &Path| {
+    let is_source = |file: &PathBuf| {
         let inside = file.strip_prefix(&adapters).unwrap();
         inside.components().any(|part| part.as_os_str() == "src")
     };
     let mut files = rust_files(&adapters);
-    files.retain(|file| is_source(file) == of_sources);
-    let shared = (!of_sources).then_some("tests");
-    for adapter in
-        ["driver", "lockfile", "mio", "smol", "blocking", "embed", "capi", "review"].into_iter().chain(shared)
-    {
+    files.retain(is_source);
+    for adapter in ["driver", "lockfile", "mio", "smol", "blocking", "embed", "capi", "review"] {
         let folder = adapters.join(adapter);
         assert!(files.iter().any(|file| file.starts_with(&folder)), "no file of {adapter} was read");
     }

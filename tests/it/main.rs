@@ -87,7 +87,6 @@ mod mcp_unread;
 mod mcp_vectors;
 #[cfg(feature = "ide")]
 mod presets;
-mod prose;
 #[cfg(feature = "ide")]
 mod replay;
 #[cfg(feature = "mcp")]
