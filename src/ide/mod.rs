@@ -176,7 +176,7 @@ pub use host::{
     AgentId, AttachedClient, ConnId, Edit, EditLog, FileState, Filter, Host, HostConfig, HostEvent, HostWire,
     LockFileEvent, MentionError, Selected, Unauthenticated, UndoError, secret_reason,
 };
-pub use paths::display::{display_safe, display_safe_lines, is_display_unsafe};
+pub use paths::display::{display_line, display_safe, display_safe_lines, is_display_unsafe};
 pub use pending::{FromResult, Pending, RequestError};
 pub use push::*;
 pub use server::{

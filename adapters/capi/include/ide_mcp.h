@@ -12,8 +12,14 @@
  *
  * docs/sidecar.md describes the configuration, the events and the commands with their members. For all functions:
  *
- *  - No function waits, but for the disk of the lock file. None starts a thread, touches a signal, prints, or calls
- *    the editor back. One thread at a time uses a handle.
+ *  - No function waits, but for a disk: that of the lock file, and that of a file which an agent names. None starts a
+ *    thread, touches a signal, prints, or calls the editor back. One thread at a time uses a handle.
+ *  - An agent is a stranger. A path of an event is absolute, on this machine, has no control character, and leads to a
+ *    plain file of at most 16 MiB or to nothing yet: a call with another path fails before there is an event. Without a
+ *    listener (idemcp_new) the library looks at no disk: look yourself before you open a path. The names of clients and
+ *    tabs are one line of at most 64 characters, but still words of a stranger: no command, no format.
+ *  - idemcp_text(ed, "old", ...) reads the file of a diff, and only when you ask for it. Ask if you do not have the file
+ *    open. NULL means that there is no file, or none that can be read; without a listener there is always none.
  *  - A text that the editor passes is UTF-8: an address and a length in bytes, or the length IDEMCP_ZT if a NUL ends
  *    the text. A parameter without a length ends with a NUL. The library copies the text. NULL stands for no text.
  *  - A text that a function returns belongs to the handle, until idemcp_next or idemcp_free if nothing else is said. A
@@ -50,7 +56,7 @@ enum idemcp_kind {
     IDEMCP_IDE_CONNECTED = 5, /* conn, pid? */
     IDEMCP_ROOTS = 6, /* conn, roots */
     IDEMCP_PERMISSION_MODE = 7, /* conn, mode */
-    IDEMCP_DIFF = 8, /* conn, call, tab, path, old_path, outside, contents */
+    IDEMCP_DIFF = 8, /* conn, call, tab, label, path, old_path, outside, old?, contents */
     IDEMCP_DIFF_CLOSED = 9, /* conn, call, tab, reason */
     IDEMCP_CALL = 10, /* conn, call, tool, arguments, path? */
     IDEMCP_PROMPT = 11, /* conn, call, name, arguments */

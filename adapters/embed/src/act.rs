@@ -9,7 +9,7 @@ use crate::core::{Core, Rest};
 use crate::error::CommandError;
 use crate::event::Event;
 use crate::numbers::{CallKind, OpenCall};
-use crate::report::fail;
+use crate::report::{BYTE_ORDER_MARK, fail};
 use ide_mcp::Time;
 use ide_mcp::ide::paths::{LocalPath, Platform, Suspicion};
 use ide_mcp::ide::{
@@ -124,16 +124,22 @@ impl Core {
         if host.call(id).tool().is_none() {
             return Err(CommandError::gone(format!("`call` {number} has ended")));
         }
-        let Some(OpenCall { kind: CallKind::Diff { call, contents: proposed, tab }, .. }) =
+        let Some(OpenCall { kind: CallKind::Diff { call, contents: proposed, has_mark, tab }, .. }) =
             self.numbers.end(number)
         else {
             return Ok(());
         };
         let outcome = match verdict {
-            Verdict::Accept => DiffOutcome::Accepted {
+            Verdict::Accept => {
+                // An editor can have put the mark back itself.
+                let lacks_mark = contents.as_ref().is_none_or(|text| !text.starts_with(BYTE_ORDER_MARK));
                 // Without a copy, unless the event still has the text.
-                contents: contents.unwrap_or_else(|| Arc::unwrap_or_clone(proposed)),
-            },
+                let mut contents = contents.unwrap_or_else(|| Arc::unwrap_or_clone(proposed));
+                if has_mark && lacks_mark {
+                    contents.insert(0, BYTE_ORDER_MARK);
+                }
+                DiffOutcome::Accepted { contents }
+            }
             Verdict::Reject => DiffOutcome::Rejected { tab_name: tab },
         };
         Ok(host.answer(call, &outcome)?)

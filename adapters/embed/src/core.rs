@@ -2,8 +2,8 @@
 
 use crate::config::Config;
 use crate::event::Event;
+use crate::gate::{self, Gate};
 use crate::numbers::Numbers;
-use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, classify};
 use ide_mcp::ide::{AgentId, Host, LatestSelection, Pending, WorkspaceFolder, WorkspaceFolders};
 use ide_mcp::mcp::FormAnswer;
 use ide_mcp::rpc::RequestId;
@@ -23,7 +23,8 @@ pub(crate) struct Core {
     /// True until the command `clear`, which keeps the latest selection.
     pub(crate) has_focus: bool,
     pub(crate) workspace: WorkspaceFolders,
-    folders: Vec<LocalPath>,
+    /// Judges what agents name, for the present folders.
+    pub(crate) gate: Gate,
     queue: VecDeque<Event>,
     /// The events that were left out since the latest event that was not; `None` while events are taken.
     pub(crate) gap: Option<Gap>,
@@ -58,7 +59,7 @@ impl Core {
             selection: LatestSelection::default(),
             has_focus: false,
             workspace: WorkspaceFolders::default(),
-            folders: Vec::new(),
+            gate: Gate::new(),
             queue: VecDeque::new(),
             gap: None,
         };
@@ -67,13 +68,8 @@ impl Core {
     }
 
     pub(crate) fn set_folders(&mut self, folders: &[String]) {
-        let parsed = folders.iter().map(|folder| LocalPath::parse(folder, Platform::native()));
-        self.folders = parsed.filter_map(Result::ok).collect();
+        self.gate.set_folders(folders);
         self.workspace.folders = folders.iter().map(WorkspaceFolder::new).collect();
-    }
-
-    pub(crate) fn is_outside(&self, path: &str) -> bool {
-        !matches!(classify(path, &self.folders, Platform::native()), PathClass::Inside(_))
     }
 
     /// Adds an event. If the editor takes no events, counts it, or keeps the question about an agent.
@@ -124,8 +120,8 @@ impl Core {
         let agents = self.conns.iter().filter_map(|(number, agent)| Some((*number, attached(agent)?.1)));
         let agents = agents.map(|(conn, server)| Attached {
             conn,
-            client: server.client().map(|client| client.name.as_str()),
-            version: server.client().map(|client| client.version.as_str()),
+            client: server.client().map(|client| gate::name(&client.name)),
+            version: server.client().map(|client| gate::name(&client.version)),
             pid: server.pid(),
             roots: server.roots(),
             model: server.is_for_models(),
@@ -150,9 +146,9 @@ impl Core {
 struct Attached<'a> {
     conn: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    client: Option<&'a str>,
+    client: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<&'a str>,
+    version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     roots: &'a [ide_mcp::mcp::Root],

@@ -1,5 +1,6 @@
 //! The events for an editor, as JSON objects.
 
+use crate::old_text::OldText;
 use crate::output::Value;
 use crate::table::events;
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -74,15 +75,20 @@ events! {
         conn: u64,
         /// The number of the call, which no other call gets.
         call: u64,
-        /// The name of the tab.
+        /// The name of the tab, for a person: one line of at most 64 characters.
         tab: String,
-        /// The path of the file after the change.
+        /// The name of the file, for a title: one line of at most 64 characters.
+        label: String,
+        /// The path of the file after the change. Either a plain file is there, or nothing yet.
         path: String,
         /// The path of the file before the change; for a new file, the same as `path`.
         old_path: String,
-        /// True if `path` lies in none of the folders, as far as the text shows: links are not resolved.
+        /// True if `path` lies in none of the folders.
         outside: bool,
-        /// The whole proposed text.
+        /// The text of the file at `old_path`, for an editor that does not have the file open: without a byte order mark,
+        /// with U+FFFD for what is not text. Absent for a new file.
+        old: Option<OldText>,
+        /// The whole proposed text, without a byte order mark: the answer has the mark again.
         contents: Arc<String>,
     }
     /// A diff ended without `answer`: close its view.
@@ -91,7 +97,7 @@ events! {
         conn: u64,
         /// The number of the call.
         call: u64,
-        /// The name of the tab.
+        /// The name of the tab, as in the `diff`.
         tab: String,
         /// `close_tab`, `closeAllDiffTabs`, `cancelled`, `expired`, `shutdown` or `disconnected`.
         reason: String,
@@ -105,9 +111,10 @@ events! {
         call: u64,
         /// The name of the tool, as VS Code spells it.
         tool: String,
-        /// The arguments.
+        /// The arguments, as the agent wrote them.
         arguments: Box<RawValue>,
-        /// The absolute path of the file in the arguments, also of a `file:` URI.
+        /// The absolute path of the file in the arguments, also of a `file:` URI. Either a plain file is there, or nothing.
+        /// Use this path, and not that of the arguments.
         path: Option<String>,
     }
     /// The person at an agent chose a prompt: answer with `respond`.
@@ -177,9 +184,9 @@ events! {
     17 "notification" => Notification {
         /// The agent.
         conn: u64,
-        /// The method.
+        /// The method, as the agent wrote it.
         method: String,
-        /// The parameters, an object.
+        /// The parameters, an object, as the agent wrote them.
         params: Option<Box<RawValue>>,
     }
     /// An agent broke a rule of the protocol, and the session goes on. For a log.
@@ -268,13 +275,7 @@ impl Event {
     /// Returns the value of this member; `None` if the event does not have the member.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<Value<'_>> {
-        let mut found = None;
-        self.each_member(|member, value| {
-            if member == name {
-                found = Some(value);
-            }
-        });
-        found
+        self.value(name)
     }
 
     /// Returns the event as one line of JSON, without a line feed.

@@ -17,10 +17,12 @@ mod core;
 mod editor;
 mod error;
 mod event;
+mod gate;
 mod input;
 #[cfg(feature = "listen")]
 mod listening;
 mod numbers;
+mod old_text;
 mod output;
 mod report;
 mod table;
@@ -33,6 +35,7 @@ pub use error::{CommandError, CommandErrorKind, ConfigError};
 pub use event::{EVENTS, Event};
 #[cfg(feature = "listen")]
 pub use listening::{ListeningEditor, OpenError};
+pub use old_text::OldText;
 pub use output::Value;
 pub use table::{Member, Row};
 pub use typed::TypedCommand;

@@ -50,6 +50,7 @@ impl ListeningEditor {
         let config = Config::read(config).map_err(OpenError::Config)?;
         let server = NestedServer::start(options(&config)?).map_err(OpenError::Start)?;
         let mut core = Core::new(&config);
+        core.gate.look_at_disk();
         core.put(Event::Listening {
             protocol: PROTOCOL,
             port: server.server().port().into(),
@@ -84,9 +85,21 @@ impl ListeningEditor {
         Ok(())
     }
 
-    /// Returns the next event of the turns so far.
+    /// Returns the next event of the turns so far. The old text of a `diff` is read when you ask for the member `old`.
     pub fn next_event(&mut self) -> Option<Event> {
         self.core.next()
+    }
+
+    /// Returns the next event as [`next_event`](Self::next_event) does, with the old text of a `diff` already read, for
+    /// an editor that receives events as JSON. If the text cannot be read, the call fails with the reason, and the event
+    /// after it follows.
+    pub fn next_whole_event(&mut self) -> Option<Event> {
+        loop {
+            let event = self.core.next()?;
+            let Event::Diff { call, old: Some(old), .. } = &event else { return Some(event) };
+            let Err(reason) = old.read_for_json() else { return Some(event) };
+            self.core.take_back(self.server.host_mut(), *call, &reason);
+        }
     }
 
     /// Executes a command. `line` is a number of the application for the command: a `form_answer` and a

@@ -11,8 +11,8 @@ pub(crate) struct Numbers {
     latest: u64,
     open: BTreeMap<u64, OpenCall>,
     numbers: BTreeMap<CallId, u64>,
-    /// The numbers of the expected edits, which outlive their calls.
-    edits: BTreeMap<CallId, u64>,
+    /// The numbers and the files of the expected edits, which outlive their calls.
+    edits: BTreeMap<CallId, (u64, String)>,
 }
 
 /// A call that the editor has received.
@@ -29,6 +29,8 @@ pub(crate) enum CallKind {
     Diff {
         call: Call<OpenDiff>,
         contents: Arc<String>,
+        /// True if the agent's text began with a byte order mark, which `contents` does not have.
+        has_mark: bool,
         tab: String,
     },
     /// A tool of this crate, whose answer the host filters.
@@ -44,7 +46,8 @@ pub(crate) enum CallKind {
 impl Numbers {
     /// Opens a call, and returns its number. The number of a call that announced an edit is that of the edit.
     pub(crate) fn open(&mut self, id: CallId, kind: CallKind) -> u64 {
-        let number = self.edits.get(&id).copied().unwrap_or_else(|| self.next());
+        let announced = self.edits.get(&id).map(|edit| edit.0);
+        let number = announced.unwrap_or_else(|| self.next());
         self.open.insert(number, OpenCall { id, kind });
         self.numbers.insert(id, number);
         number
@@ -78,13 +81,14 @@ impl Numbers {
         self.open.keys().copied()
     }
 
-    pub(crate) fn expect_edit(&mut self, id: CallId) -> u64 {
+    pub(crate) fn expect_edit(&mut self, id: CallId, path: String) -> u64 {
         let number = self.next();
-        self.edits.insert(id, number);
+        self.edits.insert(id, (number, path));
         number
     }
 
-    pub(crate) fn end_edit(&mut self, id: CallId) -> Option<u64> {
+    /// Ends an expected edit, and returns its number and its file.
+    pub(crate) fn end_edit(&mut self, id: CallId) -> Option<(u64, String)> {
         self.edits.remove(&id)
     }
 
@@ -109,10 +113,10 @@ mod tests {
         let mut numbers = Numbers::default();
         for (call, number) in [(7, 1), (8, 2)] {
             let id = agent.call(call);
-            assert_eq!(numbers.expect_edit(id), number);
+            assert_eq!(numbers.expect_edit(id, "/w/a".into()), number);
             assert_eq!(numbers.open(id, CallKind::Tool), number, "a call has the number of its edit");
             assert_eq!((numbers.end_of(id), numbers.end_of(id)), (Some(number), None));
-            assert_eq!((numbers.end_edit(id), numbers.end_edit(id)), (Some(number), None));
+            assert_eq!((numbers.end_edit(id), numbers.end_edit(id)), (Some((number, "/w/a".into())), None));
         }
         assert!(numbers.open.is_empty() && numbers.numbers.is_empty() && numbers.edits.is_empty());
     }

@@ -2,12 +2,18 @@
 
 use crate::core::{Core, json};
 use crate::event::Event;
+use crate::gate::{self, Use};
 use crate::numbers::CallKind;
-use ide_mcp::ide::paths::{LocalPath, Platform};
-use ide_mcp::ide::{AgentId, CurrentSelection, Host, HostEvent, LockFileEvent, ServerEvent, Tool, ToolCall};
+use ide_mcp::ide::{
+    AgentId, Call, CurrentSelection, Host, HostEvent, LockFileEvent, OpenDiff, ServerEvent, Tool, ToolCall,
+};
 use ide_mcp::mcp::{CallEnd, FormAnswer, Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, code};
+use std::fmt;
 use std::sync::Arc;
+
+/// The mark at the beginning of some files. No editor shows it.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Core {
     pub(crate) fn on_host_event(&mut self, host: &mut Host, event: HostEvent) {
@@ -46,7 +52,9 @@ impl Core {
                 self.put(Event::IdeConnected { conn, pid: pid.map(u64::from) });
             }
             ServerEvent::RootsChanged { roots } => self.put(Event::Roots { conn, roots: json(&roots) }),
-            ServerEvent::PermissionMode { mode } => self.put(Event::PermissionMode { conn, mode }),
+            ServerEvent::PermissionMode { mode } => {
+                self.put(Event::PermissionMode { conn, mode: gate::name(&mode) });
+            }
             ServerEvent::Call(call) => self.on_call(host, conn, call),
             ServerEvent::GetPrompt { call, prompt } => {
                 self.open(host, call, CallKind::Prompt, |call| Event::Prompt {
@@ -63,16 +71,20 @@ impl Core {
             ServerEvent::CallEnded { call, reason } => self.on_call_ended(conn, call, call_end(&reason)),
             ServerEvent::DiffClosed { call, tab_name: tab, reason } => {
                 if let Some(call) = self.numbers.end_of(call) {
-                    self.put(Event::DiffClosed { conn, call, tab, reason: reason.as_str().into() });
+                    let (tab, reason) = (gate::name(&tab), reason.as_str().into());
+                    self.put(Event::DiffClosed { conn, call, tab, reason });
                 }
             }
             ServerEvent::EditExpected { edit, path } => {
-                let edit = self.numbers.expect_edit(edit);
-                self.put(Event::EditExpected { conn, edit, path: path.as_ref().into() });
+                // Of a file that no editor gets, neither the edit is announced nor its end.
+                if let Ok(path) = self.gate.judge(&path, Use::Ask) {
+                    let edit = self.numbers.expect_edit(edit, path.clone());
+                    self.put(Event::EditExpected { conn, edit, path });
+                }
             }
-            ServerEvent::EditEnded { edit, path, reason } => {
-                if let Some(edit) = self.numbers.end_edit(edit) {
-                    let (path, reason) = (path.as_ref().into(), reason.as_str().into());
+            ServerEvent::EditEnded { edit, reason, .. } => {
+                if let Some((edit, path)) = self.numbers.end_edit(edit) {
+                    let reason = reason.as_str().into();
                     self.put(Event::EditEnded { conn, edit, path, reason });
                 }
             }
@@ -81,12 +93,12 @@ impl Core {
                 let (method, params) = (method.into(), params.map(|params| json(&params)));
                 self.put(Event::Notification { conn, method, params });
             }
-            ServerEvent::PeerError(error) => self.put(Event::Problem { conn, message: error.to_string() }),
-            ServerEvent::PeerFault(fault) => self.put(Event::Problem { conn, message: fault.to_string() }),
+            ServerEvent::PeerError(error) => self.put(problem(conn, &error)),
+            ServerEvent::PeerFault(fault) => self.put(problem(conn, &fault)),
             ServerEvent::Closed(reason) => {
                 let was_reported = self.conns.remove(&conn).is_some();
                 if was_reported {
-                    self.put(Event::Closed { conn, reason: reason.to_string() });
+                    self.put(Event::Closed { conn, reason: gate::message(&reason.to_string()) });
                 }
             }
             // No dialect of the configuration has requests of its own, and none are forwarded.
@@ -99,27 +111,56 @@ impl Core {
 
     fn on_call(&mut self, host: &mut Host, conn: u64, call: ToolCall) {
         let Some(call) = self.answer_alone(host, call) else { return };
-        let id = call.id();
         if let ToolCall::OpenDiff(call, diff) = call {
-            let outside = self.is_outside(&diff.new_file_path);
-            let contents = Arc::new(diff.new_file_contents);
-            let kind = CallKind::Diff { call, contents: contents.clone(), tab: diff.tab_name.clone() };
-            self.open(host, id, kind, |call| Event::Diff {
-                conn,
-                call,
-                tab: diff.tab_name,
-                path: diff.new_file_path,
-                old_path: diff.old_file_path,
-                outside,
-                contents,
-            });
-            return;
+            return self.on_diff(host, conn, call, diff);
         }
-        let tool = call.name().to_owned();
-        let (arguments, path) = (json(&call), file_of(&call));
+        let id = call.id();
         let is_filtered = call.tool().is_some_and(|tool| tool != Tool::ExecuteCode);
         let kind = if is_filtered { CallKind::Tool } else { CallKind::Own };
-        self.open(host, id, kind, |call| Event::Call { conn, call, tool, arguments, path });
+        if self.fail_at_once(host, id, &kind) {
+            return;
+        }
+        let judged = file_of(&call).map(|(written, purpose)| self.gate.judge(written, purpose)).transpose();
+        match judged {
+            Ok(path) => {
+                let (tool, arguments) = (call.name().to_owned(), json(&call));
+                let call = self.numbers.open(id, kind);
+                self.put(Event::Call { conn, call, tool, arguments, path });
+            }
+            Err(reason) => refuse(host, id, &kind, &reason),
+        }
+    }
+
+    fn on_diff(&mut self, host: &mut Host, conn: u64, call: Call<OpenDiff>, diff: OpenDiff) {
+        let OpenDiff { new_file_path, old_file_path, new_file_contents, tab_name, .. } = diff;
+        let id = call.id();
+        let has_mark = new_file_contents.starts_with(BYTE_ORDER_MARK);
+        let contents = Arc::new(match new_file_contents.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => rest.to_owned(),
+            None => new_file_contents,
+        });
+        let tab = gate::name(&tab_name);
+        let kind = CallKind::Diff { call, contents: contents.clone(), has_mark, tab: tab_name };
+        if self.fail_at_once(host, id, &kind) {
+            return;
+        }
+        let judge = |path: &str| self.gate.judge(path, Use::Load);
+        let (path, old_path) = match judge(&new_file_path).and_then(|path| Ok((path, judge(&old_file_path)?)))
+        {
+            Ok(paths) => paths,
+            Err(reason) => return refuse(host, id, &kind, &reason),
+        };
+        let (outside, old) = (self.gate.is_outside(&path), self.gate.old_text(&old_path));
+        let (label, call) = (gate::label(&path), self.numbers.open(id, kind));
+        self.put(Event::Diff { conn, call, tab, label, path, old_path, outside, old, contents });
+    }
+
+    /// Fails an open call of the editor, which has not received its event.
+    #[cfg(feature = "listen")]
+    pub(crate) fn take_back(&mut self, host: &mut Host, number: u64, reason: &str) {
+        if let Some(open) = self.numbers.end(number) {
+            refuse(host, open.id, &open.kind, reason);
+        }
     }
 
     /// Answers a call whose answer follows from the commands so far. Returns every other call.
@@ -138,23 +179,28 @@ impl Core {
         None
     }
 
-    /// Opens a call, or fails the call at once if the editor takes no events, or is paused and the host would not
-    /// filter the answer.
+    /// Opens a call without a file, unless it fails at once.
     fn open(&mut self, host: &mut Host, id: CallId, kind: CallKind, event: impl FnOnce(u64) -> Event) {
+        if !self.fail_at_once(host, id, &kind) {
+            let number = self.numbers.open(id, kind);
+            self.put(event(number));
+        }
+    }
+
+    /// Fails a call if the editor takes no events, or is paused and the host would not filter the answer.
+    fn fail_at_once(&mut self, host: &mut Host, id: CallId, kind: &CallKind) -> bool {
         if let Some(gap) = &mut self.gap {
             gap.events = gap.events.saturating_add(1);
             gap.calls = gap.calls.saturating_add(1);
-            // The call is open: it has just come.
-            let _ = fail(host, id, &kind, "the editor does not read its events");
-            return;
+            refuse(host, id, kind, "the editor does not read its events");
+            return true;
         }
         let is_filtered = matches!(kind, CallKind::Diff { .. } | CallKind::Tool);
         if host.is_paused() && !is_filtered {
-            let _ = fail(host, id, &kind, "the person has paused the editor");
-            return;
+            refuse(host, id, kind, "the person has paused the editor");
+            return true;
         }
-        let number = self.numbers.open(id, kind);
-        self.put(event(number));
+        false
     }
 
     fn on_call_ended(&mut self, conn: u64, call: CallId, reason: &str) {
@@ -169,7 +215,7 @@ impl Core {
             Ok(FormAnswer::Accepted(values)) => (Some("accept"), Some(json(&values)), None),
             Ok(FormAnswer::Declined) => (Some("decline"), None, None),
             Ok(FormAnswer::Cancelled) => (Some("cancel"), None, None),
-            Err(error) => (None, None, Some(error.to_string())),
+            Err(error) => (None, None, Some(gate::message(&error.to_string()))),
         };
         self.put(Event::FormAnswered { line, conn, action: action.map(Into::into), content, error });
     }
@@ -186,24 +232,34 @@ pub(crate) fn fail(host: &mut Host, id: CallId, kind: &CallKind, message: &str) 
     }
 }
 
-/// Returns the absolute path of the file in the arguments of a call.
-#[allow(clippy::wildcard_enum_match_arm, reason = "the other tools have no file")]
-fn file_of(call: &ToolCall) -> Option<String> {
-    let written = match call {
-        ToolCall::GetDiagnostics(_, arguments) => arguments.uri.as_ref()?,
-        ToolCall::OpenFile(_, arguments) => &arguments.file_path,
-        ToolCall::CheckDocumentDirty(_, arguments) => &arguments.file_path,
-        ToolCall::SaveDocument(_, arguments) => &arguments.file_path,
-        ToolCall::ReformatFile(_, arguments) => &arguments.file_path,
-        ToolCall::SetCursorPosition(_, arguments) => arguments.file_path.as_ref()?,
-        ToolCall::SetSelection(_, arguments) => arguments.file_path.as_ref()?,
-        _ => return None,
-    };
-    LocalPath::parse(written, Platform::native()).ok()?.to_str().map(Into::into)
+/// Fails a call that has just come, so that it is still open.
+fn refuse(host: &mut Host, id: CallId, kind: &CallKind, reason: &str) {
+    let _ = fail(host, id, kind, reason);
 }
 
+/// Returns the file in the arguments of a call as the agent wrote it, and what an editor does with the file.
+#[allow(clippy::wildcard_enum_match_arm, reason = "the other tools have no file")]
+fn file_of(call: &ToolCall) -> Option<(&str, Use)> {
+    Some(match call {
+        ToolCall::GetDiagnostics(_, arguments) => (arguments.uri.as_ref()?, Use::Ask),
+        ToolCall::OpenFile(_, arguments) => (&arguments.file_path, Use::Load),
+        ToolCall::CheckDocumentDirty(_, arguments) => (&arguments.file_path, Use::Ask),
+        ToolCall::SaveDocument(_, arguments) => (&arguments.file_path, Use::Ask),
+        ToolCall::ReformatFile(_, arguments) => (&arguments.file_path, Use::Load),
+        ToolCall::SetCursorPosition(_, arguments) => (arguments.file_path.as_ref()?, Use::Load),
+        ToolCall::SetSelection(_, arguments) => (arguments.file_path.as_ref()?, Use::Load),
+        _ => return None,
+    })
+}
+
+/// Returns the name and the version of a client for a person.
 fn named(client: Option<Implementation>) -> (Option<String>, Option<String>) {
-    client.map(|client| (client.name, client.version)).unzip()
+    client.map(|client| (gate::name(&client.name), gate::name(&client.version))).unzip()
+}
+
+/// Returns the event about a rule that an agent broke. Its text can have words of the agent.
+fn problem(conn: u64, fault: &dyn fmt::Display) -> Event {
+    Event::Problem { conn, message: gate::message(&fault.to_string()) }
 }
 
 fn lock_file(event: LockFileEvent) -> Event {

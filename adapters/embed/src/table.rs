@@ -149,6 +149,16 @@ macro_rules! events {
                 }
             }
 
+            /// Returns the value of another member, and computes no other value.
+            fn value(&self, name: &str) -> Option<$crate::Value<'_>> {
+                match self {
+                    $(Self::$event { $($member),* } => match name {
+                        $(stringify!($member) => $crate::output::Output::value($member),)*
+                        _ => None,
+                    },)*
+                }
+            }
+
             /// Calls `take` with each other member of the event that is present, in the order of the
             /// table.
             fn each_member<'a>(&'a self, mut take: impl FnMut(&'static str, $crate::Value<'a>)) {

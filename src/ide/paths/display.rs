@@ -21,6 +21,19 @@ pub fn display_safe_lines(text: &str) -> Cow<'_, str> {
     replace(text, |character| is_display_unsafe(character) && !matches!(character, '\n' | '\t'))
 }
 
+/// Returns a text of a peer as one line of at most `most` characters, made safe as by [`display_safe`]. A longer text
+/// ends in `…`.
+///
+/// ```
+/// assert_eq!(ide_mcp::ide::display_line("attach?\n1: no", 12), "attach?\u{fffd}1: …");
+/// ```
+#[must_use]
+pub fn display_line(text: &str, most: usize) -> Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(most) else { return display_safe(text) };
+    let last = text.get(..end).unwrap_or_default().char_indices().next_back().map_or(0, |(at, _)| at);
+    Cow::Owned(display_safe(text.get(..last).unwrap_or_default()).into_owned() + "…")
+}
+
 /// Returns true if [`display_safe`] replaces this character.
 #[must_use]
 pub fn is_display_unsafe(character: char) -> bool {

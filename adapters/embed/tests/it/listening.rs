@@ -11,10 +11,10 @@ use std::time::Duration;
 use std::{fs, process, thread};
 
 /// A folder of a test, which is removed at its end.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ide-mcp-embed-{}-{number}", process::id()));
@@ -22,7 +22,7 @@ impl Folder {
         Self(path)
     }
 
-    fn config(&self, more: &str) -> String {
+    pub(crate) fn config(&self, more: &str) -> String {
         let folder = self.0.join("w");
         let (folder, locks) = (folder.to_str().unwrap(), self.0.join("ide"));
         format!(
@@ -38,7 +38,7 @@ impl Drop for Folder {
 }
 
 /// Takes turns until an event has this name, and returns the event.
-fn until(editor: &mut ListeningEditor, name: &str) -> Value {
+pub(crate) fn until(editor: &mut ListeningEditor, name: &str) -> Value {
     for _ in 0..10_000 {
         while let Some(event) = editor.next_event() {
             let event = checked(&event);

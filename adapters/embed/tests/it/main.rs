@@ -12,7 +12,10 @@ mod commands;
 mod config;
 mod corpus;
 mod events;
+#[cfg(all(feature = "listen", unix))]
+mod files;
 mod gap;
+mod gate;
 #[cfg(feature = "listen")]
 mod listening;
 mod page;

@@ -121,7 +121,7 @@ impl Sidecar {
 
     /// Writes the last events, for a limited time.
     fn write_rest(&mut self) -> io::Result<()> {
-        while let Some(event) = self.editor.next_event() {
+        while let Some(event) = self.editor.next_whole_event() {
             self.writer.put(line(&event)?, AT_THE_END)?;
         }
         self.writer.flush(AT_THE_END)
@@ -151,7 +151,7 @@ impl Sidecar {
     /// dropped.
     fn write_events(&mut self) -> io::Result<()> {
         while self.writer.has_room() {
-            let Some(event) = self.editor.next_event() else { break };
+            let Some(event) = self.editor.next_whole_event() else { break };
             let _ = self.writer.put(line(&event)?, Duration::ZERO);
         }
         Ok(())

@@ -1,0 +1,141 @@
+//! What an agent names, judged before the editor learns of it.
+//!
+//! An agent with the right token can send any text. Editors open paths, and some of them run programs or wait while
+//! they do: `/ssh:host:/x` connects to a host, a FIFO blocks, a line feed ends a command. So every path passes here
+//! first, and a call with a path that does not pass fails with the reason; the editor gets no event.
+//!
+//! ```text
+//!  as written ──▶ LocalPath ──▶ on this machine? ──▶ a plain file, or nothing yet? ──▶ the event
+//!                     └──────────────┴───────────────────┴──▶ the call fails
+//! ```
+//!
+//! The last step needs a disk, which [`Editor`](crate::Editor) does not have.
+
+use crate::old_text::{self, OldText};
+use ide_mcp::ide::display_line;
+use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, classify};
+
+/// The longest name of a peer in an event, in characters: longer than any that clients have, and short enough for a
+/// question or a status line.
+const MAX_NAME: usize = 64;
+
+/// The longest message of a peer in an event, in characters: two lines of a terminal.
+const MAX_MESSAGE: usize = 200;
+
+/// What an editor does with a file that an agent names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Looks whether it is open, or what is known about it.
+    Ask,
+    /// Reads it. Above [`MAX_FILE`](old_text::MAX_FILE) the call fails.
+    Load,
+}
+
+/// Judges the paths of agents for an editor with these folders.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    folders: Vec<LocalPath>,
+    /// True if the files that agents name are on a disk that we can look at.
+    has_disk: bool,
+}
+
+impl Gate {
+    pub(crate) const fn new() -> Self {
+        Self { folders: Vec::new(), has_disk: false }
+    }
+
+    /// Looks at the disk from now on.
+    #[cfg(feature = "listen")]
+    pub(crate) const fn look_at_disk(&mut self) {
+        self.has_disk = true;
+    }
+
+    pub(crate) fn set_folders(&mut self, folders: &[String]) {
+        let parsed = folders.iter().map(|folder| LocalPath::parse(folder, Platform::native()));
+        self.folders = parsed.filter_map(Result::ok).collect();
+    }
+
+    /// Returns the path of a file that an agent has named, or the reason for which no editor gets it.
+    pub(crate) fn judge(&self, written: &str, purpose: Use) -> Result<String, String> {
+        let path = LocalPath::parse(written, Platform::native()).map_err(|why| why.to_string())?;
+        let text = path.to_str().ok_or("the path is not Unicode")?;
+        self.check_local(text)?;
+        if self.has_disk {
+            old_text::look(text, purpose)?;
+        }
+        Ok(text.into())
+    }
+
+    /// Refuses a path that leads an editor to another machine, or to a program: before anything looks at it, because a
+    /// look is what does the harm.
+    fn check_local(&self, path: &str) -> Result<(), &'static str> {
+        if cfg!(windows) {
+            // Windows sends a proof of the person's password to the server of a share.
+            let is_share = path.starts_with(r"\\");
+            return if is_share && !self.is_named_inside(path) {
+                Err("the path is on another machine, and in none of the open folders")
+            } else {
+                Ok(())
+            };
+        }
+        // TRAMP and ange-ftp of Emacs read `/method:host:`, `/user@host:` and `/host:`, and only there. No system has a
+        // colon in the name of a top folder.
+        let top = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        if top.contains(':') { Err("the path has the form of a file on another machine") } else { Ok(()) }
+    }
+
+    /// Returns true if a path lies in none of the folders. With a disk, links are resolved on both sides.
+    pub(crate) fn is_outside(&self, path: &str) -> bool {
+        #[cfg(feature = "listen")]
+        if self.has_disk {
+            let class = ide_mcp_lockfile::classify(path, &self.folders);
+            return !matches!(class, Ok(PathClass::Inside(_)));
+        }
+        !self.is_named_inside(path)
+    }
+
+    fn is_named_inside(&self, path: &str) -> bool {
+        matches!(classify(path, &self.folders, Platform::native()), PathClass::Inside(_))
+    }
+
+    /// Returns the text of a file before a change, to be read once it is asked for; `None` without a file, and without
+    /// a disk.
+    pub(crate) fn old_text(&self, path: &str) -> Option<OldText> {
+        self.has_disk.then(|| OldText::of(path)).flatten()
+    }
+}
+
+/// Returns the name that a peer gave to itself or to a tab, for a person: one line, at most 64 characters. It has no
+/// quotation mark, so that an editor can quote it.
+pub(crate) fn name(text: &str) -> String {
+    display_line(text, MAX_NAME).replace('"', "'")
+}
+
+/// Returns a text with words of a peer for a person: one line, at most 200 characters.
+pub(crate) fn message(text: &str) -> String {
+    display_line(text, MAX_MESSAGE).into_owned()
+}
+
+/// Returns the name of a file for the title of a view.
+pub(crate) fn label(path: &str) -> String {
+    let is_separator = |character| character == '/' || cfg!(windows) && character == '\\';
+    name(path.rsplit(is_separator).next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_one_line_of_a_bounded_length() {
+        let rows = [
+            ("a usual one", "closed with 1000".into(), "closed with 1000".to_owned()),
+            ("lines", "a\nb\u{1b}".into(), "a\u{fffd}b\u{fffd}".into()),
+            ("the longest", "m".repeat(200), "m".repeat(200)),
+            ("one more", "m".repeat(201), format!("{}…", "m".repeat(199))),
+        ];
+        for (name, given, expected) in rows {
+            assert_eq!(message(&given), expected, "{name}");
+        }
+    }
+}

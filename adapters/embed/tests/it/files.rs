@@ -1,0 +1,315 @@
+//! The files that agents name, on a real disk: their kinds, their sizes and their texts.
+
+use crate::listening::{Folder, until};
+use crate::support::checked;
+use ide_mcp::ide::{CheckDocumentDirty, OpenDiff, OpenFile};
+use ide_mcp_blocking::{Agent, AgentOptions};
+use ide_mcp_embed::{Event, ListeningEditor, Value};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+
+type Call = Box<dyn FnOnce(&mut Agent) -> Result<(), String> + Send>;
+
+/// An editor with a real disk, and an agent on another thread.
+struct Desk {
+    folder: Folder,
+    editor: ListeningEditor,
+    calls: Sender<Call>,
+    outcomes: Receiver<Result<(), String>>,
+    answered: u64,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let tools = r#","pid":1,"tools":["openDiff","openFile","checkDocumentDirty"]"#;
+        let config = folder.config("").replace(r#","tools":["getOpenEditors"]"#, tools);
+        let mut editor = ListeningEditor::open(&config).unwrap();
+        let listening = until(&mut editor, "listening");
+        let lock = PathBuf::from(listening["lock"].as_str().unwrap());
+        let (calls, inbox) = mpsc::channel::<Call>();
+        let (outbox, outcomes) = mpsc::channel();
+        thread::spawn(move || {
+            let options = AgentOptions::new("agent", "1").lock_file(&lock).permit_dead_process();
+            let mut agent = Agent::attach(options).unwrap();
+            for call in inbox {
+                let _ = outbox.send(call(&mut agent));
+            }
+        });
+        Self { folder, editor, calls, outcomes, answered: 0 }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.0.join("w").join(name).to_str().unwrap().into()
+    }
+
+    /// Lets the agent call, and returns its outcome and the event of the call. `take` takes the next event, and `seen`
+    /// sees the event before its answer.
+    fn play(
+        &mut self,
+        call: impl FnOnce(&mut Agent) -> Result<(), String> + Send + 'static,
+        take: fn(&mut ListeningEditor) -> Option<Event>,
+        mut seen: impl FnMut(&Event),
+    ) -> (Result<(), String>, Option<Event>) {
+        self.calls.send(Box::new(call)).unwrap();
+        let (mut turns, mut last) = (0, None);
+        loop {
+            self.editor.dispatch_within(Some(Duration::from_millis(5))).unwrap();
+            while let Some(event) = take(&mut self.editor) {
+                let number = match &event {
+                    Event::Diff { call, .. } | Event::Call { call, .. } => *call,
+                    _ => continue,
+                };
+                seen(&event);
+                self.answered += 1;
+                let command = match &event {
+                    Event::Diff { .. } => format!(r#"{{"cmd":"answer","call":{number},"verdict":"accept"}}"#),
+                    _ => format!(r#"{{"cmd":"fail","call":{number},"message":"seen"}}"#),
+                };
+                self.editor.command(self.answered, &command).unwrap();
+                last = Some(event);
+            }
+            if let Ok(outcome) = self.outcomes.try_recv() {
+                return (outcome, last);
+            }
+            turns += 1;
+            assert!(turns < 10_000, "the agent has no answer");
+        }
+    }
+
+    /// Proposes a text for a file, as the sidecar and as the C library would see it.
+    fn propose(
+        &mut self,
+        path: &str,
+        take: fn(&mut ListeningEditor) -> Option<Event>,
+        seen: impl FnMut(&Event),
+    ) -> (Result<(), String>, Option<Event>) {
+        let diff = OpenDiff::new(path, "new\n", "t");
+        self.play(move |agent| agent.call(&diff).map(drop).map_err(|error| error.to_string()), take, seen)
+    }
+}
+
+fn fifo(path: &str) {
+    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+}
+
+#[test]
+fn only_plain_files_of_a_size_reach_the_editor() {
+    let mut desk = Desk::new();
+    let at = |name: &str| desk.path(name);
+    fs::write(at("plain"), "old\n").unwrap();
+    fs::create_dir(at("folder")).unwrap();
+    fifo(&at("fifo"));
+    let _socket = UnixListener::bind(Path::new(&at("s"))).unwrap();
+    for (link, target) in [
+        ("to-plain", at("plain")),
+        ("to-fifo", at("fifo")),
+        ("to-zero", "/dev/zero".into()),
+        ("to-nothing", at("none")),
+        ("to-itself", at("to-itself")),
+    ] {
+        symlink(target, at(link)).unwrap();
+    }
+    for (name, size) in [("largest", 16 * MIB), ("larger", 16 * MIB + 1)] {
+        File::create(at(name)).unwrap().set_len(size).unwrap();
+    }
+    fs::write(at("encrypted.gpg"), [0x85, 0x01, 0x0c]).unwrap();
+    let (not_plain, too_large) = (Some("is not a plain file"), Some("has more than 16 MiB"));
+    let rows = [
+        ("a plain file", at("plain"), None, None),
+        ("a new file", at("none"), None, None),
+        ("a new file in a new folder", at("none/none"), None, None),
+        ("a link to a plain file", at("to-plain"), None, None),
+        ("a link to nothing", at("to-nothing"), None, None),
+        ("an encrypted file", at("encrypted.gpg"), None, None),
+        ("a file below a file", at("plain/x"), Some("cannot be used"), Some("cannot be used")),
+        ("a folder", at("folder"), Some("is a directory"), Some("is a directory")),
+        ("a FIFO", at("fifo"), not_plain, not_plain),
+        ("a socket", at("s"), not_plain, not_plain),
+        ("a device", "/dev/zero".into(), not_plain, not_plain),
+        ("a link to a FIFO", at("to-fifo"), not_plain, not_plain),
+        ("a link to a device", at("to-zero"), not_plain, not_plain),
+        ("a link to itself", at("to-itself"), Some("cannot be used"), Some("cannot be used")),
+        ("16 MiB of NULs", at("largest"), None, None),
+        ("a byte more", at("larger"), None, too_large),
+        ("a file of the kernel", "/proc/self/status".into(), not_plain, not_plain),
+    ];
+    for (name, path, asked, loaded) in rows {
+        if name.contains("kernel") && cfg!(not(target_os = "linux")) {
+            continue;
+        }
+        let check =
+            |(outcome, event): (Result<(), String>, Option<Event>), tool: &str, refusal: Option<&str>| {
+                let outcome = outcome.map_err(|error| error.to_string());
+                match refusal {
+                    None => assert!(event.is_some(), "{name}, {tool}: {outcome:?}"),
+                    Some(reason) => {
+                        assert!(event.is_none(), "{name}, {tool}: {event:?}");
+                        assert!(
+                            outcome.as_ref().is_err_and(|why| why.contains(reason)),
+                            "{name}, {tool}: {outcome:?}"
+                        );
+                    }
+                }
+            };
+        check(desk.propose(&path, ListeningEditor::next_event, |_| {}), "openDiff", loaded);
+        let open = OpenFile::new(path.as_str());
+        let opened = desk.play(
+            move |agent| agent.call(&open).map(drop).map_err(|error| error.to_string()),
+            ListeningEditor::next_event,
+            |_| {},
+        );
+        check(opened, "openFile", loaded);
+        let dirty = CheckDocumentDirty::new(path.as_str());
+        let looked = desk.play(
+            move |agent| agent.call(&dirty).map(drop).map_err(|error| error.to_string()),
+            ListeningEditor::next_event,
+            |_| {},
+        );
+        check(looked, "checkDocumentDirty", asked);
+    }
+}
+
+fn old(event: &Event) -> Option<String> {
+    match event.member("old")? {
+        Value::Text(text) => Some(text.into()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn old_text_is_decoded_once() {
+    let mut desk = Desk::new();
+    let rows: [(&str, &[u8], &str); 13] = [
+        ("plain", b"a\nb\n", "a\nb\n"),
+        ("empty", b"", ""),
+        ("UTF-8", "𝒳\u{2028}".as_bytes(), "𝒳\u{2028}"),
+        ("with a mark", b"\xef\xbb\xbfa\n", "a\n"),
+        ("a mark alone", b"\xef\xbb\xbf", ""),
+        ("a mark in the middle", "a\u{feff}".as_bytes(), "a\u{feff}"),
+        ("UTF-16, little end first", b"\xff\xfea\0\x35\xd8\xb3\xdc\n\0", "a𝒳\n"),
+        ("UTF-16, big end first", b"\xfe\xff\0a\0\n", "a\n"),
+        ("UTF-16, cut", b"\xff\xfea\0\x35\xd8b", "a\u{fffd}\u{fffd}"),
+        ("not UTF-8", b"\xe9t\xe9", "\u{fffd}t\u{fffd}"),
+        ("NUL", b"a\0b", "a\0b"),
+        ("line ends", b"a\r\nb\nc\r\r\n", "a\r\nb\nc\r\r\n"),
+        ("no last line end", b"a", "a"),
+    ];
+    let path = desk.path("a");
+    for (name, bytes, text) in rows {
+        fs::write(&path, bytes).unwrap();
+        for take in [ListeningEditor::next_event, ListeningEditor::next_whole_event] {
+            let mut seen = None;
+            let (outcome, event) = desk.propose(&path, take, |event| seen = old(event));
+            assert_eq!((outcome, seen.as_deref()), (Ok(()), Some(text)), "{name}");
+            assert_eq!(checked(&event.unwrap())["old"], text, "{name}: in JSON");
+        }
+    }
+    fs::remove_file(&path).unwrap();
+    let (_, event) = desk.propose(&path, ListeningEditor::next_whole_event, |_| {});
+    assert!(old(&event.unwrap()).is_none(), "a new file has none");
+}
+
+/// Checks the times of the reading: the library on the thread of an editor reads when the text is asked for, and the
+/// sidecar before it writes the event.
+#[test]
+fn old_text_is_read_when_it_is_asked_for() {
+    let mut desk = Desk::new();
+    let path = desk.path("a");
+    fs::write(&path, "before\n").unwrap();
+    let mut seen = None;
+    let later = path.clone();
+    let (outcome, _) = desk.propose(&path, ListeningEditor::next_event, |event| {
+        assert!(event.member("path").is_some(), "another member");
+        fs::write(&later, "after\n").unwrap();
+        seen = old(event);
+        fs::write(&later, "again\n").unwrap();
+        assert_eq!(old(event), seen, "read once");
+    });
+    assert_eq!((outcome, seen.as_deref()), (Ok(()), Some("after\n")));
+    let mut seen = None;
+    let later = path.clone();
+    let (outcome, _) = desk.propose(&path, ListeningEditor::next_whole_event, |event| {
+        fs::write(&later, "too late\n").unwrap();
+        seen = old(event);
+    });
+    assert_eq!((outcome, seen.as_deref()), (Ok(()), Some("again\n")));
+}
+
+/// Checks that a FIFO that takes the place of the file after the first look blocks nobody.
+#[test]
+fn file_that_changes_its_kind_blocks_nobody() {
+    let mut desk = Desk::new();
+    let path = desk.path("a");
+    fs::write(&path, "old\n").unwrap();
+    let later = path.clone();
+    let (outcome, _) = desk.propose(&path, ListeningEditor::next_event, |event| {
+        fs::remove_file(&later).unwrap();
+        fifo(&later);
+        assert_eq!(old(event), None);
+        assert!(checked(event).get("old").is_none());
+    });
+    assert_eq!(outcome, Ok(()));
+    // As the sidecar, which reads before the event: the FIFO comes between the turn and the reading.
+    fn replace(editor: &mut ListeningEditor) -> Option<Event> {
+        let folder = editor_folder(editor)?;
+        let path = folder.join("b");
+        fs::remove_file(&path).ok()?;
+        fifo(path.to_str().unwrap());
+        editor.next_whole_event()
+    }
+    fn editor_folder(editor: &mut ListeningEditor) -> Option<PathBuf> {
+        (editor.timeout() == Some(Duration::ZERO)).then(|| FOLDER.with_borrow(Clone::clone)).flatten()
+    }
+    thread_local! {
+        static FOLDER: std::cell::RefCell<Option<PathBuf>> = const { std::cell::RefCell::new(None) };
+    }
+    FOLDER.set(Some(desk.folder.0.join("w")));
+    let path = desk.path("b");
+    fs::write(&path, "old\n").unwrap();
+    let (outcome, event) = desk.propose(&path, replace, |_| {});
+    assert!(event.is_none(), "{event:?}");
+    assert!(outcome.unwrap_err().contains("is not a plain file"));
+    let (outcome, _) = desk.propose(&desk.path("none"), ListeningEditor::next_whole_event, |_| {});
+    assert_eq!(outcome, Ok(()), "the next proposal comes");
+}
+
+/// Checks the limit of an event in JSON, in which a byte can take six.
+#[test]
+fn old_text_that_json_makes_too_long_is_refused() {
+    let mut desk = Desk::new();
+    let path = desk.path("a");
+    let most = usize::try_from(16 * MIB).unwrap();
+    let rows = [("at the limit", most, true), ("a byte more", most + 6, false)];
+    for (name, length, is_shown) in rows {
+        let mut text = "\0".repeat(1000);
+        text.push_str(&"x".repeat(length - 6000));
+        fs::write(&path, text).unwrap();
+        let (outcome, event) = desk.propose(&path, ListeningEditor::next_whole_event, |_| {});
+        assert_eq!((outcome.is_ok(), event.is_some()), (is_shown, is_shown), "{name}: {outcome:?}");
+    }
+}
+
+#[test]
+fn link_out_of_the_folder_is_outside() {
+    let mut desk = Desk::new();
+    let outside = desk.folder.0.join("secret");
+    fs::write(&outside, "").unwrap();
+    symlink(&outside, desk.path("link")).unwrap();
+    symlink(desk.folder.0.join("none"), desk.path("dangling")).unwrap();
+    fs::write(desk.path("inside"), "").unwrap();
+    symlink(desk.path("inside"), desk.path("near")).unwrap();
+    let rows = [("inside", false), ("none", false), ("near", false), ("link", true), ("dangling", true)];
+    for (name, expected) in rows {
+        let (_, event) = desk.propose(&desk.path(name), ListeningEditor::next_event, |_| {});
+        assert_eq!(checked(&event.unwrap())["outside"], expected, "{name}");
+    }
+}

@@ -1,0 +1,267 @@
+//! What agents name, for an editor without a disk: the form of paths, and the texts for a person.
+
+use crate::support::{Room, TOKEN, names};
+use ide_mcp::ide::{
+    CheckDocumentDirty, Client, CloseTab, GetDiagnostics, OpenDiff, OpenFile, Position, Range, ReformatFile,
+    SaveDocument, SetCursorPosition, SetSelection,
+};
+use serde_json::{Value, json};
+
+/// A call of each tool that names a file.
+const TOOLS: &[(&str, fn(&mut Client, &str))] = &[
+    ("openDiff, new path", |client, path| {
+        let mut diff = OpenDiff::new("/w/a", "x", "t");
+        diff.new_file_path = path.into();
+        let _ = client.call(&diff).unwrap();
+    }),
+    ("openDiff, old path", |client, path| {
+        let mut diff = OpenDiff::new("/w/a", "x", "t");
+        diff.old_file_path = path.into();
+        let _ = client.call(&diff).unwrap();
+    }),
+    ("getDiagnostics", |client, path| {
+        let _ = client.call(&GetDiagnostics::new(Some(path.into()))).unwrap();
+    }),
+    ("openFile", |client, path| {
+        let _ = client.call(&OpenFile::new(path)).unwrap();
+    }),
+    ("checkDocumentDirty", |client, path| {
+        let _ = client.call(&CheckDocumentDirty::new(path)).unwrap();
+    }),
+    ("saveDocument", |client, path| {
+        let _ = client.call(&SaveDocument::new(path)).unwrap();
+    }),
+    ("reformat_file", |client, path| {
+        let _ = client.call(&ReformatFile::new(path)).unwrap();
+    }),
+    ("set_cursor_position", |client, path| {
+        let mut at = SetCursorPosition::new(Position::new(0, 0));
+        at.file_path = Some(path.into());
+        let _ = client.call(&at).unwrap();
+    }),
+    ("set_selection", |client, path| {
+        let mut at = SetSelection::new(Range::default());
+        at.file_path = Some(path.into());
+        let _ = client.call(&at).unwrap();
+    }),
+];
+
+fn room() -> Room {
+    let mut room = Room::new("");
+    room.attach();
+    let offer = r#""openDiff","getDiagnostics","openFile","checkDocumentDirty","saveDocument","reformat_file","set_cursor_position","set_selection","close_tab""#;
+    room.quiet(&format!(r#"{{"cmd":"tools","offer":[{offer}]}}"#));
+    room
+}
+
+/// Attaches an agent with a name that our own client would not send, and returns the events.
+fn introduce(room: &mut Room, name: &str, target: &str) -> Vec<Value> {
+    let conn = room.editor.connect(room.now);
+    let head = format!(
+        "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: mcp\r\n\
+         X-Claude-Code-Ide-Authorization: {TOKEN}\r\n\r\n"
+    );
+    room.editor.feed(room.now, conn, head.as_bytes());
+    let info = json!({"name": name, "version": name});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+    for message in [
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    ] {
+        let text = message.to_string();
+        let head = match u8::try_from(text.len()) {
+            Ok(short @ ..126) => vec![0x81, 0x80 | short],
+            _ => [&[0x81, 0xfe], u16::try_from(text.len()).unwrap().to_be_bytes().as_slice()].concat(),
+        };
+        let mask = [0; 4];
+        let frame = [head.as_slice(), &mask, text.as_bytes()].concat();
+        room.editor.feed(room.now, conn, &frame);
+    }
+    room.settle()
+}
+
+#[test]
+fn paths_that_can_hurt_reach_no_editor() {
+    let long = format!("/w/{}", "a".repeat(4094));
+    let rows = [
+        ("a line feed", "/w/x\ncq", "control character"),
+        ("a carriage return", "/w/x\r", "control character"),
+        ("a NUL", "/w/x\0y", "control character"),
+        ("an escape", "/w/\u{1b}]0;x\u{7}", "control character"),
+        ("a control character of two bytes", "/w/\u{9b}2J", "control character"),
+        ("a line feed in a URI", "file:///w/x%0Acq", "control character"),
+        ("TRAMP", "/ssh:host:/x", "another machine"),
+        ("TRAMP as root", "/sudo:root@localhost:/etc/shadow", "another machine"),
+        ("TRAMP over two hosts", "/ssh:a|sudo:b:/x", "another machine"),
+        ("TRAMP without a method", "/host:/x", "another machine"),
+        ("TRAMP behind a detour", "/w/../ssh:host:/x", "another machine"),
+        ("TRAMP behind slashes", "///ssh:host:/x", "another machine"),
+        ("TRAMP in a URI", "file:///ssh%3Ahost%3A/x", "another machine"),
+        ("a quoted name of Emacs", "/:/w/x", "another machine"),
+        ("ange-ftp", "/user@host:/x", "another machine"),
+        ("netrw", "scp://host/x", "not of the scheme file"),
+        ("a URL", "https://host/x", "not of the scheme file"),
+        ("another machine in a URI", "file://server/a", "names another machine"),
+        ("a relative path", "a", "not absolute"),
+        ("a command", "|touch x", "not absolute"),
+        ("4,097 bytes", &long, "4097 bytes"),
+    ];
+    for (tool, call) in TOOLS {
+        let mut room = room();
+        for (name, path, reason) in rows {
+            room.agents[0].events.clear();
+            call(room.client(0), path);
+            let mut events = room.settle();
+            // The real client does not encode its URIs, so that an edit is announced for the file of this very name.
+            events.retain(|event| !event["path"].as_str().is_some_and(|path| path.contains('%')));
+            assert_eq!(names(&events), [""; 0], "{tool}: {name}");
+            assert!(room.outcome(0).contains(reason), "{tool}: {name}: {}", room.outcome(0));
+        }
+        assert_eq!(room.one(r#"{"cmd":"status"}"#)["calls"], json!([]), "{tool}");
+    }
+}
+
+#[test]
+fn odd_names_of_files_reach_the_editor() {
+    let rows = [
+        "/w/a|b",
+        "/w/%",
+        "/w/#",
+        "/w/`x`",
+        "/w/\"",
+        "/w/'",
+        "/w/$(x)",
+        "/w/=x",
+        "/w/%{x}",
+        "/w/-x",
+        "/w/+x",
+        "/w/a b",
+        "/w/a:b",
+        "/w/é",
+        "/w/\u{202e}x",
+        "/w/~",
+        "/w/$HOME",
+        "/w/*",
+        "/w/a\\b",
+    ];
+    for (tool, call) in TOOLS {
+        let mut room = room();
+        for path in rows {
+            call(room.client(0), path);
+            let event = room.settle().pop().unwrap_or_else(|| panic!("{tool}: {path}: {}", room.outcome(0)));
+            let member = if tool.ends_with("old path") { "old_path" } else { "path" };
+            assert_eq!(event[member], json!(path), "{tool}");
+        }
+    }
+}
+
+#[test]
+fn edit_of_a_file_that_no_editor_gets_is_not_announced() {
+    let mut room = room();
+    for (path, announced) in [("/w/x\ncq", 0), ("/ssh:host:/x", 0), ("/w/a", 1), ("/w/x\ncq", 0)] {
+        room.client(0).call(&GetDiagnostics::new(Some(path.into()))).unwrap();
+        let mut events = room.settle();
+        room.client(0).call(&GetDiagnostics::default()).unwrap();
+        events.extend(room.settle());
+        events.extend(room.wait(10_000));
+        for name in ["edit_expected", "edit_ended"] {
+            let count = events.iter().filter(|event| event["event"] == name).count();
+            assert_eq!(count, announced, "{path:?}: {events:?}");
+        }
+    }
+}
+
+#[test]
+fn names_of_peers_are_one_short_line() {
+    let imitation = "claude-code attach?\n1: no\n2: yes\n\n";
+    let rows = [
+        ("a usual one", "claude-code", "claude-code".to_owned()),
+        ("lines", imitation, "claude-code attach?\u{fffd}1: no\u{fffd}2: yes\u{fffd}\u{fffd}".into()),
+        ("a quotation mark", "a\" wants", "a' wants".into()),
+        ("escapes", "\u{1b}[2J\u{9b}1m", "\u{fffd}[2J\u{fffd}1m".into()),
+        ("directions", "a\u{202e}b\u{2066}", "a\u{fffd}b\u{fffd}".into()),
+        ("separators", "a\u{2028}b\u{2029}", "a\u{fffd}b\u{fffd}".into()),
+        ("the longest", &"n".repeat(64), "n".repeat(64)),
+        ("one more", &"é".repeat(65), format!("{}…", "é".repeat(63))),
+        ("nothing", "", String::new()),
+    ];
+    for (name, given, expected) in rows {
+        for (target, event) in [("/", "connected"), ("/models", "model_connected")] {
+            let mut room = Room::new("");
+            let events = introduce(&mut room, given, target);
+            let event = events.iter().find(|found| found["event"] == event).unwrap();
+            assert_eq!((&event["client"], &event["version"]), (&json!(expected), &json!(expected)), "{name}");
+            let agent = &room.one(r#"{"cmd":"status"}"#)["agents"][0];
+            assert_eq!((&agent["client"], &agent["version"]), (&json!(expected), &json!(expected)), "{name}");
+        }
+        let mut room = Room::new(r#","consent":true"#);
+        let events = introduce(&mut room, given, "/");
+        let asked = events.iter().find(|event| event["event"] == "consent").unwrap();
+        assert_eq!(asked["client"], json!(expected), "{name}");
+
+        if given.is_empty() {
+            continue; // such a tab has the name of its file
+        }
+        let mut room = self::room();
+        room.client(0).call(&OpenDiff::new("/w/a", "x", given)).unwrap();
+        assert_eq!(room.settle().pop().unwrap()["tab"], json!(expected), "{name}");
+        room.client(0).call(&CloseTab::new(given)).unwrap();
+        let closed = room.settle().into_iter().find(|event| event["event"] == "diff_closed").unwrap();
+        assert_eq!(closed["tab"], json!(expected), "{name}: the tab has its whole name");
+    }
+}
+
+#[test]
+fn rejection_has_the_whole_name_of_the_tab() {
+    let mut room = room();
+    let tab = format!("✻ \"{}\"\n", "t".repeat(100));
+    room.client(0).call(&OpenDiff::new("/w/a", "x", tab.as_str())).unwrap();
+    room.settle();
+    room.quiet(r#"{"cmd":"answer","call":1,"verdict":"reject"}"#);
+    let answer: Value = serde_json::from_str(&room.outcome(0)).unwrap();
+    assert_eq!(answer["content"][1]["text"], json!(tab));
+}
+
+#[test]
+fn label_is_a_safe_name() {
+    let mut room = room();
+    let rows = [
+        ("/w/a.txt", "a.txt".to_owned()),
+        ("/w/\u{202e}txt.exe", "\u{fffd}txt.exe".into()),
+        ("/w/%{x}|y", "%{x}|y".into()),
+        (&format!("/w/{}", "n".repeat(200)), format!("{}…", "n".repeat(63))),
+    ];
+    for (path, label) in rows {
+        room.client(0).call(&OpenDiff::new(path, "x", "t")).unwrap();
+        assert_eq!(room.settle().pop().unwrap()["label"], json!(label), "{path}");
+    }
+}
+
+/// Checks that no editor sees a byte order mark, and that the agent gets its own back.
+#[test]
+fn byte_order_mark_is_kept_from_the_editor() {
+    let rows = [
+        ("with one, as it is", "\u{feff}a\n", "a\n", None, "\u{feff}a\n"),
+        ("with one, edited", "\u{feff}a\n", "a\n", Some("b\n"), "\u{feff}b\n"),
+        ("with one, by an editor that keeps it", "\u{feff}a\n", "a\n", Some("\u{feff}b\n"), "\u{feff}b\n"),
+        ("without one", "a\n", "a\n", None, "a\n"),
+        ("without one, edited", "a\n", "a\n", Some("b\n"), "b\n"),
+        ("with two", "\u{feff}\u{feff}", "\u{feff}", None, "\u{feff}\u{feff}"),
+        ("nothing else", "\u{feff}", "", Some(""), "\u{feff}"),
+    ];
+    for (name, proposed, shown, edited, expected) in rows {
+        let mut room = room();
+        room.client(0).call(&OpenDiff::new("/w/a", proposed, "t")).unwrap();
+        assert_eq!(room.settle().pop().unwrap()["contents"], json!(shown), "{name}");
+        let mut answer = json!({"cmd": "answer", "call": 1, "verdict": "accept"});
+        if let Some(edited) = edited {
+            answer["contents"] = json!(edited);
+        }
+        room.quiet(&answer.to_string());
+        let outcome: Value = serde_json::from_str(&room.outcome(0)).unwrap();
+        let saved = &outcome["content"][1]["text"];
+        // Two marks in a row are an odd text: the second one is a part of it.
+        assert_eq!(saved, &json!(expected), "{name}");
+    }
+}
