@@ -7,6 +7,7 @@ use std::fs;
 use std::net::TcpStream;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::time::Duration;
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::http::HeaderValue;
 use tungstenite::{Message, WebSocket};
@@ -39,20 +40,25 @@ fn fill(folder: &Path) {
 }
 
 /// An agent that sends any request.
-struct Agent {
+pub(crate) struct Agent {
     socket: WebSocket<TcpStream>,
     last: u32,
+    /// The responses that nobody has asked for yet.
+    ended: Vec<Value>,
 }
 
 impl Agent {
-    fn attach(editor: &mut Editor) -> Self {
+    pub(crate) fn attach(editor: &mut Editor) -> Self {
         let lock: Value = serde_json::from_str(&fs::read_to_string(&editor.lock).unwrap()).unwrap();
         let mut request = format!("ws://127.0.0.1:{}/", editor.port).into_client_request().unwrap();
         let token = HeaderValue::from_str(lock["authToken"].as_str().unwrap()).unwrap();
         request.headers_mut().append("x-claude-code-ide-authorization", token);
         request.headers_mut().append("sec-websocket-protocol", HeaderValue::from_static("mcp"));
         let stream = TcpStream::connect(format!("127.0.0.1:{}", editor.port)).unwrap();
-        let mut agent = Self { socket: tungstenite::client(request, stream).unwrap().0, last: 0 };
+        // A call without an answer fails the test.
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let mut agent =
+            Self { socket: tungstenite::client(request, stream).unwrap().0, last: 0, ended: Vec::new() };
         let info = json!({"name": "agent", "version": "1"});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
         agent.ask("initialize", &params);
@@ -67,15 +73,31 @@ impl Agent {
     }
 
     /// Returns the result or the error of a request.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.begin(method, params);
+        self.end(id)
+    }
+
+    /// Sends a request, and returns its id.
+    pub(crate) fn begin(&mut self, method: &str, params: &Value) -> u32 {
         self.last += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}));
+        self.last
+    }
+
+    /// Returns the result or the error of the request with this id.
+    pub(crate) fn end(&mut self, id: u32) -> Value {
         loop {
-            let Message::Text(text) = self.socket.read().unwrap() else { continue };
-            let mut message: Value = serde_json::from_str(&text).unwrap();
-            if message["id"] == self.last && message["method"].is_null() {
+            let message = self.ended.iter().position(|message| message["id"] == id);
+            if let Some(at) = message {
+                let mut message = self.ended.swap_remove(at);
                 let end = if message["error"].is_null() { "result" } else { "error" };
                 return message[end].take();
+            }
+            let Message::Text(text) = self.socket.read().unwrap() else { continue };
+            let message: Value = serde_json::from_str(&text).unwrap();
+            if message["method"].is_null() {
+                self.ended.push(message);
             }
         }
     }

@@ -25,6 +25,8 @@ mod endings;
 mod files;
 mod forms;
 mod hidden;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod impostor;
 mod launch;
 mod lines;

@@ -20,7 +20,7 @@ fn config(place: &Place, changes: &Value) -> String {
 }
 
 /// Starts a sidecar with this configuration, and waits until it listens.
-fn sidecar(place: &Place, changes: &Value) -> Editor {
+pub(crate) fn sidecar(place: &Place, changes: &Value) -> Editor {
     let mut process = place.start("sidecar", &[]);
     process.send_line(&config(place, changes));
     Editor::at(process)

@@ -107,6 +107,44 @@ fn memory_is_bounded_without_reader() {
     assert_eq!(sidecar.end().0, Some(0));
 }
 
+/// Checks that the old texts count as well: small proposals, at once, for a large file.
+#[test]
+fn memory_is_bounded_by_old_texts_too() {
+    /// So many old texts are more than the bound of the memory.
+    const COUNT: u32 = 16;
+    let place = Place::new("sidecar-old-texts");
+    let path = place.write("large", &"x".repeat(8 << 20));
+    let (mut sidecar, out) = unread(&place);
+    let mut agent = place.agent(&["calls"]);
+    for tab in 0..COUNT {
+        let tab = tab.to_string();
+        agent.send_line(&format!(
+            "openDiff {}",
+            json!({"old_file_path": path, "new_file_contents": "", "tab_name": tab})
+        ));
+    }
+    agent.send_line("getDiagnostics {\"uri\":\"file:///a\"}");
+    agent.event("outcome");
+    assert_memory_below(sidecar.id(), 96);
+    let mut out = BufReader::with_capacity(1 << 20, out.into_inner());
+    let mut diffs = 0;
+    while diffs < COUNT {
+        let event = next(&mut out);
+        match event["event"].as_str().unwrap() {
+            "gap" => break,
+            "diff" => {
+                diffs += 1;
+                assert_eq!(event["old"].as_str().unwrap().len(), 8 << 20);
+            }
+            _ => {}
+        }
+    }
+    assert!(diffs >= 2, "{diffs}");
+    sidecar.terminate();
+    while next(&mut out)["event"] != "over" {}
+    assert_eq!(sidecar.end().0, Some(0));
+}
+
 #[test]
 fn late_reader_gets_the_last_events() {
     let place = Place::new("sidecar-late");
