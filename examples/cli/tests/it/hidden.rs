@@ -49,22 +49,29 @@ pub(crate) struct Agent {
 
 impl Agent {
     pub(crate) fn attach(editor: &mut Editor) -> Self {
-        let lock: Value = serde_json::from_str(&fs::read_to_string(&editor.lock).unwrap()).unwrap();
-        let mut request = format!("ws://127.0.0.1:{}/", editor.port).into_client_request().unwrap();
+        let agent = Self::named("agent", &editor.lock);
+        editor.until("ide_connected");
+        agent
+    }
+
+    /// Attaches with any name to the editor of this lock file.
+    pub(crate) fn named(name: &str, lock: &Path) -> Self {
+        let port = lock.file_stem().unwrap().to_str().unwrap();
+        let lock: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
+        let mut request = format!("ws://127.0.0.1:{port}/").into_client_request().unwrap();
         let token = HeaderValue::from_str(lock["authToken"].as_str().unwrap()).unwrap();
         request.headers_mut().append("x-claude-code-ide-authorization", token);
         request.headers_mut().append("sec-websocket-protocol", HeaderValue::from_static("mcp"));
-        let stream = TcpStream::connect(format!("127.0.0.1:{}", editor.port)).unwrap();
+        let stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
         // A call without an answer fails the test.
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let mut agent =
             Self { socket: tungstenite::client(request, stream).unwrap().0, last: 0, ended: Vec::new() };
-        let info = json!({"name": "agent", "version": "1"});
+        let info = json!({"name": name, "version": name});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
         agent.ask("initialize", &params);
         agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         agent.send(&json!({"jsonrpc": "2.0", "method": "ide_connected", "params": {"pid": 1}}));
-        editor.until("ide_connected");
         agent
     }
 

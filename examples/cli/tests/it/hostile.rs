@@ -2,6 +2,7 @@
 //! call has its answer.
 
 use crate::hidden::Agent;
+use crate::screen::Desk;
 use crate::support::{Editor, Place};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -76,23 +77,28 @@ fn names(place: &Place) -> Vec<String> {
     absolute.chain(elsewhere.into_iter().map(Into::into)).chain([long]).collect()
 }
 
+/// Returns every call about a name.
+fn calls(name: &str) -> [(&'static str, Value); 6] {
+    let diff = json!({
+        "old_file_path": name, "new_file_path": name, "new_file_contents": "new\n", "tab_name": name,
+    });
+    [
+        ("openDiff", diff),
+        ("close_tab", json!({ "tab_name": name })),
+        ("openFile", json!({ "filePath": name })),
+        ("checkDocumentDirty", json!({ "filePath": name })),
+        ("saveDocument", json!({ "filePath": name })),
+        ("getDiagnostics", json!({ "uri": name })),
+    ]
+}
+
 /// Makes every call about each name, and checks the answers and what is left.
 fn attack(place: &Place, editor: &mut Editor, answer_with: Option<&Value>) {
     let rows = names(place);
     let mut agent = Agent::attach(editor);
     let begin = resident(editor.id());
     for name in &rows {
-        let diff = json!({
-            "old_file_path": name, "new_file_path": name, "new_file_contents": "new\n", "tab_name": name,
-        });
-        for (tool, arguments) in [
-            ("openDiff", diff),
-            ("close_tab", json!({ "tab_name": name })),
-            ("openFile", json!({ "filePath": name })),
-            ("checkDocumentDirty", json!({ "filePath": name })),
-            ("saveDocument", json!({ "filePath": name })),
-            ("getDiagnostics", json!({ "uri": name })),
-        ] {
+        for (tool, arguments) in calls(name) {
             let id = agent.begin("tools/call", &json!({"name": tool, "arguments": arguments}));
             if let Some(result) = answer_with {
                 answer(editor, &mut agent, result);
@@ -157,4 +163,40 @@ fn sidecar_survives_hostile_names() {
     let tools = ["openDiff", "openFile", "checkDocumentDirty", "saveDocument", "getDiagnostics"];
     let mut editor = crate::sidecar::sidecar(&place, &json!({ "tools": tools }));
     attack(&place, &mut editor, Some(&json!("seen")));
+}
+
+/// Checks that the person goes on typing while an agent names all that, and that each key arrives.
+#[test]
+fn screen_survives_hostile_names() {
+    let desk = Desk::new("hostile-screen");
+    desk.place.write("a.txt", "\n");
+    desk.start_with("a.txt");
+    let rows = names(&desk.place);
+    let lock = desk.place.published("the editor", None);
+    let editor = u32::try_from(desk.pid().as_raw_nonzero().get()).unwrap();
+    let begin = resident(editor);
+    let mut typed = String::new();
+    for (row, name) in rows.iter().enumerate() {
+        // A name can have a kilobyte: the agent gives itself one too.
+        let mut agent = Agent::named(name, &lock);
+        let key = format!("{}", row % 10);
+        desk.tmux.type_text(&key);
+        typed.push_str(&key);
+        let ids: Vec<u32> = calls(name)
+            .map(|(tool, arguments)| {
+                agent.begin("tools/call", &json!({"name": tool, "arguments": arguments}))
+            })
+            .to_vec();
+        for id in ids {
+            assert!(agent.end(id).is_object(), "{name:?}");
+        }
+        // Each key is on the screen, and no name has written over it.
+        desk.tmux.until("the typed keys", |screen| screen.contains(&typed));
+        let screen = desk.tmux.screen();
+        assert!(!screen.contains('\u{202e}'), "{screen}");
+    }
+    desk.tmux.until("no agent is left", |screen| screen.contains("nobody attached"));
+    let grown = resident(editor).saturating_sub(begin);
+    assert!(grown < 200 << 20, "{} MiB", grown >> 20);
+    assert!(!desk.place.project().join(WITNESS).exists() && !desk.place.home().join(WITNESS).exists());
 }

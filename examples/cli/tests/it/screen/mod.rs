@@ -10,14 +10,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
 
-struct Desk {
-    tmux: Tmux,
-    place: Place,
+pub(crate) struct Desk {
+    pub(crate) tmux: Tmux,
+    pub(crate) place: Place,
 }
 
 impl Desk {
     /// Starts a shell in a project.
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         Self::with(name, &[])
     }
 
@@ -49,14 +49,14 @@ impl Desk {
     }
 
     /// Starts the editor with arguments.
-    fn start_with(&self, arguments: &str) {
+    pub(crate) fn start_with(&self, arguments: &str) {
         let line = format!("stty -a > ../before; clear; \"$EDITOR\" editor {arguments}; echo \"status $?\"");
         self.tmux.line(&line);
         self.tmux.wait("nobody attached");
     }
 
     /// Returns the process id of the editor, from its lock file.
-    fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         let lock = fs::read_to_string(self.place.published("the editor", None)).unwrap();
         let lock: Value = serde_json::from_str(&lock).unwrap();
         Pid::from_raw(i32::try_from(lock["pid"].as_u64().unwrap()).unwrap()).unwrap()
