@@ -128,8 +128,12 @@ pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
 const ATTEMPTS: usize = 3;
 
 fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
+    decide_by(&mut Sockets::new(), local, peer, is_server)
+}
+
+fn decide_by(sockets: &mut Sockets, local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
     let (local, peer) = (canonical(local), canonical(peer));
-    let unknown = match find_owner(local, peer, is_server) {
+    let unknown = match find_owner(sockets, local, peer, is_server) {
         Ok(Some(owner)) => return owner,
         Ok(None) => {
             let is_here = peer.ip().is_loopback() || peer.ip() == local.ip();
@@ -143,8 +147,12 @@ fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
 
 /// Returns the owner of the other end, or of the listener if the other end belongs to no process or if
 /// another user listens. Returns `None` if neither has an owner.
-fn find_owner(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Result<Option<Owner>, Unknown> {
-    let mut sockets = Sockets::new();
+fn find_owner(
+    sockets: &mut Sockets,
+    local: SocketAddr,
+    peer: SocketAddr,
+    is_server: bool,
+) -> Result<Option<Owner>, Unknown> {
     for _ in 0..ATTEMPTS {
         let end = sockets.other_end(local, peer)?;
         let us = sockets::us().ok_or(Unknown::Unreadable)?;
@@ -202,6 +210,79 @@ mod tests {
         drop((accepted, listener));
         assert_eq!(server_owner(peer, local), Owner::Unknown(Unknown::NotFound), "nobody listens");
         assert!(matches!(check_server(peer, local), Err(Error::PortWithoutOwner { .. })));
+    }
+
+    /// Each pair of what the tables say about the other end and about the listener. Only a listener of
+    /// another user counts beside an end that is in no table: the queue of a listener of our own can be
+    /// full of strangers, and behind an end that is in no table anybody can be.
+    #[test]
+    fn l13_each_pair_of_end_and_listener_decides() {
+        let (local, peer) = ("127.0.0.1:40000".parse().unwrap(), "127.0.0.1:41111".parse().unwrap());
+        let us = sockets::us().unwrap();
+        let (other, them) = (us.wrapping_add(1), Owner::Other { owner: us.wrapping_add(1), us });
+        let end = |uid, inode| Some(Row::at(peer, Some(local), uid, inode));
+        let listens = |uid| Some(Row::at(peer, None, uid, 9));
+        let unknown = Owner::Unknown(Unknown::NotFound);
+        // (name, the other end, the listener, the owner of a server, the owner of a client)
+        let rows = [
+            ("nothing", None, None, unknown, unknown),
+            ("our listener alone", None, listens(us), unknown, unknown),
+            ("a listener of another user alone", None, listens(other), them, unknown),
+            ("an end of no process", end(0, 0), None, unknown, unknown),
+            ("an end of no process, our listener", end(0, 0), listens(us), Owner::Us, unknown),
+            ("an end of no process, another listener", end(0, 0), listens(other), them, unknown),
+            ("an end of no process, with our uid", end(us, 0), listens(other), them, unknown),
+            ("our end", end(us, 8), None, Owner::Us, Owner::Us),
+            ("our end, our listener", end(us, 8), listens(us), Owner::Us, Owner::Us),
+            ("our end, another listener", end(us, 8), listens(other), Owner::Us, Owner::Us),
+            ("an end of another user", end(other, 8), None, them, them),
+            ("an end of another user, our listener", end(other, 8), listens(us), them, them),
+            ("an end of another user, its listener", end(other, 8), listens(other), them, them),
+        ];
+        for (name, end, listener, server, client) in rows {
+            let table: Vec<Row> = [end, listener].into_iter().flatten().collect();
+            for (is_server, expected) in [(true, server), (false, client)] {
+                let mut given = Sockets::Given(vec![table.clone()]);
+                let found = decide_by(&mut given, local, peer, is_server);
+                assert_eq!(found, expected, "{name}, is a server: {is_server}");
+            }
+        }
+        // Sockets of other connections, and the same connection seen from the other side, say nothing.
+        let elsewhere = "127.0.0.1:41112".parse().unwrap();
+        for (name, row) in [
+            ("from another port", Row::at(peer, Some(elsewhere), us, 8)),
+            ("at another port", Row::at(elsewhere, Some(local), us, 8)),
+            ("our own end", Row::at(local, Some(peer), us, 8)),
+            ("a listener at another port", Row::at(elsewhere, None, us, 8)),
+        ] {
+            for is_server in [true, false] {
+                let mut given = Sockets::Given(vec![vec![row]]);
+                assert_eq!(decide_by(&mut given, local, peer, is_server), unknown, "{name}");
+            }
+        }
+    }
+
+    /// A read of the table can miss rows. A row that a later look-up finds still decides.
+    #[test]
+    fn l13_missed_row_is_looked_up_again() {
+        let (local, peer) = ("127.0.0.1:40000".parse().unwrap(), "127.0.0.1:41111".parse().unwrap());
+        let us = sockets::us().unwrap();
+        let other = us.wrapping_add(1);
+        let listener = Row::at(peer, None, us, 9);
+        for (uid, expected) in [(us, Owner::Us), (other, Owner::Other { owner: other, us })] {
+            let whole = vec![listener, Row::at(peer, Some(local), uid, 8)];
+            // Each attempt looks up the end and the listener.
+            for missed in 0..ATTEMPTS {
+                let mut tables = vec![vec![listener]; 2 * missed];
+                tables.push(whole.clone());
+                let found = decide_by(&mut Sockets::Given(tables), local, peer, true);
+                assert_eq!(found, expected, "after {missed} attempts");
+            }
+            let mut tables = vec![vec![listener]; 2 * ATTEMPTS];
+            tables.push(whole);
+            let found = decide_by(&mut Sockets::Given(tables), local, peer, true);
+            assert_eq!(found, Owner::Unknown(Unknown::NotFound), "after the last attempt");
+        }
     }
 
     #[test]

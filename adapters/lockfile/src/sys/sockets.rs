@@ -61,6 +61,13 @@ impl Row {
     pub(crate) const fn has_owner(&self) -> bool {
         self.inode != 0
     }
+
+    /// Returns the socket at `local`, which listens or is connected to `remote`.
+    #[cfg(all(test, target_os = "linux"))]
+    pub(crate) fn at(local: SocketAddr, remote: Option<SocketAddr>, uid: u32, inode: u64) -> Self {
+        let state = if remote.is_some() { 1 } else { LISTEN };
+        Self { local, remote: remote.unwrap_or(local), state, uid, inode }
+    }
 }
 
 /// All sockets of this network namespace.

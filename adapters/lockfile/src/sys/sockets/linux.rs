@@ -16,6 +16,9 @@ use std::net::{TcpListener, TcpStream};
 pub(crate) enum Sockets {
     Diag(OwnedFd),
     Table,
+    /// The tables that a test has written, one for each look-up. The last one stays.
+    #[cfg(test)]
+    Given(Vec<Vec<Row>>),
 }
 
 impl Sockets {
@@ -29,7 +32,7 @@ impl Sockets {
         match self.ask(peer, local) {
             // If there is no such socket, the system returns the listener that would get a new connection.
             Some(row) => Ok(row.filter(|row| !row.is_listener())),
-            None => Ok(table()?.other_end(local, peer)),
+            None => Ok(self.table()?.other_end(local, peer)),
         }
     }
 
@@ -42,7 +45,18 @@ impl Sockets {
         };
         match self.ask(addr, nobody) {
             Some(row) => Ok(row.filter(Row::is_listener)),
-            None => Ok(table()?.listener(addr)),
+            None => Ok(self.table()?.listener(addr)),
+        }
+    }
+
+    /// Returns the current table.
+    fn table(&mut self) -> Result<Table, Unknown> {
+        match self {
+            #[cfg(test)]
+            Self::Given(tables) if tables.len() > 1 => Ok(Table(tables.remove(0))),
+            #[cfg(test)]
+            Self::Given(tables) => Ok(Table(tables.concat())),
+            Self::Diag(_) | Self::Table => table(),
         }
     }
 
@@ -136,7 +150,7 @@ fn read(answer: &[u8], local: SocketAddr, remote: SocketAddr) -> Result<Option<R
     }
 }
 
-/// Reads the current table.
+/// Reads the table of the system.
 fn table() -> Result<Table, Unknown> {
     let mut rows = Vec::new();
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
