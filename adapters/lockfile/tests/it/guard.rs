@@ -176,6 +176,93 @@ mod notified {
         assert_eq!((double.looks(), guard.deadline(Time::from_millis(2))), (2, None));
     }
 
+    /// A published file whose directory somebody replaces as soon as the guard has seen the file in place.
+    struct Replaced {
+        published: Published,
+        /// The changes that still come, one during each look. Each gets the directory above, and the
+        /// directory.
+        acts: Vec<fn(&Path, &Path)>,
+    }
+
+    impl Keep for Replaced {
+        fn path(&self) -> &Path {
+            self.published.path()
+        }
+
+        fn look(&mut self) -> Result<Watch, Error> {
+            let seen = self.published.republish_if_missing();
+            if let (Some(act), Some(ide)) = (self.acts.pop(), self.published.path().parent()) {
+                act(ide.parent().unwrap(), ide);
+            }
+            seen
+        }
+
+        fn update(&mut self, file: &LockFile) -> Result<(), Error> {
+            self.published.update(file)
+        }
+
+        fn remove(self) -> Result<bool, Error> {
+            self.published.remove()
+        }
+    }
+
+    /// Each change comes after the guard has seen the file in place. A change of a directory that the guard
+    /// watches no more causes no notification, so the deadline of the guard has to lead to the next look.
+    #[test]
+    fn l06_lock_file_returns_after_changes_during_looks() {
+        fn away(path: &Path) {
+            let names = (0..).map(|n| path.with_file_name(format!("was-{n}")));
+            fs::rename(path, names.into_iter().find(|name| !name.exists()).unwrap()).unwrap();
+        }
+        fn again(dir: &Path) {
+            LockDir::create(dir).unwrap();
+        }
+        type Act = fn(&Path, &Path);
+        let rows: [(&str, Act); 7] = [
+            ("the file is removed", |_, ide| fs::remove_file(ide.join("1.lock")).unwrap()),
+            ("the directory is removed", |_, ide| fs::remove_dir_all(ide).unwrap()),
+            ("the directory is moved", |_, ide| away(ide)),
+            ("the directory is removed and made again", |_, ide| {
+                fs::remove_dir_all(ide).unwrap();
+                again(ide);
+            }),
+            ("the directory is moved and made again", |_, ide| {
+                away(ide);
+                again(ide);
+            }),
+            ("the directory above is removed, and both are made again", |claude, ide| {
+                fs::remove_dir_all(claude).unwrap();
+                again(ide);
+            }),
+            ("the directory above is moved, and both are made again", |claude, ide| {
+                away(claude);
+                again(ide);
+            }),
+        ];
+        for (name, act) in rows {
+            for times in 1..4 {
+                let dir = TempDir::new();
+                let lock_dir = LockDir::create(dir.join("claude/ide")).unwrap();
+                let published = lock_dir.publish(1, &lock_file("one")).unwrap();
+                let path = published.path().to_owned();
+                let keep = Replaced { published, acts: vec![act; times] };
+                let (mut guard, mut now) = (Guard::new(keep, GuardMode::Notified), Time::ZERO);
+                // Only a notification or the deadline leads to the next look. Each change needs one look, and
+                // what the guard has made itself needs another.
+                for _ in 0..2 * (times + 1) {
+                    events(&mut guard, now);
+                    if let Some(due) = guard.deadline(now) {
+                        assert!(due <= now.saturating_add(INTERVAL), "{name}: the next look is too late");
+                        now = now.max(due);
+                    }
+                }
+                assert_eq!(guard.keep().acts.len(), 0, "{name}, {times} times: no more looks");
+                assert!(path.exists(), "{name}, {times} times: the file stays lost");
+                assert_eq!((events(&mut guard, now), guard.deadline(now)), (vec![], None), "{name}");
+            }
+        }
+    }
+
     #[test]
     fn only_failures_are_retried() {
         let dir = TempDir::new();
