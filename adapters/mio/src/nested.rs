@@ -223,3 +223,6 @@ impl AsRawFd for NestedServer {
         self.parts.poll.as_raw_fd()
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(crate) struct Timer {
     source: sys::Source,
     /// The time to which the timer is set, until it fires.
-    set_to: Option<Time>,
+    pub(super) set_to: Option<Time>,
 }
 
 impl Timer {
@@ -143,6 +143,60 @@ mod without_timer {
             }
 
             pub(in super::super) const fn fired(&mut self) {}
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use mio::{Events, Poll};
+
+    const FAR: Option<Time> = Some(Time::from_millis(60 * 60 * 1000));
+    const FARTHER: Option<Time> = Some(Time::from_millis(2 * 60 * 60 * 1000));
+    const NOW: Time = Time::from_millis(10);
+    const SOON: Option<Time> = Some(Time::from_millis(11));
+    const DUE: Option<Time> = Some(NOW);
+    const PAST: Option<Time> = Some(Time::ZERO);
+
+    /// The rows differ in whether one of the deadlines has come, and not in when the timer fires: whether it
+    /// fires at all decides, so a busy machine changes no result.
+    #[test]
+    fn earliest_deadline_fires_in_every_order() {
+        let rows: [(&str, &[Option<Time>], bool); 16] = [
+            ("none", &[None], false),
+            ("far", &[FAR], false),
+            ("soon", &[SOON], true),
+            ("due", &[DUE], true),
+            ("past", &[PAST], true),
+            ("far, then soon", &[FAR, SOON], true),
+            ("far, then due", &[FAR, DUE], true),
+            ("far, then past", &[FAR, PAST], true),
+            ("farther, far, then soon", &[FARTHER, FAR, SOON], true),
+            ("far, farther, then soon", &[FAR, FARTHER, SOON], true),
+            ("far, none, then soon", &[FAR, None, SOON], true),
+            ("the last time, then soon", &[Some(Time::new(Duration::MAX)), SOON], true),
+            ("soon, then far", &[SOON, FAR], true),
+            ("soon, then none", &[SOON, None], true),
+            ("far, soon, then far", &[FAR, SOON, FAR], true),
+            ("farther, then far", &[FARTHER, FAR], false),
+        ];
+        let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(4));
+        for (name, deadlines, fires) in rows {
+            let mut timer = Timer::new(poll.registry(), Token(7)).unwrap();
+            // The second time the timer has fired before.
+            for round in 0..2 {
+                for deadline in deadlines {
+                    timer.set(NOW, *deadline);
+                }
+                let at_most = Duration::from_secs(if fires { 20 } else { 0 });
+                poll.poll(&mut events, Some(at_most)).unwrap();
+                assert_eq!(!events.is_empty(), fires, "{name}, round {round}");
+                assert!(events.iter().all(|event| event.token() == Token(7)), "{name}");
+                timer.fired();
+                poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
+                assert!(events.is_empty(), "{name}, round {round}: it fires once");
+            }
         }
     }
 }
