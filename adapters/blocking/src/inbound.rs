@@ -111,8 +111,86 @@ mod tests {
     use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
     use std::sync::Arc;
+    use std::task::Wake;
     use std::thread;
     use std::time::Duration;
+
+    /// The results of the reads from a socket. After the last one the input has ended.
+    struct Reads(Vec<Result<usize, ErrorKind>>);
+
+    impl Read for Reads {
+        fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+            let next = if self.0.is_empty() { Ok(0) } else { self.0.remove(0) };
+            Ok(next?.min(space.len()))
+        }
+    }
+
+    /// What the loop finds at each wake-up: the number of buffered bytes, and whether the thread is stuck.
+    #[derive(Default)]
+    struct Wakes {
+        inbound: Inbound,
+        found: Mutex<Vec<(usize, bool)>>,
+    }
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            let bytes = lock(&self.inbound.state).bytes.len();
+            lock(&self.found).push((bytes, self.inbound.is_stuck()));
+        }
+    }
+
+    /// The loop takes nothing meanwhile: it can wait for room to write, and learns of a failed socket only
+    /// if the end of the input wakes it.
+    #[test]
+    fn first_bytes_and_end_wake_the_loop() {
+        use ErrorKind::{ConnectionReset, Interrupted};
+        // (name, reads, what the loop finds at each wake-up)
+        type Row = (&'static str, Vec<Result<usize, ErrorKind>>, Vec<(usize, bool)>);
+        let rows: [Row; 8] = [
+            ("the end", vec![], vec![(0, true)]),
+            ("an error", vec![Err(ConnectionReset)], vec![(0, true)]),
+            ("bytes, then the end", vec![Ok(5)], vec![(5, false), (5, true)]),
+            ("bytes, then an error", vec![Ok(5), Err(ConnectionReset)], vec![(5, false), (5, true)]),
+            ("bytes twice, then the end", vec![Ok(5), Ok(6)], vec![(5, false), (11, true)]),
+            ("a signal, then the end", vec![Err(Interrupted)], vec![(0, true)]),
+            ("bytes, a signal, bytes", vec![Ok(5), Err(Interrupted), Ok(6)], vec![(5, false), (11, true)]),
+            ("a full piece", vec![Ok(PIECE), Ok(PIECE)], vec![(PIECE, false), (2 * PIECE, true)]),
+        ];
+        for (name, reads, expected) in rows {
+            let wakes = Arc::new(Wakes::default());
+            wakes.inbound.fill(Reads(reads.clone()), &Waker::from(wakes.clone()));
+            assert_eq!(*lock(&wakes.found), expected, "{name}");
+            // The application gets the bytes first, then the error once, then the end.
+            let mut space = vec![0; 4 * PIECE];
+            let bytes: usize = reads.iter().flatten().sum();
+            let taken = if bytes > 0 { wakes.inbound.take(&mut space).unwrap() } else { 0 };
+            assert_eq!(taken, bytes, "{name}");
+            if reads.last() == Some(&Err(ConnectionReset)) {
+                let error = wakes.inbound.take(&mut space).unwrap_err();
+                assert_eq!(error.kind(), ConnectionReset, "{name}");
+            }
+            assert_eq!(wakes.inbound.take(&mut space).unwrap(), 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn full_buffer_wakes_the_loop() {
+        let wakes = Arc::new(Wakes::default());
+        let fills = wakes.clone();
+        let reads = vec![Ok(PIECE); 2 * ROOM / PIECE];
+        let thread = thread::spawn(move || {
+            fills.inbound.fill(Reads(reads), &Waker::from(fills.clone()));
+        });
+        let clock = Clock::new();
+        while lock(&wakes.found).len() < 2 {
+            assert!(clock.now().since_start() < Duration::from_secs(20), "a full buffer does not wake");
+            thread::yield_now();
+        }
+        assert_eq!(*lock(&wakes.found), [(PIECE, false), (ROOM, true)]);
+        wakes.inbound.close();
+        thread.join().unwrap();
+        assert_eq!(lock(&wakes.found).len(), 3, "the end of the thread");
+    }
 
     /// Fills the buffer twice. Checks that the thread reads on at [`LOW`] and not before, and that all
     /// bytes arrive, in order.

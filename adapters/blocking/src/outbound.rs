@@ -169,7 +169,129 @@ mod orders;
 #[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, Sender, channel};
     use std::thread;
+
+    /// More than any wait of a machine that is merely busy.
+    const LONG: Duration = Duration::from_secs(20);
+
+    fn full(_: &[u8]) -> io::Result<usize> {
+        Err(ErrorKind::WouldBlock.into())
+    }
+
+    /// A socket whose writes begin when the test knows of it, and end when the test says so.
+    struct Gate {
+        begun: Sender<()>,
+        go: Receiver<()>,
+        peer: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Write for Gate {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.begun.send(()).map_err(io::Error::other)?;
+            self.go.recv().map_err(io::Error::other)?;
+            lock(&self.peer).extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// While the thread writes, the application gives more bytes, for which the socket has room.
+    #[test]
+    fn bytes_given_during_a_write_come_after_it() {
+        let (outbound, peer) = (Arc::<Outbound>::default(), Arc::<Mutex<Vec<u8>>>::default());
+        let (begun, begins) = channel();
+        let (goes, go) = channel();
+        let gate = Gate { begun, go, peer: peer.clone() };
+        let drains = outbound.clone();
+        let thread = thread::spawn(move || drains.drain(gate, drop, Waker::noop()));
+        let put = |byte: u8, has_room: bool| {
+            let send = |bytes: &[u8]| {
+                lock(&peer).extend(bytes);
+                Ok(bytes.len())
+            };
+            let sent = if has_room {
+                outbound.put(&[byte], send, || false)
+            } else {
+                outbound.put(&[byte], full, || false)
+            };
+            assert_eq!(sent.unwrap(), 1);
+        };
+        put(0, false);
+        for write in 0..4 {
+            begins.recv_timeout(LONG).unwrap();
+            let before = lock(&peer).len();
+            // Nothing is in the buffer at the first byte, and the first byte at the second.
+            for byte in 1..3 {
+                put(2 * write + byte, true);
+                assert_eq!(lock(&peer).len(), before, "byte {byte} overtakes write {write}");
+            }
+            goes.send(()).unwrap();
+        }
+        begins.recv_timeout(LONG).unwrap();
+        goes.send(()).unwrap();
+        outbound.go_on_to(Stage::Abandoned);
+        thread.join().unwrap();
+        assert_eq!(*lock(&peer), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    /// A socket without any bytes on the way is written directly; after that no thread is woken.
+    #[test]
+    fn idle_socket_is_written_directly() {
+        let outbound = Outbound::default();
+        for (name, room, expected) in [("room for all", 9, 9), ("room for some", 4, 4), ("no room", 0, 9)] {
+            let send = |bytes: &[u8]| if room == 0 { full(bytes) } else { Ok(bytes.len().min(room)) };
+            assert_eq!(outbound.put(&[1; 9], send, || false).unwrap(), expected, "{name}");
+            assert_eq!(lock(&outbound.state).bytes.len(), if room == 0 { 9 } else { 0 }, "{name}");
+        }
+    }
+
+    /// The order of what a peer sees: all bytes, the end of our output, and the end of the connection.
+    #[test]
+    fn write_side_ends_before_the_socket() {
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        enum Seen {
+            Bytes(usize),
+            Shutdown(Shutdown),
+        }
+        struct Peer(Sender<Seen>);
+        impl Write for Peer {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.send(Seen::Bytes(bytes.len())).unwrap();
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (write_end, end) = (Seen::Shutdown(Shutdown::Write), Seen::Shutdown(Shutdown::Both));
+        for (name, bytes, stages) in [
+            ("dropped", 0, &[Stage::Abandoned][..]),
+            ("dropped with bytes", 9, &[Stage::Abandoned]),
+            ("finished and dropped", 0, &[Stage::Finishing, Stage::Abandoned]),
+            ("finished and dropped with bytes", 9, &[Stage::Finishing, Stage::Abandoned]),
+            ("finished after it was dropped", 9, &[Stage::Abandoned, Stage::Finishing]),
+        ] {
+            // Everything has happened before the thread begins.
+            let (outbound, (saw, seen)) = (Outbound::default(), channel());
+            if bytes > 0 {
+                outbound.put(&vec![1; bytes], full, || false).unwrap();
+            }
+            for stage in stages {
+                outbound.go_on_to(*stage);
+            }
+            let shutdown = |how| saw.send(Seen::Shutdown(how)).unwrap();
+            outbound.drain(Peer(saw.clone()), shutdown, Waker::noop());
+            let seen: Vec<Seen> = seen.try_iter().collect();
+            let expected = [Seen::Bytes(9), write_end, end];
+            assert_eq!(seen, expected[usize::from(bytes == 0)..], "{name}");
+        }
+    }
 
     /// A socket whose peer reads nothing for this time, then one piece, and then nothing any more.
     struct Slow {
@@ -196,7 +318,6 @@ mod tests {
     #[test]
     fn dropped_socket_has_one_time_to_drain() {
         let outbound = Outbound::default();
-        let full = |_: &[u8]| Err(ErrorKind::WouldBlock.into());
         outbound.put(b"first", full, || false).unwrap();
         let clock = Clock::new();
         let socket = Slow { first: Some(DRAIN.mul_f64(0.75)), clock };

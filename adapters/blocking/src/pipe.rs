@@ -105,3 +105,56 @@ fn send(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
 fn send(_: &TcpStream, _: &[u8]) -> io::Result<usize> {
     Err(io::ErrorKind::WouldBlock.into())
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+    use ide_mcp::Clock;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    /// More than any wait of a machine that is merely busy.
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// The end of our output leaves the other direction open: a peer that answers after it is still heard.
+    #[test]
+    fn end_of_output_arrives_and_leaves_input_open() {
+        for (name, size) in [("nothing", 0), ("little", 100), ("more than all buffers", 8 << 20)] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            peer.set_read_timeout(Some(LONG)).unwrap();
+            let mut pipe = Pipe::new(listener.accept().unwrap().0, Waker::noop()).unwrap();
+            let clock = Clock::new();
+            let patiently = |result: io::Result<usize>| match result {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    assert!(clock.now().since_start() < LONG, "{name}: it takes too long");
+                    thread::yield_now();
+                    None
+                }
+                result => Some(result.unwrap()),
+            };
+            let reads = thread::spawn(move || {
+                let mut received = Vec::new();
+                peer.read_to_end(&mut received).map(|_| (peer, received))
+            });
+            let (bytes, mut sent) = (vec![7; size], 0);
+            while sent < size {
+                sent += patiently(pipe.write(&bytes[sent..])).unwrap_or(0);
+            }
+            pipe.shutdown_write().unwrap();
+            let (mut peer, received) = reads.join().unwrap().unwrap();
+            assert!(received == bytes, "{name}: {} bytes arrived", received.len());
+            peer.write_all(b"late").unwrap();
+            drop(peer);
+            let (mut heard, mut space) = (Vec::new(), [0; 16]);
+            loop {
+                match patiently(pipe.read(&mut space)) {
+                    Some(0) => break,
+                    Some(n) => heard.extend_from_slice(&space[..n]),
+                    None => {}
+                }
+            }
+            assert_eq!(heard, b"late", "{name}");
+        }
+    }
+}
