@@ -119,15 +119,19 @@ pub fn secret_reason(path: &str) -> Option<&'static str> {
     // Windows ignores dots and spaces at the end of a name.
     let mut parts = path.rsplit(['/', '\\']).map(|part| part.trim_end_matches(['.', ' ']));
     let file = parts.find(|part| !part.is_empty())?;
-    // Windows reads the text behind a colon as the name of a stream. A scheme or a drive can stand before
-    // a colon.
-    let halves = file.split_once(':').map(<[&str; 2]>::from).into_iter().flatten();
-    core::iter::once(file).chain(halves).find_map(|file| {
+    names(file).find_map(|file| {
         let original = original(file);
         // The file of Vim's `.id_rsa.swp` is `id_rsa`. The same name can be a copy of `.id_rsa`.
         let of_vim = original.strip_prefix('.').filter(|_| original.len() < file.len());
         core::iter::once(original).chain(of_vim).find_map(|file| reason_of(file, parts.clone()))
     })
+}
+
+/// Returns the names that a part of a path can have: its whole text, and each piece between colons. Windows
+/// reads the text behind a colon as the name of a stream, of a directory as well (`.ssh::$INDEX_ALLOCATION`).
+/// A scheme or a drive can stand before a colon.
+fn names(part: &str) -> impl Iterator<Item = &str> {
+    core::iter::once(part).chain(part.split(':').filter(|piece| piece.len() < part.len()))
 }
 
 /// Returns the path as a system compares it that folds the case of letters and ignores characters. ASCII keeps
@@ -202,10 +206,10 @@ fn reason_of<'a>(file: &str, directories: impl Iterator<Item = &'a str> + Clone)
         Name::Ends(end) => {
             without_end(file, end).is_some() || Short::of(file).is_some_and(|short| short.can_end(end))
         }
-        Name::In(name) => directories.clone().any(|directory| is_named(directory, name)),
+        Name::In(name) => directories.clone().flat_map(names).any(|directory| is_named(directory, name)),
         Name::At(directory, name) => {
             is_named(file, name)
-                && directories.clone().next().is_some_and(|innermost| is_named(innermost, directory))
+                && directories.clone().take(1).flat_map(names).any(|innermost| is_named(innermost, directory))
         }
     };
     if PUBLIC.iter().any(fits) {
@@ -365,20 +369,51 @@ mod tests {
         }
     }
 
+    /// A path that each pattern recognizes, with the directories apart from the name of the file.
+    fn sample(name: &Name) -> (String, String) {
+        let (directory, file) = match *name {
+            Name::Is(name) => ("w", String::from(name)),
+            Name::Begins(start) => ("w", format!("{start}1")),
+            Name::Ends(end) => ("w", format!("x{end}")),
+            Name::In(directory) => (directory, String::from("y")),
+            Name::At(directory, name) => (directory, String::from(name)),
+        };
+        (directory.into(), file)
+    }
+
     #[test]
     fn every_pattern_finds_its_file() {
-        for secret in SECRETS {
-            let path = match secret.name {
-                Name::Is(name) => String::from(name),
-                Name::Begins(start) => format!("{start}1"),
-                Name::Ends(end) => format!("x{end}"),
-                Name::In(directory) => format!("{directory}/x/y"),
-                Name::At(directory, name) => format!("{directory}/{name}"),
-            };
-            for path in
-                [format!("/w/{path}"), format!("C:\\w\\{path}").replace('/', "\\"), path.to_uppercase()]
-            {
-                assert!(secret_reason(&path).is_some(), "{path}");
+        for Secret { name, reason } in SECRETS {
+            let (directory, file) = sample(name);
+            let path = format!("/h/{directory}/{file}");
+            for path in [path.clone(), format!("C:{path}").replace('/', "\\"), path.to_uppercase()] {
+                assert_eq!(secret_reason(&path), Some(*reason), "{path}");
+            }
+        }
+    }
+
+    /// Windows opens a file, and a directory too, by the name of one of its streams.
+    #[test]
+    fn every_pattern_finds_its_file_behind_a_stream() {
+        let of_files =
+            ["", ":", "::$DATA", "::$data", ":x", ":x.rs", ":x:$DATA", ":main.rs:$DATA", "::$DATA. "];
+        let of_directories =
+            ["", "::$INDEX_ALLOCATION", ":$I30:$INDEX_ALLOCATION", ":$i30:$index_allocation"];
+        for Secret { name, reason } in SECRETS {
+            let (directory, file) = sample(name);
+            for of_file in of_files {
+                for of_directory in of_directories {
+                    // A drive or a scheme can stand before the first name.
+                    for (start, copy) in [("C:\\h\\", ""), ("C:\\h\\", "~"), ("C:", ""), ("x:", ".bak")] {
+                        let path = format!("{start}{directory}{of_directory}\\{file}{copy}{of_file}");
+                        assert_eq!(secret_reason(&path), Some(*reason), "{path}");
+                    }
+                }
+            }
+        }
+        for path in ["src\\main.rs", "w\\package.json", "ssh\\config", "w\\.ssh.md"] {
+            for end in of_files {
+                assert_eq!(secret_reason(&format!("C:\\{path}{end}")), None, "{path}{end}");
             }
         }
     }
