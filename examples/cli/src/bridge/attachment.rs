@@ -1,5 +1,6 @@
 //! The editor's side: the connection, and its reconnection.
 
+use crate::bridge::attempt::{Attempt, Progress};
 use crate::bridge::routes::Above;
 use crate::support::{find, not_connected, report_unknown};
 use getrandom::SysRng;
@@ -8,12 +9,15 @@ use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
 use ide_mcp::{Time, Wire as _};
-use ide_mcp_lockfile::{EditorSearch, FoundEditor};
+use ide_mcp_driver::ConnectError;
+use ide_mcp_lockfile::{EditorSearch, FoundEditor, Unknown};
 use ide_mcp_mio::{Conn, Trust, address_of};
 use mio::event::Event;
+use mio::net::TcpStream;
 use mio::{Registry, Token};
 use serde_json::value::RawValue;
-use std::process;
+use std::fmt::Display;
+use std::{mem, process};
 
 /// The maximum number of pending requests to the editor: the 256 that the client is allowed to have
 /// open, and 64 more that end some of them.
@@ -26,21 +30,29 @@ pub(crate) struct Guise {
     pub(crate) capabilities: Option<Box<RawValue>>,
 }
 
+/// The way to the editor.
+#[derive(Debug, Default)]
+enum Link {
+    #[default]
+    None,
+    Connecting(Attempt),
+    Open(Box<Conn<Above>>),
+}
+
+/// The check of the server at the other end of a socket.
+type Check = fn(Trust, &TcpStream) -> Result<Option<Unknown>, ConnectError>;
+
 #[derive(Debug)]
 pub(crate) struct Attachment {
     search: EditorSearch,
     trust: Trust,
+    check: Check,
     /// The editor that the last search found.
     editor: FoundEditor,
     guise: Guise,
     registry: Registry,
     token: Token,
-    conn: Option<Conn<Above>>,
-    /// True if the server of the connection belongs to our user. Before that the connection has no
-    /// turn, so it sends nothing.
-    is_checked: bool,
-    /// The reason why the bridge dropped the connection before it sent anything, until reported.
-    refused: Option<String>,
+    link: Link,
     reconnect: Reconnect,
     /// The end of the connection, until the turn reports it.
     closed: Option<Closed>,
@@ -79,13 +91,12 @@ impl Attachment {
         Self {
             search,
             trust,
+            check: |trust, stream| trust.check(stream.local_addr(), stream.peer_addr()),
             editor,
             guise,
             registry,
             token,
-            conn: None,
-            is_checked: false,
-            refused: None,
+            link: Link::None,
             reconnect,
             closed: None,
             // The session of the client has number one.
@@ -104,52 +115,41 @@ impl Attachment {
     }
 
     pub(crate) fn handle(&mut self, event: &Event) {
-        let Some(conn) = &mut self.conn else { return };
-        if conn.handle_event(event) && !self.is_checked {
-            let stream = conn.stream();
-            // Without a peer address the socket is not connected yet, or connecting failed; the
-            // turn finds out which.
-            let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) else { return };
-            match self.trust.check(Ok(local), Ok(peer)) {
-                Ok(unknown) => {
-                    self.is_checked = true;
-                    if let Some(unknown) = unknown {
-                        report_unknown("bridge", peer, unknown);
-                    }
-                }
-                Err(error) => {
-                    self.refused = Some(not_connected(&error));
-                    self.conn = None;
-                }
-            }
+        if let Link::Open(conn) = &mut self.link {
+            conn.handle_event(event);
         }
     }
 
     /// Returns the client of the editor while the session is open.
     pub(crate) fn client(&mut self) -> Option<&mut Above> {
-        self.conn.as_mut().map(Conn::machine_mut).filter(|client| client.is_ready())
+        let Link::Open(conn) = &mut self.link else { return None };
+        Some(conn.machine_mut()).filter(|client| client.is_ready())
     }
 
     /// Returns the size of the send buffer to the editor.
     pub(crate) fn waiting(&self) -> usize {
-        self.conn.as_ref().map_or(0, |conn| conn.machine().outgoing().len())
+        let Link::Open(conn) = &self.link else { return 0 };
+        conn.machine().outgoing().len()
     }
 
     /// Performs one turn: connects if an attempt is due, and moves bytes and events.
     pub(crate) fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Above, ClientEvent)) -> Option<Change> {
-        if self.reconnect.next_attempt().is_some_and(|due| due <= now) && self.conn.is_none() && !self.is_left
-        {
+        let is_due = self.reconnect.next_attempt().is_some_and(|due| due <= now);
+        if is_due && matches!(self.link, Link::None) && !self.is_left {
             self.reconnect.on_attempt();
-            if let Err(reason) = self.connect(now) {
-                self.lost(now, &Closed::Abnormal);
-                return Some(Change::NotConnected(reason));
-            }
+            self.link = match self.attempt(now) {
+                Ok(attempt) => Link::Connecting(attempt),
+                Err(reason) => return Some(self.not_connected(now, reason)),
+            };
         }
-        if let Some(reason) = self.refused.take() {
-            self.lost(now, &Closed::Abnormal);
-            return Some(Change::NotConnected(reason));
-        }
-        let conn = self.conn.as_mut()?;
+        self.link = match mem::take(&mut self.link) {
+            Link::Connecting(attempt) => match self.proceed(now, attempt) {
+                Ok(link) => link,
+                Err(reason) => return Some(self.not_connected(now, reason)),
+            },
+            link => link,
+        };
+        let Link::Open(conn) = &mut self.link else { return None };
         let (mut change, closed) = (None, &mut self.closed);
         conn.turn(now, |client, event| match event {
             ClientEvent::Ready(info) => change = Some(Change::Attached(info)),
@@ -161,7 +161,7 @@ impl Attachment {
             self.was_attached = true;
         }
         if conn.is_over() {
-            self.conn = None;
+            self.link = Link::None;
         }
         match self.closed.take() {
             Some(closed) if !self.is_left => {
@@ -173,9 +173,11 @@ impl Attachment {
     }
 
     pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
-        let conn = self.conn.as_ref().and_then(|conn| conn.deadline(now));
-        let due = self.reconnect.next_attempt().filter(|_| self.conn.is_none() && !self.is_left);
-        conn.into_iter().chain(due).min()
+        match &self.link {
+            Link::None => self.reconnect.next_attempt().filter(|_| !self.is_left),
+            Link::Connecting(attempt) => Some(attempt.deadline()),
+            Link::Open(conn) => conn.deadline(now),
+        }
     }
 
     /// Makes a new attempt if the bridge had given up, since the client has sent a message.
@@ -194,28 +196,51 @@ impl Attachment {
     /// Leaves the editor with a close frame.
     pub(crate) fn leave(&mut self) {
         self.is_left = true;
-        if let Some(conn) = &mut self.conn {
-            conn.machine_mut().close();
+        match &mut self.link {
+            Link::Open(conn) => conn.machine_mut().close(),
+            // Nothing was sent yet.
+            Link::None | Link::Connecting(_) => self.link = Link::None,
         }
     }
 
     /// Returns true if there is no connection any more.
     pub(crate) const fn is_over(&self) -> bool {
-        self.conn.is_none()
+        matches!(self.link, Link::None)
     }
 
-    /// Describes the end of the last connection for a person.
-    pub(crate) fn explain(&self, closed: &Closed) -> String {
+    /// Describes the end of the last connection, or that there was none, for a person.
+    pub(crate) fn explain(&self, reason: &dyn Display) -> String {
         let (name, port, lock) =
             (display_safe(&self.editor.name), self.editor.port, self.editor.lock_file.display());
-        let reason = display_safe(&closed.to_string()).into_owned();
+        let reason = display_safe(&reason.to_string()).into_owned();
         let what = if self.was_attached { "is lost" } else { "cannot be attached to" };
         format!("the editor {name:?} on port {port} {what}: {reason}; its lock file is {lock}")
     }
 
-    fn connect(&mut self, now: Time) -> Result<(), String> {
+    /// Finds the editor, and begins to connect to it.
+    fn attempt(&mut self, now: Time) -> Result<Attempt, String> {
         // An editor that was restarted can have another port and another token.
         self.editor = find::editor(&self.search)?;
+        self.was_attached = false;
+        let address = address_of(&self.editor.host, self.editor.port).map_err(|error| error.to_string())?;
+        Attempt::begin(now, address, &self.registry, self.token).map_err(|error| self.explain(&error))
+    }
+
+    /// Begins the session once the socket has connected to a server that is trusted.
+    fn proceed(&mut self, now: Time, attempt: Attempt) -> Result<Link, String> {
+        let check = |stream: &TcpStream| {
+            let unknown = (self.check)(self.trust, stream)?;
+            if let (Some(unknown), Ok(peer)) = (unknown, stream.peer_addr()) {
+                report_unknown("bridge", peer, unknown);
+            }
+            Ok(())
+        };
+        let trusted = match attempt.proceed(now, check) {
+            Progress::Connecting(attempt) => return Ok(Link::Connecting(attempt)),
+            Progress::Connected(trusted) => trusted,
+            Progress::Failed(ConnectError::Io(error)) => return Err(self.explain(&error)),
+            Progress::Failed(error) => return Err(not_connected(&error)),
+        };
         let FoundEditor { host, port, token, .. } = &self.editor;
         let mut config =
             ClientConfig::new(self.guise.info.clone(), *port, token.clone()).with_host(host, *port);
@@ -224,14 +249,16 @@ impl Attachment {
         config.mcp.capabilities = self.guise.capabilities.clone();
         config.mcp.forward = Forward::All;
         config.mcp.limits.requests = REQUESTS;
-        (self.was_attached, self.is_checked) = (false, false);
         self.sessions = self.sessions.saturating_add(1);
         let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
         let client = client.map_err(|error| error.to_string())?;
-        let address = address_of(host, *port).map_err(|error| error.to_string())?;
-        let conn = Conn::connect(address, client, &self.registry, self.token);
-        self.conn = Some(conn.map_err(|error| error.to_string())?);
-        Ok(())
+        let conn = trusted.begin(client, &self.registry, self.token);
+        conn.map(|conn| Link::Open(Box::new(conn))).map_err(|error| self.explain(&error))
+    }
+
+    fn not_connected(&mut self, now: Time, reason: String) -> Change {
+        self.lost(now, &Closed::Abnormal);
+        Change::NotConnected(reason)
     }
 
     fn lost(&mut self, now: Time, closed: &Closed) {
@@ -240,5 +267,125 @@ impl Attachment {
             self.rest = Some(format!("{reason}; the next message of the client tries again"));
             self.rests = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bridge::greeting::itself;
+    use ide_mcp::Clock;
+    use ide_mcp::ide::LockFile;
+    use ide_mcp_lockfile::{Error, LockDir, new_token};
+    use mio::{Events, Poll};
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::io::{self, Read as _};
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    thread_local! {
+        /// Whether the owner of the port is our user, at each look-up to come.
+        static OURS: RefCell<VecDeque<bool>> = const { RefCell::new(VecDeque::new()) };
+    }
+
+    fn given(trust: Trust, stream: &TcpStream) -> Result<Option<Unknown>, ConnectError> {
+        if trust == Trust::EveryUser {
+            return Ok(None);
+        }
+        let addr = stream.peer_addr()?;
+        match OURS.with_borrow_mut(VecDeque::pop_front) {
+            Some(true) => Ok(None),
+            Some(false) => Err(ConnectError::NotTrusted(Error::PortNotOurs { addr, owner: 2, us: 1 })),
+            None => Err(io::Error::other("one look-up too many").into()),
+        }
+    }
+
+    /// Lets the bridge make its next attempt to this editor, which dies when it has received a request.
+    /// Returns what the bridge has sent, and how the attempt ended.
+    fn attempt(
+        attachment: &mut Attachment,
+        poll: &mut Poll,
+        editor: &TcpListener,
+        now: Time,
+    ) -> (String, Change) {
+        let (mut events, mut stream, mut sent, mut end) = (Events::with_capacity(8), None, Vec::new(), None);
+        let (mut is_over, clock) = (false, Clock::new());
+        attachment.wanted(now);
+        while !(is_over && end.is_some()) {
+            assert!(clock.now() < Time::from_millis(20_000), "nothing happens: {end:?}");
+            poll.poll(&mut events, Some(Duration::from_millis(1))).unwrap();
+            for event in &events {
+                attachment.handle(event);
+            }
+            end = attachment.turn(now, |_, _| ()).or(end);
+            if stream.is_none() && !is_over {
+                stream = editor.accept().ok().map(|(stream, _)| stream);
+            }
+            let Some(peer) = &mut stream else { continue };
+            peer.set_nonblocking(true).unwrap();
+            let mut space = [0; 4096];
+            match peer.read(&mut space) {
+                Ok(n) if n > 0 => sent.extend_from_slice(&space[..n]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                _ => is_over = true,
+            }
+            is_over |= sent.ends_with(b"\r\n\r\n");
+            if is_over {
+                stream = None;
+            }
+        }
+        (String::from_utf8(sent).unwrap(), end.unwrap())
+    }
+
+    /// Another user can take the port whenever the editor has died, so each attempt looks again who
+    /// listens, before it sends the first byte.
+    #[test]
+    fn l13_each_attempt_looks_up_the_owner() {
+        let rows: [(&str, Trust, &[bool]); 6] = [
+            ("ours, then another", Trust::OurUser, &[true, false]),
+            ("ours twice, then another", Trust::OurUser, &[true, true, false]),
+            ("another from the beginning", Trust::OurUser, &[false, false, false]),
+            ("another between ours", Trust::OurUser, &[true, false, true, false]),
+            ("ours after another", Trust::OurUser, &[false, true, true]),
+            ("every user is trusted", Trust::EveryUser, &[true, true]),
+        ];
+        let root = std::env::temp_dir().join(format!("ide-mcp-attempts-{}", process::id()));
+        let dir = LockDir::create(&root).unwrap();
+        let token = new_token().unwrap();
+        let editor = TcpListener::bind("127.0.0.1:0").unwrap();
+        editor.set_nonblocking(true).unwrap();
+        let file = LockFile::new(process::id(), vec!["/w".into()], "E", token.clone());
+        let published = dir.publish(editor.local_addr().unwrap().port(), &file).unwrap();
+        for (name, trust, owners) in rows {
+            OURS.set(if trust == Trust::OurUser {
+                owners.iter().copied().collect()
+            } else {
+                VecDeque::new()
+            });
+            let mut poll = Poll::new().unwrap();
+            let search = EditorSearch::of_lock_file(published.path());
+            let found = find::editor(&search).unwrap();
+            let guise = Guise { info: itself(), capabilities: None };
+            let place = (poll.registry().try_clone().unwrap(), Token(0));
+            let mut attachment = Attachment::new(search, trust, found, guise, place);
+            attachment.check = given;
+            for (at, is_ours) in (1..).zip(owners) {
+                // Later than any time at which the bridge tries again.
+                let now = Time::from_millis(at * 60 * 60 * 1000);
+                let (sent, end) = attempt(&mut attachment, &mut poll, &editor, now);
+                if *is_ours {
+                    assert!(sent.contains(token.as_str()), "{name}, attempt {at}: {sent}");
+                    assert!(matches!(end, Change::Lost(_)), "{name}, attempt {at}: {end:?}");
+                } else {
+                    assert_eq!(sent, "", "{name}, attempt {at}");
+                    let is_refused = matches!(&end, Change::NotConnected(why) if why.contains("user 2"));
+                    assert!(is_refused, "{name}, attempt {at}: {end:?}");
+                }
+            }
+            assert!(OURS.take().is_empty(), "{name}: an attempt without a look-up");
+        }
+        drop(published);
+        std::fs::remove_dir_all(root).unwrap();
     }
 }

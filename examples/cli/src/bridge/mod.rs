@@ -5,6 +5,7 @@
 //! `ide-mcp bridge --help` explains the use and the exit status.
 
 mod attachment;
+mod attempt;
 mod greeting;
 mod options;
 mod pipes;

@@ -1,0 +1,89 @@
+//! One attempt to reach the editor: the socket that connects, and the check of who listens.
+//!
+//! ```text
+//!  Attempt ──connected, a trusted user listens──▶ Trusted ──▶ the connection of a session
+//!     └──────not connected, or another user listens──▶ the reason
+//! ```
+//!
+//! An editor can die at any time, and somebody else can take its port. So each attempt asks anew who
+//! listens, and the answer is the socket itself: a session begins on a [`Trusted`] socket only, and nothing
+//! can be sent on the others.
+
+use ide_mcp::Time;
+use ide_mcp::ide::Client;
+use ide_mcp_driver::ConnectError;
+use ide_mcp_mio::Conn;
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// The time for connecting, which is that of an agent (`AgentOptions::connect_timeout`).
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A socket that connects.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    stream: TcpStream,
+    until: Time,
+}
+
+/// A connected socket whose server may get the token.
+#[derive(Debug)]
+pub(super) struct Trusted(TcpStream);
+
+/// What became of an attempt.
+#[derive(Debug)]
+pub(super) enum Progress {
+    Connecting(Attempt),
+    Connected(Trusted),
+    Failed(ConnectError),
+}
+
+impl Attempt {
+    /// Begins to connect, without waiting.
+    pub(super) fn begin(now: Time, to: SocketAddr, registry: &Registry, token: Token) -> io::Result<Self> {
+        let mut stream = TcpStream::connect(to)?;
+        registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        Ok(Self { stream, until: now.saturating_add(TIMEOUT) })
+    }
+
+    /// Returns the socket once it has connected and `check` trusts its server.
+    pub(super) fn proceed(
+        self,
+        now: Time,
+        check: impl FnOnce(&TcpStream) -> Result<(), ConnectError>,
+    ) -> Progress {
+        let failed = |error: io::Error| Progress::Failed(error.into());
+        match (self.stream.take_error(), self.stream.peer_addr()) {
+            (Ok(Some(error)) | Err(error), _) => failed(error),
+            (Ok(None), Err(error)) if error.kind() == ErrorKind::NotConnected => {
+                if now < self.until {
+                    return Progress::Connecting(self);
+                }
+                failed(ErrorKind::TimedOut.into())
+            }
+            (Ok(None), Err(error)) => failed(error),
+            (Ok(None), Ok(_)) => match check(&self.stream) {
+                Ok(()) => Progress::Connected(Trusted(self.stream)),
+                Err(error) => Progress::Failed(error),
+            },
+        }
+    }
+
+    /// Returns the time at which the attempt ends.
+    pub(super) const fn deadline(&self) -> Time {
+        self.until
+    }
+}
+
+impl Trusted {
+    /// Begins a session on the socket.
+    pub(super) fn begin(self, client: Client, registry: &Registry, token: Token) -> io::Result<Conn<Client>> {
+        let Self(mut stream) = self;
+        // `Conn` registers the socket, so that the `Poll` reports again that it is ready.
+        registry.deregister(&mut stream)?;
+        Conn::new(stream, client, registry, token)
+    }
+}
