@@ -341,6 +341,190 @@ fn report_loss(sent: Result<(), NotSent>, method: &str, to: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bridge::greeting::itself;
+    use getrandom::SysRng;
+    use ide_mcp::ide::ClientConfig;
+    use ide_mcp::mcp::{Forward, Lines, ServerConfig};
+    use ide_mcp::rpc::SessionId;
+    use ide_mcp::{Machine as _, Time, Wire as _, ws};
+    use serde_json::{Value, json};
+
+    /// The two sessions, with a client, an editor and a time of the test.
+    struct World {
+        routes: Routes,
+        below: Below,
+        above: Above,
+        out: Lines,
+        editor: ws::Server,
+        now: Time,
+        at_client: Vec<Value>,
+        at_editor: Vec<Value>,
+    }
+
+    impl World {
+        /// The editor is attached, and the client has sent `initialize`.
+        fn new() -> Self {
+            let mut below = ServerConfig::new(itself());
+            below.forward = Forward::All;
+            let mut above = ClientConfig::new(itself(), 1, None);
+            above.raw_notifications = true;
+            above.mcp.forward = Forward::All;
+            let mut world = Self {
+                routes: Routes::default(),
+                below: Server::new(below, OfEditor, SessionId::new(1)),
+                above: Client::new(above, SysRng, SessionId::new(2), Time::ZERO).unwrap(),
+                out: Lines::default(),
+                editor: ws::Server::new(ws::Limits::default(), Time::ZERO),
+                now: Time::ZERO,
+                at_client: Vec::new(),
+                at_editor: Vec::new(),
+            };
+            world.pump();
+            let [greeting] = &world.at_editor[..] else { panic!("{:?}", world.at_editor) };
+            let info = json!({"name": "e", "version": "1"});
+            let result = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": info});
+            let answer = json!({"jsonrpc": "2.0", "id": greeting["id"], "result": result});
+            world.editor_says(&answer);
+            assert!(world.above.is_ready());
+            let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
+            world.client_says(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+            world.forget();
+            world
+        }
+
+        fn initialized(&mut self) {
+            self.client_says(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+            assert!(self.below.is_ready());
+        }
+
+        fn client_says(&mut self, message: &Value) {
+            self.below.receive(self.now, &message.to_string(), &mut self.out);
+            self.pump();
+        }
+
+        fn editor_says(&mut self, message: &Value) {
+            self.editor.sender().text(&message.to_string()).unwrap();
+            self.pump();
+        }
+
+        fn forget(&mut self) {
+            self.at_client.clear();
+            self.at_editor.clear();
+        }
+
+        /// Moves everything that can move now.
+        fn pump(&mut self) {
+            let Self { routes, below, above, out, editor, now, .. } = self;
+            loop {
+                editor.tick(*now);
+                while let Some(event) = editor.poll_event() {
+                    match event {
+                        ws::OwnedEvent::Upgrade(_) => editor.accept(Some("mcp")).unwrap(),
+                        ws::OwnedEvent::Text(text) => {
+                            self.at_editor.push(serde_json::from_str(&text).unwrap())
+                        }
+                        ws::OwnedEvent::Closed(closed) => panic!("{closed:?}"),
+                        _ => {}
+                    }
+                }
+                above.tick(*now);
+                while let Some(event) = above.poll_event() {
+                    routes.editor_said(event, Some(below), above, out);
+                }
+                below.tick(*now);
+                while let Some(event) = below.poll_event(out) {
+                    let above = Some(&mut *above).filter(|above| above.is_ready());
+                    routes.client_said(event, below, above, out);
+                }
+                let up = above.outgoing().to_vec();
+                above.sent(up.len());
+                editor.feed(*now, &up);
+                let down = editor.outgoing().to_vec();
+                editor.sent(down.len());
+                above.feed(*now, &down);
+                if up.is_empty() && down.is_empty() {
+                    break;
+                }
+            }
+            let lines = String::from_utf8(self.out.outgoing().to_vec()).unwrap();
+            self.out.sent(lines.len());
+            self.at_client.extend(lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
+        }
+
+        /// Lets this time pass, with each deadline in it.
+        fn pass(&mut self, span: Duration) {
+            let until = self.now.saturating_add(span);
+            while self.now < until {
+                let Self { below, above, editor, .. } = self;
+                let due = [below.deadline(), above.deadline(), editor.deadline()].into_iter().flatten().min();
+                let soonest = self.now.saturating_add(Duration::from_millis(1));
+                self.now = due.unwrap_or(until).clamp(soonest, until.max(soonest));
+                self.pump();
+            }
+        }
+    }
+
+    /// The side that asks decides how long it waits, and says so by `notifications/cancelled`: a person can
+    /// review a diff for hours. So the bridge gives up no request, whatever the request asks for.
+    #[test]
+    fn no_request_ends_by_itself() {
+        let rows = [
+            ("no parameters", Value::Null),
+            ("empty parameters", json!({})),
+            ("arguments", json!({"name": "openDiff", "arguments": {}})),
+            ("no token", json!({"_meta": {}})),
+            ("another member beside no token", json!({"_meta": {"odd": 1}, "a": 1})),
+            ("a number as the token", json!({"_meta": {"progressToken": 1}})),
+            ("a text as the token", json!({"_meta": {"progressToken": "t"}, "a": 1})),
+            ("a member that is no object", json!({"_meta": 1})),
+        ];
+        let directions: [(&str, bool, bool); 3] = [
+            ("the client asks", true, false),
+            ("the editor asks", false, false),
+            ("the editor asks before the client is ready", false, true),
+        ];
+        for (name, params) in rows {
+            for (direction, is_from_client, is_held) in directions {
+                let mut world = World::new();
+                let mut request =
+                    json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+                if params.is_null() {
+                    request.as_object_mut().unwrap().remove("params");
+                }
+                if !is_held {
+                    world.initialized();
+                }
+                if is_from_client {
+                    world.client_says(&request);
+                } else {
+                    world.editor_says(&request);
+                }
+                if is_held {
+                    // The request waits in the bridge first.
+                    world.pass(Duration::from_secs(24 * 60 * 60));
+                    assert_eq!((&world.at_client[..], &world.at_editor[..]), (&[][..], &[][..]), "{name}");
+                    world.initialized();
+                }
+                let asked = if is_from_client { &mut world.at_editor } else { &mut world.at_client };
+                let [forwarded] = &asked[..] else { panic!("{name}, {direction}: {asked:?}") };
+                let id = forwarded["id"].clone();
+                world.forget();
+                world.pass(Duration::from_secs(24 * 60 * 60));
+                let seen = (&world.at_client[..], &world.at_editor[..]);
+                assert_eq!(seen, (&[][..], &[][..]), "{name}, {direction}: something ends it");
+                let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"late": true}});
+                let heard = if is_from_client {
+                    world.editor_says(&answer);
+                    &world.at_client
+                } else {
+                    world.client_says(&answer);
+                    &world.at_editor
+                };
+                let expected = json!({"jsonrpc": "2.0", "id": 7, "result": {"late": true}});
+                assert_eq!(heard[..], [expected], "{name}, {direction}");
+            }
+        }
+    }
 
     /// Returns a notification of this size.
     fn early(bytes: usize) -> Held {
