@@ -1,7 +1,8 @@
 //! The cases of several editors, among which the agent chooses.
 
-use super::{Case, file, lock};
-use crate::doctor::facts::Lock;
+use super::{Case, WSL, file, judge, lock, set, sound};
+use crate::doctor::facts::{Lock, System};
+use crate::doctor::kinds;
 
 pub(super) const CASES: &[Case] = &[
     (
@@ -39,3 +40,45 @@ pub(super) const CASES: &[Case] = &[
         &["several-editors"],
     ),
 ];
+
+/// The environment names one of three editors. The finding has exactly those that have this directory open as
+/// the client compares it, and none that the client would take only because it checks no folder.
+#[test]
+fn editors_without_the_folder_are_no_choice() {
+    // (the folder of an editor, true if the directory is open there)
+    let folders = [("/w", true), ("/", true), ("/v", false), ("/w/x", false), ("/W", false), ("", false)];
+    for ((first, is_in_first), (second, is_in_second)) in
+        folders.iter().flat_map(|first| folders.map(|second| (*first, second)))
+    {
+        for system in [System::Linux, WSL] {
+            for skips_check in [false, true] {
+                for named in [None, Some("1"), Some("2"), Some("3")] {
+                    let mut facts = sound();
+                    facts.system = system;
+                    facts.locks = vec![lock(1, first), lock(2, second), lock(3, "/elsewhere")];
+                    for (process, lock) in (7..).zip(&mut facts.locks) {
+                        let file = lock.file.as_mut().unwrap();
+                        file.pid = Some(process);
+                        file.workspace_folders.retain(|folder| !folder.is_empty());
+                    }
+                    if skips_check {
+                        set(&mut facts, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+                    }
+                    if let Some(port) = named {
+                        set(&mut facts, "CLAUDE_CODE_SSE_PORT", port);
+                    }
+                    let found: Vec<String> = judge(&facts)
+                        .into_iter()
+                        .filter(|found| found.kind == &kinds::SEVERAL_EDITORS_ONE_NAMED)
+                        .map(|found| found.says)
+                        .collect();
+                    let both = [r#""E" on port 1 and "E" on port 2 have "/w" open"#];
+                    let are_both = is_in_first && is_in_second && named.is_some();
+                    let expected = if are_both { &both[..] } else { &[] };
+                    let row = (first, second, system, skips_check, named);
+                    assert_eq!(found, expected, "folders, system, check is off, named: {row:?}");
+                }
+            }
+        }
+    }
+}
