@@ -87,3 +87,32 @@ impl Trusted {
         Conn::new(stream, client, registry, token)
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use mio::Poll;
+    use std::net;
+
+    /// The queue of the listener is full, so the system drops the attempt without an answer.
+    #[test]
+    fn attempt_ends_after_30_seconds() {
+        let listener = net::TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let to = listener.local_addr().unwrap();
+        let connect = |_| net::TcpStream::connect_timeout(&to, Duration::from_millis(500)).ok();
+        let queue: Vec<net::TcpStream> = (0..8).map_while(connect).collect();
+        assert!(queue.len() < 8, "the queue is never full");
+        let poll = Poll::new().unwrap();
+        let check = |_: &TcpStream| panic!("it is not connected");
+        let begin = Time::from_millis(7);
+        let attempt = Attempt::begin(begin, to, poll.registry(), Token(0)).unwrap();
+        let last = Time::from_millis(30_006);
+        assert_eq!(attempt.deadline(), last.saturating_add(Duration::from_millis(1)));
+        let Progress::Connecting(attempt) = attempt.proceed(last, check) else { panic!("it ends too early") };
+        let over = attempt.deadline();
+        let end = attempt.proceed(over, check);
+        let is_timeout = |error: &io::Error| error.kind() == ErrorKind::TimedOut;
+        assert!(matches!(&end, Progress::Failed(ConnectError::Io(error)) if is_timeout(error)), "{end:?}");
+    }
+}
