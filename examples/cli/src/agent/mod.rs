@@ -85,10 +85,10 @@ impl Prepared {
     /// proposal that is invalid or that changes nothing.
     fn prepare(command: Command, cwd: Option<&Path>, json: bool) -> Result<Option<Self>, (u8, String)> {
         Ok(Some(match command {
-            Command::Diff { path, proposal } => {
+            Command::Diff { path, proposal, force } => {
                 // Reports a wrong `--cwd` itself, and not a file missing in it.
                 find::working_dir(cwd).map_err(|error| (NOT_BEGUN, error.to_string()))?;
-                match Proposal::prepare(&path, &proposal).map_err(|problem| (FAILED, problem))? {
+                match Proposal::prepare(&path, &proposal, force).map_err(|problem| (FAILED, problem))? {
                     Some(proposal) => Self::Proposal(proposal),
                     None => {
                         let words =

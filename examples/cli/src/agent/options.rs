@@ -26,7 +26,7 @@ commands:
   read URI            read a resource, and print its texts
   watch               print the notifications of the editor as lines of JSON
   diff PATH NEWFILE   propose the text of NEWFILE for PATH, and write PATH
-                      if the person accepts it
+                      if the person accepts it and PATH is still as it was
 
   --lock FILE     the lock file of the editor
   --port PORT     the editor with the lock file PORT.lock
@@ -37,6 +37,8 @@ commands:
   --trust-port    send the token even if another user owns the port
   --reconnect     with watch, calls, --script: attach again if the
                   editor ends
+  --force         with diff: write PATH although it has changed since the
+                  proposal
   --script FILE   play this script; - is standard input
   --json          print everything as lines of JSON
   -h, --help      print this help
@@ -46,8 +48,8 @@ examples:
   ide-mcp agent call getDiagnostics '{}'
   ide-mcp agent diff README.md proposal.md
 
-exit status: 0; 1 after a rejection, an error of the editor or its end; 2 if
-there is no editor, or the command line or the script is wrong
+exit status: 0; 1 after a rejection, a refused write, an error of the editor or
+its end; 2 if there is no editor, or the command line or the script is wrong
 `ide-mcp help scripts` and `ide-mcp help search` have the rest.";
 
 #[derive(Debug)]
@@ -73,6 +75,8 @@ pub(crate) enum Command {
     Diff {
         path: PathBuf,
         proposal: PathBuf,
+        /// True if the file is written although it has changed since it was proposed.
+        force: bool,
     },
     /// The path of a script; `-` is standard input.
     Script(PathBuf),
@@ -83,7 +87,7 @@ impl Options {
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut asked = EditorSearch::default();
         let (mut words, mut script) = (Vec::new(), None);
-        let (mut json, mut reconnect, mut trust) = (false, false, Trust::OurUser);
+        let (mut json, mut reconnect, mut forces, mut trust) = (false, false, false, Trust::OurUser);
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
@@ -95,6 +99,7 @@ impl Options {
                 Long("trust-port") => trust = Trust::EveryUser,
                 Long("json") => json = true,
                 Long("reconnect") => reconnect = true,
+                Long("force") => forces = true,
                 Long("script") => script = Some(parser.value()?.into()),
                 Value(word) => words.push(word.string()?),
                 other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
@@ -111,8 +116,15 @@ impl Options {
             Some(script) => Command::Script(script),
             None => command(&words)?,
         };
-        if let (Command::Diff { path, proposal }, Some(cwd)) = (&mut command, &asked.cwd) {
-            (*path, *proposal) = (cwd.join(&*path), cwd.join(&*proposal));
+        match &mut command {
+            Command::Diff { path, proposal, force } => {
+                *force = forces;
+                if let Some(cwd) = &asked.cwd {
+                    (*path, *proposal) = (cwd.join(&*path), cwd.join(&*proposal));
+                }
+            }
+            _ if forces => return Err("--force goes with diff".into()),
+            _ => {}
         }
         if reconnect && !matches!(command, Command::Watch | Command::Calls | Command::Script(_)) {
             return Err("--reconnect goes with watch, calls and --script".into());
@@ -136,7 +148,9 @@ fn command(words: &[&str]) -> Result<Command, String> {
         ["call", name, rest @ ..] => (3, Command::Call(request(name, rest.first().unwrap_or(&"{}"))?)),
         ["diff"] => return Err("diff needs PATH and NEWFILE".into()),
         ["diff", path] => return Err(format!("diff needs NEWFILE, the file to propose for {path:?}")),
-        ["diff", path, new, ..] => (3, Command::Diff { path: path.into(), proposal: new.into() }),
+        ["diff", path, new, ..] => {
+            (3, Command::Diff { path: path.into(), proposal: new.into(), force: false })
+        }
         [] => return Err(format!("a command is missing: {}", names().join(", "))),
         [other, ..] => {
             return Err(match did_you_mean(other, names()) {

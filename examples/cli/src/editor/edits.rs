@@ -7,7 +7,7 @@
 
 use crate::editor::folders::Folders;
 use crate::editor::worker::Worker;
-use crate::editor::write::{write, write_new};
+use crate::support::save::{NotSaved, save, save_new};
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, EditEnd, EditLog, FileState};
 use ide_mcp::rpc::CallId;
@@ -127,10 +127,10 @@ impl Edits {
         let real = self.folders.find(&path)?.real;
         let before = self.log.undo(edit, &state(&real)).map_err(|error| format!("{path}: {error}"))?;
         let restored = match before {
-            FileState::Absent => fs::remove_file(&real),
+            FileState::Absent => fs::remove_file(&real).map_err(NotSaved::Io),
             FileState::Contents(bytes) => match self.removed.get(&edit) {
-                Some(permissions) => write_new(&real, bytes, permissions.clone()),
-                None => write(&real, bytes),
+                Some(permissions) => save_new(&real, bytes, permissions),
+                None => save(&real, bytes, None),
             },
             _ => return Err(format!("{path}: its state before the edit is unknown")),
         };

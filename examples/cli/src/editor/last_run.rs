@@ -62,12 +62,6 @@ impl LastRun {
     }
 }
 
-/// Returns the directory in which programs keep their state, or `None` if the environment has none.
-pub(crate) fn state_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let named = |name| variable(name).filter(|path| path.is_absolute());
-    named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))
-}
-
 /// Removes the oldest files beyond [`MAX_RUNS`]. A file that cannot be removed stays.
 fn remove_oldest(dir: &Path) {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
@@ -130,22 +124,5 @@ mod tests {
         fs::write(file(&state, &one), "{").unwrap();
         assert_eq!(LastRun::read(&state, &one), None);
         fs::remove_dir_all(&root).unwrap();
-    }
-
-    #[test]
-    fn state_directory_follows_the_environment() {
-        let cases: &[(&[(&str, &str)], Option<&str>)] = &[
-            (&[("XDG_STATE_HOME", "/x"), ("HOME", "/h")], Some("/x")),
-            (&[("XDG_STATE_HOME", "relative"), ("HOME", "/h")], Some("/h/.local/state")),
-            (&[("HOME", "/h")], Some("/h/.local/state")),
-            (&[("HOME", "")], None),
-            (&[], None),
-        ];
-        for (variables, expected) in cases {
-            let found = state_dir(|name| {
-                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value))
-            });
-            assert_eq!(found.as_deref(), expected.map(Path::new), "{variables:?}");
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! The listening socket, and the lock file that announces it.
 
 use crate::editor::folders::Folders;
-use crate::editor::last_run::{LastRun, state_dir};
+use crate::editor::last_run::LastRun;
 use crate::editor::options::{Face, Options};
+use crate::support::save::state_dir;
 use ide_mcp::ide::ToolSet;
 use ide_mcp_mio::{Bind, EditorOptions, GuardMode, Guarding, Server, StartError, Wake};
 use mio::{Registry, Token};

@@ -18,7 +18,6 @@ mod read;
 mod screen;
 mod worker;
 mod workspace;
-mod write;
 
 use crate::support::{NOT_BEGUN, Program};
 use lexopt::Parser;

@@ -29,6 +29,8 @@ mod output;
 mod pipes;
 mod program;
 mod progress;
+#[cfg(any(feature = "agent", feature = "editor"))]
+pub(crate) mod save;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config"))]
 mod shell;
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "sidecar", feature = "tap"))]

@@ -40,6 +40,7 @@ mod soak;
 mod support;
 mod tap;
 mod terminals;
+mod writes;
 
 /// Returns a command of the program.
 fn program(name: &str) -> std::process::Command {

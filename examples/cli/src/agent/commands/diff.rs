@@ -4,6 +4,8 @@
 
 use super::{Verdict, print, print_json};
 use crate::agent::session::{Failure, Session};
+use crate::support::complain;
+use crate::support::save::{self, NotSaved, Seen, save};
 use ide_mcp::ide::display_safe;
 use ide_mcp::ide::{CloseTab, GetDiagnostics, OpenDiff, ToolArguments};
 use ide_mcp::mcp::{Outcome, ToolResult};
@@ -19,11 +21,13 @@ pub(crate) struct Proposal {
     absolute: String,
     contents: String,
     tab_name: String,
+    /// What the file held when the change was proposed; `None` if it is written whatever it holds by then.
+    seen: Option<Seen>,
 }
 
 impl Proposal {
     /// Prepares a proposal; `None` if the file has these contents already.
-    pub(crate) fn prepare(path: &Path, new: &Path) -> Result<Option<Self>, Failure> {
+    pub(crate) fn prepare(path: &Path, new: &Path, force: bool) -> Result<Option<Self>, Failure> {
         let says = |path: &Path, error: &dyn std::error::Error| format!("{}: {error}", path.display());
         let bytes = fs::read(new).map_err(|error| says(new, &error))?;
         let contents = String::from_utf8(bytes)
@@ -34,9 +38,6 @@ impl Proposal {
                 return Err(format!("{} is a directory; propose a file in it", path.display()));
             }
             Ok(metadata) if !metadata.is_file() => return Err(format!("{} is no file", path.display())),
-            // A file that cannot be read can still be writable. The person at the editor decides
-            // about the proposal.
-            Ok(_) if fs::read(&absolute).is_ok_and(|old| old == contents.as_bytes()) => return Ok(None),
             Ok(_) => {}
             Err(_) => {
                 let parent = absolute.parent().unwrap_or(&absolute);
@@ -46,7 +47,14 @@ impl Proposal {
                 }
             }
         }
+        // A file that cannot be read can still be writable. The person at the editor decides about the proposal.
+        let seen = Seen::now(&absolute);
+        if matches!(&seen, Seen::Text(text) if text == contents.as_bytes()) {
+            return Ok(None);
+        }
+        save::cut_short(&absolute).iter().for_each(|note| complain("agent", note));
         Ok(Some(Self {
+            seen: (!force).then_some(seen),
             tab_name: tab_name(&absolute)?,
             absolute: absolute.to_str().ok_or_else(|| format!("{} is not Unicode", path.display()))?.into(),
             path: path.into(),
@@ -56,7 +64,7 @@ impl Proposal {
 }
 
 pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Result<Verdict, Failure> {
-    let Proposal { path, absolute, contents, tab_name } = proposal;
+    let Proposal { path, absolute, contents, tab_name, seen } = proposal;
     let open = OpenDiff::new(absolute.as_str(), contents.as_str(), tab_name.as_str());
     let asked = session.call(&open).map_err(|error| error.to_string())?;
     let raw = match session.outcome_of(asked, "the verdict")? {
@@ -74,7 +82,8 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             let _ = tidy(session, tab_name);
             let uri = Some(format!("file://{absolute}"));
             let _ = call(session, &GetDiagnostics::new(uri));
-            fs::write(absolute, text).map_err(|error| format!("{}: {error}", path.display()))?;
+            save(Path::new(absolute), text.as_bytes(), seen.as_ref())
+                .map_err(|error| not_written(path, &error))?;
             print_verdict("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
             let _ = call(session, &GetDiagnostics::new(None));
             Ok(Verdict::Good)
@@ -88,6 +97,19 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             let said = display_safe(&other.join(" ")).into_owned();
             Err(format!("the editor answered no verdict: {said}"))
         }
+    }
+}
+
+/// Returns the reason for which an accepted text was not written.
+fn not_written(path: &Path, error: &NotSaved) -> Failure {
+    let path = path.display();
+    match error {
+        NotSaved::Changed(change) => {
+            format!(
+                "{path} was not written: it {change} since it was proposed; --force writes it all the same"
+            )
+        }
+        error => format!("{path} was not written: {error}"),
     }
 }
 

@@ -343,6 +343,10 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -11,11 +11,12 @@ use crate::editor::read::read;
 use crate::editor::screen::model::document::{Document, Stamp};
 use crate::editor::screen::model::old::{Old, OldText};
 use crate::editor::workspace::{on_disk, unicode};
-use crate::editor::write;
+use crate::support::save::{self, Change, NotSaved};
 use ide_mcp::ide::{Diagnostic, OpenDiff};
 pub(crate) use list::{Listing, list_all};
 use list::{entry_of, modified};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -52,11 +53,18 @@ impl Disk {
 
     /// Writes a file, unless another program has changed it since it was `seen`.
     pub(crate) fn save(&mut self, real: &Path, text: &str, seen: Stamp) -> Result<Stamp, String> {
+        // The name comes before the reason: both have to fit into a status line.
+        let failed = |reason: &dyn Display| format!("{} was not saved: {reason}", self.folders.label(real));
         let now = stamp(real);
         if now != seen && self.written.get(real) != Some(&now) {
-            return Err(format!("{} was not saved: it has changed on disk", real.display()));
+            let change = match (seen.exists, now.exists) {
+                (false, _) => Change::Created,
+                (true, false) => Change::Removed,
+                (true, true) => Change::Changed,
+            };
+            return Err(failed(&format_args!("it {change} on disk")));
         }
-        let stamp = write(real, text)?;
+        let stamp = write(real, text).map_err(|error| failed(&error))?;
         self.written.insert(real.to_owned(), stamp);
         Ok(stamp)
     }
@@ -160,9 +168,8 @@ pub(crate) fn open_or_new(folders: &Folders, place: Inside) -> Result<Document, 
 }
 
 /// Writes a file. Returns its stamp.
-fn write(real: &Path, text: &str) -> Result<Stamp, String> {
-    write::write(real, text.as_bytes())
-        .map_err(|error| format!("{} was not saved: {error}", real.display()))?;
+fn write(real: &Path, text: &str) -> Result<Stamp, NotSaved> {
+    save::save(real, text.as_bytes(), None)?;
     Ok(stamp(real))
 }
 
@@ -265,7 +272,9 @@ mod tests {
         fs::hard_link(root.join("p/a.txt"), root.join("other")).unwrap();
         write(&document.real, "both\n").unwrap();
         assert_eq!(fs::read_to_string(root.join("other")).unwrap(), "both\n");
-        assert!(write(&root.join("p/src"), "x").unwrap_err().contains("was not saved"));
+        let mut disk = Disk::new(folders.clone());
+        let refused = disk.save(&root.join("p/src"), "x", super::stamp(&root.join("p/src"))).unwrap_err();
+        assert!(refused.starts_with("src was not saved: Is a directory"), "{refused}");
 
         let old_text = |path| old(&folders, path).text;
         assert_eq!(old_text("a.txt"), OldText::Text("both\n".into()));

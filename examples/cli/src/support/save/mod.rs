@@ -1,0 +1,521 @@
+//! The one writer of a person's files, for `ide-mcp agent diff` and for the editor. Whatever fails, and whenever
+//! the process is killed, the old text or the new one is whole on disk.
+//!
+//! ```text
+//!   beside it: create ▶ write ▶ attributes ▶ sync ▶ rename ▶ sync the folder
+//!      │ the file has other names or another owner, its attributes cannot be kept, nothing can be created
+//!      │ beside it, or it cannot be renamed over
+//!      ▼
+//!   in place:  copy of the old text, synced ▶ write ▶ cut to length ▶ sync ▶ remove the copy
+//!                 │ cannot be kept               │ fails
+//!                 ▼                              ▼
+//!              refused                        the old text is written back; if that fails too, the copy stays
+//! ```
+//!
+//! The copy lies beside the file, or in the state directory if nothing can be created there. A write that is killed
+//! leaves `.NAME.PID.N~` behind, which the next write of that file removes, or the copy `.NAME.PID.N.old~`, which
+//! stays until the person has looked at it: [`cut_short`] finds it.
+
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use ide_mcp_lockfile::pid_alive;
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
+use std::env;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, DirBuilder, File, FileTimes, Metadata, OpenOptions, Permissions};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use steps::{Steps, System};
+
+/// The maximum number of names that are tried: more than one process leaves behind.
+const ATTEMPTS: u8 = 100;
+/// The longest name, in bytes, that a file beside the old one repeats: with the rest of its name it is shorter than
+/// 255 bytes, the limit of most file systems.
+const MAX_NAME: usize = 200;
+/// The maximum number of symbolic links that lead to a file, as on Linux.
+const MAX_LINKS: u8 = 40;
+
+/// What a file held when somebody decided about its new text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// There was no file.
+    Absent,
+    /// This text.
+    Text(Vec<u8>),
+    /// A text that could not be read.
+    Unread(Stamp),
+}
+
+impl Seen {
+    /// Returns what a file holds now.
+    pub(crate) fn now(path: &Path) -> Self {
+        match fs::read(path) {
+            Ok(text) => Self::Text(text),
+            Err(_) => fs::metadata(path).map_or(Self::Absent, |metadata| Self::Unread(Stamp::of(&metadata))),
+        }
+    }
+}
+
+/// The attributes of a file that show whether another program has written or replaced it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp([i64; 2], [u64; 3]);
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        let (time, length) = ([metadata.mtime(), metadata.mtime_nsec()], metadata.len());
+        Self(time, [metadata.dev(), metadata.ino(), length])
+    }
+}
+
+/// The change of a file by somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    Created,
+    Changed,
+    Removed,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Created => "was created",
+            Self::Changed => "has changed",
+            Self::Removed => "was removed",
+        })
+    }
+}
+
+/// The reason for which a file was not written.
+#[derive(Debug)]
+pub(crate) enum NotSaved {
+    /// Somebody else has changed it, so it was left alone.
+    Changed(Change),
+    /// The system refused. The file is as it was.
+    Io(io::Error),
+    /// It could only have been overwritten, and its old text could not be kept. It is as it was.
+    NoCopy {
+        /// The reason for which it could not be replaced.
+        why: String,
+        error: io::Error,
+    },
+    /// It was overwritten in part, and could not be restored.
+    Damaged {
+        error: io::Error,
+        /// The file with the old text.
+        copy: PathBuf,
+    },
+}
+
+impl fmt::Display for NotSaved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed(change) => write!(f, "it {change} in the meantime"),
+            Self::Io(error) => error.fmt(f),
+            Self::NoCopy { why, error } => write!(
+                f,
+                "it can only be overwritten in place ({why}), and no copy of its text can be kept for the case \
+                 that this fails: {error}"
+            ),
+            Self::Damaged { error, copy } => {
+                let copy = copy.display();
+                write!(f, "{error}. It is damaged and could not be restored: its text is in {copy}")
+            }
+        }
+    }
+}
+
+impl From<io::Error> for NotSaved {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Writes a file, also through symbolic links, which stay. Refuses if the file is not as it was `seen`; `None`
+/// writes over whatever is there.
+pub(crate) fn save(path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<(), NotSaved> {
+    Save { steps: &mut System, state: state_dir_of_environment().as_deref() }.save(path, text, seen)
+}
+
+/// Creates a file with these permissions. At no time another user can read what they keep from that user.
+pub(crate) fn save_new(path: &Path, text: &[u8], permissions: &Permissions) -> Result<(), NotSaved> {
+    Save { steps: &mut System, state: None }.create(&Place::of(path)?, text, Some(permissions))
+}
+
+/// Returns a note about each copy of an old text of this file that a killed write has left behind.
+pub(crate) fn cut_short(path: &Path) -> Vec<String> {
+    let left = Place::of(path).map(|place| place.left(state_dir_of_environment().as_deref()));
+    let copies = left.unwrap_or_default().into_iter().filter(|left| left.is_copy);
+    let note = |Left { path: copy, .. }| {
+        let (path, copy) = (path.display(), copy.display());
+        format!(
+            "an earlier write of {path} was cut short: its text before that is in {copy}, for you to compare and remove"
+        )
+    };
+    copies.map(note).collect()
+}
+
+/// Returns the directory in which programs keep their state, or `None` if the environment has none.
+pub(crate) fn state_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let named = |name| variable(name).filter(|path| path.is_absolute());
+    named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))
+}
+
+fn state_dir_of_environment() -> Option<PathBuf> {
+    state_dir(|name| env::var_os(name).map(Into::into))
+}
+
+/// A file behind all symbolic links.
+#[derive(Debug)]
+struct Place {
+    real: PathBuf,
+    folder: PathBuf,
+    /// The name of the file in the names of the files beside it.
+    name: String,
+}
+
+/// A file that a killed write has left behind.
+#[derive(Debug)]
+struct Left {
+    path: PathBuf,
+    /// True if it has an old text; false if it has a part of a new one.
+    is_copy: bool,
+}
+
+impl Place {
+    /// Follows symbolic links, also to a file that does not exist yet.
+    fn of(path: &Path) -> io::Result<Self> {
+        let mut path = std::path::absolute(path)?;
+        for _ in 0..MAX_LINKS {
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { break };
+            let folder = folder.canonicalize()?;
+            let real = folder.join(name);
+            match fs::read_link(&real) {
+                Ok(target) => path = folder.join(target),
+                Err(_) => return Ok(Self { name: spelling(name), real, folder }),
+            }
+        }
+        // A directory such as `..`, or a loop of links: the system has the words for it.
+        fs::metadata(&path)?;
+        Err(ErrorKind::IsADirectory.into())
+    }
+
+    /// Returns the name in the state directory, where the files of all folders lie together.
+    fn name_elsewhere(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.folder.hash(&mut hasher);
+        format!("{:016x}.{}", hasher.finish(), self.name)
+    }
+
+    /// Finds the files that killed writes of this file have left behind, beside it and in the state directory.
+    fn left(&self, state: Option<&Path>) -> Vec<Left> {
+        let elsewhere = state.map(|state| (copies(state), self.name_elsewhere()));
+        let folders = [(self.folder.clone(), self.name.clone())].into_iter().chain(elsewhere);
+        folders.flat_map(|(folder, name)| left_in(&folder, &name)).collect()
+    }
+}
+
+fn left_in(folder: &Path, name: &str) -> Vec<Left> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let left = entries.filter_map(|entry| {
+        let found = entry.file_name();
+        let rest =
+            found.to_str()?.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?.strip_suffix('~')?;
+        let (rest, is_copy) = rest.strip_suffix(".old").map_or((rest, false), |rest| (rest, true));
+        let (pid, attempt) = rest.split_once('.')?;
+        let (pid, _) = (pid.parse().ok()?, attempt.parse::<u8>().ok()?);
+        let metadata = entry.metadata().ok()?;
+        let is_ours = metadata.is_file() && metadata.uid() == geteuid().as_raw();
+        (is_ours && pid_alive(pid) == Some(false)).then(|| Left { path: entry.path(), is_copy })
+    });
+    left.collect()
+}
+
+/// Returns the name of the copy of an old text that was written under this name.
+fn copy_name(beside: &Path) -> PathBuf {
+    let name = beside.file_name().unwrap_or_default().to_string_lossy();
+    beside.with_file_name(format!("{}.old~", name.trim_end_matches('~')))
+}
+
+/// Returns the directory below the state directory for copies that cannot lie beside their file.
+fn copies(state: &Path) -> PathBuf {
+    state.join("ide-mcp")
+}
+
+/// Returns a name as the files beside it repeat it. A name that is too long, or not Unicode, is told apart from
+/// others by its hash.
+fn spelling(name: &OsStr) -> String {
+    match name.to_str().filter(|name| name.len() <= MAX_NAME) {
+        Some(name) => name.to_owned(),
+        None => {
+            let mut hasher = DefaultHasher::new();
+            name.hash(&mut hasher);
+            format!("{:016x}", hasher.finish())
+        }
+    }
+}
+
+/// The old file.
+#[derive(Debug)]
+struct Old {
+    file: File,
+    metadata: Metadata,
+    /// False if the file may be written and not read.
+    is_readable: bool,
+}
+
+impl Old {
+    /// Opens a file for writing, without waiting for the other end of a pipe. So whoever may not write the file
+    /// does not replace it either.
+    fn open(real: &Path) -> io::Result<Option<Self>> {
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        let flags = i32::try_from(flags.bits()).unwrap_or_default();
+        let open = |reads| OpenOptions::new().read(reads).write(true).custom_flags(flags).open(real);
+        let opened = open(true).map(|file| (file, true)).or_else(|error| match error.kind() {
+            ErrorKind::PermissionDenied => open(false).map(|file| (file, false)),
+            _ => Err(error),
+        });
+        let (file, is_readable) = match opened {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file"));
+        }
+        Ok(Some(Self { file, metadata, is_readable }))
+    }
+
+    /// Reads the text.
+    fn text(&mut self) -> io::Result<Vec<u8>> {
+        if !self.is_readable {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
+        self.file.rewind()?;
+        let mut text = Vec::new();
+        self.file.read_to_end(&mut text)?;
+        Ok(text)
+    }
+
+    /// Returns how this differs from what was seen.
+    fn change_since(&mut self, seen: &Seen) -> Option<Change> {
+        let is_same = match seen {
+            Seen::Absent => return Some(Change::Created),
+            Seen::Text(text) => self.text().is_ok_and(|now| now == *text),
+            Seen::Unread(stamp) => Stamp::of(&self.metadata) == *stamp,
+        };
+        (!is_same).then_some(Change::Changed)
+    }
+
+    /// Refuses if the file at this path is another one by now, or was written since it was opened.
+    fn check(&self, real: &Path) -> Result<(), NotSaved> {
+        match fs::symlink_metadata(real) {
+            Ok(now) if Stamp::of(&now) == Stamp::of(&self.metadata) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(NotSaved::Changed(Change::Removed)),
+            Ok(_) | Err(_) => Err(NotSaved::Changed(Change::Changed)),
+        }
+    }
+}
+
+/// The reason for which a file was not replaced.
+enum NotReplaced {
+    /// It has to be overwritten in place, for this reason.
+    InPlace(String),
+    Failed(NotSaved),
+}
+
+impl<E: Into<NotSaved>> From<E> for NotReplaced {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// A write, in steps that a test can watch.
+struct Save<'a, S> {
+    steps: &'a mut S,
+    /// The state directory.
+    state: Option<&'a Path>,
+}
+
+impl<S: Steps> Save<'_, S> {
+    fn save(&mut self, path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<(), NotSaved> {
+        let place = Place::of(path)?;
+        let mut old = Old::open(&place.real)?;
+        let changed = match (&mut old, seen) {
+            (Some(old), Some(seen)) => old.change_since(seen),
+            (None, Some(Seen::Text(_) | Seen::Unread(_))) => Some(Change::Removed),
+            (_, None) | (None, Some(Seen::Absent)) => None,
+        };
+        if let Some(change) = changed {
+            return Err(NotSaved::Changed(change));
+        }
+        self.clear(&place, old.as_mut());
+        let Some(mut old) = old else { return self.create(&place, text, None) };
+        match self.replace(&place, &old, text) {
+            Ok(()) => Ok(()),
+            Err(NotReplaced::Failed(error)) => Err(error),
+            Err(NotReplaced::InPlace(why)) => self.overwrite(&place, &mut old, text, why),
+        }
+    }
+
+    /// Removes what killed writes of this file have left behind: parts of new texts, and copies of the text that
+    /// the file still has.
+    fn clear(&mut self, place: &Place, mut old: Option<&mut Old>) {
+        for Left { path, is_copy } in place.left(self.state) {
+            let mut is_in_the_file = || Some(fs::read(&path).ok()? == old.as_mut()?.text().ok()?);
+            if !is_copy || is_in_the_file() == Some(true) {
+                let _ = self.steps.remove(&path);
+            }
+        }
+    }
+
+    /// Creates the file, unless somebody else has created it in the meantime.
+    fn create(
+        &mut self,
+        place: &Place,
+        text: &[u8],
+        permissions: Option<&Permissions>,
+    ) -> Result<(), NotSaved> {
+        // The system takes its mask from the mode of a new file.
+        let mode = if permissions.is_some() { 0o600 } else { 0o666 };
+        let (mut file, beside) = self.create_beside(&place.folder, &place.name, mode)?;
+        let written = self.steps.write(&mut file, text).and_then(|()| {
+            permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions.clone()))?;
+            self.steps.sync(&file)?;
+            self.steps.rename_new(&beside, &place.real)
+        });
+        match written {
+            Ok(()) => {
+                self.sync_folder(&place.folder);
+                Ok(())
+            }
+            Err(error) => {
+                let _ = self.steps.remove(&beside);
+                Err(match error.kind() {
+                    ErrorKind::AlreadyExists => NotSaved::Changed(Change::Created),
+                    _ => error.into(),
+                })
+            }
+        }
+    }
+
+    /// Puts a new file in the place of the old one.
+    fn replace(&mut self, place: &Place, old: &Old, text: &[u8]) -> Result<(), NotReplaced> {
+        let in_place = |why: &str, error: io::Error| NotReplaced::InPlace(format!("{why}: {error}"));
+        if old.metadata.nlink() > 1 {
+            return Err(NotReplaced::InPlace("it has other names".into()));
+        }
+        if old.metadata.uid() != geteuid().as_raw() {
+            return Err(NotReplaced::InPlace("it belongs to another user".into()));
+        }
+        let (mut file, beside) = self
+            .create_beside(&place.folder, &place.name, 0o600)
+            .map_err(|error| in_place("no file can be created beside it", error))?;
+        let mut fill = || {
+            self.steps.write(&mut file, text)?;
+            let kept = self.steps.keep_attributes(&old.file, &old.metadata, &file);
+            kept.map_err(|error| in_place("its attributes cannot be kept", error))?;
+            self.steps.sync(&file)?;
+            old.check(&place.real)?;
+            let renamed = self.steps.rename(&beside, &place.real);
+            renamed.map_err(|error| in_place("it cannot be renamed over", error))
+        };
+        match fill() {
+            Ok(()) => {
+                self.sync_folder(&place.folder);
+                Ok(())
+            }
+            Err(error) => {
+                let _ = self.steps.remove(&beside);
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes the new text over the old one, of which a copy is on disk by then. Cuts the file last: as long as it
+    /// has its old length, the old text has its room on the disk.
+    fn overwrite(&mut self, place: &Place, old: &mut Old, text: &[u8], why: String) -> Result<(), NotSaved> {
+        let copied = old.text().and_then(|before| Ok((self.copy(place, &before)?, before)));
+        let (copy, before) = copied.map_err(|error| NotSaved::NoCopy { why, error })?;
+        let written = match old.check(&place.real) {
+            Ok(()) => self.fill(&mut old.file, text).map_err(NotSaved::Io),
+            changed => changed,
+        };
+        if let Err(NotSaved::Io(error)) = written {
+            if self.fill(&mut old.file, &before).is_err() {
+                return Err(NotSaved::Damaged { error, copy });
+            }
+            // The text is the old one, and so is its time: nobody has to read it again.
+            let times = old.metadata.modified().map(|modified| FileTimes::new().set_modified(modified));
+            let _ = times.and_then(|times| old.file.set_times(times));
+            let _ = self.steps.remove(&copy);
+            return Err(error.into());
+        }
+        let _ = self.steps.remove(&copy);
+        written
+    }
+
+    /// Writes a copy of the old text, beside the file or in the state directory.
+    fn copy(&mut self, place: &Place, text: &[u8]) -> io::Result<PathBuf> {
+        self.copy_into(&place.folder, &place.name, text).or_else(|error| {
+            let folder = copies(self.state.ok_or(error)?);
+            DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+            self.copy_into(&folder, &place.name_elsewhere(), text)
+        })
+    }
+
+    fn copy_into(&mut self, folder: &Path, name: &str, text: &[u8]) -> io::Result<PathBuf> {
+        let (mut file, beside) = self.create_beside(folder, name, 0o600)?;
+        let copy = copy_name(&beside);
+        let written = self.steps.write(&mut file, text).and_then(|()| {
+            self.steps.sync(&file)?;
+            // Only a whole copy has the name of one.
+            self.steps.rename_new(&beside, &copy)
+        });
+        match written {
+            Ok(()) => {
+                self.sync_folder(folder);
+                Ok(copy)
+            }
+            Err(error) => {
+                let _ = self.steps.remove(&beside);
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&mut self, file: &mut File, text: &[u8]) -> io::Result<()> {
+        file.rewind()?;
+        self.steps.write(file, text)?;
+        self.steps.cut(file, u64::try_from(text.len()).unwrap_or(u64::MAX))?;
+        self.steps.sync(file)
+    }
+
+    /// Creates a file in this folder under a name that no file has, and no copy: a crash can leave them behind, and
+    /// a later process can have the same number.
+    fn create_beside(&mut self, folder: &Path, name: &str, mode: u32) -> io::Result<(File, PathBuf)> {
+        let pid = std::process::id();
+        for attempt in 0..ATTEMPTS {
+            let path = folder.join(format!(".{name}.{pid}.{attempt}~"));
+            if copy_name(&path).exists() {
+                continue;
+            }
+            match self.steps.create(&path, mode) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => return Ok((made?, path)),
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+
+    /// Makes a rename outlast a power cut, where the file system can do so for a folder.
+    fn sync_folder(&mut self, folder: &Path) {
+        let _ = self.steps.sync_folder(folder);
+    }
+}

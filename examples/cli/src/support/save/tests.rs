@@ -1,0 +1,448 @@
+//! Writes that are watched step by step, that fail at each step, and that end at each step as a killed process does.
+
+use super::*;
+use arbitrary::Unstructured;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What happens at a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    /// The step does a part of its work and fails, the others work.
+    Fails(ErrorKind),
+    /// This step does a part of its work, and no other step follows.
+    Kill,
+}
+
+/// Steps of the system, of which one fails.
+#[derive(Debug, Default)]
+struct Watched {
+    log: Vec<&'static str>,
+    /// What happens at which step.
+    troubles: Vec<(usize, Trouble)>,
+    is_dead: bool,
+    /// A folder in which nothing can be created, as for a user who may not write to it.
+    closed: Option<PathBuf>,
+    /// A file that somebody else writes while the new text is on its way to the disk.
+    meddled: Option<PathBuf>,
+}
+
+impl Watched {
+    /// Does a step, or if it is the one with the trouble the part of it that `part` does.
+    fn step<T>(
+        &mut self,
+        name: &'static str,
+        part: impl FnOnce(),
+        whole: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        if self.is_dead {
+            return Err(io::Error::other("killed"));
+        }
+        let at = self.log.len();
+        self.log.push(name);
+        match self.troubles.iter().find(|(step, _)| *step == at) {
+            None => whole(),
+            Some((_, Trouble::Fails(kind))) => {
+                part();
+                Err((*kind).into())
+            }
+            Some((_, Trouble::Kill)) => {
+                part();
+                self.is_dead = true;
+                Err(io::Error::other("killed"))
+            }
+        }
+    }
+}
+
+impl Steps for Watched {
+    fn create(&mut self, path: &Path, mode: u32) -> io::Result<File> {
+        let is_closed = self.closed.as_deref() == path.parent();
+        let create =
+            || if is_closed { Err(ErrorKind::PermissionDenied.into()) } else { System.create(path, mode) };
+        self.step("create", || (), create)
+    }
+    fn write(&mut self, file: &mut File, text: &[u8]) -> io::Result<()> {
+        let mut half = file.try_clone().unwrap();
+        let part = || System.write(&mut half, &text[..text.len() / 2]).unwrap();
+        self.step("write", part, || System.write(file, text))
+    }
+    fn cut(&mut self, file: &File, length: u64) -> io::Result<()> {
+        self.step("cut", || (), || System.cut(file, length))
+    }
+    fn keep_attributes(&mut self, old: &File, metadata: &Metadata, new: &File) -> io::Result<()> {
+        self.step("keep attributes", || (), || System.keep_attributes(old, metadata, new))
+    }
+    fn sync(&mut self, file: &File) -> io::Result<()> {
+        if let Some(file) = self.meddled.take() {
+            fs::write(file, "of somebody else").unwrap();
+        }
+        self.step("sync", || (), || System.sync(file))
+    }
+    fn sync_folder(&mut self, folder: &Path) -> io::Result<()> {
+        self.step("sync folder", || (), || System.sync_folder(folder))
+    }
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step("rename", || (), || System.rename(from, to))
+    }
+    fn rename_new(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step("rename new", || (), || System.rename_new(from, to))
+    }
+    fn remove(&mut self, path: &Path) -> io::Result<()> {
+        self.step("remove", || (), || System.remove(path))
+    }
+}
+
+/// A folder with a file `f`, and a state directory.
+#[derive(Debug)]
+struct Room {
+    root: PathBuf,
+    folder: PathBuf,
+    file: PathBuf,
+    state: PathBuf,
+}
+
+impl Room {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root = env::temp_dir().join(format!("ide-mcp-save-{}-{unique}", std::process::id()));
+        fs::create_dir_all(root.join("folder")).unwrap();
+        let root = root.canonicalize().unwrap();
+        let folder = root.join("folder");
+        Self { file: folder.join("f"), state: root.join("state"), folder, root }
+    }
+
+    fn text(&self) -> Option<Vec<u8>> {
+        fs::read(&self.file).ok()
+    }
+
+    fn save(&self, steps: &mut Watched, text: &[u8], seen: Option<&Seen>) -> Result<(), NotSaved> {
+        Save { steps, state: Some(&self.state) }.save(&self.file, text, seen)
+    }
+
+    /// Returns the files that a write left behind, after they were renamed as if their process were dead.
+    fn left(&self) -> Vec<Left> {
+        static DEAD: OnceLock<u32> = OnceLock::new();
+        let dead = DEAD.get_or_init(|| {
+            let mut child = Command::new("true").spawn().unwrap();
+            child.wait().unwrap();
+            child.id()
+        });
+        for folder in [&self.folder, &copies(&self.state)] {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let name = entry.file_name().into_string().unwrap();
+                let other = name.replace(&format!(".{}.", std::process::id()), &format!(".{dead}."));
+                fs::rename(entry.path(), folder.join(other)).unwrap();
+            }
+        }
+        Place::of(&self.file).unwrap().left(Some(&self.state))
+    }
+
+    /// Returns the number of files that are neither the file nor its other name.
+    fn others(&self) -> usize {
+        let count = |folder: &Path| fs::read_dir(folder).map_or(0, Iterator::count);
+        let known = usize::from(self.file.exists()) + usize::from(self.folder.join("other").exists());
+        count(&self.folder) + count(&copies(&self.state)) - known
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+#[test]
+fn text_is_on_the_disk_before_its_name() {
+    const IN_PLACE: &[&str] =
+        &["create", "write", "sync", "rename new", "sync folder", "write", "cut", "sync", "remove"];
+    let rows: [(&str, bool, &[&str]); 3] = [
+        ("new", false, &["create", "write", "sync", "rename new", "sync folder"]),
+        ("replaced", false, &["create", "write", "keep attributes", "sync", "rename", "sync folder"]),
+        ("in place", true, IN_PLACE),
+    ];
+    let room = Room::new();
+    for (name, has_other_name, steps) in rows {
+        if has_other_name {
+            fs::hard_link(&room.file, room.folder.join("other")).unwrap();
+        }
+        let mut watched = Watched::default();
+        room.save(&mut watched, name.as_bytes(), None).unwrap();
+        assert_eq!((watched.log.as_slice(), room.text()), (steps, Some(name.into())), "{name}");
+    }
+    let mut watched = Watched { closed: Some(room.folder.clone()), ..Watched::default() };
+    fs::remove_file(room.folder.join("other")).unwrap();
+    room.save(&mut watched, b"closed", None).unwrap();
+    assert_eq!(watched.log, [&["create", "create"], IN_PLACE].concat(), "the copy is in the state directory");
+    assert_eq!((room.text(), room.others()), (Some(b"closed".into()), 0));
+}
+
+/// A socket cannot be synced, so the system is asked.
+#[test]
+fn syncing_asks_the_system() {
+    let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+    let socket = File::from(std::os::fd::OwnedFd::from(socket));
+    assert!(System.sync(&socket).is_err());
+    assert!(System.sync_folder(Path::new("/dev/null")).is_err());
+    let room = Room::new();
+    System.sync_folder(&room.folder).unwrap();
+}
+
+/// Writes once with this trouble, and checks what every write promises. Returns the number of steps.
+fn check(old: Option<&[u8]>, new: &[u8], setup: &Setup, trouble: Option<(usize, Trouble)>) -> usize {
+    let room = Room::new();
+    if let Some(old) = old {
+        fs::write(&room.file, old).unwrap();
+        fs::set_permissions(&room.file, Permissions::from_mode(setup.mode)).unwrap();
+        if setup.has_other_name {
+            fs::hard_link(&room.file, room.folder.join("other")).unwrap();
+        }
+    }
+    let time = fs::metadata(&room.file).and_then(|metadata| metadata.modified()).ok();
+    let closed = setup.is_closed.then(|| room.folder.clone());
+    let mut watched = Watched { troubles: trouble.into_iter().collect(), closed, ..Watched::default() };
+    let seen = Seen::now(&room.file);
+    let done = room.save(&mut watched, new, Some(&seen));
+    let (about, now) = (format!("{setup:?} {trouble:?} {:?}: {done:?}", watched.log), room.text());
+    let is_killed = watched.is_dead;
+    let failed_at = trouble.and_then(|(step, _)| watched.log.get(step).copied());
+    if !is_killed {
+        // A failure leaves the old text or the new one, and says which.
+        let expected = if done.is_ok() { Some(new) } else { old };
+        assert_eq!(now.as_deref(), expected, "{about}");
+        assert_eq!(room.others(), usize::from(failed_at == Some("remove")), "{about}");
+        if done.is_err() && time.is_some() {
+            let now = fs::metadata(&room.file).unwrap();
+            assert_eq!(
+                now.modified().ok(),
+                time,
+                "nothing tells a reader that the file has changed: {about}"
+            );
+        }
+    }
+    let left = room.left();
+    let copies: Vec<_> =
+        left.iter().filter(|left| left.is_copy).map(|left| fs::read(&left.path).unwrap()).collect();
+    assert!(copies.iter().all(|copy| Some(copy.as_slice()) == old), "a copy is whole: {about}");
+    let is_whole = now.as_deref() == old || now.as_deref() == Some(new);
+    assert!(is_whole || copies.iter().any(|copy| Some(copy.as_slice()) == old), "{about}");
+    if let (Some(_), Ok(metadata)) = (old, fs::metadata(&room.file)) {
+        assert_eq!(metadata.mode() & 0o7777, setup.mode, "{about}");
+        assert_eq!(metadata.nlink(), if setup.has_other_name { 2 } else { 1 }, "{about}");
+    }
+    // The next write works, and clears all but a copy of a text that is nowhere else.
+    room.save(&mut Watched::default(), b"next", None).unwrap();
+    assert_eq!(room.text().as_deref(), Some(&b"next"[..]), "{about}");
+    let kept: Vec<_> =
+        room.left().into_iter().map(|left| (left.is_copy, fs::read(left.path).unwrap())).collect();
+    let expected: Vec<_> =
+        copies.into_iter().filter(|copy| now.as_ref() != Some(copy)).map(|copy| (true, copy)).collect();
+    assert_eq!(kept, expected, "{about}");
+    assert_eq!(room.others(), kept.len(), "{about}");
+    watched.log.len()
+}
+
+#[derive(Debug, arbitrary::Arbitrary)]
+struct Setup {
+    has_other_name: bool,
+    is_closed: bool,
+    #[arbitrary(with = |u: &mut Unstructured<'_>| u.choose(&[0o644, 0o600, 0o755, 0o466]).copied())]
+    mode: u32,
+}
+
+const TROUBLES: [Trouble; 3] =
+    [Trouble::Fails(ErrorKind::StorageFull), Trouble::Fails(ErrorKind::PermissionDenied), Trouble::Kill];
+
+#[test]
+fn each_step_can_fail_or_be_the_last_one() {
+    for old in [None, Some(&b"the old text"[..])] {
+        for (has_other_name, is_closed) in [(false, false), (true, false), (false, true)] {
+            if old.is_none() && (has_other_name || is_closed) {
+                continue;
+            }
+            let setup = Setup { has_other_name, is_closed, mode: 0o640 };
+            for new in [&b"new"[..], b"a new text that is longer"] {
+                let steps = check(old, new, &setup, None);
+                for step in 0..steps {
+                    for trouble in TROUBLES {
+                        check(old, new, &setup, Some((step, trouble)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_writes_lose_nothing() {
+    for seed in 0..200_u64 {
+        // The numbers of splitmix64.
+        let mut state = seed;
+        let bytes: Vec<u8> = (0..64)
+            .flat_map(|_| {
+                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb).to_le_bytes()
+            })
+            .collect();
+        let mut u = Unstructured::new(&bytes);
+        let mut setup: Setup = u.arbitrary().unwrap();
+        let mut text = || vec![u.arbitrary::<u8>().unwrap(); u.int_in_range(0..=100_000).unwrap()];
+        let (old, new) = (Some(text()).filter(|old| old.len() % 4 != 0), text());
+        let trouble = (u.int_in_range(0..=14).unwrap(), *u.choose(&TROUBLES).unwrap());
+        if old.is_none() {
+            (setup.has_other_name, setup.is_closed) = (false, false);
+        }
+        check(old.as_deref(), &new, &setup, Some(trouble));
+    }
+}
+
+#[test]
+fn change_in_the_meantime_refuses() {
+    let room = Room::new();
+    let seen = [Seen::Absent, Seen::Text(b"a".into()), Seen::Text(b"b".into())];
+    for (now, changes) in [
+        (None, [None, Some(Change::Removed), Some(Change::Removed)]),
+        (Some("a"), [Some(Change::Created), None, Some(Change::Changed)]),
+    ] {
+        for (seen, change) in seen.iter().zip(changes) {
+            let _ = fs::remove_file(&room.file);
+            now.iter().for_each(|now| fs::write(&room.file, now).unwrap());
+            match (room.save(&mut Watched::default(), b"new", Some(seen)), change) {
+                (Ok(()), None) => assert_eq!(room.text().as_deref(), Some(&b"new"[..])),
+                (Err(NotSaved::Changed(found)), Some(change)) if found == change => {
+                    assert_eq!(room.text().as_deref(), now.map(str::as_bytes));
+                }
+                (done, _) => panic!("{now:?} {seen:?}: {done:?}"),
+            }
+            room.save(&mut Watched::default(), b"new", None).unwrap();
+        }
+    }
+    assert_eq!(Seen::now(&room.file), Seen::Text(b"new".into()));
+}
+
+#[test]
+fn change_during_the_write_is_kept() {
+    for (old, has_other_name) in [(None, false), (Some("old"), false), (Some("old"), true)] {
+        let room = Room::new();
+        old.iter().for_each(|old| fs::write(&room.file, old).unwrap());
+        if has_other_name {
+            fs::hard_link(&room.file, room.folder.join("other")).unwrap();
+        }
+        let mut steps = Watched { meddled: Some(room.file.clone()), ..Watched::default() };
+        let done = room.save(&mut steps, b"new", None);
+        assert!(matches!(done, Err(NotSaved::Changed(_))), "{old:?} {has_other_name}: {done:?}");
+        assert_eq!((room.text().as_deref(), room.others()), (Some(&b"of somebody else"[..]), 0));
+    }
+}
+
+#[test]
+fn what_cannot_be_kept_is_not_overwritten() {
+    let room = Room::new();
+    fs::write(&room.file, "old").unwrap();
+    fs::hard_link(&room.file, room.folder.join("other")).unwrap();
+    let mut steps = Watched { closed: Some(room.folder.clone()), ..Watched::default() };
+    let refused = Save { steps: &mut steps, state: None }.save(&room.file, b"new", None).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "it can only be overwritten in place (it has other names), and no copy of its text can be kept for the case that \
+         this fails: permission denied"
+    );
+    assert_eq!((room.text(), room.others()), (Some(b"old".into()), 0));
+    // Two failures: the copy stays, and is named.
+    let troubles = [5, 6].map(|step| (step, Trouble::Fails(ErrorKind::StorageFull))).into();
+    let mut steps = Watched { troubles, ..Watched::default() };
+    let damaged = Save { steps: &mut steps, state: None }.save(&room.file, b"new text", None).unwrap_err();
+    let NotSaved::Damaged { copy, .. } = &damaged else { panic!("{damaged:?}") };
+    assert_eq!(fs::read(copy).unwrap(), b"old");
+    assert!(damaged.to_string().ends_with(&format!("its text is in {}", copy.display())), "{damaged}");
+}
+
+#[test]
+fn attributes_stay() {
+    let room = Room::new();
+    fs::write(&room.file, "old").unwrap();
+    fs::set_permissions(&room.file, Permissions::from_mode(0o640)).unwrap();
+    // Only root can give a file to any group.
+    let _ = chown(&room.file, None, Some(54_321));
+    // An access list of the folder, which gives user 1234 all rights to new files.
+    const LIST: &[u8] =
+        b"\x02\0\0\0\x01\0\x07\0\xff\xff\xff\xff\x02\0\x07\0\xd2\x04\0\0\x04\0\x05\0\xff\xff\xff\xff\
+        \x10\0\x07\0\xff\xff\xff\xff\x20\0\0\0\xff\xff\xff\xff";
+    #[cfg(target_os = "linux")]
+    let has_attributes = {
+        use rustix::fs::{XattrFlags, setxattr};
+        let set = |path, name, value| setxattr(path, name, value, XattrFlags::empty()).is_ok();
+        set(&room.file, "user.note", b"kept") && set(&room.folder, "system.posix_acl_default", LIST)
+    };
+    let group = fs::metadata(&room.file).unwrap().gid();
+    let inode = fs::metadata(&room.file).unwrap().ino();
+    room.save(&mut Watched::default(), b"new", None).unwrap();
+    let metadata = fs::metadata(&room.file).unwrap();
+    assert_eq!((metadata.gid(), metadata.mode() & 0o777), (group, 0o640));
+    assert_ne!(metadata.ino(), inode, "it was replaced");
+    #[cfg(target_os = "linux")]
+    if has_attributes {
+        let mut value = [0; 8];
+        let length = rustix::fs::getxattr(&room.file, "user.note", &mut value).unwrap();
+        assert_eq!(&value[..length], b"kept");
+        let mut list = [0; 64];
+        assert!(
+            rustix::fs::getxattr(&room.file, "system.posix_acl_access", &mut list).is_err(),
+            "no new rights"
+        );
+        rustix::fs::removexattr(&room.folder, "system.posix_acl_default").unwrap();
+    }
+    let file = System.create(&room.folder.join("g"), 0o600).unwrap();
+    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "while it is written");
+    save_new(&room.folder.join("h"), b"h", &Permissions::from_mode(0o750)).unwrap();
+    assert_eq!(fs::metadata(room.folder.join("h")).unwrap().mode() & 0o777, 0o750);
+    assert!(matches!(
+        save_new(&room.folder.join("h"), b"i", &Permissions::from_mode(0o750)),
+        Err(NotSaved::Changed(Change::Created))
+    ));
+    assert_eq!(fs::read(room.folder.join("h")).unwrap(), b"h");
+}
+
+#[test]
+fn unusual_names_are_written() {
+    let room = Room::new();
+    let long = "ü".repeat(127);
+    let odd: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"odd\xff");
+    for name in [OsStr::new(&long), odd, OsStr::new("a.1.0~"), OsStr::new(".")] {
+        let path = room.folder.join(name);
+        for text in ["old", "new"] {
+            match save(&path, text.as_bytes(), None) {
+                Ok(()) => assert_eq!(fs::read_to_string(&path).unwrap(), text, "{name:?}"),
+                Err(error) => assert!(name == "." && error.to_string().contains("directory"), "{error}"),
+            }
+        }
+    }
+    assert_eq!(fs::read_dir(&room.folder).unwrap().count(), 3);
+    let loops = room.folder.join("loop");
+    std::os::unix::fs::symlink("loop", &loops).unwrap();
+    assert!(save(&loops, b"x", None).is_err());
+    let fifo = room.folder.join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert_eq!(save(&fifo, b"x", None).unwrap_err().to_string(), "it is no file");
+}
+
+#[test]
+fn state_directory_follows_the_environment() {
+    let cases: &[(&[(&str, &str)], Option<&str>)] = &[
+        (&[("XDG_STATE_HOME", "/x"), ("HOME", "/h")], Some("/x")),
+        (&[("XDG_STATE_HOME", "relative"), ("HOME", "/h")], Some("/h/.local/state")),
+        (&[("HOME", "/h")], Some("/h/.local/state")),
+        (&[("HOME", "")], None),
+        (&[], None),
+    ];
+    for (variables, expected) in cases {
+        let found = state_dir(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value))
+        });
+        assert_eq!(found.as_deref(), expected.map(Path::new), "{variables:?}");
+    }
+}

@@ -1,0 +1,201 @@
+//! The files of a person, as `agent diff` writes them: on a full disk, at a kill, under a change by the person,
+//! and with other names, links and modes. `src/support/save` has the same for each step of a write.
+
+use crate::support::{Editor, Place, Process, skip};
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const ACCEPT: &str = r#"{"cmd":"answer","verdict":"accept"}"#;
+
+/// Proposes `new.txt` for a file, and returns the agent that waits for the verdict.
+fn propose(place: &Place, editor: &mut Editor, arguments: &[&str]) -> Process {
+    place.write("new.txt", "new\n");
+    let agent = place.agent(&[&["diff"], arguments].concat());
+    editor.until("diff");
+    agent
+}
+
+/// Returns the names in the project that a write has left behind.
+fn left(place: &Place) -> Vec<String> {
+    let entries = fs::read_dir(place.project()).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with('~')).collect()
+}
+
+#[test]
+fn change_since_the_proposal_is_kept() {
+    let place = Place::new("writes-changed");
+    let mut editor = place.editor(&[]);
+    let rows = [
+        ("changed", Some("old\n"), Some("mine\n"), "has changed since it was proposed"),
+        ("as long as before", Some("old\n"), Some("mad\n"), "has changed since it was proposed"),
+        ("created", None, Some("mine\n"), "was created since it was proposed"),
+        ("removed", Some("old\n"), None, "was removed since it was proposed"),
+    ];
+    let put = |text: Option<&str>| match text {
+        Some(text) => drop(place.write("c.txt", text)),
+        None => drop(fs::remove_file(place.project().join("c.txt"))),
+    };
+    let get = || fs::read_to_string(place.project().join("c.txt")).ok();
+    for (name, before, meanwhile, reason) in rows {
+        for flags in [&[][..], &["--json"], &["--force"]] {
+            put(before);
+            let mut agent = propose(&place, &mut editor, &[&["c.txt", "new.txt"], flags].concat());
+            put(meanwhile);
+            editor.send_line(ACCEPT);
+            let said = agent.rest();
+            if flags == ["--force"] {
+                assert_eq!(agent.end(), (Some(0), String::new()), "{name}");
+                assert_eq!(
+                    (said, get().as_deref()),
+                    (vec!["accepted: c.txt was written".into()], Some("new\n"))
+                );
+                continue;
+            }
+            let refused = agent.fails(1, &["c.txt was not written: it ", reason, "--force"]);
+            assert_eq!(get().as_deref(), meanwhile, "{name}: {refused}");
+            if flags == ["--json"] {
+                let event: serde_json::Value = serde_json::from_str(&said.concat()).unwrap();
+                assert_eq!((&event["event"], &event["status"]), (&json!("error"), &json!(1)));
+                assert!(event["message"].as_str().unwrap().contains(reason), "{event}");
+            } else {
+                assert_eq!(said, [""; 0], "{name}");
+            }
+        }
+    }
+    // A program that wrote the same text has changed nothing.
+    put(Some("old\n"));
+    let mut agent = propose(&place, &mut editor, &["c.txt", "new.txt"]);
+    fs::remove_file(place.project().join("c.txt")).unwrap();
+    put(Some("old\n"));
+    editor.send_line(ACCEPT);
+    assert_eq!((agent.end(), get().as_deref()), ((Some(0), String::new()), Some("new\n")));
+    place.agent(&["--force", "tools"]).fails(2, &["--force goes with diff"]);
+}
+
+#[test]
+fn names_links_and_modes_stay() {
+    let place = Place::new("writes-names");
+    let mut editor = place.editor(&[]);
+    let path = |name: &str| place.project().join(name);
+    place.write("real.txt", "old\n");
+    fs::set_permissions(path("real.txt"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("real.txt", path("link.txt")).unwrap();
+    symlink("later.txt", path("dangling.txt")).unwrap();
+    place.write("one.txt", "old\n");
+    fs::hard_link(path("one.txt"), path("two.txt")).unwrap();
+    for (name, holds) in [("link.txt", "real.txt"), ("dangling.txt", "later.txt"), ("one.txt", "two.txt")] {
+        let mut agent = propose(&place, &mut editor, &[name, "new.txt"]);
+        editor.send_line(ACCEPT);
+        assert_eq!(agent.end(), (Some(0), String::new()), "{name}");
+        assert_eq!((place.read(name).as_str(), place.read(holds).as_str()), ("new\n", "new\n"), "{name}");
+    }
+    for link in ["link.txt", "dangling.txt"] {
+        assert!(fs::symlink_metadata(path(link)).unwrap().is_symlink(), "{link}");
+    }
+    assert_eq!(fs::metadata(path("real.txt")).unwrap().mode() & 0o777, 0o640);
+    assert_eq!(fs::metadata(path("one.txt")).unwrap().nlink(), 2);
+    assert_eq!(left(&place), [""; 0]);
+}
+
+/// Runs `script` in a shell with a small file system of its own at `$HOME/disk`, and returns its output; `None` if
+/// this machine does not let a test mount one.
+fn on_a_small_disk(place: &Place, script: &str) -> Option<String> {
+    let mount =
+        "mkdir -p \"$HOME/disk\" && mount -t tmpfs -o size=128k tmpfs \"$HOME/disk\" && cd \"$HOME/disk\"";
+    let run = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+        place.house(&mut command);
+        command.output()
+    };
+    match run(mount) {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => {
+            skip(&String::from_utf8_lossy(&output.stderr).replace('\n', " "));
+            return None;
+        }
+        Err(error) => {
+            skip(&format!("unshare cannot be started: {error}"));
+            return None;
+        }
+    }
+    let output = run(&format!("{mount} && {{ {script}\n}} 2>&1")).unwrap();
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn full_disk_keeps_the_old_text() {
+    let place = Place::new("writes-full");
+    let _editor = place.editor(&["--on-diff", "accept"]);
+    place.write("new.txt", &"n".repeat(60_000));
+    let program = crate::executable();
+    // A disk of 128 KiB with a file of 40,000 bytes in it and one page free, as `df` counts it.
+    let script = format!(
+        "head -c 40000 /dev/zero | tr '\\0' o > f.txt; $LINK
+         head -c 77824 /dev/zero > rest; echo free $(df --output=avail . | tail -1)
+         {program} agent --cwd {project} diff \"$HOME/disk/f.txt\" new.txt; echo status $?
+         echo text $(tr -d o < f.txt | wc -c) $(wc -c < f.txt); ls -A",
+        project = place.project().display(),
+    );
+    for (link, files) in [("", "f.txt rest"), ("ln f.txt g.txt", "f.txt g.txt rest")] {
+        let Some(said) = on_a_small_disk(&place, &script.replace("$LINK", link)) else { return };
+        assert!(
+            said.contains("free 12\n") || said.contains("free 8\n") || said.contains("free 4\n"),
+            "{said}"
+        );
+        assert!(said.contains("status 1\n") && said.contains("f.txt was not written: "), "{link}: {said}");
+        assert!(said.contains("No space left on device"), "{link}: {said}");
+        assert!(said.contains("text 0 40000\n"), "{link}: the old text is whole: {said}");
+        assert!(said.trim_end().replace('\n', " ").ends_with(files), "{link}: nothing is left: {said}");
+    }
+}
+
+/// Kills the agent once the file that it writes beside `f.txt` has this many bytes, or `f.txt` itself has others.
+fn kill_at(place: &Place, agent: &mut Process, bytes: u64) {
+    let begin = Instant::now();
+    let size = |name: &str| fs::metadata(place.project().join(name)).map_or(0, |file| file.len());
+    let (whole, beside) = (size("f.txt"), || left(place).iter().map(|name| size(name)).max());
+    while beside().is_none_or(|size| size < bytes) && size("f.txt") == whole {
+        assert!(begin.elapsed() < Duration::from_secs(30), "nothing is written");
+        if agent.has_ended() {
+            return;
+        }
+    }
+    agent.kill();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn killed_write_loses_nothing() {
+    const SIZE: usize = 8 * 1024 * 1024;
+    let place = Place::new("writes-killed");
+    let _editor = place.editor(&["--on-diff", "accept"]);
+    let (old, new) = ("o".repeat(SIZE), "n".repeat(SIZE));
+    place.write("new.txt", &new);
+    let path = |name: &str| place.project().join(name);
+    for has_other_name in [false, true] {
+        for part in 0..8_u64 {
+            place.write("f.txt", &old);
+            if has_other_name {
+                let _ = fs::hard_link(path("f.txt"), path("g.txt"));
+            }
+            let mut agent = place.agent(&["diff", "f.txt", "new.txt"]);
+            kill_at(&place, &mut agent, part * u64::try_from(SIZE).unwrap() / 8);
+            let text = place.read("f.txt");
+            let copies: Vec<String> = left(&place).iter().map(|name| place.read(name)).collect();
+            let is_safe = text == old || text == new || (has_other_name && copies.contains(&old));
+            assert!(is_safe, "{has_other_name} {part}: {} bytes, {} copies", text.len(), copies.len());
+        }
+        // The next write works, and clears what it can tell to be of no use.
+        let mut agent = place.agent(&["diff", "--force", "f.txt", "new.txt"]);
+        assert_eq!(agent.end().0, Some(0));
+        assert_eq!(place.read("f.txt"), new);
+        let copies: Vec<String> = left(&place).iter().map(|name| place.read(name)).collect();
+        assert!(copies.iter().all(|copy| has_other_name && *copy == old), "{} copies", copies.len());
+    }
+}
