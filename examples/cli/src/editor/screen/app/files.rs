@@ -7,6 +7,7 @@ use crate::editor::screen::disk::{self, Disk};
 use crate::editor::screen::model::{Focus, Tone};
 use crate::editor::screen::view::reveal;
 use crate::editor::workspace::unicode;
+use crate::support::save::cut_short;
 use ide_mcp::ide::{Host, Mention};
 use std::path::{Path, PathBuf};
 
@@ -21,19 +22,24 @@ impl App {
         self.model.hold(reading.as_str());
         let before = self.in_front();
         self.with_disk(
-            move |disk| disk::open(&disk.folders, disk.folders.find(&path)?),
-            move |app, _, document| {
+            move |disk| {
+                let place = disk.folders.find(&path)?;
+                Ok((cut_short(&place.real), disk::open(&disk.folders, place)?))
+            },
+            move |app, _, document: Result<_, String>| {
                 app.model.message.take_if(|message| message.text == reading);
                 match document {
-                    Ok(document) if app.in_front() == before => {
+                    Ok((notes, document)) if app.in_front() == before => {
                         app.model.active = Some(app.model.show(document));
                         app.model.focus = Focus::Text;
                         reveal(&mut app.model);
+                        notes.into_iter().for_each(|note| app.model.report(Tone::Bad, note));
                     }
                     // The person has moved on: the next keys are meant for something else.
-                    Ok(document) => {
+                    Ok((notes, document)) => {
                         app.model.show(document);
                         app.model.report(Tone::Plain, format!("{label} is open in the background"));
+                        notes.into_iter().for_each(|note| app.model.report(Tone::Bad, note));
                     }
                     Err(problem) => app.model.report(Tone::Bad, problem),
                 }
@@ -71,10 +77,10 @@ impl App {
         let before = self.in_front();
         let open = move |disk: &mut Disk| {
             let (file, place) = find(&disk.folders)?;
-            Ok((disk::open_or_new(&disk.folders, file)?, place))
+            Ok((cut_short(&file.real), disk::open_or_new(&disk.folders, file)?, place))
         };
         self.with_disk(open, move |app, _, opened: Result<_, String>| match opened {
-            Ok((document, place)) => {
+            Ok((notes, document, place)) => {
                 let note = (!document.stamp.exists).then(|| new_file(&document.label, place));
                 let at = app.model.show(document);
                 if let (Some((line, column)), Some(document)) = (place, app.model.documents.get_mut(at)) {
@@ -89,6 +95,7 @@ impl App {
                 if let Some(note) = note {
                     app.model.say(Tone::Plain, note);
                 }
+                notes.into_iter().for_each(|note| app.model.report(Tone::Bad, note));
                 reveal(&mut app.model);
             }
             Err(problem) => app.model.report(Tone::Bad, problem),
@@ -103,13 +110,14 @@ impl App {
     pub(super) fn save_shown(&mut self) {
         let Some(document) = self.model.document() else { return };
         let (real, label) = (document.real.clone(), document.label.clone());
-        self.save(&real, move |app, _, saved| match saved {
-            Ok(()) => app.model.report(Tone::Good, format!("{label} is saved")),
-            Err(problem) => app.model.report(Tone::Bad, problem),
+        self.save(&real, move |app, _, saved| {
+            if saved.is_ok() {
+                app.model.report(Tone::Good, format!("{label} is saved"));
+            }
         });
     }
 
-    /// Saves the current text of an open file, and then calls `then`.
+    /// Saves the current text of an open file, shows a failure to the person, and then calls `then`.
     pub(crate) fn save(
         &mut self,
         real: &Path,
@@ -129,7 +137,8 @@ impl App {
             if let Some(document) = document {
                 document.saved(written.as_ref().ok().copied());
             }
-            if written.is_err() {
+            if let Err(problem) = &written {
+                app.model.save_failed(problem.clone());
                 app.quitting = Quitting::No;
                 // The save has possibly failed because the file has changed.
                 app.look();
@@ -179,7 +188,7 @@ impl App {
                 }
                 Err(problem) => {
                     document.saved(None);
-                    app.model.report(Tone::Bad, problem);
+                    app.model.save_failed(problem);
                 }
             }
             app.quit_when_saved();

@@ -26,6 +26,8 @@ pub(crate) struct Message {
     pub(crate) tone: Tone,
     /// The time at which the message leaves; `None` if it stays until a key.
     until: Option<Time>,
+    /// True for a failed save, which no other message hides: a text that the person takes for saved is lost.
+    is_failed_save: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +41,30 @@ impl Model {
     /// Shows a message. A bad one stays until a key.
     pub(crate) fn say(&mut self, tone: Tone, text: impl Into<String>) {
         let until = (tone != Tone::Bad).then(|| self.now.saturating_add(STAY));
-        self.message = Some(Message { text: text.into(), tone, until });
+        self.show_message(Message { text: text.into(), tone, until, is_failed_save: false });
     }
 
     /// Shows a message that stays until a key.
     pub(crate) fn hold(&mut self, text: impl Into<String>) {
-        self.message = Some(Message { text: text.into(), tone: Tone::Plain, until: None });
+        let text = text.into();
+        self.show_message(Message { text, tone: Tone::Plain, until: None, is_failed_save: false });
+    }
+
+    /// Shows that a save has failed until a key, and adds it to the log.
+    pub(crate) fn save_failed(&mut self, text: String) {
+        self.remember(None, text.clone());
+        // The question that this hides is not asked any more.
+        self.confirm = None;
+        self.message = Some(Message { text, tone: Tone::Bad, until: None, is_failed_save: true });
+    }
+
+    /// Shows a message, unless a failed save is shown. A question that is not shown is not asked either.
+    fn show_message(&mut self, message: Message) {
+        if self.message.as_ref().is_some_and(|shown| shown.is_failed_save) {
+            self.confirm = None;
+        } else {
+            self.message = Some(message);
+        }
     }
 
     /// Shows a message and adds it to the log.

@@ -4,7 +4,7 @@
 use super::Desk;
 use crate::editor::options::OnDiff;
 use crate::editor::screen::app::Quitting;
-use crate::editor::screen::model::Focus;
+use crate::editor::screen::model::{Focus, Tone};
 use ide_mcp::ide::{GetCurrentSelection, GetDiagnostics, GetWorkspaceFolders, OpenDiff, SaveDocument};
 use std::fs;
 
@@ -123,10 +123,59 @@ fn failed_save_cancels_quit() {
     fs::remove_dir_all(desk.root.join("sub")).unwrap();
     desk.recover();
     assert_eq!(desk.app.quitting, Quitting::No);
-    desk.shows("was deleted on disk");
+    desk.shows("was not saved: it was removed on disk");
     let document = desk.app.model.document().unwrap();
     assert!(document.buffer.is_dirty() && document.saving.is_empty());
-    assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("was not saved")));
+    assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("was deleted on disk")));
+}
+
+/// A failed save stays in sight until a key, whatever else happens, and whoever asked for the save.
+#[test]
+fn failed_save_outranks_every_message() {
+    for is_of_an_agent in [false, true] {
+        let mut desk = Desk::new(&[("sub/a.txt", "alpha\n")]);
+        let agent = desk.attach("agent");
+        desk.keys("\r");
+        desk.open("sub/a.txt");
+        desk.keys("x");
+        desk.hang();
+        let shown = if is_of_an_agent {
+            let path = desk.path("sub/a.txt");
+            desk.call(agent, &SaveDocument::new(path));
+            "a.txt was not saved: No such file"
+        } else {
+            desk.keys(SAVE);
+            "a.txt was not saved: it was removed on disk"
+        };
+        fs::remove_dir_all(desk.root.join("sub")).unwrap();
+        desk.recover();
+        desk.shows(shown);
+        desk.app.model.report(Tone::Bad, "another error".into());
+        desk.app.model.hold("another question");
+        desk.app.model.say(Tone::Good, "another success");
+        desk.wait(60_000);
+        desk.shows(shown);
+        assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("another error")));
+        // A question that cannot be shown is not asked: the next key answers none.
+        desk.keys("\x1b[C");
+        desk.app.model.say(Tone::Plain, "another message");
+        desk.shows("another message");
+    }
+}
+
+#[test]
+fn copy_of_a_killed_write_is_named() {
+    let mut desk = Desk::new(&[("a.txt", "half")]);
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let copy = format!(".a.txt.{}.0.old~", child.id());
+    desk.write(&copy, "the whole text\n");
+    desk.app.resize((250, 24));
+    desk.open("a.txt");
+    desk.shows("an earlier write of ");
+    desk.shows(&copy);
+    desk.keys(&["x", SAVE].concat());
+    assert_eq!((desk.read("a.txt").as_str(), desk.read(&copy).as_str()), ("xhalf", "the whole text\n"));
 }
 
 #[test]
