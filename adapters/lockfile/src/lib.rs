@@ -14,7 +14,8 @@
 //! the owner of the server's socket with [`check_server`], after it has connected and before it sends
 //! its token.
 //!
-//! [`write_private`] writes a file with the token for a client that gives tools of the editor to its model.
+//! [`write_private`] writes a file with the token for a client that gives tools of the editor to its model, and
+//! [`read_private`] reads a file with a token that our own program has kept.
 //!
 //! [`classify`] checks if a path of a peer lies in the open folders once symbolic links are resolved.
 //!
@@ -66,7 +67,7 @@ pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays, tools_name};
 pub use owner::{Owner, can_report_clients, check_server, client_owner, listening_process, server_owner};
 pub use parents::{WeakParent, Weakness, weak_parents};
-pub use private::write_private;
+pub use private::{read_private, write_private};
 pub use process::pid_alive;
 pub use published::{Published, Watch};
 pub use resolve::{classify, resolve};

@@ -2,9 +2,10 @@
 //! of an editor.
 
 use std::io;
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 
 use crate::dir::write_whole;
+use crate::read::text;
 use crate::{Error, parents, sys};
 
 /// Writes a text that contains a token, such as
@@ -20,14 +21,40 @@ use crate::{Error, parents, sys};
 /// other tools to a model. [`Error::NotUnicode`] if the name of the file is not Unicode, [`Error::Entropy`],
 /// and [`Error::Io`]. After an error no new file is left behind.
 pub fn write_private(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
-    let path = path.as_ref();
+    let (path, handle) = open("write", path.as_ref())?;
+    let name = path.file_name().unwrap_or_default().to_str();
+    let name = name.ok_or_else(|| Error::NotUnicode { path: path.clone() })?;
+    write_whole(&handle, name, &path, text)
+}
+
+/// Reads a file that [`write_private`] has written: with the care of a [`scan`](crate::scan), and only if no other
+/// user can have read it or put it there. So a text of somebody else is never taken for our own.
+///
+/// # Errors
+/// [`Error::NotOurs`], [`Error::TooOpen`] for any permission of other users, [`Error::Symlink`],
+/// [`Error::NotRegular`], [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`]; [`Error::Malformed`] for a file that
+/// is not Unicode or longer than [`LockFile::MAX_LEN`](ide_mcp::ide::LockFile::MAX_LEN); [`Error::Io`], also if there
+/// is no file.
+pub fn read_private(path: impl AsRef<Path>) -> Result<String, Error> {
+    let (path, handle) = open("read", path.as_ref())?;
+    let file = handle.open_file(path.file_name().unwrap_or_default(), &path)?;
+    let metadata = file.metadata().map_err(Error::io("look at", &path))?;
+    let text = text(&metadata, file, &path)?;
+    match sys::mode(&metadata) {
+        Some(mode) if mode & 0o077 != 0 => Err(Error::TooOpen { path, mode }),
+        Some(_) | None => Ok(text),
+    }
+}
+
+/// Opens the directory of a file that only its user may read and replace. Returns also the absolute path of the file,
+/// which has a name.
+fn open(doing: &'static str, path: &Path) -> Result<(PathBuf, sys::Dir), Error> {
     let path = absolute(path).map_err(Error::io("resolve", path))?;
-    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(Error::io("write", &path)(io::Error::from(io::ErrorKind::IsADirectory)));
+    let (Some(dir), Some(_)) = (path.parent(), path.file_name()) else {
+        return Err(Error::io(doing, &path)(io::Error::from(io::ErrorKind::IsADirectory)));
     };
-    let name = name.to_str().ok_or_else(|| Error::NotUnicode { path: path.clone() })?;
     let handle = sys::Dir::open(dir).map_err(Error::io("open", dir))?;
     // This check includes the directory of the file.
     parents::check(&path)?;
-    write_whole(&handle, name, &path, text)
+    Ok((path, handle))
 }

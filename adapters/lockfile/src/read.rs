@@ -34,7 +34,8 @@ pub(crate) fn read(dir: &sys::Dir, name: &OsStr, form: LockForm, path: &Path) ->
     }
 }
 
-fn text(metadata: &Metadata, file: impl Read, path: &Path) -> Result<String, Error> {
+/// Reads the text of a file that was opened.
+pub(crate) fn text(metadata: &Metadata, file: impl Read, path: &Path) -> Result<String, Error> {
     if !metadata.is_file() {
         return Err(Error::NotRegular { path: path.to_path_buf() });
     }

@@ -1,7 +1,7 @@
 //! Files with a token beside the lock files, or at a place that a person chose.
 
 use crate::support::{TempDir, make_fifo, mode, names, set_mode};
-use ide_mcp_lockfile::{Error, LockDir, write_private};
+use ide_mcp_lockfile::{Error, LockDir, read_private, write_private};
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -52,6 +52,68 @@ fn l15_file_that_others_can_replace_is_refused() {
             if expected { written.is_ok() } else { matches!(written, Err(Error::ParentTooOpen { .. })) };
         assert!(is_fit, "{bits:o}: {written:?}");
         assert_eq!(names(&temp.join("dir")).len(), usize::from(expected), "{bits:o}");
+    }
+}
+
+#[test]
+fn private_file_of_others_is_not_read() {
+    let rows: [(&str, fn(&TempDir), fn(&Result<String, Error>) -> bool); 9] = [
+        ("written", |_| (), |read| matches!(read, Ok(text) if text == "text")),
+        (
+            "no file",
+            |temp| fs::remove_file(temp.join("dir/file")).unwrap(),
+            |read| matches!(read, Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound),
+        ),
+        (
+            "open to a group",
+            |temp| set_mode(&temp.join("dir/file"), 0o640),
+            |read| matches!(read, Err(Error::TooOpen { mode: 0o100_640 | 0o640, .. })),
+        ),
+        (
+            "writable by others",
+            |temp| set_mode(&temp.join("dir/file"), 0o602),
+            |read| matches!(read, Err(Error::TooOpen { .. })),
+        ),
+        (
+            "a link",
+            |temp| {
+                fs::rename(temp.join("dir/file"), temp.join("dir/other")).unwrap();
+                symlink("other", temp.join("dir/file")).unwrap();
+            },
+            |read| matches!(read, Err(Error::Symlink { .. })),
+        ),
+        (
+            "a pipe",
+            |temp| {
+                fs::remove_file(temp.join("dir/file")).unwrap();
+                make_fifo(&temp.join("dir/file"));
+            },
+            |read| matches!(read, Err(Error::NotRegular { .. })),
+        ),
+        (
+            "no text",
+            |temp| fs::write(temp.join("dir/file"), b"\xff").unwrap(),
+            |read| matches!(read, Err(Error::Malformed { .. })),
+        ),
+        (
+            "too long",
+            |temp| fs::write(temp.join("dir/file"), vec![b'x'; ide_mcp::ide::LockFile::MAX_LEN + 1]).unwrap(),
+            |read| matches!(read, Err(Error::Malformed { .. })),
+        ),
+        (
+            "in an open directory",
+            |temp| set_mode(&temp.join("dir"), 0o777),
+            |read| matches!(read, Err(Error::ParentTooOpen { .. })),
+        ),
+    ];
+    for (case, change, is_fit) in rows {
+        let temp = TempDir::new();
+        fs::create_dir(temp.join("dir")).unwrap();
+        set_mode(&temp.join("dir"), 0o755);
+        write_private(temp.join("dir/file"), "text").unwrap();
+        change(&temp);
+        let read = read_private(temp.join("dir/file"));
+        assert!(is_fit(&read), "{case}: {read:?}");
     }
 }
 

@@ -6,10 +6,12 @@
 
 use crate::editor::folders::Folders;
 use ide_mcp::ide::AuthToken;
-use ide_mcp_lockfile::write_private;
+use ide_mcp_lockfile::{Error, read_private, write_private};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::fs::{self, DirBuilder};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of files: a person works in fewer lists of folders at a time. The oldest are removed.
@@ -33,12 +35,28 @@ struct Stored {
 impl LastRun {
     /// Reads the last run in these folders. Returns `None` without one. A program can listen on its port, and two
     /// editors do not share a token, so the token is of use only together with the port.
-    pub(crate) fn read(state: &Path, folders: &Folders) -> Option<Self> {
-        let text = fs::read_to_string(file(state, folders)).ok()?;
-        let stored: Stored = serde_json::from_str(&text).ok()?;
-        let is_usable = stored.port != 0 && stored.folders == folders.given();
-        let token = AuthToken::from_text(stored.token).ok()?;
-        is_usable.then_some(Self { port: stored.port, token })
+    ///
+    /// # Errors
+    /// The reason for which a file is not taken for our own: whoever put it there would know the token.
+    pub(crate) fn read(state: &Path, folders: &Folders) -> Result<Option<Self>, String> {
+        let path = file(state, folders);
+        let not_taken = |reason: &dyn fmt::Display| {
+            format!(
+                "{} {reason}: this editor takes a fresh port and token, so attach the agents again",
+                path.display()
+            )
+        };
+        let text = match read_private(&path) {
+            Ok(text) => text,
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(not_taken(&Fault(&error))),
+        };
+        let stored = serde_json::from_str(&text).ok();
+        let run = stored.and_then(|Stored { folders, port, token }| {
+            Some((folders, Self { port, token: AuthToken::from_text(token).ok().filter(|_| port != 0)? }))
+        });
+        let (known, run) = run.ok_or_else(|| not_taken(&"is not the state of a run"))?;
+        Ok((known == folders.given()).then_some(run))
     }
 
     /// Writes this run, for the next one.
@@ -59,6 +77,32 @@ impl LastRun {
         write_private(&path, &text).map_err(|error| error.to_string())?;
         remove_oldest(dir);
         Ok(())
+    }
+}
+
+/// The fault of the file, without the advice that fits lock files alone.
+struct Fault<'a>(&'a Error);
+
+impl fmt::Display for Fault<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Error::NotOurs { owner, us, .. } => write!(f, "belongs to user {owner}, we are user {us}"),
+            Error::TooOpen { mode, .. } => {
+                write!(f, "can be read or written by other users (mode {:03o})", mode & 0o777)
+            }
+            Error::Symlink { .. } => f.write_str("is a symbolic link, which is not followed"),
+            Error::NotRegular { .. } => f.write_str("is not a regular file"),
+            Error::Malformed { .. } => f.write_str("is not the state of a run"),
+            Error::ParentNotOurs { path, owner, us } => {
+                let path = path.display();
+                write!(f, "lies below {path}, which belongs to user {owner}, and we are user {us}")
+            }
+            Error::ParentTooOpen { path, mode } => {
+                let path = path.display();
+                write!(f, "lies below {path}, where every user can replace it (mode {:03o})", mode & 0o7777)
+            }
+            error => write!(f, "cannot be read ({error})"),
+        }
     }
 }
 
@@ -94,18 +138,18 @@ mod tests {
             fs::create_dir_all(folder).unwrap();
         }
         let [one, other] = [one, other].map(|folder| Folders::open(&[folder]).unwrap());
-        assert_eq!(LastRun::read(&state, &one), None);
+        assert_eq!(LastRun::read(&state, &one), Ok(None));
         let port = 41_111;
         for token in ["a", "b"] {
             let run = LastRun { port, token: AuthToken::from_text(token.repeat(32)).unwrap() };
             run.write(&state, &one).unwrap();
         }
-        let run = LastRun::read(&state, &one).unwrap();
+        let run = LastRun::read(&state, &one).unwrap().unwrap();
         assert_eq!((run.port, run.token.as_str()), (port, "b".repeat(32).as_str()));
-        assert_eq!(LastRun::read(&state, &other), None);
+        assert_eq!(LastRun::read(&state, &other), Ok(None));
         // The name of the file is not enough: its list of folders has to be equal.
         fs::copy(file(&state, &one), file(&state, &other)).unwrap();
-        assert_eq!(LastRun::read(&state, &other), None);
+        assert_eq!(LastRun::read(&state, &other), Ok(None));
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -120,9 +164,9 @@ mod tests {
         let run = LastRun { port, token: AuthToken::from_text("c".repeat(32)).unwrap() };
         run.write(&state, &one).unwrap();
         assert_eq!(fs::read_dir(state.join("ide-mcp")).unwrap().count(), MAX_RUNS);
-        assert_eq!(LastRun::read(&state, &one), Some(run));
+        assert_eq!(LastRun::read(&state, &one), Ok(Some(run)));
         fs::write(file(&state, &one), "{").unwrap();
-        assert_eq!(LastRun::read(&state, &one), None);
+        assert!(LastRun::read(&state, &one).unwrap_err().contains("is not the state of a run"));
         fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -35,7 +35,6 @@ pub(crate) fn listen(
         .filter(folders.filter())
         .guarding(Guarding::OnThread(GuardMode::default(), wake));
     let state = state_dir(|name| env::var_os(name).map(Into::into));
-    let last = state.as_deref().filter(|_| options.resumes).and_then(|state| LastRun::read(state, folders));
     let start = |bind, auth| {
         let editor = editor.clone().bind(bind);
         let editor = match auth {
@@ -46,6 +45,13 @@ pub(crate) fn listen(
         Server::start(editor, registry, token)
     };
     let mut notices = Vec::new();
+    let last = match state.as_deref().filter(|_| options.resumes) {
+        Some(state) => LastRun::read(state, folders).unwrap_or_else(|problem| {
+            notices.push(problem);
+            None
+        }),
+        None => None,
+    };
     let bind = if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) };
     // The port and the token of the last run are taken together, by one binding: another editor that has taken the
     // port in the meantime does not share the token.

@@ -84,6 +84,69 @@ fn port_and_token_come_back_with_resume() {
     agent.kill();
 }
 
+/// The file of the last run is read as lock files are: the port and the token of somebody else are not taken.
+#[test]
+fn file_of_the_last_run_has_to_be_ours() {
+    let place = Place::new("resume-whose");
+    let mut first = editor(&place, &["--resume"], &[]);
+    let run = token(&place.published("the editor", None));
+    first.send_line(r#"{"cmd":"quit"}"#);
+    first.end();
+    let dir = place.home().join(".local/state/ide-mcp");
+    let file = fs::read_dir(&dir).unwrap().next().unwrap().unwrap().path();
+    let text = fs::read(&file).unwrap();
+    let elsewhere = place.home().join("elsewhere");
+    fs::write(&elsewhere, &text).unwrap();
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o600)).unwrap();
+    let mode = |path: &PathBuf, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let rows: [(&str, &dyn Fn(), &str); 6] = [
+        ("as it was written", &|| fs::write(&file, &text).unwrap(), ""),
+        ("readable by others", &|| (fs::write(&file, &text).unwrap(), mode(&file, 0o644)).1, "other users"),
+        ("a link", &|| std::os::unix::fs::symlink(&elsewhere, &file).unwrap(), "is a symbolic link"),
+        (
+            "a pipe",
+            &|| assert!(Command::new("mkfifo").arg(&file).status().unwrap().success()),
+            "is not a regular file",
+        ),
+        ("no run", &|| fs::write(&file, "{").unwrap(), "is not the state of a run"),
+        (
+            "in a folder that everybody can write to",
+            &|| (fs::write(&file, &text).unwrap(), mode(&dir, 0o777)).1,
+            "every user can replace",
+        ),
+    ];
+    for (name, prepare, reason) in rows {
+        let _ = fs::remove_file(&file);
+        prepare();
+        if file.is_file() && name != "readable by others" {
+            mode(&file, 0o600);
+        }
+        let mut editor = editor(&place, &["--resume"], &[]);
+        let is_kept = token(&place.published("the editor", None)).1 == run.1;
+        assert_eq!(is_kept, reason.is_empty(), "{name}");
+        editor.send_line(r#"{"cmd":"quit"}"#);
+        let (status, said) = editor.end();
+        assert_eq!(status, Some(0), "{name}: {said}");
+        assert!(
+            said.contains(reason) && (reason.is_empty() || said.contains("a fresh port and token")),
+            "{name}: {said}"
+        );
+    }
+    mode(&dir, 0o700);
+    // The file of another user.
+    if !rustix::process::geteuid().is_root() {
+        return crate::support::skip("only root can give a file to another user");
+    }
+    fs::write(&file, &text).unwrap();
+    mode(&file, 0o600);
+    std::os::unix::fs::chown(&file, Some(61_234), None).unwrap();
+    let mut editor = editor(&place, &["--resume"], &[]);
+    assert_ne!(token(&place.published("the editor", None)).1, run.1);
+    editor.send_line(r#"{"cmd":"quit"}"#);
+    let said = editor.end().1;
+    assert!(said.contains("belongs to user 61234") && said.contains("a fresh port and token"), "{said}");
+}
+
 #[test]
 fn run_of_a_screen_comes_back_without_a_command() {
     let place = Place::new("resume-plain");
