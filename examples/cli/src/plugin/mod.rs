@@ -9,7 +9,8 @@ use crate::support::{FAILED, Program};
 use options::Options;
 use serde_json::json;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
@@ -73,11 +74,43 @@ fn install(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     for (path, text) in files.iter().copied().chain([(MARK, version)]).chain(index) {
         let path = new.join(path);
         let parent = path.parent().unwrap_or(&new);
-        fs::create_dir_all(parent).map_err(|error| format!("{}: {error}", parent.display()))?;
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        make(&new, parent).map_err(|error| format!("{}: {error}", parent.display()))?;
+        write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     remove(dir)?;
     fs::rename(&new, dir).map_err(|error| format!("{}: {error}", dir.display()))
+}
+
+/// Makes a folder of the plugin, with those above it. Nobody else may change them, whatever the umask: the plugin
+/// runs programs as its person.
+fn make(plugin: &Path, folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
+    builder.create(folder)?;
+    folder
+        .ancestors()
+        .take_while(|path| path.starts_with(plugin))
+        .try_for_each(|path| open_to_read(path, 0o755))
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
+    options.open(path)?.write_all(text.as_bytes())?;
+    open_to_read(path, 0o644)
+}
+
+/// Gives a file or folder of the plugin the permissions that a strict umask has taken from it.
+fn open_to_read(path: &Path, mode: u32) -> io::Result<()> {
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    #[cfg(not(unix))]
+    let _ = (path, mode);
+    Ok(())
 }
 
 /// Returns the index of the help of Vim and Neovim: the words between asterisks.
@@ -95,9 +128,7 @@ fn help_tags(files: &[(&str, &str)]) -> String {
 
 fn remove(dir: &Path) -> Result<(), String> {
     match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(format!("{}: {error}", dir.display()))
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!("{}: {error}", dir.display())),
         _ => Ok(()),
     }
 }

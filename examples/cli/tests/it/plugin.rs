@@ -1,10 +1,11 @@
 //! The installation of plugins. tests/editors runs the editors with the installed plugins.
 
-use crate::support::Place;
+use crate::support::{Place, Process};
 use serde_json::{Value, json};
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
+use std::process::Command;
 
 fn dir(place: &Place) -> PathBuf {
     place.home().join(".local/share/nvim/site/pack/ide-mcp/start/ide-mcp")
@@ -37,6 +38,36 @@ fn plugin_is_installed_replaced_and_removed() {
         let event: Value = serde_json::from_str(&output).unwrap();
         assert_eq!((event, status), (json!({"event": "removed", "path": dir(&place)}), Some(0)));
         assert!(!dir(&place).exists());
+    }
+}
+
+/// Whoever can write a plugin runs programs as its person.
+#[test]
+fn modes_do_not_depend_on_the_umask() {
+    for mask in ["000", "002", "077"] {
+        let place = Place::new("plugin-umask");
+        fs::set_permissions(place.home(), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut shell = Command::new("sh");
+        let line = format!("umask {mask}; exec \"$0\" plugin nvim");
+        place.house(shell.args(["-c", &line, crate::executable()]));
+        let (status, said) = Process::spawn("sh", &mut shell).end();
+        assert_eq!((status, said.as_str()), (Some(0), ""), "{mask}");
+        let mut left = vec![place.home().join(".local")];
+        let mut files = 0;
+        while let Some(path) = left.pop() {
+            let mode = fs::metadata(&path).unwrap().mode() & 0o7777;
+            let is_in_the_plugin = path.starts_with(dir(&place));
+            if path.is_dir() {
+                left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+                // The folders above are not the plugin's own: the person's mask can close them.
+                let expected = if mask == "077" && !is_in_the_plugin { 0o700 } else { 0o755 };
+                assert_eq!(mode, expected, "{mask}: {}", path.display());
+            } else {
+                files += 1;
+                assert_eq!(mode, 0o644, "{mask}: {}", path.display());
+            }
+        }
+        assert!(files > 5, "{mask}: {files}");
     }
 }
 
