@@ -4,7 +4,7 @@
 
 mod options;
 
-use crate::support::{FAILED, NOT_BEGUN, Program, complain, find, quoted, write_line};
+use crate::support::{FAILED, NOT_BEGUN, Program, complain, find, quoted};
 use ide_mcp::ide::McpConfig;
 use ide_mcp_lockfile::{EditorSearch, FoundEditor, process_scope, tools_name, write_private};
 use lexopt::Parser;
@@ -27,12 +27,8 @@ fn run(options: Options) -> ExitCode {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing),
     };
-    let printed = write(&options, editor).and_then(|path| {
-        let lines = if json { written_json(&path) } else { written(&path) };
-        write_line(&lines).map_err(|error| format!("standard output cannot be written: {error}"))
-    });
-    match printed {
-        Ok(()) => ExitCode::SUCCESS,
+    match write(&options, editor) {
+        Ok(path) => PROGRAM.print(&if json { written_json(&path) } else { written(&path) }),
         Err(problem) => PROGRAM.end_with(json, FAILED, &problem),
     }
 }

@@ -61,6 +61,27 @@ fn initialize(socket: &mut WebSocket<TcpStream>) {
     send(socket, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
 }
 
+/// `mcp-config | true` is no failure: the rule of all commands (`endings::full_disk_is_a_failure`).
+#[test]
+fn closed_pipe_is_no_failure() {
+    let place = Place::new("config-unread");
+    let _editor = place.editor(&[]);
+    for arguments in [&[][..], &["--json"]] {
+        let (mut command, out) =
+            Process::spawn_unread("mcp-config", &mut place.command("mcp-config", arguments));
+        drop(out);
+        assert_eq!(command.end(), (Some(0), String::new()), "{arguments:?}");
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = place.command("mcp-config", &[]).stdout(full).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("standard output cannot be written: No space left"), "{said}");
+    }
+}
+
 #[test]
 fn model_calls_tools_beside_the_agent() {
     let place = Place::new("mcp-config");
