@@ -3,11 +3,12 @@
 
 use crate::agent::forms::Forms;
 use crate::support::{Progress, find, not_connected, report_unknown};
-use ide_mcp::ide::{Client, ClientEvent, ToolArguments, display_safe};
-use ide_mcp::mcp::{Outcome, Root};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ToolArguments, display_safe};
+use ide_mcp::mcp::{self, Implementation, Outcome, PeerFault, Root};
 use ide_mcp::rpc::{NotSent, RequestId};
+use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Clock, Time};
-use ide_mcp_blocking::{Agent, AgentError, AgentEvent, AgentOptions, ConnectError, Trust};
+use ide_mcp_blocking::{Agent, AgentError, AgentEvent, AgentOptions, ConnectError, NotAdmitted, Trust};
 use ide_mcp_lockfile::{EditorSearch, FoundEditor};
 use serde_json::value::RawValue;
 use std::time::Duration;
@@ -55,7 +56,35 @@ fn failure(error: &AgentError) -> Failure {
         let reason = not_connected(error);
         return format!("the agent does not attach: {reason}; `ide-mcp doctor` finds the reason");
     }
-    error.to_string()
+    let too_late = match error {
+        AgentError::NotAdmitted { editor, reason } => too_late(editor.port, reason),
+        _ => None,
+    };
+    too_late.unwrap_or_else(|| error.to_string())
+}
+
+/// Returns the limit that has ended an attempt: an editor that answers a byte at a time is not silent.
+fn too_late(port: u16, reason: &NotAdmitted) -> Option<Failure> {
+    let limits = limits();
+    let (what, within) = match reason {
+        NotAdmitted::Closed(Closed::NotAccepted(ResponseError::TimedOut)) => {
+            ("its answer to the opening handshake", limits.ws.handshake)
+        }
+        NotAdmitted::Failed(mcp::Failure::TimedOut) => {
+            ("its answer to `initialize`", limits.mcp.initialize_timeout)
+        }
+        _ => return None,
+    };
+    let seconds = within.as_secs();
+    Some(format!(
+        "the editor on port {port} takes too long: {what} was not complete within {seconds} s; `ide-mcp doctor` finds the \
+         reason"
+    ))
+}
+
+/// Returns the limits of an agent, none of which this program changes.
+fn limits() -> ClientConfig {
+    ClientConfig::new(Implementation::new("", ""), 0, None)
 }
 
 /// A change of the connection, or an event of the session.
@@ -74,6 +103,8 @@ pub(crate) struct Session {
     agent: Agent,
     forms: Forms,
     clock: Clock,
+    /// The latest fault of the editor, which is the reason if its answer cannot be read.
+    fault: Option<PeerFault>,
 }
 
 impl Session {
@@ -92,7 +123,7 @@ impl Session {
         options.search = search;
         options.roots = identity.root.map(|root| vec![root]);
         let agent = Agent::start(options)?;
-        let mut session = Self { agent, forms: identity.forms, clock: Clock::new() };
+        let mut session = Self { agent, forms: identity.forms, clock: Clock::new(), fault: None };
         let mut waiting = Waiting::new(format!("attaching to {}", session.name()));
         loop {
             match session.poll(SECOND) {
@@ -123,7 +154,12 @@ impl Session {
     /// Waits for the next event like [`next_while`](Self::next_while), but no longer than `at_most`.
     pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
         Ok(match self.poll(at_most) {
-            Some(AgentEvent::Session(event)) => Some(Heard::Event(event)),
+            Some(AgentEvent::Session(event)) => {
+                if let ClientEvent::PeerFault(fault) = &event {
+                    self.fault = Some(*fault);
+                }
+                Some(Heard::Event(event))
+            }
             Some(AgentEvent::Lost(closed)) => Some(Heard::Lost(safe(&closed))),
             Some(AgentEvent::Back(_)) => Some(Heard::Back),
             Some(AgentEvent::Ended(error)) => return Err(failure(&error)),
@@ -162,20 +198,30 @@ impl Session {
     pub(crate) fn result_of(&mut self, asked: RequestId, what: &str) -> Result<Box<RawValue>, Failure> {
         match self.outcome_of(asked, what)? {
             Outcome::Closed => Err(format!("the editor ended before it answered ({})", self.end())),
-            outcome => Self::answer(outcome),
+            outcome => self.answer(outcome),
         }
     }
 
     /// Returns the result, or the reason why there is none.
-    pub(crate) fn answer(outcome: Outcome) -> Result<Box<RawValue>, Failure> {
-        match outcome {
-            Outcome::Result(result) => Ok(result),
-            Outcome::Error(error) => Err(safe(&error)),
-            Outcome::TimedOut => {
-                Err("the editor did not answer in time; `ide-mcp doctor` finds the reason".into())
+    pub(crate) fn answer(&self, outcome: Outcome) -> Result<Box<RawValue>, Failure> {
+        let mcp = limits().mcp;
+        match (outcome, &self.fault) {
+            (Outcome::Result(result), _) => Ok(result),
+            (Outcome::Error(error), _) => Err(safe(&error)),
+            (Outcome::TimedOut, _) => {
+                let seconds = mcp.request_timeout.as_secs();
+                Err(format!(
+                    "the editor did not answer within {seconds} s; `ide-mcp doctor` finds the reason"
+                ))
             }
-            Outcome::Closed => Err(OVER.into()),
-            _ => Err("the answer of the editor cannot be read".into()),
+            (Outcome::Closed, _) => Err(OVER.into()),
+            (_, Some(PeerFault::EndlessList)) => Err(format!(
+                "the list of the editor has no end: its pages repeat, or are more than {} or longer than {} MiB",
+                mcp.list_pages,
+                mcp.list_bytes / 1024 / 1024
+            )),
+            (_, Some(fault)) => Err(format!("the answer of the editor cannot be read: {}", safe(fault))),
+            (_, None) => Err("the answer of the editor cannot be read".into()),
         }
     }
 
@@ -286,4 +332,22 @@ const OVER: &str = "the connection is over";
 
 fn safe(text: &impl ToString) -> Failure {
     display_safe(&text.to_string()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempt_names_the_limit_that_ended_it() {
+        let dripping = NotAdmitted::Closed(Closed::NotAccepted(ResponseError::TimedOut));
+        let said = too_late(7, &dripping).unwrap();
+        assert!(said.contains("port 7 takes too long: its answer to the opening handshake"), "{said}");
+        assert!(said.contains("within 30 s"), "{said}");
+        let said = too_late(7, &NotAdmitted::Failed(mcp::Failure::TimedOut)).unwrap();
+        assert!(said.contains("its answer to `initialize` was not complete within 30 s"), "{said}");
+        for other in [NotAdmitted::SubprotocolMissing, NotAdmitted::Closed(Closed::Abnormal)] {
+            assert_eq!(too_late(7, &other), None);
+        }
+    }
 }

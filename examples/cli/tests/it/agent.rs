@@ -1,5 +1,6 @@
 //! The agent for programs and scripts: JSON lines of every command, scripts, and reconnecting.
 
+use crate::bridge::Scripted;
 use crate::support::{Editor, Place, Process, rewrite};
 use serde_json::{Value, json};
 use std::fs;
@@ -40,6 +41,40 @@ fn every_command_prints_json_lines() {
         let mut agent = place.agent(&["--json", "diff", "a.json", new]);
         assert_eq!(agent.rest_of_json(), [json!({"event": "diff", "verdict": verdict, "path": "a.json"})]);
         assert_eq!(agent.end(), (Some(status), String::new()));
+    }
+}
+
+/// An agent that gives up says which limit ended the wait, so that its person knows where to look.
+#[test]
+fn list_that_is_given_up_names_its_limit() {
+    let place = Place::new("endless");
+    let (listener, _) = place.listener();
+    let endless =
+        "the list of the editor has no end: its pages repeat, or are more than 64 or longer than 16 MiB";
+    let rows: [(&str, fn(usize) -> Value, &str); 4] = [
+        ("the same page", |_| json!({"tools": [], "nextCursor": "same"}), endless),
+        ("page after page", |page| json!({"tools": [], "nextCursor": page.to_string()}), endless),
+        (
+            "long pages",
+            |page| json!({"tools": ["x".repeat(1 << 20)], "nextCursor": page.to_string()}),
+            endless,
+        ),
+        ("no list", |_| json!({"tools": null}), "cannot be read: a page of a list that cannot be read"),
+    ];
+    for (name, page, said) in rows {
+        let mut agent = place.agent(&["--json", "tools"]);
+        let mut editor = Scripted::accept(&listener);
+        editor.open_session(&json!({"tools": {}}));
+        for number in 0..70 {
+            let Ok(message) = editor.0.read() else { break };
+            let Ok(request) = serde_json::from_str::<Value>(message.to_text().unwrap()) else { break };
+            editor.answer(&request, &page(number));
+        }
+        let _ = editor.0.close(None);
+        while editor.0.read().is_ok() {}
+        let events = agent.rest_of_json();
+        agent.fails(1, &[said]);
+        assert!(events[0]["message"].as_str().unwrap().contains(said), "{name}: {events:?}");
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn resources(session: &mut Session, json: bool) -> Result<Verdict, Fa
         // An editor without templates can lack the method.
         Outcome::Error(error) if error.code == code::METHOD_NOT_FOUND => Vec::new(),
         outcome => {
-            let result = Session::answer(outcome)?;
+            let result = session.answer(outcome)?;
             let Templates { resource_templates } = read(&result, "no list of templates")?;
             resource_templates
         }

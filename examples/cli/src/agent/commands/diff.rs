@@ -71,7 +71,7 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
         Outcome::Closed => {
             return Err(format!("the editor ended before a verdict ({})", session.end()));
         }
-        outcome => Session::answer(outcome)?,
+        outcome => session.answer(outcome)?,
     };
     let result = ToolResult::read(&raw).ok_or("the verdict has no content")?;
     let texts: Vec<&str> = result.texts().collect();
