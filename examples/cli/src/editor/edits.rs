@@ -7,7 +7,7 @@
 
 use crate::editor::folders::Folders;
 use crate::editor::worker::Worker;
-use crate::support::save::{NotSaved, save, save_new};
+use crate::support::save::{NotSaved, Seen, save, save_new};
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, EditEnd, EditLog, FileState};
 use ide_mcp::rpc::CallId;
@@ -121,16 +121,17 @@ impl Edits {
     }
 
     /// Restores the state before an edit, if the file is as the agent left it. Returns the path of the file.
-    /// Between the comparison and the write, another program can still change the file.
     pub(crate) fn undo(&mut self, edit: CallId) -> Result<String, String> {
         let path = self.log.get(edit).map(|edit| edit.path().to_owned()).unwrap_or_default();
         let real = self.folders.find(&path)?.real;
-        let before = self.log.undo(edit, &state(&real)).map_err(|error| format!("{path}: {error}"))?;
+        let now = state(&real);
+        let before = self.log.undo(edit, &now).map_err(|error| format!("{path}: {error}"))?;
+        let seen = if let FileState::Contents(text) = now { Seen::Text(text) } else { Seen::Absent };
         let restored = match before {
             FileState::Absent => fs::remove_file(&real).map_err(NotSaved::Io),
             FileState::Contents(bytes) => match self.removed.get(&edit) {
                 Some(permissions) => save_new(&real, bytes, permissions),
-                None => save(&real, bytes, None),
+                None => save(&real, bytes, Some(&seen)),
             },
             _ => return Err(format!("{path}: its state before the edit is unknown")),
         };
