@@ -408,6 +408,31 @@ fn attributes_stay() {
 }
 
 #[test]
+fn files_of_others_stay() {
+    let room = Room::new();
+    fs::write(&room.file, "old").unwrap();
+    fs::hard_link(&room.file, room.folder.join("other")).unwrap();
+    // Our own process and the first one live; the copy is of an earlier process with our number.
+    let names = [
+        format!(".f.{}.7~", std::process::id()),
+        format!(".f.{}.0.old~", std::process::id()),
+        ".f.1.0~".into(),
+    ];
+    names.iter().for_each(|name| fs::write(room.folder.join(name), "of another write").unwrap());
+    room.save(&mut Watched::default(), b"new", None).unwrap();
+    for name in names {
+        assert_eq!(fs::read_to_string(room.folder.join(&name)).unwrap(), "of another write", "{name}");
+    }
+    assert_eq!(room.text().as_deref(), Some(&b"new"[..]));
+    // Only root can give a file to another user.
+    fs::remove_file(room.folder.join("other")).unwrap();
+    if chown(&room.file, Some(61_234), None).is_ok() {
+        room.save(&mut Watched::default(), b"newer", None).unwrap();
+        assert_eq!((fs::metadata(&room.file).unwrap().uid(), room.text()), (61_234, Some(b"newer".into())));
+    }
+}
+
+#[test]
 fn unusual_names_are_written() {
     let room = Room::new();
     let long = "ü".repeat(127);
