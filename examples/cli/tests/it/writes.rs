@@ -76,6 +76,40 @@ fn change_since_the_proposal_is_kept() {
     place.agent(&["--force", "tools"]).fails(2, &["--force goes with diff"]);
 }
 
+/// A person can have edited the proposal before they accepted it: their text is kept if it is not written.
+#[test]
+fn accepted_text_is_kept_when_it_is_not_written() {
+    let place = Place::new("writes-accepted");
+    let mut editor = place.editor(&[]);
+    let answer = json!({"cmd": "answer", "verdict": "accept", "contents": "edited\n"}).to_string();
+    for (earlier, kept) in [(None, "edited\n"), (Some("mine\n"), "mine\n")] {
+        place.write("c.txt", "old\n");
+        if let Some(earlier) = earlier {
+            place.write("new.txt.accepted", earlier);
+        }
+        let mut agent = propose(&place, &mut editor, &["c.txt", "new.txt"]);
+        place.write("c.txt", "changed\n");
+        editor.send_line(&answer);
+        let said = agent.fails(1, &["has changed since it was proposed"]);
+        assert_eq!(
+            said.contains("; the accepted text is in new.txt.accepted\n"),
+            earlier.is_none(),
+            "{said}"
+        );
+        assert_eq!(
+            (place.read("c.txt").as_str(), place.read("new.txt.accepted").as_str()),
+            ("changed\n", kept)
+        );
+    }
+    // A text as it was proposed is in the file of the proposal.
+    fs::remove_file(place.project().join("new.txt.accepted")).unwrap();
+    let mut agent = propose(&place, &mut editor, &["c.txt", "new.txt"]);
+    place.write("c.txt", "again\n");
+    editor.send_line(ACCEPT);
+    assert!(!agent.fails(1, &["has changed since it was proposed"]).contains("accepted text"));
+    assert!(!place.project().join("new.txt.accepted").exists());
+}
+
 #[test]
 fn names_links_and_modes_stay() {
     let place = Place::new("writes-names");
@@ -172,7 +206,7 @@ fn kill_at(place: &Place, agent: &mut Process, bytes: u64) {
 #[cfg(target_os = "linux")]
 #[test]
 fn killed_write_loses_nothing() {
-    const SIZE: usize = 8 * 1024 * 1024;
+    const SIZE: usize = 4 * 1024 * 1024;
     let place = Place::new("writes-killed");
     let _editor = place.editor(&["--on-diff", "accept"]);
     let (old, new) = ("o".repeat(SIZE), "n".repeat(SIZE));

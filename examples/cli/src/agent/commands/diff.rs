@@ -5,12 +5,13 @@
 use super::{Verdict, print, print_json};
 use crate::agent::session::{Failure, Session};
 use crate::support::complain;
-use crate::support::save::{self, NotSaved, Seen, save};
+use crate::support::save::{self, NotSaved, Seen, save, save_new};
 use ide_mcp::ide::display_safe;
 use ide_mcp::ide::{CloseTab, GetDiagnostics, OpenDiff, ToolArguments};
 use ide_mcp::mcp::{Outcome, ToolResult};
 use serde::Serialize;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// A change that the agent proposes, and writes if the editor accepts it.
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Proposal {
     /// The path as the user wrote it.
     path: PathBuf,
+    /// The file with the proposed text.
+    new: PathBuf,
     absolute: String,
     contents: String,
     tab_name: String,
@@ -58,13 +61,14 @@ impl Proposal {
             tab_name: tab_name(&absolute)?,
             absolute: absolute.to_str().ok_or_else(|| format!("{} is not Unicode", path.display()))?.into(),
             path: path.into(),
+            new: new.into(),
             contents,
         }))
     }
 }
 
 pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Result<Verdict, Failure> {
-    let Proposal { path, absolute, contents, tab_name, seen } = proposal;
+    let Proposal { path, absolute, contents, tab_name, seen, .. } = proposal;
     let open = OpenDiff::new(absolute.as_str(), contents.as_str(), tab_name.as_str());
     let asked = session.call(&open).map_err(|error| error.to_string())?;
     let raw = match session.outcome_of(asked, "the verdict")? {
@@ -83,7 +87,7 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             let uri = Some(format!("file://{absolute}"));
             let _ = call(session, &GetDiagnostics::new(uri));
             save(Path::new(absolute), text.as_bytes(), seen.as_ref())
-                .map_err(|error| not_written(path, &error))?;
+                .map_err(|error| not_written(proposal, text, &error))?;
             print_verdict("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
             let _ = call(session, &GetDiagnostics::new(None));
             Ok(Verdict::Good)
@@ -100,17 +104,23 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
     }
 }
 
-/// Returns the reason for which an accepted text was not written.
-fn not_written(path: &Path, error: &NotSaved) -> Failure {
-    let path = path.display();
-    match error {
+/// Returns the reason for which an accepted text was not written. A text that the person has edited before they
+/// accepted it is nowhere else, so it is kept beside the proposed one.
+fn not_written(proposal: &Proposal, text: &str, error: &NotSaved) -> Failure {
+    let path = proposal.path.display();
+    let reason = match error {
         NotSaved::Changed(change) => {
             format!(
                 "{path} was not written: it {change} since it was proposed; --force writes it all the same"
             )
         }
         error => format!("{path} was not written: {error}"),
-    }
+    };
+    let mut kept = proposal.new.clone().into_os_string();
+    kept.push(".accepted");
+    let is_kept = text != proposal.contents
+        && save_new(Path::new(&kept), text.as_bytes(), &Permissions::from_mode(0o600)).is_ok();
+    if is_kept { format!("{reason}; the accepted text is in {}", Path::new(&kept).display()) } else { reason }
 }
 
 /// Prints the verdict on a proposal for `path`, as text or as a line of JSON.
