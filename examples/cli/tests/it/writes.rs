@@ -1,7 +1,7 @@
 //! The files of a person, as `agent diff` writes them: on a full disk, at a kill, under a change by the person,
 //! and with other names, links and modes. `src/support/save` has the same for each step of a write.
 
-use crate::support::{Editor, Place, Process, skip};
+use crate::support::{Editor, Place, Process, dead, skip};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -133,6 +133,25 @@ fn names_links_and_modes_stay() {
     assert_eq!(fs::metadata(path("real.txt")).unwrap().mode() & 0o777, 0o640);
     assert_eq!(fs::metadata(path("one.txt")).unwrap().nlink(), 2);
     assert_eq!(left(&place), [""; 0]);
+}
+
+/// A write in place that was killed has left a copy of the text before it, which the next proposal names.
+#[test]
+fn copy_of_a_killed_write_is_named() {
+    let place = Place::new("writes-copy");
+    let mut editor = place.editor(&[]);
+    place.write("a.txt", "half");
+    let (copy, part) = (format!(".a.txt.{}.0.old~", dead()), format!(".a.txt.{}.1~", dead()));
+    place.write(&copy, "whole\n");
+    place.write(&part, "a part");
+    let mut agent = propose(&place, &mut editor, &["a.txt", "new.txt"]);
+    editor.send_line(ACCEPT);
+    let (status, said) = agent.end();
+    let path = place.project().canonicalize().unwrap().join(&copy);
+    let note = "has the text of a.txt before a write that was cut short: compare and remove it";
+    assert_eq!((status, said), (Some(0), format!("agent: {} {note}\n", path.display())));
+    assert_eq!((place.read("a.txt").as_str(), place.read(&copy).as_str()), ("new\n", "whole\n"));
+    assert_eq!(left(&place), [copy]);
 }
 
 /// Runs `script` in a shell with a small file system of its own at `$HOME/disk`, and returns its output; `None` if

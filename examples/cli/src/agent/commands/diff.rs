@@ -55,7 +55,9 @@ impl Proposal {
         if matches!(&seen, Seen::Text(text) if text == contents.as_bytes()) {
             return Ok(None);
         }
-        save::cut_short(&absolute).iter().for_each(|note| complain("agent", note));
+        for copy in save::cut_short(&absolute) {
+            complain("agent", &save::note(copy.display(), path.display()));
+        }
         Ok(Some(Self {
             seen: (!force).then_some(seen),
             tab_name: tab_name(&absolute)?,

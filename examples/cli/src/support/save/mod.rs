@@ -147,17 +147,15 @@ pub(crate) fn save_new(path: &Path, text: &[u8], permissions: &Permissions) -> R
     Save { steps: &mut System, state: None }.create(&Place::of(path)?, text, Some(permissions))
 }
 
-/// Returns a note about each copy of an old text of this file that a killed write has left behind.
-pub(crate) fn cut_short(path: &Path) -> Vec<String> {
+/// Returns the copies of old texts of this file that killed writes have left behind.
+pub(crate) fn cut_short(path: &Path) -> Vec<PathBuf> {
     let left = Place::of(path).map(|place| place.left(state_dir_of_environment().as_deref()));
-    let copies = left.unwrap_or_default().into_iter().filter(|left| left.is_copy);
-    let note = |Left { path: copy, .. }| {
-        let (path, copy) = (path.display(), copy.display());
-        format!(
-            "an earlier write of {path} was cut short: its text before that is in {copy}, for you to compare and remove"
-        )
-    };
-    copies.map(note).collect()
+    left.unwrap_or_default().into_iter().filter(|left| left.is_copy).map(|left| left.path).collect()
+}
+
+/// Returns the note about such a copy. Its name comes first: a status line can be short.
+pub(crate) fn note(copy: impl fmt::Display, path: impl fmt::Display) -> String {
+    format!("{copy} has the text of {path} before a write that was cut short: compare and remove it")
 }
 
 /// Returns the directory in which programs keep their state, or `None` if the environment has none.

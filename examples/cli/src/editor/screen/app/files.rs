@@ -7,7 +7,7 @@ use crate::editor::screen::disk::{self, Disk};
 use crate::editor::screen::model::{Focus, Tone};
 use crate::editor::screen::view::reveal;
 use crate::editor::workspace::unicode;
-use crate::support::save::cut_short;
+use crate::support::save;
 use ide_mcp::ide::{Host, Mention};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ impl App {
         self.with_disk(
             move |disk| {
                 let place = disk.folders.find(&path)?;
-                Ok((cut_short(&place.real), disk::open(&disk.folders, place)?))
+                Ok((cut_short(&disk.folders, &place), disk::open(&disk.folders, place)?))
             },
             move |app, _, document: Result<_, String>| {
                 app.model.message.take_if(|message| message.text == reading);
@@ -77,7 +77,7 @@ impl App {
         let before = self.in_front();
         let open = move |disk: &mut Disk| {
             let (file, place) = find(&disk.folders)?;
-            Ok((cut_short(&file.real), disk::open_or_new(&disk.folders, file)?, place))
+            Ok((cut_short(&disk.folders, &file), disk::open_or_new(&disk.folders, file)?, place))
         };
         self.with_disk(open, move |app, _, opened: Result<_, String>| match opened {
             Ok((notes, document, place)) => {
@@ -254,6 +254,13 @@ impl App {
         self.model.report(tone, text);
         Ok(())
     }
+}
+
+/// Returns a note about each copy of an old text of this file that a killed write has left behind.
+fn cut_short(folders: &Folders, file: &Inside) -> Vec<String> {
+    let label = folders.label(&file.shown);
+    let copies = save::cut_short(&file.real).into_iter();
+    copies.map(|copy| save::note(folders.label(&copy), &label)).collect()
 }
 
 /// Returns the note about a new file. A person who gives a line expects a file that exists.
