@@ -301,22 +301,91 @@ fn model_is_notified_of_its_tools_only() {
     assert_eq!(listed(&mut early), READ_ONLY);
 }
 
+/// The kind of a connection, by everything that tells the two kinds apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    Agent,
+    Model,
+    /// 404: there is no connection.
+    None,
+}
+
+/// Returns where a target leads, and asserts all rights of the connection: an agent has `openDiff`, pushes and
+/// prompts, and a model has none of them.
+fn door(mut config: ServerConfig, target: &str) -> Door {
+    config.mcp.context = Context::new().prompt(PromptSpec::new("review", "Reviews")).into();
+    let mut editor = Editor::new(config);
+    editor.feed(HEAD.replacen("GET / ", &format!("GET {target} "), 1).as_bytes());
+    if !editor.server.is_open() {
+        let answer = String::from_utf8(editor.written()).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 404 ") && editor.server.is_done(), "{target}: {answer}");
+        return Door::None;
+    }
+    editor.written();
+    let is_model = editor.server.is_for_models();
+    editor.say(INITIALIZE);
+    let greeting: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
+    assert_eq!(greeting["result"]["capabilities"].get("prompts").is_none(), is_model, "{target}");
+    editor.say(INITIALIZED);
+    assert_eq!(listed(&mut editor).contains(&"openDiff".to_owned()), !is_model, "{target}");
+    editor.server.select(selection("hello"));
+    editor.at(3_000);
+    assert_eq!(editor.texts().iter().any(|text| text.contains("selection_changed")), !is_model, "{target}");
+    let events = editor.say(&open_diff(5, "t"));
+    assert_eq!(matches!(&events[..], [ServerEvent::Call(ToolCall::OpenDiff(..))]), !is_model, "{target}");
+    if is_model { Door::Model } else { Door::Agent }
+}
+
+/// What resembles the target for models gives nobody the rights of an agent: a slash too many in a
+/// configuration would give them to a model.
 #[test]
-fn one_target_alone_is_for_models() {
+fn targets_that_resemble_a_door_are_none() {
+    use Door::{Agent, Model, None};
+    const JETBRAINS: Dialect = Dialect::JetBrains;
+    const SNAKE_CASE: Dialect = Dialect::SnakeCase;
+    // Without a list of paths, and those of the two dialects that have one.
     let cases = [
-        ("/models", true),
-        ("http://127.0.0.1:41111/models", true),
-        ("/", false),
-        ("/models/", false),
-        ("/Models", false),
-        ("/models?x", false),
-        ("//models", false),
+        ("/", [Agent, Agent, Agent]),
+        ("/?x", [Agent, None, None]),
+        ("/mcp", [Agent, None, Agent]),
+        ("/mcp?x=/models", [Agent, None, None]),
+        ("http://127.0.0.1:41111", [Agent, Agent, Agent]),
+        ("http://127.0.0.1:41111?x", [Agent, None, None]),
+        ("/models", [Model, Model, Model]),
+        ("http://127.0.0.1:41111/models", [Model, Model, Model]),
+        ("/models/", [None; 3]),
+        ("/models?", [None; 3]),
+        ("/models?x", [None; 3]),
+        ("//models", [None; 3]),
+        ("/MODELS", [None; 3]),
+        ("/Models", [None; 3]),
+        ("/models;x", [None; 3]),
+        ("/%6dodels", [None; 3]),
+        ("/models%2f", [None; 3]),
+        ("/model", [None; 3]),
+        ("/modelss", [None; 3]),
+        ("/./models", [None; 3]),
+        ("/mcp/../models", [None; 3]),
+        ("/mcp/models", [None; 3]),
+        ("http://127.0.0.1:41111//models", [None; 3]),
+        ("//", [None; 3]),
+        ("/.", [None; 3]),
+        ("/mcp/", [None; 3]),
+        ("/MCP", [None; 3]),
+        ("/ws", [None; 3]),
     ];
     for (target, expected) in cases {
-        let mut editor = Editor::new(config());
-        editor.feed(HEAD.replacen("GET / ", &format!("GET {target} "), 1).as_bytes());
-        assert!(editor.server.is_open(), "{target}");
-        assert_eq!(editor.server.is_for_models(), expected, "{target}");
+        let found = [Dialect::VsCode, JETBRAINS, SNAKE_CASE]
+            .map(|dialect| door(config().for_dialect(dialect), target));
+        assert_eq!(found, expected, "{target}");
+    }
+    // A list of paths is the word of the author, byte for byte.
+    let mut own = config();
+    own.policy.paths = vec!["/own?x".into()];
+    for (target, expected) in
+        [("/own?x", Agent), ("/own", None), ("/", None), ("/mcp", None), ("/models", Model)]
+    {
+        assert_eq!(door(own.clone(), target), expected, "{target}");
     }
 }
 

@@ -14,7 +14,7 @@ use crate::ws::Request;
 use alloc::sync::Arc;
 
 /// The request target at which a client connects to give tools of the editor to its model. The target
-/// is compared byte for byte. [`McpConfig`](crate::ide::McpConfig) writes it into the configuration
+/// is compared byte for byte, and what resembles it, such as `/models/`, is no door at all (404). [`McpConfig`](crate::ide::McpConfig) writes it into the configuration
 /// of a client.
 ///
 /// The [`Policy`](crate::ide::Policy) requires the token here as at every target, and accepts this target

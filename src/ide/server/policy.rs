@@ -9,7 +9,7 @@
 //! | the request breaks HTTP or RFC 6455 (decided by [`ws`](crate::ws)) | 408 431 400 505 426 |
 //! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts); the authority of a target in absolute-form takes the place of `Host` (RFC 9112 3.2.2) | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
-//! | a target that is neither in the [list of paths](Policy::paths), if the list is not empty, nor [`MODELS_TARGET`] | 404 |
+//! | a target that is no door: neither [`MODELS_TARGET`] nor in the [list of paths](Policy::paths), nor, if the list is empty, `/` or `/mcp` with any query | 404 |
 //! | token missing, repeated or wrong; the three answers are byte-identical and take the same work | 401, or by [`AuthFailure`] 101 and 1008 |
 //! | the sub-protocol `mcp` demanded and not offered | 400 |
 //! | the maximum number of clients is attached | 503 |
@@ -107,8 +107,10 @@ pub struct Policy {
     /// Origins of pages that can attach, compared byte for byte. Default none: the real client sends no
     /// `Origin`, and every browser does.
     pub allowed_origins: Vec<String>,
-    /// The accepted request targets, path and query, compared byte for byte. Default empty: any target.
-    /// The real client asks for `/`. [`MODELS_TARGET`] is accepted in any case.
+    /// The request targets at which agents attach, path and query, compared byte for byte. Default empty:
+    /// `/`, for which the real client asks (measured), and `/mcp`, each with any query. At
+    /// [`MODELS_TARGET`] a model attaches in any case. Every other target is refused: were `/models/` a
+    /// door for agents, a slash too many in a configuration would give a model the rights of an agent.
     pub paths: Vec<String>,
     /// True if a client has to offer the sub-protocol `mcp`. Default false.
     pub subprotocol_required: bool,
@@ -186,8 +188,7 @@ impl Policy {
             return Err(FOREIGN_ORIGIN);
         }
         let target = request.target();
-        let is_listed = self.paths.is_empty() || self.paths.iter().any(|path| *path == target);
-        if !is_listed && target != MODELS_TARGET {
+        if target != MODELS_TARGET && !self.is_for_agents(&target) {
             return Err(UNKNOWN_PATH);
         }
         if !self.auth.accepts(request) {
@@ -197,6 +198,13 @@ impl Policy {
             return Err(NO_SUBPROTOCOL);
         }
         if full { Err(FULL) } else { Ok(()) }
+    }
+
+    fn is_for_agents(&self, target: &str) -> bool {
+        if self.paths.is_empty() {
+            return matches!(target.split('?').next(), Some("/" | "/mcp"));
+        }
+        self.paths.iter().any(|path| path == target)
     }
 
     fn is_ours(&self, host: &[u8]) -> bool {

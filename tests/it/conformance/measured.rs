@@ -225,4 +225,6 @@ pub const ROWS: &[Row] = &[
         .test(REFUSALS, "n01_h09_models_target_is_judged_alike"),
     claim("models 3", "selection, mentions and diffs stay with the connection of --ide")
         .test(MODELS, "pushes_and_diffs_spare_the_model"),
+    claim("models 4", "a target that resembles a door, such as `/models/`, is none: agents attach at `/` and `/mcp`")
+        .test(MODELS, "targets_that_resemble_a_door_are_none"),
 ];
