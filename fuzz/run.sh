@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 minutes=${1:?usage: fuzz/run.sh MINUTES [TARGET…]}
 shift
 all=(frames handshake_server handshake_client ws_server_script ws_client_script against_tungstenite
-    rpc_text rpc_script mcp_server_script mcp_client_script pair ide_server_script lockfile paths command_lines
+    rpc_text rpc_script mcp_server_script mcp_client_script pair ide_server_script ide_client_script lockfile paths command_lines
     capi_calls)
 targets=("${@:-${all[@]}}")
 

@@ -60,6 +60,39 @@ fn hundred_thousand_inputs() {
     judge(&play(1_000_000..1_100_000, random_input), MUST_HIT);
 }
 
+/// The situations that random scripts of an agent beside a foreign editor have to reach.
+const FOREIGN: Situations<'_> = &[
+    ("event", "Ready SubprotocolMissing Failed Outcome Progress Form Request CallEnded Pushed ToolsChanged"),
+    ("event", "Notification PeerError PeerFault Closed"),
+    ("pushed", "SelectionChanged AtMentioned DiagnosticsChanged ActiveEditorChanged"),
+    ("outcome", "Cancelled Closed Error Malformed Result TimedOut"),
+    ("read", "Ok Error Failed TimedOut Cancelled Unreadable Closed"),
+    ("call ended", "Cancelled Closed Expired"),
+    ("closed", "Remote Local NotAccepted ProtocolError Abnormal TimedOut"),
+    (
+        "fault",
+        "Batch EndlessList LateResponse Message UnknownProgress UnknownResponse UnreadableList StaleProgress",
+    ),
+    ("not sent", "NotReady TooManyInFlight Closed"),
+];
+
+/// Any bytes of a foreign editor, in any pieces and with any movement of the clock, break no law of an agent
+/// and none of its promises.
+#[test]
+fn foreign_editors_break_no_promise_of_an_agent() {
+    judge(&play(0..3_000, foreign_editor), FOREIGN);
+}
+
+#[test]
+#[ignore = "a minute; .ci/full runs it"]
+fn hundred_thousand_foreign_editors() {
+    judge(&play(1_000_000..1_100_000, foreign_editor), FOREIGN);
+}
+
+fn foreign_editor(random: &mut Random) -> Hits {
+    targets::ide_client_script_hits(&targets::random_ide_client_script(random))
+}
+
 macro_rules! corpora {
     ($($name:ident),* $(,)?) => {$(
         #[test]
@@ -82,6 +115,7 @@ corpora!(
     mcp_client_script,
     pair,
     ide_server_script,
+    ide_client_script,
     lockfile,
     paths,
 );

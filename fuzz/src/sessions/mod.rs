@@ -12,7 +12,7 @@ mod roles;
 mod served;
 mod server;
 
-pub use acts::OPENED;
+pub use acts::{OPENED, Pace, random_script};
 pub use books::{Hits, name_of};
 pub use client::{client_script, random_client_script};
 pub use ledger::{Ledger, answered, token};
