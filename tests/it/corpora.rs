@@ -84,7 +84,7 @@ fn foreign_editors_break_no_promise_of_an_agent() {
 }
 
 #[test]
-#[ignore = "a minute; .ci/full runs it"]
+#[ignore = "four minutes; .ci/full runs it"]
 fn hundred_thousand_foreign_editors() {
     judge(&play(1_000_000..1_100_000, foreign_editor), FOREIGN);
 }

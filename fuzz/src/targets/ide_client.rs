@@ -18,7 +18,7 @@ use ide_mcp::ide::{
 use ide_mcp::mcp::{
     CallEnd, FormAnswer, Forward, GetPrompt, Implementation, List, Outcome, Progress, ReadResource, Timeout,
 };
-use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId, RespondError, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Random, Span};
 use ide_mcp::ws::frame::{Header, mask};
@@ -366,7 +366,7 @@ impl Subject for Foreign {
             ClientEvent::Ready(_) if self.setup.has(LISTS) => ledger.list(client, List::Tools),
             ClientEvent::ToolsChanged if self.setup.has(FOLLOWS) => ledger.list(client, List::Tools),
             ClientEvent::Form { call, .. } if self.setup.has(ANSWERS) => {
-                ledger.answer(client, *call, 0);
+                ledger.answer(client, *call, 0, true);
             }
             _ => {}
         }
@@ -526,8 +526,9 @@ impl Ledger {
         }
     }
 
-    /// Answers a request of the editor, or tries to with no object, which leaves the request open.
-    fn answer(&mut self, client: &mut Client, call: CallId, how: u8) {
+    /// Answers a request of the editor, or tries to with no object, which leaves the request open. In the turn of
+    /// its event, the rest of a batch can have cancelled the request.
+    fn answer(&mut self, client: &mut Client, call: CallId, how: u8, in_turn: bool) {
         let raw = |text: &str| RawValue::from_string(text.into()).expect("it is JSON");
         let answered = match how % 8 {
             0 => client.answer_form(call, &FormAnswer::Declined).map_err(RespondError::from),
@@ -548,7 +549,8 @@ impl Ledger {
                 assert!(how % 8 == 3, "{how}");
             }
             Err(gone) => {
-                assert!(!self.calls.contains(&call) || self.is_closing, "{call:?}: {gone:?}");
+                let is_cancelled = in_turn && gone == RespondError::NotOpen(NotOpen::Cancelled);
+                assert!(is_cancelled || self.is_closing, "{call:?}: {gone:?}");
             }
         }
     }
@@ -837,7 +839,7 @@ impl Play<'_> {
         let at = usize::from(*which).checked_rem(ledger.borrow().calls.len());
         let Some(call) = at.and_then(|at| ledger.borrow().calls.iter().nth(at).copied()) else { return };
         self.run.act(|client| match reply {
-            Reply::Answer(_, how) => ledger.borrow_mut().answer(client, call, *how),
+            Reply::Answer(_, how) => ledger.borrow_mut().answer(client, call, *how, false),
             Reply::Wait(_, pace) => {
                 let waits = client.set_call_timeout(call, pace.timeout());
                 assert!(waits.is_ok() || ledger.borrow().is_closing, "{waits:?}");
