@@ -132,8 +132,8 @@ enum Said {
     /// An answer of some kind to an id of ours, whatever was asked.
     Any(u8, u8),
     Push(u8, u8, bool, Change),
-    /// A selection with a long text.
-    Long(u16),
+    /// A message of some kind with a long text.
+    Long(u16, u8),
     Progress(u8, u8, Change),
     /// A request for what a client serves.
     Served(u8, u8, Change),
@@ -430,8 +430,14 @@ impl Ledger {
 
     /// Notes an event of the client.
     fn heard(&mut self, event: &ClientEvent) {
-        self.content += event.content_len();
-        let shown = format!("{event:?}");
+        let (shown, content) = (format!("{event:?}"), event.content_len());
+        assert!(
+            shown.len() <= 12 * content + 800,
+            "{} of {} bytes count: {shown:.200}",
+            content,
+            shown.len()
+        );
+        self.content += content;
         self.hit(format!("event {}", shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()));
         match event {
             ClientEvent::Ready(_) => {
@@ -678,7 +684,7 @@ fn play(subject: &Foreign, acts: &[Act], arrival: Arrival, knows_token: bool) ->
     assert!(ledger.is_closed);
     // An event takes at least two bytes of the editor, or a step of ours.
     assert!(events.len() <= fed / 2 + acts.len() * 4 + 200, "{} events of {fed} bytes", events.len());
-    assert!(ledger.content <= fed * 12 + 100, "{} bytes in the events of {fed} bytes", ledger.content);
+    assert!(ledger.content <= fed * 20 + 1000, "{} bytes in the events of {fed} bytes", ledger.content);
     if !knows_token {
         for text in run.shown().iter().chain(&ledger.shown) {
             assert!(!text.contains(TOKEN), "the token is in {text}");
@@ -969,10 +975,44 @@ impl Play<'_> {
                 let notice = EditorNotification::from_name(name).expect("it is the name of a push");
                 (change.of(text), if_same(change, Effect::Push(notice)))
             }
-            Said::Long(len) => {
-                let (name, forms) = PUSHES[0];
-                let text = push(name, false, forms[0], &"\u{e9}".repeat(usize::from(*len) / 2));
-                (text, Effect::Push(EditorNotification::SelectionChanged))
+            Said::Long(len, of) => {
+                let long = "\u{e9}".repeat(usize::from(*len) / 2);
+                let form = |message: &str, value: &str| {
+                    format!(
+                        r#"{{"message":"{message}","requestedSchema":{{"type":"object","properties":{{"a":{{"type":"string","enum":["{value}"]}}}}}}}}"#
+                    )
+                };
+                let request = |method: &str, params: &str| {
+                    let id = format!("\"e{}\"", of / 16 % 8);
+                    let text =
+                        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+                    (text, Effect::Request(id))
+                };
+                let notice = |method: &str, params: &str| {
+                    let text = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+                    (text, Effect::Nothing)
+                };
+                match of % 8 {
+                    0 => request("elicitation/create", &form(&long, "v")),
+                    1 => request("elicitation/create", &form("m", &long)),
+                    2 => request("x/ask", &format!(r#"{{"a":"{long}"}}"#)),
+                    3 => notice(
+                        "notifications/cancelled",
+                        &format!(r#"{{"requestId":"e{}","reason":"{long}"}}"#, of / 16 % 8),
+                    ),
+                    4 => notice("x/news", &format!(r#"["{long}"]"#)),
+                    5 => (
+                        format!(
+                            r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-1,"message":"{long}","data":["{long}"]}}}}"#
+                        ),
+                        Effect::Nothing,
+                    ),
+                    _ => {
+                        let (name, forms) = PUSHES[0];
+                        let text = push(name, false, forms[0], &long);
+                        (text, Effect::Push(EditorNotification::SelectionChanged))
+                    }
+                }
             }
             Said::Progress(of, to, change) => {
                 // Most reports belong to a request that asks for them.

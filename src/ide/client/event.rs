@@ -83,29 +83,36 @@ pub enum ClientEvent {
 
 impl ClientEvent {
     /// Returns the number of bytes of the texts and the JSON in this event, for a queue that is bounded in
-    /// sum. Requests and forms count nothing: while they are open, the session bounds them by
-    /// [`SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes).
+    /// sum. A request or a form counts too: the session bounds it only while it is open, and an editor can
+    /// cancel what still waits in your queue.
     #[must_use]
     pub fn content_len(&self) -> usize {
         let raw = |json: &RawValue| json.get().len();
         let error =
             |error: &ErrorObject| error.message.len().saturating_add(error.data.as_deref().map_or(0, raw));
+        let message = |method: &str, params: &Option<Box<RawValue>>| {
+            method.len().saturating_add(params.as_deref().map_or(0, raw))
+        };
         match self {
+            Self::Ready(server) => server.content_len(),
+            Self::Failed(mcp::Failure::Refused(refusal)) => error(refusal),
+            Self::Failed(mcp::Failure::UnknownVersion(version)) => version.len(),
             Self::Outcome { outcome: Outcome::Result(result), .. } => raw(result),
             Self::Outcome { outcome: Outcome::Error(refusal), .. } | Self::PeerError(refusal) => {
                 error(refusal)
             }
             Self::Progress { progress, .. } => progress.message.as_deref().map_or(0, str::len),
-            Self::Notification { method, params } => {
-                method.len().saturating_add(params.as_deref().map_or(0, raw))
+            Self::Form { form, .. } => form.content_len(),
+            Self::Request { method, params, .. } | Self::Notification { method, params } => {
+                message(method, params)
+            }
+            Self::CallEnded { reason: CallEnd::Cancelled { reason }, .. } => {
+                reason.as_deref().map_or(0, str::len)
             }
             Self::Pushed(push) => push.content_len(),
-            Self::Ready(_)
-            | Self::SubprotocolMissing
+            Self::SubprotocolMissing
             | Self::Failed(_)
             | Self::Outcome { .. }
-            | Self::Form { .. }
-            | Self::Request { .. }
             | Self::CallEnded { .. }
             | Self::ToolsChanged
             | Self::PeerFault(_)
@@ -120,6 +127,7 @@ mod tests {
     use crate::ide::{
         Diagnostic, DiagnosticsChanged, FileDiagnostics, Mention, Position, Range, Selection, Severity,
     };
+    use crate::mcp::{Failure, FieldChoice, FieldValue, FormField, Implementation, ProtocolVersion};
     use crate::rpc::SessionId;
     use alloc::string::String;
     use alloc::vec;
@@ -140,6 +148,19 @@ mod tests {
         let now = DiagnosticsChanged::Now(FileDiagnostics::new("uri", vec![coded, problem("")]));
         let stale = DiagnosticsChanged::Stale { uris: vec!["a".into(), "bc".into()] };
         let progress = Progress { progress: 1.0, total: None, message: Some("done".into()) };
+        let call = CallId::new(SessionId::new(1), 1);
+        let field = FormField::text("a").title("b").description("cd").format("ef").default("g");
+        let form = Form::new("message").field(field);
+        let choices = Form::new("m")
+            .field(FormField::choice("a", [("v", "title"), ("w", "")]))
+            .field(FormField::choices("b", ["x", "yz"]).default(FieldValue::Texts(vec!["x".into()])));
+        let info = ServerInfo {
+            info: Some(Implementation::new("e", "1")),
+            protocol_version: ProtocolVersion::NEWEST,
+            instructions: Some("words".into()),
+            capabilities: Some(raw("{}")),
+        };
+        let bare = ServerInfo { info: None, instructions: None, capabilities: None, ..info.clone() };
         let rows = [
             ("a result", ClientEvent::Outcome { request, outcome: Outcome::Result(raw("{}")) }, 2),
             ("an error", ClientEvent::Outcome { request, outcome: Outcome::Error(refusal()) }, 7),
@@ -160,6 +181,28 @@ mod tests {
                 3 + 2 * size_of::<String>(),
             ),
             ("problems", ClientEvent::Pushed(Push::DiagnosticsChanged(now)), 9 + 2 * size_of::<Diagnostic>()),
+            ("a form", ClientEvent::Form { call, form }, 7 + size_of::<FormField>() + 7),
+            (
+                "a form with choices",
+                ClientEvent::Form { call, form: choices },
+                1 + 2 * size_of::<FormField>()
+                    + 2
+                    + 4 * size_of::<FieldChoice>()
+                    + 10
+                    + size_of::<String>()
+                    + 1,
+            ),
+            ("a request", ClientEvent::Request { call, method: "x/ask".into(), params: Some(raw("[]")) }, 7),
+            (
+                "a cancelled request",
+                ClientEvent::CallEnded { call, reason: CallEnd::Cancelled { reason: Some("why".into()) } },
+                3,
+            ),
+            ("an expired request", ClientEvent::CallEnded { call, reason: CallEnd::Expired }, 0),
+            ("the answer to initialize", ClientEvent::Ready(info), 9),
+            ("a bare answer", ClientEvent::Ready(bare), 0),
+            ("a refusal", ClientEvent::Failed(Failure::Refused(refusal())), 7),
+            ("a version", ClientEvent::Failed(Failure::UnknownVersion("1999".into())), 4),
             ("no text", ClientEvent::ToolsChanged, 0),
         ];
         for (name, event, expected) in rows {

@@ -24,6 +24,17 @@ pub struct ServerInfo {
     pub capabilities: Option<Box<RawValue>>,
 }
 
+#[cfg(feature = "ide")]
+impl ServerInfo {
+    /// Returns the number of bytes of the texts and the JSON.
+    pub(crate) fn content_len(&self) -> usize {
+        let info = self.info.as_ref().map_or(0, |info| info.name.len().saturating_add(info.version.len()));
+        let instructions = self.instructions.as_deref().map_or(0, str::len);
+        let capabilities = self.capabilities.as_deref().map_or(0, |raw| raw.get().len());
+        info.saturating_add(instructions).saturating_add(capabilities)
+    }
+}
+
 /// The reason for which a handshake failed.
 ///
 /// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).

@@ -225,6 +225,33 @@ impl FormField {
         self
     }
 
+    /// Returns the number of bytes of the texts, and of the values that hold them in a list.
+    #[cfg(feature = "ide")]
+    pub(super) fn content_len(&self) -> usize {
+        let choices = |choices: &[FieldChoice]| {
+            choices.iter().fold(0_usize, |sum, choice| {
+                let title = choice.title.as_deref().map_or(0, str::len);
+                let texts = choice.value.len().saturating_add(title);
+                sum.saturating_add(size_of::<FieldChoice>()).saturating_add(texts)
+            })
+        };
+        let kind = match &self.kind {
+            FieldKind::Text { format, .. } => format.as_deref().map_or(0, str::len),
+            FieldKind::Number { .. } | FieldKind::Boolean => 0,
+            FieldKind::Choice(list) | FieldKind::Choices { choices: list, .. } => choices(list),
+        };
+        let default = match &self.default {
+            Some(FieldValue::Text(text)) => text.len(),
+            Some(FieldValue::Texts(texts)) => texts.iter().fold(0_usize, |sum, text| {
+                sum.saturating_add(size_of::<String>()).saturating_add(text.len())
+            }),
+            Some(FieldValue::Number(_) | FieldValue::Boolean(_)) | None => 0,
+        };
+        [self.name.len(), self.title.len(), self.description.len(), kind, default]
+            .into_iter()
+            .fold(size_of::<Self>(), usize::saturating_add)
+    }
+
     /// Checks a value of this field; `None` if the answer has none.
     pub(super) fn check(&self, value: Option<&FieldValue>) -> Result<(), FieldError> {
         let fault = match value {

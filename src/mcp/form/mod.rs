@@ -61,6 +61,12 @@ impl Form {
         &self.fields
     }
 
+    /// Returns the number of bytes of the texts, and of the values that hold them in a list.
+    #[cfg(feature = "ide")]
+    pub(crate) fn content_len(&self) -> usize {
+        self.fields.iter().fold(self.message.len(), |sum, field| sum.saturating_add(field.content_len()))
+    }
+
     /// Checks that an accepted answer fits the form: every required field has a value, and every
     /// value is of the kind of its field and within its bounds. The format of a text is not checked.
     /// Values of other names are ignored. An answer that is not accepted fits every form.
