@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 import urllib.parse
@@ -359,7 +360,7 @@ def two_agents_wait_for_consent(room):
         room.play({"sleep": 20000})
         time.sleep(1)
     for _ in range(2):
-        room.shows("Let ide-mcp-agent attach")
+        room.shows(room.question())
         time.sleep(1)
         room.type(*room.keys.YES)
         time.sleep(1.5)
@@ -372,7 +373,7 @@ def consent_is_for_the_agent_of_the_question(room):
     room.restart(*room.keys.LATE_CONSENT)
     room.lock()
     agent = room.play({"sleep": 20000})
-    room.shows("Let ide-mcp-agent attach")
+    room.shows(room.question())
     room.lose_sidecar()
     agent.process.kill()
     room.play({"sleep": 20000})
@@ -389,10 +390,10 @@ def question_ends_with_its_sidecar(room):
     room.restart(*room.keys.CONSENT)
     room.lock()
     agent = room.play({"sleep": 20000})
-    room.shows("Let ide-mcp-agent attach")
+    room.shows(room.question())
     os.kill(room.sidecar(), signal.SIGKILL)
     agent.process.kill()
-    room.hides("Let ide-mcp-agent attach")
+    room.hides(room.question())
 
 
 def waiting_question_ends_with_its_sidecar(room):
@@ -408,7 +409,7 @@ def waiting_question_ends_with_its_sidecar(room):
     room.shows("typed")
     time.sleep(2)
     time.sleep(1)
-    if "Let ide-mcp-agent attach" in room.screen():
+    if re.search(room.question(), room.screen()):
         raise Failure("the person is asked about an agent that is gone")
 
 
@@ -419,7 +420,7 @@ def question_keeps_the_order_of_events(room):
     room.lock()
     first = room.play(pushed("selection_changed", {"text": "𝒳b"}), {"sleep": 2500}, room.propose("a.txt", "new\n"),
                       {"sleep": 20000})
-    room.shows("Let ide-mcp-agent attach")
+    room.shows(room.question())
     time.sleep(1)  # the person reads
     room.type(*room.keys.YES)
     room.shows(room.keys.ATTACHED)
@@ -428,7 +429,7 @@ def question_keeps_the_order_of_events(room):
     room.type(*room.keys.BUSY_SOON)
     time.sleep(1.2)
     room.play({"sleep": 20000})
-    room.shows("Let ide-mcp-agent attach")
+    room.shows(room.question())
     first.process.kill()
     time.sleep(1)
     room.type(*room.keys.YES)
@@ -521,7 +522,7 @@ def question_ends_with_its_agent(room):
     for _ in range(2):
         agent = room.play({"sleep": 20000})
         time.sleep(2)
-        room.shows("Let ide-mcp-agent attach")
+        room.shows(room.question())
         agent.process.kill()
         time.sleep(1)
         room.type(*room.keys.FIRST_YES)
@@ -529,7 +530,7 @@ def question_ends_with_its_agent(room):
         room.hides("ide-mcp: ")
     room.play({"sleep": 20000})
     time.sleep(2)
-    room.shows("Let ide-mcp-agent attach")
+    room.shows(room.question())
     room.type(*room.keys.SECOND_YES)
     room.shows(room.keys.ATTACHED)
 
@@ -546,7 +547,7 @@ def waiting_question_ends_with_its_agent(room):
     room.type(*room.keys.END_TYPING)
     room.shows("typed")
     time.sleep(2)
-    if "Let ide-mcp-agent attach" in room.screen():
+    if re.search(room.question(), room.screen()):
         raise Failure("the person is asked about an agent that is gone")
 
 
@@ -689,7 +690,7 @@ def typed_keys_answer_no_question(room):
     for _ in range(30):
         room.type(*room.keys.TYPED_YES)
         time.sleep(0.1)
-    room.shows("Let ide-mcp-agent attach")
+    room.shows(room.question())
     room.hides(room.keys.ATTACHED)
     time.sleep(1)
     room.type(*room.keys.YES)

@@ -50,6 +50,14 @@ ACCEPT_AND_CLOSE = ACCEPT
 ACCEPT_WHILE_TYPING = ACCEPT
 REJECT = ["<C-c>", "<C-k>"]
 WRITE_COPY = run('(write-region nil nil "copy.txt")')
+ABANDON = ["<C-g>"]
+FIRST_FILE = [*run('(progn (delete-other-windows) (switch-to-buffer "a.txt"))'), "<M-<>"]
+ENDS_OF_TEXT = ["<M->>", "<M-<>"]
+TRUSTING = run("(setq enable-dir-local-variables t)")
+COUNT_PROPOSALS, ONE_PROPOSAL = [], r""  # the next one opens once the earlier one is decided
+TOO_LARGE = r"no highlighting"
+KEPT = r"is not the accepted text"
+TABS = r"(?!)"  # Emacs shows proposals in no tabs
 HALF_COMMANDS = [(["<M-x>"], ["<C-g>"])]
 TYPED_YES = ["y"]
 NO_FILE = REMOTE_FILE = run('(switch-to-buffer "new")')
@@ -96,6 +104,7 @@ def sidecar(*words):
 CONSENT = run("(setq ide-mcp-config '(:consent t))")
 LATE_CONSENT = CONSENT
 YES = FIRST_YES = SECOND_YES = ["y"]
+NO = ["n"]
 UNDO = ["<C-_>"]
 OWN_TOOL = run(
     "(setq ide-mcp-config '(:own [(:name \"theme\")]) ide-mcp-answers '((\"theme\" . (lambda (_) \"dark\"))))"
@@ -110,6 +119,12 @@ NO_JSON_TOOL = [key.replace('"dark"', "(current-buffer)") for key in OWN_TOOL]
 VIEW_THAT_FAILS_TO_CLOSE = [key.replace('(write-region (concat (file-name-nondirectory .path) "\\n") nil "closed")', '(error "no end")')
                             for key in OWN_VIEW]
 
+
+def open_nth(folder, number):
+    """Returns the keys that open a file of a folder, with whatever name."""
+    return run(f'(find-file (nth {number} (directory-files "{folder}" t directory-files-no-dot-files-regexp)))')
+
+
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
     "failed_make_names_no_other_file": "the problems are those of Flymake",
@@ -120,6 +135,7 @@ ABSENT = {
     "tab_of_an_ended_proposal_hides_no_other": "Emacs shows proposals in no tabs",
     "writing_all_elsewhere_accepts_nothing": "no command of Emacs writes the buffer of a proposal",
     "proposal_leaves_no_buffer": "Emacs lists every buffer",
+    "swap_file_asks_nothing": "Emacs has no swap files",
     "command_window_delays_views": "Emacs has no command-line window",
     "problem_of_a_file_that_is_not_loaded_has_its_column": "Flymake has problems of open files alone",
 }

@@ -77,14 +77,14 @@ def sidecar(*words):
 
 
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
-YES = ["1", "<Enter>"]
+YES, NO = ["1", "<Enter>"], ["2", "<Enter>"]
 # A list that does not hold up Neovim, as of a plugin for `vim.ui.select`.
 LATE_CONSENT = [
     *CONSENT,
     ":lua asked = {}; vim.ui.select = function(_, o, done) print(o.prompt); table.insert(asked, done) end",
     "<Enter>",
 ]
-FIRST_YES = SECOND_YES = [":lua table.remove(asked, 1)('yes')", "<Enter>"]
+FIRST_YES = SECOND_YES = [":lua table.remove(asked, 1)('Let it attach')", "<Enter>"]
 UNDO = ["<Escape>", "u"]
 OWN_TOOL = [
     "<Escape>",
@@ -107,6 +107,12 @@ PROBLEM_OF_A_FILE_THAT_IS_NOT_LOADED = [
     " {{lnum=0, col=4, message='far', severity=1}})",
     "<Enter>",
 ]
+
+
+def leave_swap_file(path):
+    """Returns the command of an editor that has a swap file of a file until it is killed, and one after that."""
+    return [PROGRAM, "--headless", "-u", "NONE", path]
+
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {

@@ -11,7 +11,7 @@ from nvim import *  # the keys do not depend on the transport
 
 def command(root, home, file):
     """Returns the command of Neovim, in which the C library replaces the module of the sidecar."""
-    words = nvim.command(root, home, file)
+    words = [PROGRAM, *nvim.command(root, home, file)[1:]]
     paths = ["tests/editors/ffi.lua", "target/debug/libidemcp.so", "adapters/capi/include/ide_mcp.h"]
     transport, library, header = [json.dumps(str(root / path)) for path in paths]
     with open(home / "init.lua", "a", encoding="utf-8") as init:

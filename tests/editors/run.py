@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Real editors with the plugins of this project, driven by keys in tmux and by `ide-mcp agent --script`.
 
-    run.py [--list] EDITOR [PATTERN]    such as: run.py nvim 'proposal_*'
+    run.py [--list] EDITOR[=PROGRAM] [PATTERN]
+    run.py nvim 'proposal_*'
+    run.py nvim=target/newer/bin/nvim 'hostile_*'
 
 EDITOR is nvim, vim, emacs, or nvim_ffi: Neovim with the C library in its process, target/debug/libidemcp.so, in place
-of the sidecar. Needs tmux, the editor, and target/debug/ide-mcp. Each scenario has an empty home and a folder of its own. Prints each
-scenario; the exit status is not 0 if one fails. A minute for each editor.
+of the sidecar. PROGRAM is another program of this editor, such as one that newer.sh has unpacked. Needs tmux, the
+editor, and target/debug/ide-mcp. Each scenario has an empty home and a folder of its own. Prints each scenario; the
+exit status is not 0 if one fails. Five minutes for each editor.
 """
 
 import fnmatch
@@ -90,14 +93,33 @@ class Room:
         return self.tmux("capture-pane", "-p")
 
     def shows(self, pattern, within=PATIENCE):
-        await_(f"the screen shows {pattern}", lambda: re.search(pattern, self.screen()), within)
+        await_(f"the screen shows {pattern}", lambda: re.search(pattern, self.screen(), re.M), within)
 
     def hides(self, pattern, within=PATIENCE):
-        await_(f"the screen hides {pattern}", lambda: not re.search(pattern, self.screen()), within)
+        await_(f"the screen hides {pattern}", lambda: not re.search(pattern, self.screen(), re.M), within)
 
     def proposal(self, name="a.txt"):
         """Returns the pattern of the view of a proposal for a file."""
         return self.keys.PROPOSAL.replace("NAME", re.escape(name))
+
+    def question(self, name="ide-mcp-agent"):
+        """Returns the pattern of the question about an agent with a name, or about any. The lines can be wrapped."""
+        words = f'calls itself "{re.escape(name)}" asks to attach' if name else "asks to attach"
+        return r"\s+".join(f"{words}. Let it attach\\?".split(" "))
+
+    def styles(self, text):
+        """Returns the colors and attributes with which a text begins on the screen, once for each place."""
+        found = []
+        for line in self.tmux("capture-pane", "-p", "-e").splitlines():
+            plain, looks, look = "", [], ""
+            for escape, character in re.findall(r"(\x1b\[[0-9;:]*m)|(.)", line):
+                if escape:
+                    look = "" if escape in ("\x1b[m", "\x1b[0m") else look + escape
+                else:
+                    plain += character
+                    looks.append(look)
+            found += [looks[place.start()] for place in re.finditer(re.escape(text) + r"(?!\S)", plain)]
+        return sorted(found)
 
     def type_into_ended_proposal(self):
         """Types in a proposal for b.txt, and for two seconds after its agent has gone, without a pause."""
@@ -111,7 +133,17 @@ class Room:
             time.sleep(0.1)
 
     def pid(self):
-        return int(self.tmux("display-message", "-p", "#{pane_pid}"))
+        """Returns the process of the editor: that of the terminal, or its child behind a wrapper or a screen process.
+
+        Neovim is a child of its screen process since 0.9.
+        """
+        process = int(self.tmux("display-message", "-p", "#{pane_pid}"))
+        name = self.keys.PROGRAM.rpartition("/")[2]
+        while True:
+            child = next((child for child, words in children(process) if is_editor(name, words)), None)
+            if child is None or is_editor(name, words_of(process)[:1]) and "--embed" not in words_of(child):
+                return process
+            process = child
 
     def locks(self):
         return list((self.home / ".claude/ide").glob("*.lock"))
@@ -182,12 +214,32 @@ class Room:
         for agent in self.agents:
             agent.process.kill()
             agent.process.wait()
-        editor = self.tmux("display-message", "-p", "#{pane_pid}").strip()
+        editor = self.pid() if self.tmux("display-message", "-p", "#{pane_pid}").strip() else None
         self.tmux("kill-server")
-        # The editor writes its history into its home when the terminal is gone.
+        # The editor writes its history into its home when the terminal is gone. One that waits for a file stays.
         patience = time.monotonic() + PATIENCE
-        while editor and pathlib.Path("/proc", editor).exists() and time.monotonic() < patience:
+        while editor and words_of(editor):
+            if time.monotonic() > patience:
+                os.kill(editor, signal.SIGKILL)
             time.sleep(0.02)
+
+
+def words_of(process):
+    try:
+        return [os.fsdecode(word) for word in pathlib.Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")[:-1]]
+    except OSError:
+        return []
+
+
+def children(process):
+    """Returns the children of a process, each with the words of its command."""
+    found = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
+    return [(int(child), words_of(child)) for child in found]
+
+
+def is_editor(name, words):
+    """Returns whether a command is that of the editor. A wrapper has its program in one of the other words."""
+    return any(word.rpartition("/")[2] == name for word in words)
 
 
 class Agent:
@@ -239,8 +291,11 @@ def main():
     arguments = [argument for argument in arguments if argument != "--list"]
     if not 1 <= len(arguments) <= 2:
         sys.exit(__doc__)
-    editor = __import__(arguments[0])
-    scenarios = __import__("scenarios").ALL + __import__("edges").ALL
+    name, _, program = arguments[0].partition("=")
+    editor = __import__(name)
+    if program:
+        editor.PROGRAM = str(pathlib.Path(program).resolve())
+    scenarios = [scenario for module in ["scenarios", "edges", "hostile"] for scenario in __import__(module).ALL]
     pattern = arguments[1] if len(arguments) > 1 else "*"
     chosen = [scenario for scenario in scenarios if fnmatch.fnmatch(scenario.__name__, pattern)]
     if only_list:

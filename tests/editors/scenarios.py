@@ -428,7 +428,7 @@ def agent_waits_for_consent(room):
     room.type(*room.keys.START)
     room.lock()
     agent = room.play({"sleep": 3000})
-    room.shows("Let ide-mcp-agent attach")
+    room.shows(room.question())
     time.sleep(1)  # the person reads
     room.type(*room.keys.YES)
     room.shows(room.keys.ATTACHED)

@@ -47,3 +47,15 @@ HALF_COMMANDS = [
     (["<Escape>", "i", "<C-o>"], ["<Escape>", "<Escape>"]),
     (["<Escape>", *BEGIN_COMMAND_WINDOW], END_COMMAND_WINDOW),
 ]
+ABANDON = ["<Escape>"]
+FIRST_FILE = ["<Escape>", ":silent! only! | hide buffer 1", "<Enter>", "gg"]
+ENDS_OF_TEXT = ["G", "gg"]
+TRUSTING = [":set modeline modelines=5", "<Enter>"]  # off for root
+COUNT_PROPOSALS, ONE_PROPOSAL = [":echo tabpagenr('$') 'tabs'", "<Enter>"], r"^2 tabs"
+TOO_LARGE = r"no highlighting"
+KEPT = r"is not the accepted text"
+
+
+def open_nth(folder, number):
+    """Returns the keys that open a file of a folder, with whatever name."""
+    return ["<Escape>", f":exe 'edit' fnameescape('{folder}/' .. readdir('{folder}')[{number}])", "<Enter>"]

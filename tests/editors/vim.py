@@ -75,6 +75,7 @@ def sidecar(*words):
 CONSENT = ["<Escape>", ":let g:ide_mcp = #{config: #{consent: v:true}}", "<Enter>"]
 LATE_CONSENT = CONSENT
 YES = SECOND_YES = ["y"]
+NO = ["n"]
 FIRST_YES = []  # the dialog of the first agent has ended with its sidecar
 OWN_TOOL = [
     "<Escape>",
@@ -99,6 +100,12 @@ VIEW_THAT_FAILS_TO_CLOSE = [
     ":let g:ide_mcp = #{show: {p -> [writefile([p.contents], 'shown'), {-> execute('throw \"no end\"')}][1]}}",
     "<Enter>",
 ]
+
+
+def leave_swap_file(path):
+    """Returns the command of an editor that has a swap file of a file until it is killed, and one after that."""
+    return [PROGRAM, "-u", "NONE", "-es", path]
+
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
