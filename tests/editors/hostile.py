@@ -688,6 +688,7 @@ def hundred_proposals_open_one_by_one(room):
     for number in range(2):
         room.shows(room.proposal(f"new{number}.txt"))
         room.shows(f"text {number}")
+        time.sleep(2 * QUIET)  # the person reads, and the others have the time to open
         room.type(*room.keys.COUNT_PROPOSALS)
         room.shows(room.keys.ONE_PROPOSAL)
         person.command()
