@@ -79,20 +79,6 @@ def file_of_a_silent_agent_is_read_again(room):
     room.shows("written")
 
 
-def unsaved_changes_stay(room):
-    room.start()
-    room.type(*room.keys.INSERT_LINE)
-    agent = room.play(room.propose("a.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
-    room.shows(room.proposal())
-    room.type(*room.keys.ACCEPT)
-    agent.done()
-    room.write("a.txt", "new\n")
-    time.sleep(1.5)
-    room.type(*room.keys.BEGIN_TYPING, *room.keys.END_TYPING)
-    room.shows("typed")
-    room.shows("edited")
-
-
 def search_results_are_no_problems(room):
     room.start()
     room.type(*room.keys.FILL_RESOURCE)

@@ -103,9 +103,9 @@ class Room:
         return self.keys.PROPOSAL.replace("NAME", re.escape(name))
 
     def question(self, name="ide-mcp-agent"):
-        """Returns the pattern of the question about an agent with a name, or about any. The lines can be wrapped."""
-        words = f'calls itself "{re.escape(name)}" asks to attach' if name else "asks to attach"
-        return r"\s+".join(f"{words}. Let it attach\\?".split(" "))
+        """Returns the pattern of the question about an agent with a name, or about any. Its lines are those of a box."""
+        words = (f'calls itself "{name}" ' if name else "") + "asks to attach. Let it attach?"
+        return r"[\s│|]*".join(re.escape(character) for character in words if character != " ")
 
     def styles(self, text):
         """Returns the colors and attributes with which a text begins on the screen, once for each place."""
@@ -118,7 +118,7 @@ class Room:
                 else:
                     plain += character
                     looks.append(look)
-            found += [looks[place.start()] for place in re.finditer(re.escape(text) + r"(?!\S)", plain)]
+            found += [looks[place.start()] for place in re.finditer(re.escape(text) + r"(?!\w)", plain)]
         return sorted(found)
 
     def type_into_ended_proposal(self):
