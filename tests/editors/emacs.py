@@ -135,6 +135,7 @@ ABSENT = {
     "tab_of_an_ended_proposal_hides_no_other": "Emacs shows proposals in no tabs",
     "writing_all_elsewhere_accepts_nothing": "no command of Emacs writes the buffer of a proposal",
     "proposal_leaves_no_buffer": "Emacs lists every buffer",
+    "view_that_fails_leaves_nothing_behind": "no function of the person has to run before a view is there",
     "swap_file_asks_nothing": "Emacs has no swap files",
     "command_window_delays_views": "Emacs has no command-line window",
     "problem_of_a_file_that_is_not_loaded_has_its_column": "Flymake has problems of open files alone",

@@ -8,6 +8,7 @@ is left behind, and the agent has an answer to each call.
 import base64
 import json
 import os
+import random
 import re
 import socket
 import struct
@@ -501,6 +502,39 @@ def files_of_other_kinds_are_refused(room):
         of_row(path, act)
 
 
+def events_of_an_older_sidecar_hurt_nobody(room):
+    """A sidecar from before the checks passes all on. Its events are made up by a test."""
+    kinds_of_files(room.folder)
+    room.write("events", "")
+    room.write("older", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+    person = Person(room)
+    room.restart(*room.keys.sidecar("sh", "older"))
+    room.lock()
+
+    def event(**members):
+        with open(room.path("events"), "a", encoding="utf-8") as events:
+            events.write(json.dumps({"conn": 1, **members}) + "\n")
+
+    paths = [room.path("x\ncq"), room.path("x\nso evil.vim"), room.path(f"x\n{LUA}"), room.path("fifo"), room.path("to-zero")]
+    for number, path in enumerate([*paths, "/dev/zero", "/ssh:host:/x", "/sudo:root@localhost:/x", "scp://host/x"]):
+        def act(number=number, path=path):
+            event(event="connected", client="x\ncq", version=f"%{{{TOUCH}}}")
+            call = 1000 + 3 * number
+            event(event="call", call=call + 1, tool="openFile", arguments={"filePath": path}, path=path)
+            event(event="call", call=call + 2, tool="checkDocumentDirty", arguments={"filePath": path}, path=path)
+            event(event="diff", call=call, tab="x\ncq", path=path, old_path=path, outside=False, contents="new\n")
+            # It is shown, or refused at once.
+            time.sleep(3 * QUIET)
+            person.command()
+            event(event="diff_closed", call=call, tab="x\ncq", reason="close_tab")
+            time.sleep(2 * QUIET)
+            event(event="closed", conn=1, reason="over")
+            room.shows(room.keys.DETACHED)
+            person.is_unharmed()
+            room.type(*room.keys.FIRST_FILE)
+        of_row(path, act)
+
+
 # --- Contents
 
 SAME = "".join(f"line {number}\n" for number in range(1, 7))
@@ -581,6 +615,35 @@ def large_proposals_are_shown_without_highlighting(room):
             person.begin()
             call = agent.propose(str(path), text())
             if not person.reviews(agent, call, look=lambda: room.shows(room.keys.TOO_LARGE)):
+                raise Failure("the proposal is not shown")
+        of_row(row, act)
+
+
+def words(count, seed):
+    """Returns lines of 90 digits that have no line in common with those of another seed."""
+    generator = random.Random(seed)
+    return "".join(f"{generator.getrandbits(299):090}\n" for _ in range(count))
+
+
+def many_changes_are_highlighted_soon(room):
+    rows = {
+        "2,500 lines with other words": (words(2500, 1), words(2500, 2)),
+        "900 places of 9,000 lines": (
+            lines(9000, "a"),
+            "".join(line if at % 10 else "b" + line for at, line in enumerate(lines(9000, "a").splitlines(True)))),
+    }
+    person = Person(room)
+    agent = RawAgent(room)
+    for row, (before, text) in rows.items():
+        def act(before=before, text=text):
+            room.write("b.txt", before)
+            person.begin()
+
+            def look():
+                if re.search(room.keys.TOO_LARGE, room.screen()):
+                    raise Failure("the changes are not highlighted")
+
+            if not person.reviews(agent, agent.propose(room.path("b.txt"), text), look=look):
                 raise Failure("the proposal is not shown")
         of_row(row, act)
 
@@ -687,6 +750,24 @@ def files_open_after_the_typing(room):
     person.returns()
 
 
+def view_that_fails_leaves_nothing_behind(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type(*room.keys.FAILING_VIEW)
+    person.begin()
+    call = agent.propose(room.path("b.txt"), "new\n")
+    person.types()
+    person.end()
+    agent.fails(call)
+    person.command()
+    person.is_unharmed()
+    person.returns()
+    room.type(*room.keys.WORKING_VIEW)
+    person.begin()
+    if not person.reviews(agent, agent.propose(room.path("b.txt"), "new\n")):
+        raise Failure("the next proposal is not shown")
+
+
 def hundred_proposals_open_one_by_one(room):
     person = Person(room)
     agent = RawAgent(room)
@@ -750,6 +831,24 @@ def other_text_on_disk_leaves_the_unsaved_buffer(room):
     person.is_unharmed()
     room.shows(person.typed[0])
     room.hides("agreed")
+
+
+def file_that_changed_on_disk_is_not_saved_over(room):
+    """The editor would ask, and take the next keys as answer."""
+    person = Person(room)
+    agent = RawAgent(room)
+    person.begin()
+    person.end()
+    room.write("a.txt", "of another program\n")
+    call = agent.call("saveDocument", filePath=room.path("a.txt"))
+    person.begin()
+    person.types()
+    person.end()
+    if '"saved": true' in agent.answer(call).replace("\\", ""):
+        raise Failure("the file is saved over")
+    room.has("a.txt", "of another program\n")
+    person.is_unharmed()
+    person.returns()
 
 
 def is_scenario(value):

@@ -108,17 +108,24 @@ class Room:
         return r"[\s│|]*".join(re.escape(character) for character in words if character != " ")
 
     def styles(self, text):
-        """Returns the colors and attributes with which a text begins on the screen, once for each place."""
+        """Returns the colors and attributes of a text on the screen, for each place where the text stands."""
         found = []
         for line in self.tmux("capture-pane", "-p", "-e").splitlines():
-            plain, looks, look = "", [], ""
-            for escape, character in re.findall(r"(\x1b\[[0-9;:]*m)|(.)", line):
-                if escape:
-                    look = "" if escape in ("\x1b[m", "\x1b[0m") else look + escape
-                else:
+            plain, looks, look = "", [], {}
+            for codes, character in re.findall(r"\x1b\[([0-9;:]*)m|(.)", line):
+                if character:
                     plain += character
-                    looks.append(look)
-            found += [looks[place.start()] for place in re.finditer(re.escape(text) + r"(?!\w)", plain)]
+                    looks.append(" ".join(look[kind] for kind in sorted(look)))
+                elif codes in ("", "0"):
+                    look = {}
+                else:  # such as 31 or 38;5;9 for a color of the text, and 39 for none
+                    first = int(re.match(r"\d+", codes)[0])
+                    kind = "text" if first in (*range(30, 40), *range(90, 98)) else "ground" if first >= 40 else codes
+                    look.pop(kind, None)
+                    if first not in (39, 49):
+                        look[kind] = codes
+            for place in re.finditer(re.escape(text) + r"(?!\w)", plain):
+                found.append(sorted(set(looks[place.start():place.end()])))
         return sorted(found)
 
     def type_into_ended_proposal(self):

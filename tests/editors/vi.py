@@ -52,10 +52,12 @@ FIRST_FILE = ["<Escape>", ":silent! only! | hide buffer 1", "<Enter>", "gg"]
 ENDS_OF_TEXT = ["G", "gg"]
 TRUSTING = [":set modeline modelines=5", "<Enter>"]  # off for root
 COUNT_PROPOSALS, ONE_PROPOSAL = [":echo tabpagenr('$') 'tabs'", "<Enter>"], r"^2 tabs"
+FAILING_VIEW = [":autocmd OptionSet diff throw 'no view'", "<Enter>"]
+WORKING_VIEW = [":autocmd! OptionSet", "<Enter>"]
 TOO_LARGE = r"no highlighting"
 KEPT = r"is not the accepted text"
 
 
 def open_nth(folder, number):
     """Returns the keys that open a file of a folder, with whatever name."""
-    return ["<Escape>", f":exe 'edit' fnameescape('{folder}/' .. readdir('{folder}')[{number}])", "<Enter>"]
+    return ["<Escape>", f":exe 'hide buffer' bufadd('{folder}/' .. readdir('{folder}')[{number}])", "<Enter>"]
