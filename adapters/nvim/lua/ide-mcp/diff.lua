@@ -1,20 +1,40 @@
 --- The view of a proposal: a tab with the file on the left and the proposal, which can be edited, on the right.
 --- Writing the proposal accepts it, and closing the proposal rejects it.
+local editor = require('ide-mcp.editor')
 local api = vim.api
 local M = {}
 
--- Returns the lines of a text, the end of each line, and that of the last one.
-local function split(text)
-  local is_dos = text:find('\r\n') and not text:gsub('\r\n', ''):find('\n')
-  local line_end = is_dos and '\r\n' or '\n'
-  local lines = vim.split(text, line_end, { plain = true })
-  local has_end = #lines > 1 and lines[#lines] == ''
-  if has_end then table.remove(lines) end
-  return lines, line_end, has_end and line_end or ''
+-- Above these limits a view has no highlighting, because an agent could freeze Neovim with it. Measured with 0.7.2 and
+-- 0.12.4 for 20,000 lines: one change of all takes 0.03 s, but changes in 1,000 places 0.3 s, in 5,000 places 0.9 s and in
+-- 10,000 places 2 s; 50,000 lines with 25,000 places take 35 s. Many a key takes a fifth of that again.
+local max_changed, max_places = 20000, 1000
+-- Above this size of the changed text, of both sides in bytes, lines are not matched and words not marked. Neovim 0.12.4
+-- needs 0.4 s to do so for 90 KiB, and 11 s for 1 MiB.
+local max_matched = 32 * 1024
+
+-- Returns the number of lines from the first to the last that differ, and these lines of each side as a text.
+local function changed(old, new)
+  local first, last = 1, { #old, #new }
+  while old[first] and old[first] == new[first] do first = first + 1 end
+  while last[1] >= first and last[2] >= first and old[last[1]] == new[last[2]] do
+    last = { last[1] - 1, last[2] - 1 }
+  end
+  local a, b = table.concat(old, '\n', first, last[1]), table.concat(new, '\n', first, last[2])
+  return math.max(unpack(last)) - first + 1, a, b
 end
 
--- Shows lines in the current window, in a buffer that ends with the window.
-local function show(name, path, lines, buftype)
+-- Returns why two texts are too different for highlighting, or nil, and then whether their words are.
+local function too_much(old, new)
+  local count, a, b = changed(old, new)
+  if count > max_changed then return ('%d changed lines'):format(count) end
+  local diff = vim.text and vim.text.diff or vim.diff -- before Neovim 0.12
+  local places = #diff(a .. '\n', b .. '\n', { result_type = 'indices' })
+  if places > max_places then return ('%d changed places'):format(places) end
+  return nil, #a + #b > max_matched
+end
+
+-- Shows lines in the current window, in a buffer that ends with the window. Returns the buffer.
+local function show(name, path, lines, buftype, is_large)
   local buf = api.nvim_create_buf(false, true)
   api.nvim_win_set_buf(0, buf)
   api.nvim_buf_set_name(buf, name)
@@ -22,46 +42,77 @@ local function show(name, path, lines, buftype)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo.undolevels = vim.go.undolevels
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.modified = buftype, 'wipe', false
-  vim.cmd('silent! doautocmd <nomodeline> filetypedetect BufRead ' .. vim.fn.fnameescape(path))
-  vim.cmd('diffthis')
+  if is_large then
+    vim.cmd('setlocal nowrap') -- a line of 15 MB takes 1.4 s to wrap
+  else
+    -- The path is an agent's words, and so no part of a command. There is no such group after `:filetype off`.
+    pcall(api.nvim_exec_autocmds, 'BufRead', {
+      group = 'filetypedetect', pattern = path:gsub('[%c,]', '_'), modeline = false,
+    })
+  end
   return buf
+end
+
+-- Returns a text of an agent for a status line.
+local function escape(text) return (text:gsub('%%', '%%%%')) end
+
+-- Fills the tab of a proposal, and adds to `view` what has an end: the buffers, and `diffopt` of before, if it is changed.
+local function fill(proposal, view, old, new)
+  vim.bo.bufhidden = 'wipe' -- the empty buffer of the tab
+  local large, is_coarse = editor.too_large(old) or editor.too_large(new), false
+  local reason = large
+  if not large then reason, is_coarse = too_much(old, new) end
+  local function add(side, lines, buftype)
+    local name = ('ide-mcp://%d/%s/'):format(proposal.call, side) .. proposal.label
+    table.insert(view, show(name, proposal.path, lines, buftype, large))
+    if not reason then vim.cmd('diffthis') end
+  end
+  if is_coarse then
+    view.diffopt = vim.o.diffopt
+    vim.opt.diffopt:remove(vim.tbl_filter(function(item) return item:find('^linematch') or item:find('^inline') end,
+      vim.opt.diffopt:get()))
+  end
+  if large then collectgarbage() end -- a message of 15 MB leaves several texts of that size
+  add('file', old, 'nofile')
+  vim.bo.modifiable, vim.wo.statusline = false, ' %t ' .. (reason and '(no highlighting: ' .. reason .. ')' or '')
+  vim.cmd('rightbelow vsplit')
+  add('proposal', new, 'acwrite')
+  local note = proposal.outside and ' OUTSIDE of the open folders' or ''
+  vim.wo.statusline = (' %%t%s, proposed by %%<%s %%m%%=:w accepts, :q rejects '):format(note, escape(proposal.client))
+  vim.cmd('silent! normal! gg]c')
 end
 
 --- Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, and with `accept(text)` and `reject()`, of
 --- which the first call counts. Returns a function that closes the view.
 function M.show(proposal)
-  local lines, line_end, last_end = split(proposal.contents)
-  local before, is_reviewing = api.nvim_get_current_tabpage(), vim.t.ide_mcp_proposal
+  local lines, line_end, last_end = editor.split(proposal.contents)
+  local before = api.nvim_get_current_tabpage()
   vim.cmd('tabnew')
-  vim.bo.bufhidden = 'wipe' -- the empty buffer of the tab
-  local tab = api.nvim_get_current_tabpage()
+  local tab, view, on_write = api.nvim_get_current_tabpage(), {}, nil
   vim.t.ide_mcp_proposal = proposal.call
-  local name = ('ide-mcp://%d/%%s/%s'):format(proposal.call, vim.fn.fnamemodify(proposal.path, ':t'):gsub('%%', '%%%%'))
-  local old = show(name:format('file'), proposal.path, require('ide-mcp.editor').lines(proposal.old_path), 'nofile')
-  vim.bo.modifiable, vim.wo.statusline = false, ' %t '
-  vim.cmd('rightbelow vsplit')
-  local new = show(name:format('proposal'), proposal.path, lines, 'acwrite')
-  local client = proposal.client:gsub('%%', '%%%%')
-  local note = proposal.outside and ' OUTSIDE of the open folders' or ''
-  vim.wo.statusline = (' %%t%s, proposed by %%<%s %%m%%=:w accepts, :q rejects '):format(note, client)
-  vim.cmd('silent! normal! gg]c')
-
-  local on_write
   local function close()
-    pcall(api.nvim_del_autocmd, on_write)
+    if on_write then pcall(api.nvim_del_autocmd, on_write) end
     pcall(api.nvim_tabpage_del_var, tab, 'ide_mcp_proposal') -- other windows of the person keep the tab
     if api.nvim_get_current_tabpage() == tab and api.nvim_tabpage_is_valid(before) then
       api.nvim_set_current_tabpage(before)
     end
-    for _, buf in ipairs({ new, old }) do
+    for _, buf in ipairs(view) do
       if api.nvim_buf_is_valid(buf) then api.nvim_buf_delete(buf, { force = true }) end
     end
+    if view.diffopt then vim.o.diffopt = view.diffopt end
   end
+  local is_done, problem = pcall(fill, proposal, view, editor.before(proposal), lines)
+  if not is_done then
+    close()
+    if api.nvim_tabpage_is_valid(tab) then vim.cmd('tabclose! ' .. api.nvim_tabpage_get_number(tab)) end
+    error(problem, 0)
+  end
+  local new = view[2]
   -- By a pattern, not for the buffer: so `:w FILE` writes that file.
   local pattern = ('ide-mcp://%d/proposal/*'):format(proposal.call)
   on_write = api.nvim_create_autocmd('BufWriteCmd', { pattern = pattern, callback = function()
     if api.nvim_get_current_tabpage() ~= tab then -- `:wa` elsewhere
-      return vim.notify('ide-mcp: a proposal is accepted in its own tab only', vim.log.levels.WARN)
+      return editor.warn('a proposal is accepted in its own tab only')
     end
     vim.bo[new].modified = false
     proposal.accept(table.concat(api.nvim_buf_get_lines(new, 0, -1, false), line_end) .. last_end)
@@ -71,8 +122,6 @@ function M.show(proposal)
     proposal.reject()
     vim.schedule(close)
   end })
-  -- The person decides on the earlier proposal first.
-  if is_reviewing then api.nvim_set_current_tabpage(before) end
   return close
 end
 

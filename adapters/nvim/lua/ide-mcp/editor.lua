@@ -3,6 +3,13 @@ local api, fn = vim.api, vim.fn
 local M = { tools = {} }
 
 local max_text = 256 * 1024 -- the longest text of a selection that agents receive, in bytes
+local max_file = 16 * 1024 * 1024 -- the largest file that an agent can open, as the sidecar has it
+-- The largest text with highlighting of syntax, and its longest line, in bytes. Measured with Neovim 0.7.2 and 0.12.4: in
+-- JavaScript the jump to the end of 600 KiB takes 0.4 to 0.6 s, and with a line of 1 MiB of JSON each key 0.1 s.
+local max_highlighted, max_line = 512 * 1024, 64 * 1024
+-- The endings of files that the plugins of Neovim unpack: one of 16 MiB can have a text without an end.
+local packed = { gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true }
+local times = {} -- when the files of buffers were changed, at the last time that Neovim read or wrote them
 local severities = { 'Error', 'Warning', 'Information', 'Hint' }
 
 -- Returns a line of a loaded buffer. Rows and columns count from 0.
@@ -32,18 +39,111 @@ function M.path()
   return (path:find('^/') or path:find('^%a:[/\\]')) and path
 end
 
---- Returns the lines of a file, with the unsaved changes of the person. Its buffer need not be loaded.
-function M.lines(path, buf)
-  buf = buf or M.buffer(path)
-  if buf and api.nvim_buf_is_loaded(buf) then return api.nvim_buf_get_lines(buf, 0, -1, false) end
-  local lines = fn.filereadable(path) == 1 and fn.readfile(path) or {}
-  return vim.tbl_map(function(line) return (line:gsub('\r$', '')) end, lines)
+--- Returns why lines are too much for the highlighting of syntax, or nil.
+function M.too_large(lines)
+  local size = 0
+  for _, line in ipairs(lines) do
+    if #line > max_line then return ('a line of %d KiB'):format(#line / 1024) end
+    size = size + #line + 1
+  end
+  return size > max_highlighted and ('%d KiB'):format(size / 1024) or nil
 end
 
---- Reads a file again, unless it has unsaved changes of the person: Neovim would ask, and take the next keys as answer.
-function M.reread(path)
+--- Returns the lines of a text, the end of each line, and that of the last one. CR is part of the line ends if all lines
+--- end in CR LF.
+function M.split(text)
+  local is_dos = text:find('\r\n') and not text:gsub('\r\n', ''):find('\n')
+  local line_end = is_dos and '\r\n' or '\n'
+  local lines, at = {}, 1
+  while at do -- `vim.split` takes twice the time
+    local stop, last = text:find(line_end, at, true)
+    lines[#lines + 1] = text:sub(at, (stop or 0) - 1)
+    at = last and last + 1
+  end
+  local has_end = #lines > 1 and lines[#lines] == ''
+  if has_end then table.remove(lines) end
+  return lines, line_end, has_end and line_end or ''
+end
+
+-- Returns whether the facts about a file are those of one that can be read. A FIFO or a device would hold up Neovim, or
+-- has no end.
+local function is_plain(stat) return stat and stat.type == 'file' and stat.size <= max_file end
+
+-- Returns the text of a file on disk, or nil.
+local function read(path)
+  local flags = vim.loop.constants
+  -- The file that was opened is judged, and opening a FIFO does not wait.
+  local file = vim.loop.fs_open(path, flags.O_RDONLY + (flags.O_NONBLOCK or 0), 0)
+  if not file then return nil end
+  local stat = vim.loop.fs_fstat(file)
+  local text = is_plain(stat) and vim.loop.fs_read(file, stat.size, 0) or nil
+  vim.loop.fs_close(file)
+  return text
+end
+
+--- Returns the lines of the file that a proposal is about: those of its buffer, with the unsaved changes of the person,
+--- or the text in the event.
+function M.before(proposal)
+  local buf = M.buffer(proposal.old_path)
+  if buf then return api.nvim_buf_get_lines(buf, 0, -1, false) end
+  return (M.split(proposal.old or ''))
+end
+
+--- Adds to a proposal what a sidecar that is older than this plugin leaves out: the file is read here.
+function M.complete(proposal)
+  if proposal.label then return end
+  proposal.label = M.safe(fn.fnamemodify(proposal.path, ':t'))
+  proposal.old = read(proposal.old_path)
+end
+
+--- Returns a text of an agent as one line of at most 64 characters, in which no quotation mark ends a quotation.
+function M.safe(text) return fn.strcharpart(text:gsub('%c', ' '):gsub('"', "'"), 0, 64) end
+
+--- Tells the person something. A message of more than the line would wait for a key.
+function M.warn(message)
+  vim.notify(fn.printf('ide-mcp: %.' .. vim.v.echospace - 9 .. 'S', (message:gsub('%c', ' '))), vim.log.levels.WARN)
+end
+
+--- Remembers the time of the file that a buffer has.
+function M.note_time(buf)
+  local stat = vim.loop.fs_stat(api.nvim_buf_get_name(buf))
+  times[buf] = stat and stat.mtime
+end
+
+-- Returns whether a file was changed since its buffer has read or written it.
+local function is_changed_on_disk(buf)
+  local stat = vim.loop.fs_stat(api.nvim_buf_get_name(buf))
+  return stat and times[buf] and not vim.deep_equal(stat.mtime, times[buf])
+end
+
+--- Reads a file again, if it was changed on disk. Unsaved changes of the person stay, since Neovim would ask and take the
+--- next keys as answer.
+---
+--- `accepted` is the accepted proposal that an agent writes: its `text`, and the buffer `buf` that it was compared with,
+--- when this had the tick `tick`. If that is what the file has, the person has decided about the unsaved changes too:
+--- they are replaced, and `:undo` brings them back. Returns whether another text is on disk.
+function M.reread(path, accepted)
   local buf = M.buffer(path)
-  if buf and not vim.bo[buf].modified then vim.cmd('checktime ' .. buf) end
+  if not buf or not is_plain(vim.loop.fs_stat(path)) then return false end
+  if not vim.bo[buf].modified then
+    local is_wanted = api.nvim_buf_call(buf, function() return api.nvim_eval('&autoread') == 1 end)
+    if is_wanted then vim.cmd('checktime ' .. buf) end -- else Neovim would ask
+    return false
+  end
+  if not accepted or not is_changed_on_disk(buf) then return false end
+  -- The agent can have its own line ends and its own mark of the encoding.
+  local function plain(text) return text and text:gsub('^\239\187\191', ''):gsub('\r\n', '\n') end
+  local is_same = plain(read(path)) == plain(accepted.text)
+  if not is_same or buf ~= accepted.buf or api.nvim_buf_get_changedtick(buf) ~= accepted.tick then return true end
+  local undoreload = vim.o.undoreload
+  vim.o.undoreload = -1 -- a long text can be undone too
+  local reload = api.nvim_create_autocmd('FileChangedShell', {
+    buffer = buf, callback = function() vim.v.fcs_choice = 'reload' end,
+  })
+  vim.cmd('checktime ' .. buf)
+  api.nvim_del_autocmd(reload)
+  vim.o.undoreload = undoreload
+  return vim.bo[buf].modified
 end
 
 --- Returns the selection as a command. A block counts as whole lines. Returns nil in a command line and in a terminal,
@@ -86,7 +186,8 @@ function M.tools.getDiagnostics(arguments, path)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local items, name = vim.diagnostic.get(buf), api.nvim_buf_get_name(buf)
     if items[1] and name ~= '' then
-      local lines = M.lines(name, buf)
+      local is_loaded = api.nvim_buf_is_loaded(buf)
+      local lines = is_loaded and api.nvim_buf_get_lines(buf, 0, -1, false) or M.split(read(name) or '')
       local file = files[real(name)] or { uri = vim.uri_from_fname(name), diagnostics = {} }
       for _, item in ipairs(items) do table.insert(file.diagnostics, problem(item, lines)) end
       files[real(name)] = file
@@ -123,15 +224,32 @@ M.tools.checkDocumentDirty = of_open_file(function(buf)
 end)
 
 M.tools.saveDocument = of_open_file(function(buf)
+  -- Neovim would ask, and take the next keys as answer.
+  if is_changed_on_disk(buf) then error('the file was changed on disk', 0) end
   api.nvim_buf_call(buf, function() vim.cmd('update') end)
   return { saved = true, message = 'Document saved successfully' }
 end)
 
-function M.tools.openFile(arguments, path)
-  if not path or fn.filereadable(path) == 0 then error('there is no file ' .. arguments.filePath, 0) end
-  local buf = fn.bufadd(path)
-  fn.bufload(buf)
+-- Reads a file that an agent names into its buffer. Nothing asks about a swap file, and the text sets no option. A large
+-- file is read without the autocommands, and so without a type; so is one that a plugin would unpack.
+local function load(buf, path, size)
+  local is_bare = size > max_highlighted or packed[fn.fnamemodify(path, ':e')]
+  local saved = { shortmess = vim.o.shortmess, modeline = vim.go.modeline, eventignore = vim.o.eventignore }
+  vim.opt.shortmess:append('A')
+  vim.go.modeline = false
+  vim.o.eventignore = is_bare and 'all' or 'BufReadCmd'
+  local is_done, problem = pcall(fn.bufload, buf)
+  for name, value in pairs(saved) do vim.go[name] = value end
+  if not is_done then error(problem, 0) end
   vim.bo[buf].buflisted = true
+  M.note_time(buf)
+end
+
+function M.tools.openFile(arguments, path)
+  local stat = path and vim.loop.fs_stat(path)
+  if not is_plain(stat) then error('there is no file, or none of at most 16 MiB: ' .. arguments.filePath, 0) end
+  local buf = fn.bufadd(path)
+  if not api.nvim_buf_is_loaded(buf) then load(buf, path, stat.size) end
   if arguments.makeFrontmost == false then
     local count = api.nvim_buf_line_count(buf)
     return { success = true, filePath = path, languageId = vim.bo[buf].filetype, lineCount = count }
@@ -141,9 +259,11 @@ function M.tools.openFile(arguments, path)
   local windows = vim.list_extend(fn.win_findbuf(buf), vim.tbl_filter(has_file, api.nvim_tabpage_list_wins(0)))
   if windows[1] then api.nvim_set_current_win(windows[1]) else vim.cmd('split') end
   api.nvim_win_set_buf(0, buf)
-  api.nvim_win_set_cursor(0, { math.min(arguments.startLine or 1, api.nvim_buf_line_count(buf)), 0 })
+  if stat.size > max_highlighted then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
+  local line = math.max(1, math.min(math.floor(arguments.startLine or 1), api.nvim_buf_line_count(buf)))
+  api.nvim_win_set_cursor(0, { line, 0 })
   local function find(text, flags)
-    return text and fn.search('\\V' .. fn.escape(text, '\\'):gsub('\n', '\\n'), flags) > 0
+    return text and fn.search('\\V' .. fn.escape(text, '\\'):gsub('\n', '\\n'), flags, 0, 300) > 0
   end
   if find(arguments.startText, 'cW') then
     vim.cmd('normal! v')

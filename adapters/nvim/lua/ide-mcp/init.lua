@@ -27,7 +27,8 @@ M.options = {
 
 local proposals = {} -- the open proposals by their calls; `close` closes the view, once there is one
 local questions = {} -- the open questions about agents, by their connections
-local waiting = {} -- functions that wait for the end of typing
+local calls = {} -- the open calls that wait to show something
+local waiting = {} -- what waits for the end of typing: functions, and functions that return whether it is their turn
 local timer = vim.loop.new_timer() -- runs them
 local last_key = 0 -- the time of the last key, in milliseconds
 local quiet = 500 -- so many milliseconds without a key end the typing of commands
@@ -35,7 +36,7 @@ local quiet = 500 -- so many milliseconds without a key end the typing of comman
 -- The modes in which no command is half typed: `:help mode()`.
 local calm = { n = true, nt = true, v = true, V = true, ['\22'] = true, t = true }
 
-local function warn(message) vim.notify('ide-mcp: ' .. message, vim.log.levels.WARN) end
+local warn = editor.warn
 
 local function config()
   local tools = vim.tbl_keys(editor.tools)
@@ -53,17 +54,33 @@ local function go_on()
   if not waiting[1] or not calm[vim.fn.mode(1)] or vim.fn.getcmdwintype() ~= '' then return end
   local rest = last_key + quiet - now()
   if rest > 0 then return timer:start(math.ceil(rest), 0, vim.schedule_wrap(go_on)) end
-  local is_done, bug = pcall(table.remove(waiting, 1))
-  if not is_done then warn(bug) end
-  vim.cmd('redrawstatus')
-  go_on()
+  for at, waiter in ipairs(waiting) do
+    if waiter.is_due() then
+      table.remove(waiting, at)
+      local is_done, bug = pcall(waiter.act)
+      if not is_done then warn(bug) end
+      vim.cmd('redrawstatus')
+      return go_on()
+    end
+  end
 end
 
--- Runs a function when the person does not type, after those that wait already.
-local function later(act)
-  table.insert(waiting, act)
+-- Runs a function when the person does not type, after those that wait already, and once it is due.
+local function later(act, is_due)
+  table.insert(waiting, { act = act, is_due = is_due or function() return true end })
   vim.schedule(go_on)
 end
+
+-- Returns whether the person has decided about the proposals that are shown: there is one at a time.
+local function is_decided()
+  for _, proposal in pairs(proposals) do
+    if proposal.is_shown then return false end
+  end
+  return true
+end
+
+-- Returns whether the current tab is that of no proposal.
+local function has_room() return not vim.t.ide_mcp_proposal end
 
 local function fail(call, problem)
   sidecar.send({ cmd = 'fail', call = call, message = tostring(problem) })
@@ -94,30 +111,47 @@ function on.listening(event)
   send_selection()
 end
 
-function on.connected(event) M.agents[event.conn] = ('%s %s'):format(event.client or 'agent', event.version or '') end
+function on.connected(event)
+  M.agents[event.conn] = editor.safe(vim.trim((event.client or 'agent') .. ' ' .. (event.version or '')))
+end
 
 function on.closed(event) M.agents[event.conn], questions[event.conn] = nil, nil end
 
 function on.diff(event)
-  local proposal = {}
+  local proposal, compared = {}, {}
   local function answer(verdict, contents)
     if proposals[event.call] ~= proposal then
       if verdict == 'accept' then warn('nothing is accepted: the proposal has ended') end
       return
     end
     proposals[event.call] = nil
-    sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = contents })
+    vim.defer_fn(go_on, 30) -- once the view is closed
+    local changed = contents ~= event.contents and contents or nil
+    sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = changed })
     if verdict == 'reject' then return end
+    compared.text = contents or event.contents
     -- The agent writes the file soon.
-    for _, ms in ipairs({ 200, 1000, 5000 }) do vim.defer_fn(function() editor.reread(event.path) end, ms) end
+    for _, ms in ipairs({ 200, 1000, 5000 }) do
+      vim.defer_fn(function()
+        later(function()
+          local is_other = editor.reread(event.path, compared)
+          if is_other and ms == 5000 then
+            warn(event.label .. ' on disk is not the accepted text, or you have typed since. Your changes stay')
+          end
+        end)
+      end, ms)
+    end
   end
   proposals[event.call] = proposal
   event.client = M.agents[event.conn] or 'an agent'
-  function event.accept(text) answer('accept', text ~= event.contents and text or nil) end
+  editor.complete(event)
+  function event.accept(text) answer('accept', text) end
   function event.reject() answer('reject') end
   later(function()
     if proposals[event.call] ~= proposal then return end
     proposal.is_shown = true
+    compared.buf = editor.buffer(event.old_path)
+    compared.tick = compared.buf and vim.api.nvim_buf_get_changedtick(compared.buf)
     local is_done, close = pcall(M.options.show, event)
     if is_done then
       proposal.close = close
@@ -125,7 +159,7 @@ function on.diff(event)
       proposals[event.call] = nil
       fail(event.call, close)
     end
-  end)
+  end, function() return proposals[event.call] ~= proposal or is_decided() end)
 end
 
 function on.diff_closed(event)
@@ -134,7 +168,18 @@ function on.diff_closed(event)
   if proposal.close then later(proposal.close) end
 end
 
-function on.call(event) respond(event, event.tool, event.arguments, event.path) end
+function on.call(event)
+  local function act() respond(event, event.tool, event.arguments, event.path) end
+  if event.tool ~= 'openFile' or event.arguments.makeFrontmost == false then return act() end
+  calls[event.call] = act
+  later(function()
+    if calls[event.call] ~= act then return end
+    calls[event.call] = nil
+    act()
+  end, function() return calls[event.call] ~= act or has_room() end)
+end
+
+function on.call_ended(event) calls[event.call] = nil end
 
 function on.prompt(event) respond(event, event.name, event.arguments) end
 
@@ -145,9 +190,11 @@ function on.edit_expected(event)
   if buf and vim.bo[buf].modified then warn('an agent may write this file, which is not saved: ' .. event.path) end
 end
 
-function on.edit_ended(event) editor.reread(event.path) end
+function on.edit_ended(event) later(function() editor.reread(event.path) end) end
 
 function on.mention_expired(event) warn('no agent took the mention of ' .. event.path) end
+
+local yes = 'Let it attach' -- the answer to the question about an agent
 
 function on.consent(event)
   local question = {}
@@ -155,10 +202,13 @@ function on.consent(event)
   local function is_open() return questions[event.conn] == question end
   later(function()
     if not is_open() then return end
-    vim.ui.select({ 'yes', 'no' }, { prompt = 'Let ' .. (event.client or 'an agent') .. ' attach?' }, function(choice)
+    -- The agent chose its name, so the words around it and the answers have to say all.
+    local name = (event.client or '') ~= '' and ('that calls itself "%s"'):format(editor.safe(event.client)) or 'without a name'
+    local prompt = ('An agent %s asks to attach. Let it attach?'):format(name)
+    vim.ui.select({ yes, 'Refuse' }, { prompt = prompt }, function(choice)
       if not is_open() then return end
       questions[event.conn] = nil
-      sidecar.send({ cmd = choice == 'yes' and 'allow' or 'disconnect', conn = event.conn })
+      sidecar.send({ cmd = choice == yes and 'allow' or 'disconnect', conn = event.conn })
     end)
   end)
 end
@@ -175,6 +225,9 @@ function on.status(event)
   M.is_paused = event.paused
   for call in pairs(proposals) do
     if not vim.tbl_contains(event.calls, call) then on.diff_closed({ call = call }) end
+  end
+  for call in pairs(calls) do
+    if not vim.tbl_contains(event.calls, call) then calls[call] = nil end
   end
   local asked = questions
   questions = {}
@@ -198,7 +251,7 @@ end
 -- Each process numbers its agents and calls from 1: those of the last one end. `M.agents` is a table for each process.
 local function on_end(problem)
   for call in pairs(proposals) do on.diff_closed({ call = call }) end
-  M.agents, M.port, questions = {}, nil, {}
+  M.agents, M.port, questions, calls = {}, nil, {}, {}
   vim.cmd('redrawstatus')
   if problem then warn(problem) end
 end
@@ -208,7 +261,9 @@ function M.status()
   if not sidecar.is_running() then return '' end
   local agents = table.concat(vim.tbl_values(M.agents), ', ')
   local count = #vim.tbl_filter(function(proposal) return not proposal.is_shown end, vim.tbl_values(proposals))
-  local note = count > 0 and (' (%d proposal waits)'):format(count) or M.is_paused and ' (paused)' or ''
+  local files = #vim.tbl_keys(calls)
+  local note = count > 0 and (' (%d proposal waits)'):format(count) or files > 0 and (' (%d file waits)'):format(files)
+    or M.is_paused and ' (paused)' or ''
   return '⧉ ' .. (agents == '' and 'no agent' or agents) .. note
 end
 
@@ -254,6 +309,8 @@ function M.setup(options)
   local function at(events, act) vim.api.nvim_create_autocmd(events, { group = group, callback = act }) end
   vim.on_key(function() last_key = now() end, vim.api.nvim_create_namespace('ide-mcp'))
   local is_due = false
+  vim.tbl_map(editor.note_time, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
+  at({ 'BufReadPost', 'BufWritePost' }, function(event) editor.note_time(event.buf) end)
   at('CmdwinLeave', function() vim.schedule(go_on) end)
   at({ 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'TextChanged', 'TextChangedI' }, function()
     if is_due then return end

@@ -5,6 +5,9 @@ local job -- the channel of the process, while it runs
 local lock -- the path of the lock file: the next process takes over its port and its token
 local deaths = {} -- the times at which processes died
 
+-- Above this length in bytes, the memory of a line is given back at once: that of 15 MB is there three times.
+local large = 1024 * 1024
+
 -- A process that dies more often within so many seconds is not started again.
 local max_deaths, within = 5, 60
 
@@ -26,7 +29,7 @@ local function decode(line)
     line = line:gsub('\\\\', '\1'):gsub('\\u([dD][89abAB]%x%x)\\u([dD][c-fC-F]%x%x)', '\2%1\2%2')
       :gsub('\\u[dD][89a-fA-F]%x%x', '\\ufffd'):gsub('\2', '\\u'):gsub('\1', '\\\\')
     is_done, event = pcall(vim.json.decode, line, options)
-    if not is_done then error('no event: ' .. line:sub(1, 60), 0) end -- a longer message would wait for a key
+    if not is_done then error('no event: ' .. line:sub(1, 60), 0) end
   end
   -- With vim.NIL for each variable to remove.
   if event.event == 'listening' then event.environment = vim.json.decode(line).environment end
@@ -56,7 +59,11 @@ function M.start(command, config, on_event, on_death)
       local line = table.concat(partial)
       partial = { pieces[i] }
       local is_done, bug = pcall(take, line)
-      if not is_done then vim.notify('ide-mcp: ' .. bug, vim.log.levels.ERROR) end
+      if not is_done then require('ide-mcp.editor').warn(bug) end
+      if #line > large then
+        line, pieces[i - 1] = nil, nil
+        collectgarbage()
+      end
     end
   end
 
