@@ -519,6 +519,7 @@ def events_of_an_older_sidecar_hurt_nobody(room):
     for number, path in enumerate([*paths, "/dev/zero", "/ssh:host:/x", "/sudo:root@localhost:/x", "scp://host/x"]):
         def act(number=number, path=path):
             event(event="connected", client="x\ncq", version=f"%{{{TOUCH}}}")
+            room.hides(room.keys.DETACHED)
             call = 1000 + 3 * number
             event(event="call", call=call + 1, tool="openFile", arguments={"filePath": path}, path=path)
             event(event="call", call=call + 2, tool="checkDocumentDirty", arguments={"filePath": path}, path=path)
