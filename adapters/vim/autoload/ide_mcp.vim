@@ -1,10 +1,24 @@
 vim9script
 # Lets coding agents attach to Vim: `:help ide-mcp`. Functions come first, then the tables of the commands, events and
 # tools, and then the options. Functions of one line are constants.
+#
+# Paths, names, texts and messages come from agents, which can be made to send anything. They are values: none of them
+# becomes part of a command, of an expression or of the format of a status line. Line() makes safe what is shown in a
+# title, in a message or in a question.
 
 const [max_deaths, within] = [5, 60] # a sidecar that dies more often within so many seconds is not started again
 const max_text = 256 * 1024 # the longest text of a selection that agents receive, in bytes
 const nul = "\uffff" # a NUL of JSON in a text, which cannot have it; in a line of a buffer it is a line feed
+
+# Above these limits Vim would keep the person waiting. The figures are those of Vim 9.0 on a machine with other work.
+const max_file = 16 * 1024 * 1024 # bytes of a file that is read: what the sidecar lets through
+const max_diff = 4 * 1024 * 1024 # bytes of both sides of a diff: 7 MB take 0.3 s, also after each edit
+const max_changes = 20'000 # lines from the first change to the last: 0.1 s, and 50,000 with folds 5 s
+const max_folds = 50'000'000 # changes times lines in a diff with folds, which Vim checks one by one: 0.2 s
+const max_syntax = 512 * 1024 # bytes of a text with a file type: PHP of 250 kB takes 0.4 s at `G`, of 1 MB 1.5 s
+const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
+const max_nul = 500'000 # NULs in an event: 0.3 s
+const max_search = 10'000 # bytes of a text that an agent has Vim look for
 
 var options: dict<any> # see below
 var running = null_job # the process of the sidecar, unless it was stopped
@@ -14,7 +28,8 @@ var [port, is_paused, is_due] = [0, false, false] # `is_due`: the selection will
 var agents: dict<string> = {}
 var announced: list<string> = [] # the files with problems, as agents know them
 var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close` closes the view, once there is one
-var waiting: list<dict<any>> = [] # what waits for the end of typing: proposals, agents, and views that close
+var waiting: list<dict<any>> = [] # what waits for the end of typing: proposals, agents, files, and views that close
+var is_opening = false # a view opens, whose autocommands can let Vim read the next event
 var dialogs: dict<number> = {} # the questions about agents by their connections
 var views: dict<func> = {} # what follows if the buffer of a proposal is written, or ends
 
@@ -37,13 +52,22 @@ enddef
 # Returns a text for the status line: the attached agents, or an empty text without a sidecar.
 export def Status(): string
   const count = copy(waiting)->filter((_, event) => event.event == 'diff')->len()
-  const note = count > 0 ? $' ({count} proposal waits)' : is_paused ? ' (paused)' : ''
+  const note = count > 0 ? $' ({count} proposal{count > 1 ? "s wait" : " waits"})' : is_paused ? ' (paused)' : ''
   const names = empty(agents) ? 'no agent' : values(agents)->join(', ')
   return running == null_job ? '' : $'⧉ {names}{note}'
 enddef
 
-def Warn(message: string)
-  echohl WarningMsg | echomsg 'ide-mcp: ' .. message | echohl None
+# Returns a text of an agent as it can be shown: one line without control characters and without marks that turn the
+# direction of what follows, and in at most so many columns.
+def Line(text: string, columns: number): string
+  const line = substitute(tr(text, "\n", ' '),
+    '[\x01-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]', ' ', 'g')
+  return strdisplaywidth(line) > columns ? printf('%.*S…', max([columns - 1, 0]), line) : line
+enddef
+
+# Shows a message, without a prompt that would take the next key.
+def Warn(message: string, columns = v:echospace)
+  echohl WarningMsg | echomsg Line('ide-mcp: ' .. message, columns) | echohl None
 enddef
 
 # --- The process `ide-mcp sidecar`: commands and events are lines of JSON (docs/sidecar.md).
@@ -66,15 +90,30 @@ enddef
 
 def Receive(channel: channel, line: string)
   if ch_getjob(channel) != running | return | endif # Stop() has ended this process
-  const has_nul = stridx(line, '\u0000') >= 0
-  const text = has_nul ? line->substitute('\v\\@1<!(\\\\)*\zs\\u0000', '\\uffff', 'g') : line
   var event: dict<any>
-  try | event = json_decode(text) | catch | Warn(v:exception) | return | endtry
+  const has_text = count(line, '\u0000') <= max_nul
+  try | event = json_decode(has_text ? KeepNul(line) : line) | catch | Warn(v:exception) | return | endtry
+  if !has_text && has_key(event, 'call')
+    Send({cmd: 'fail', call: event.call, message: $'the text has more than {max_nul} NUL characters'})
+    return
+  endif
   problem = event.event == 'error' ? event.message : problem
   try | options.on_event(event) | catch | Warn(v:exception) | endtry
   Attempt(event, get(handlers, event.event, (_) => 0))
   GoOn()
   redrawstatus!
+enddef
+
+# Returns a line of JSON with another character in place of each NUL. An odd number of backslashes before its escape
+# makes it a text; a pattern that counts them would take 1.4 s for 350,000 NULs.
+def KeepNul(line: string): string
+  if stridx(line, '\\u0000') < 0 | return substitute(line, '\\u0000', '\\uffff', 'g') | endif
+  var parts = split(line, '\\u0000', true)
+  for i in range(len(parts) - 1)
+    const is_nul = (len(parts[i]) - len(trim(parts[i], '\', 2))) % 2 == 0
+    parts[i] = parts[i] .. (is_nul ? '\uffff' : '\u0000')
+  endfor
+  return join(parts, '')
 enddef
 
 # Called at the end of a process and at the end of its output, in either order.
@@ -84,7 +123,7 @@ def End()
   [running, deaths] = [null_job, deaths->filter((_, time) => localtime() - time < within)->add(localtime())]
   Forget()
   const is_final = job_info(process).exitval == 2 || len(deaths) > max_deaths
-  if is_final | Warn(problem .. '. Start it again with :IdeMcp start') | else | Start() | endif
+  if is_final | Warn(problem .. '. Start it again with :IdeMcp start', 1000) | else | Start() | endif
   redrawstatus!
 enddef
 
@@ -122,18 +161,35 @@ enddef
 # Returns whether the person types. The command-line window forbids to open and close others.
 const IsTyping = (): bool => index(['n', 'nt', 'v', 'V', "\<C-V>", 't'], mode(1)) < 0 || getcmdwintype() != ''
 
+# Returns whether the current tab shows a proposal.
+const IsReviewing = (): bool => bufexists(get(t:, 'ide_mcp_proposal', -1))
+
+# Returns whether nothing else holds up what waits: a person decides on one proposal and on one agent at a time.
+const IsNext = (event: dict<any>): bool => event.event == 'close'
+  || (event.event == 'consent' ? empty(dialogs) : event.event == 'call' ? !IsReviewing()
+  : copy(proposals)->filter((_, proposal) => has_key(proposal, 'close'))->empty())
+
 # Does what waits, unless the person types: another window would take the next keys.
 def GoOn()
-  while !empty(waiting) && !IsTyping()
-    Attempt(remove(waiting, 0), (event) => get({consent: Ask, close: (_) => event.close()}, event.event, Open)(event))
+  const steps = {consent: Ask, close: (event) => event.close(), call: (event) => Respond(event, event.tool), diff: Open}
+  while !is_opening && !IsTyping()
+    const next = indexof(waiting, (_, event) => IsNext(event))
+    if next < 0 | return | endif
+    const event = remove(waiting, next)
+    is_opening = true
+    try | Attempt(event, steps[event.event]) | finally | is_opening = false | endtry
   endwhile
 enddef
 
 def Open(proposal: dict<any>)
+  const buffer = Buffer(proposal.old_path)
+  proposal.compared = [buffer, getbufvar(buffer, 'changedtick')]
   proposal.close = options.show(proposal)
+  if get(proposals, proposal.call, {}) isnot proposal | CloseLater(proposal.close) | endif
 enddef
 
-# Asks the person to let an agent attach. A key of a person who types is no answer.
+# Asks the person to let an agent attach. A key of a person who types is no answer. The name is so short that the
+# question fits in a line, and so none of its words begins a line, as the answers do.
 def Ask(event: dict<any>)
   var last = reltime() # the time of the last key
   const Filter = (dialog, key) => {
@@ -146,8 +202,9 @@ def Ask(event: dict<any>)
     remove(dialogs, event.conn)
     Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn})
   }
-  dialogs[event.conn] = popup_dialog($'Let {get(event, "client", "an agent")} attach? (y/n)',
-    {filter: Filter, callback: Answer, tabpage: -1})
+  const name = get(event, 'client', '')->tr('"', "'")->Line(max([min([64, &columns - 66]), 8]))
+  dialogs[event.conn] = popup_dialog([$'An agent that calls itself "{name}" asks to attach. Let it attach?',
+    'y: Let it attach', 'n: Refuse'], {filter: Filter, callback: Answer, tabpage: -1, mapping: false})
 enddef
 
 # Ends the question about an agent without an answer.
@@ -157,7 +214,7 @@ def CloseQuestion(conn: any)
 enddef
 
 def Attach(agent: dict<any>)
-  agents[agent.conn] = $'{get(agent, "client", "agent")} {get(agent, "version", "")}'
+  agents[agent.conn] = $'{get(agent, "client", "agent")->Line(64)} {get(agent, "version", "")->Line(20)}'
 enddef
 
 def Leave(event: dict<any>)
@@ -181,11 +238,18 @@ def CatchUp(event: dict<any>)
   if has_key(event, 'line') | return | endif # the answer to a command
   const ended = values(proposals)->filter((_, open) => index(event.calls, open.call) < 0)
   for proposal in ended | CloseView(proposal.call) | endfor
+  filter(waiting, (_, waiter) => waiter.event != 'call' || index(event.calls, waiter.call) >= 0)
   const [conns, asking] = [event.agents->mapnew((_, agent) => string(agent.conn)), keys(dialogs)
     + copy(waiting)->filter((_, waiter) => waiter.event == 'consent')->map((_, waiter) => string(waiter.conn))]
   for conn in asking | if index(conns, conn) < 0 | CloseQuestion(conn) | endif | endfor
   [agents, is_paused] = [{}, event.paused]
   for agent in event.agents | if !agent.model && !get(agent, 'consent') | Attach(agent) | endif | endfor
+enddef
+
+# Answers a call, or lets it wait if it shows something.
+def Call(event: dict<any>)
+  const is_shown = event.tool == 'openFile' && get(event.arguments, 'makeFrontmost', true)
+  if is_shown | waiting->add(event) | else | Respond(event, event.tool) | endif
 enddef
 
 # Answers a call by a function of the options. The answer is for the process that asked.
@@ -203,7 +267,12 @@ def Propose(event: dict<any>)
     endif
     remove(proposals, event.call)
     Send({cmd: 'answer', call: event.call}->extend(members))
-    timer_start(250, (_) => Reread(event.path), {repeat: 20}) # the agent writes the file soon
+    if members.verdict != 'accept' | return | endif
+    var looks = 20 # the agent writes the file soon
+    timer_start(250, (timer) => {
+      looks -= 1
+      if TakeIn(event, get(members, 'contents', event.contents), looks == 0) | timer_stop(timer) | endif
+    }, {repeat: looks})
   }
   event.client = get(agents, event.conn, 'an agent')
   event.accept = (text) => Answer({verdict: 'accept'}->extend(text == event.contents ? {} : {contents: text}))
@@ -220,7 +289,7 @@ enddef
 
 # Calls a function that closes a view, after the end of typing.
 def CloseLater(Close: func)
-  waiting->add({event: 'close', close: Close})
+  insert(waiting, {event: 'close', close: Close}) # before another view opens
 enddef
 
 # --- The view of a proposal: a tab with the file on the left and the proposal, which can be edited, on the right.
@@ -229,51 +298,134 @@ enddef
 # Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, and with `accept(text)` and `reject()`, of which
 # the first call counts. Returns a function that closes the view.
 def Show(proposal: dict<any>): func
-  const contents = proposal.contents
-  const is_dos = stridx(contents, "\r\n") >= 0 && count(contents, "\r\n") == count(contents, "\n")
-  const line_end = is_dos ? "\r\n" : "\n"
-  const last_end = contents[-1 :] == "\n" ? line_end : ''
-  const lines = contents->strpart(0, len(contents) - len(last_end))->split(line_end, true)
-
-  const [before, is_reviewing] = [win_getid(), bufexists(get(t:, 'ide_mcp_proposal', -1))]
-  tabnew
-  const old = Fill('file', proposal, Lines(proposal.old_path), 'nofile')
-  setlocal nomodifiable statusline=\ %t\ 
-  rightbelow vnew
-  const new = Fill('proposal', proposal, lines, 'acwrite')
-  t:ide_mcp_proposal = new
-  const note = proposal.outside ? ' OUTSIDE of the open folders' : ''
-  &l:statusline = $' %t{note}, proposed by %<{substitute(proposal.client, "%", "%%", "g")} %m%=:w accepts, :q rejects '
-  if diff_hlID(1, 1) == 0 | execute 'silent! normal! ]c' | endif
-
+  const open = Buffer(proposal.old_path)
+  const old = Split(open > 0 ? Join(open, "\n") : get(proposal, 'old', ''))
+  const new = Split(proposal.contents)
+  const [limit, has_folds] = Limits(old, new)
+  const name = Line(proposal.label, 24)
+  const [before, windows] = [win_getid(), getwininfo()->map((_, window) => window.winid)]
+  var [former, proposed, tick] = [0, 0, 0] # the two buffers, and the state of the second before the person edits it
   const Close = () => {
-    if get(t:, 'ide_mcp_proposal') == new | win_gotoid(before) | endif
+    if IsReviewing() && t:ide_mcp_proposal == proposed | win_gotoid(before) | endif
     feedkeys("\<Ignore>", 'n') # a terminal receives the next key
-    execute $'silent! bwipeout! {new}' | execute $'silent! bwipeout! {old}'
+    for buffer in getbufinfo()->filter((_, info) => stridx(info.name, $'ide-mcp://{proposal.call}/') == 0)
+      execute $'silent! bwipeout! {buffer.bufnr}'
+    endfor
   }
-  views[new] = (is_written) => {
+
+  try
+    former = Fill('file', proposal, old, {name: name, note: limit == '' ? '' : $', no highlighting: {limit}'})
+    proposed = Fill('proposal', proposal, new,
+      {name: name, note: proposal.outside ? 'OUTSIDE of the open folders: ' : '', client: proposal.client})
+    tick = getbufvar(proposed, 'changedtick')
+    execute 'tab sbuffer' former
+    setlocal nomodifiable statusline=%<\ %{b:ide_mcp.name}%{b:ide_mcp.note}\ 
+    execute 'rightbelow vertical sbuffer' proposed
+    &l:statusline = ' %{b:ide_mcp.note}%{b:ide_mcp.name}, proposed by %<%{b:ide_mcp.client} %m%=:w accepts, :q rejects '
+    t:ide_mcp_proposal = proposed
+    for shown in [former, proposed]
+      win_gotoid(bufwinid(shown))
+      setlocal bufhidden=wipe
+      Highlight(proposal, limit, has_folds, len(old.text) + len(new.text))
+    endfor
+    setbufvar(proposed, '&buftype', 'acwrite')
+    if limit == '' && diff_hlID(1, 1) == 0 | execute 'silent! normal! ]c' | endif
+  catch
+    # A view that fails to open leaves nothing behind.
+    const failure = v:exception
+    for window in getwininfo()
+      if index(windows, window.winid) < 0 | win_execute(window.winid, 'silent! close!') | endif
+    endfor
+    Close()
+    throw failure
+  endtry
+
+  views[proposed] = (is_written) => {
     # In such a window Vim writes a buffer that the current tab does not show, as :wa and 'autowrite' do.
     if is_written && win_gettype() == 'autocmd' | Warn('a proposal is accepted in its own tab only') | return | endif
-    setbufvar(new, '&modified', false)
-    const text = getbufline(new, 1, '$')->map((_, line) => tr(line, "\n", nul))->join(line_end) .. last_end
-    if is_written | proposal.accept(text) | else | proposal.reject() | endif
+    const is_changed = getbufvar(proposed, 'changedtick') != tick
+    setbufvar(proposed, '&modified', false)
+    if !is_written
+      proposal.reject()
+    else
+      proposal.accept(is_changed ? Join(proposed, new.line_end) .. new.last_end : proposal.contents)
+    endif
     CloseLater(Close) # at once, the rest of :wq would close another window
   }
-  # The person decides on the earlier proposal first.
-  if is_reviewing | win_gotoid(before) | endif
   return Close
 enddef
 
-# Shows lines in the new buffer of the current window, which ends with the window.
-def Fill(side: string, proposal: dict<any>, lines: list<string>, buftype: string): number
-  setlocal bufhidden=wipe noswapfile nobuflisted undolevels=-1
-  &l:buftype = buftype
-  execute 'silent file' fnameescape($'ide-mcp://{proposal.call}/{side}/{fnamemodify(proposal.path, ":t")}')
-  setline(1, mapnew(lines, (_, line) => tr(line, nul, "\n")))
-  setlocal undolevels< nomodified
-  execute 'silent! doautocmd <nomodeline> filetypedetect BufRead' fnameescape(proposal.path)
-  diffthis
-  return bufnr()
+# Returns the parts of a text. A carriage return belongs to the end of a line only if all lines end so.
+def Split(text: string): dict<any>
+  const is_dos = stridx(text, "\r\n") >= 0 && count(text, "\r\n") == count(text, "\n")
+  const line_end = is_dos ? "\r\n" : "\n"
+  const last_end = strpart(text, len(text) - 1) == "\n" ? line_end : ''
+  return {text: strpart(text, 0, len(text) - len(last_end)), line_end: line_end, last_end: last_end}
+enddef
+
+# Returns the text of a buffer. A list of all lines would take some 80 bytes for each.
+def Join(buffer: number, line_end: string): string
+  const [count, step] = [getbufinfo(buffer)[0].linecount, 100'000]
+  return range(1, count, step)->map((_, first) => getbufline(buffer, first, first + step - 1)
+    ->map((_, line) => tr(line, "\n", nul))->join(line_end))->join(line_end)
+enddef
+
+# Returns the reason why two texts are not highlighted, or an empty text, and whether their diff has folds.
+def Limits(old: dict<any>, new: dict<any>): list<any>
+  if len(old.text) + len(new.text) > max_diff | return [$'over {max_diff / 1024 / 1024} MiB', false] | endif
+  var lines = [old, new]->mapnew((_, side) => side.text->split(side.line_end, true))
+  for side in lines
+    if copy(side)->map((_, line) => len(line))->max() > max_line
+      return [$'a line over {max_line / 1024} KiB', false]
+    endif
+  endfor
+  const [a, b, all] = [lines[0], lines[1], max([len(lines[0]), len(lines[1])])]
+  var [first, last, least] = [0, 0, min([len(lines[0]), len(lines[1])])]
+  while first < least && a[first] ==# b[first] | first += 1 | endwhile
+  while last < least - first && a[-1 - last] ==# b[-1 - last] | last += 1 | endwhile
+  const changes = all - first - last
+  return changes > max_changes ? [$'{changes} lines changed', false] : ['', changes / 2 * all < max_folds]
+enddef
+
+# Makes a buffer with a text, and with values for its status line. It is not shown yet. The functions take the name of
+# the buffer as it is.
+def Fill(side: string, proposal: dict<any>, text: dict<any>, values: dict<string>): number
+  const buffer = bufadd($'ide-mcp://{proposal.call}/{side}/{Line(proposal.label, 64)}')
+  setbufvar(buffer, 'ide_mcp', values)
+  for [name, value] in items({buftype: 'nofile', swapfile: false, buflisted: false, modeline: false, undolevels: -1})
+    setbufvar(buffer, $'&{name}', value)
+  endfor
+  noautocmd bufload(buffer)
+  # In parts, as Join().
+  var [from, size] = [0, len(text.text)]
+  while from <= size
+    const end = stridx(text.text, "\n", from + 1024 * 1024)
+    const part = end < 0 ? strpart(text.text, from) : strpart(text.text, from, end + 1 - len(text.line_end) - from)
+    var lines = part->split(text.line_end, true)
+    appendbufline(buffer, '$', stridx(part, nul) < 0 ? lines : lines->map((_, line) => tr(line, nul, "\n")))
+    from = (end < 0 ? size : end) + 1
+  endwhile
+  deletebufline(buffer, 1)
+  setbufvar(buffer, '&undolevels', -123456) # that of all buffers
+  setbufvar(buffer, '&modified', false)
+  return buffer
+enddef
+
+# Highlights the buffer of a proposal in the current window.
+def Highlight(proposal: dict<any>, limit: string, has_folds: bool, size: number)
+  if has_folds
+    diffthis
+  else
+    setlocal nowrap nospell foldmethod=manual nofoldenable
+    if limit == '' | setlocal diff scrollbind cursorbind | endif
+  endif
+  if limit != '' || size > max_syntax | return | endif
+  const open = Buffer(proposal.path)
+  if open > 0
+    &l:filetype = getbufvar(open, '&filetype')
+  elseif proposal.label !~ '[`$|%#*?{}<>"\\;&!]\|\A\@<=\~'
+    silent! doautocmd <nomodeline> filetypedetect BufRead
+  endif
 enddef
 
 # --- What agents learn of Vim: the selection, and the answers of the tools.
@@ -302,16 +454,82 @@ def Buffer(path: string): number
   return get(found, 0, {bufnr: 0}).bufnr
 enddef
 
+# Returns whether Vim can read a file without waiting for it, or for a password.
+const IsPlain = (path: string): bool => getftype(resolve(path)) == 'file' && filereadable(path)
+  && getfsize(path) >= 0 && getfsize(path) <= max_file && readblob(path, 0, 9) != 0z56696D43727970747E
+
 # Returns the lines of a file, with the unsaved changes of the person.
 const Lines = (path: string): list<string> => Buffer(path) > 0 ? getbufline(Buffer(path), 1, '$')
-  : filereadable(path) ? readfile(path)->map((_, line) => substitute(line, '\r$', '', '')) : []
+  : IsPlain(path) ? readfile(path)->map((_, line) => substitute(line, '\r$', '', '')) : []
+
+# Loads, reads again or writes a file for an agent. Meanwhile nothing asks the person, whose next key would be the
+# answer, and no line of the file is an option.
+def Quietly(Act: func, ignored = '')
+  const [shortmess, confirm, more, modelines, eventignore] = [&shortmess, &confirm, &more, &modelines, &eventignore]
+  try
+    set shortmess+=A noconfirm nomore modelines=0
+    &eventignore = [eventignore, ignored]->filter((_, events) => events != '')->join(',')
+    Act()
+  finally
+    [&shortmess, &confirm, &more, &modelines, &eventignore] = [shortmess, confirm, more, modelines, eventignore]
+  endtry
+enddef
+
+# Reads the file of a buffer again if it has changed on disk. Unsaved changes stay, without the question that Vim asks
+# before it shows or writes the buffer.
+def CheckTime(buffer: number)
+  if !getbufvar(buffer, '&modified') | setbufvar(buffer, '&autoread', true) | endif
+  execute $'autocmd ide_mcp FileChangedShell <buffer={buffer}> v:fcs_choice = "" | MarkChanged(true)'
+  try
+    Quietly(() => execute($'checktime {buffer}'))
+  finally
+    execute $'autocmd! ide_mcp FileChangedShell <buffer={buffer}>'
+  endtry
+enddef
+
+# Notes whether the file of the buffer of an event has changed on disk beside the buffer.
+def MarkChanged(is_changed: bool)
+  const buffer = str2nr(expand('<abuf>'))
+  setbufvar(buffer, 'ide_mcp_changed', is_changed && getbufvar(buffer, '&modified'))
+enddef
 
 # Reads a file again, unless it has unsaved changes of the person.
 def Reread(path: string)
   const buffer = Buffer(path)
-  if buffer == 0 || getbufvar(buffer, '&modified') | return | endif
-  setbufvar(buffer, '&autoread', true)
-  execute 'silent checktime' buffer
+  if buffer == 0 || getbufvar(buffer, '&modified') || !IsPlain(path) | return | endif
+  CheckTime(buffer)
+enddef
+
+# Reads the file of a proposal again once the agent has written it, and returns whether that is done. Unsaved changes
+# that were the left side of an accepted proposal are decided on too: undo brings them back. All others stay.
+def TakeIn(proposal: dict<any>, accepted: string, is_last: bool): bool
+  const [buffer, path] = [Buffer(proposal.path), proposal.path]
+  if buffer == 0 || !getbufvar(buffer, '&modified')
+    Reread(path)
+    return false
+  endif
+  const tick = getbufvar(buffer, 'changedtick')
+  const is_compared = get(proposal, 'compared', []) == [buffer, tick]
+  const bytes = len(tr(accepted, nul, "\n"))
+  const is_written = IsPlain(path) && index([bytes, bytes + 3], getfsize(path)) >= 0 && accepted
+    ==# readfile(path, 'b')->map((_, line) => tr(line, "\n", nul))->join("\n")->substitute('^\%ufeff', '', '')
+  if is_compared && is_written && !(buffer == bufnr() && IsTyping())
+    const undoreload = &undoreload
+    try
+      &undoreload = -1
+      setbufvar(buffer, '&modified', false)
+      Reread(path)
+    finally
+      &undoreload = undoreload
+      if getbufvar(buffer, 'changedtick') == tick | setbufvar(buffer, '&modified', true) | endif
+    endtry
+    return !getbufvar(buffer, '&modified')
+  endif
+  if is_last
+    Warn($'{Line(proposal.label, 24)} keeps your changes: '
+      .. (is_written ? 'they are newer than the proposal' : 'the file is not the accepted text'))
+  endif
+  return is_last
 enddef
 
 # Sends the selection soon, once for many changes.
@@ -349,7 +567,7 @@ def Problems(): list<dict<any>>
   var lists = [getqflist(fields)] + getwininfo()->mapnew((_, window) => getloclist(window.winid, fields))
   return lists->sort((x, y) => x.id - y.id)->uniq((x, y) => x.id - y.id)->mapnew((_, list) => list.items
     ->filter((_, item) => item.valid && item.bufnr > 0 && bufname(item.bufnr) != ''
-      && (bufloaded(item.bufnr) || filereadable(Path(item.bufnr)))
+      && (bufloaded(item.bufnr) || IsPlain(Path(item.bufnr)))
       && (item.type != '' || list.title =~ '^:l\?make'))
     ->map((_, item) => extend(item, {text: trim(item.text), source: trim(list.title)})))->flattennew(1)
 enddef
@@ -386,17 +604,47 @@ const OfOpenFile = (path: string, Answer: func(number): dict<any>): dict<any> =>
   : {success: true, filePath: path}->extend(Answer(Buffer(path)))
 
 def Save(buffer: number): dict<any>
+  const path = Path(buffer)
+  if !IsPlain(path) && getftype(resolve(path)) != '' | throw 'there is no plain file ' .. path | endif
+  CheckTime(buffer)
+  if getbufvar(buffer, 'ide_mcp_changed', false) | throw 'the file has changed on disk too' | endif
   const window = popup_create(buffer, {hidden: 1}) # the buffer may be in no other window
-  win_execute(window, 'update')
-  popup_close(window)
+  try
+    Quietly(() => win_execute(window, 'update'))
+  finally
+    popup_close(window)
+  endtry
   return {saved: true, message: 'Document saved successfully'}
+enddef
+
+# Returns the loaded buffer of a file that an agent names.
+def Load(path: string): number
+  if !IsPlain(path) | throw 'there is no plain file ' .. path | endif
+  const buffer = bufadd(path)
+  if bufloaded(buffer)
+    CheckTime(buffer) # as Vim does when it shows the buffer
+    return buffer
+  endif
+  const is_large = getfsize(path) > max_syntax || readfile(path)->map((_, line) => len(line))->max() > max_line
+  # Vim unpacks archives by other programs, and plugins ask for passwords.
+  const is_packed = path =~? '\.\%(gz\|bz2\|z\|lzma\|xz\|lz\|lz4\|zst\|br\|gpg\|pgp\|asc\|age\)$'
+  Quietly(() => bufload(buffer),
+    is_large ? 'all' : is_packed ? 'BufReadCmd,BufReadPre,BufReadPost' : 'BufReadCmd')
+  const name = fnamemodify(path, ':t')->Line(24)
+  if is_large
+    setbufvar(buffer, 'ide_mcp_large', true)
+    Warn($'{name} is large: no highlighting. :edit adds it')
+  endif
+  if swapname(buffer) !~ '\.swp$\|^$'
+    setbufvar(buffer, '&readonly', true)
+    Warn($'{name} has a swap file of another Vim, and is read-only here')
+  endif
+  return buffer
 enddef
 
 def OpenFile(call: dict<any>): any
   const [path, arguments] = [get(call, 'path', ''), call.arguments]
-  if !filereadable(path) | throw 'there is no file ' .. arguments.filePath | endif
-  const buffer = bufadd(path)
-  bufload(buffer)
+  const buffer = Load(path)
   setbufvar(buffer, '&buflisted', true)
   const about = {languageId: getbufvar(buffer, '&filetype'), lineCount: getbufinfo(buffer)[0].linecount}
   if !get(arguments, 'makeFrontmost', true) | return extend({success: true, filePath: path}, about) | endif
@@ -404,9 +652,10 @@ def OpenFile(call: dict<any>): any
   const windows = ([win_getid()] + gettabinfo(tabpagenr())[0].windows)->filter((_, window) => IsFile(winbufnr(window)))
   if win_gotoid(get(win_findbuf(buffer) + windows, 0, 0)) == 0 | split | endif
   execute 'hide buffer' buffer
+  if get(b:, 'ide_mcp_large') | setlocal nowrap nospell foldmethod=manual | endif
   cursor(get(arguments, 'startLine', 1), 1)
-  const Find = (name, flags) => has_key(arguments, name)
-    && search('\V' .. arguments[name]->escape('\')->substitute("\n", '\\n', 'g'), flags) > 0
+  const Find = (name, flags) => has_key(arguments, name) && len(arguments[name]) <= max_search
+    && search('\V' .. arguments[name]->escape('\')->substitute("\n", '\\n', 'g'), flags, 0, 200) > 0
   if Find('startText', 'cW')
     normal! v
     if !Find('endText', 'eW') | Find('startText', 'ceW') | endif
@@ -437,7 +686,8 @@ const handlers: dict<func> = {
   diff: Propose,
   diff_closed: (event) => CloseView(event.call),
   consent: (event) => add(waiting, event),
-  call: (event) => Respond(event, event.tool),
+  call: Call,
+  call_ended: (event) => CloseView(event.call),
   prompt: (event) => Respond(event, event.name),
   resource: (event) => Respond(event, event.uri),
   edit_ended: (event) => Reread(event.path),
@@ -451,7 +701,8 @@ const commands: dict<func> = {
   pause: (_) => Send({cmd: 'pause'}), resume: (_) => Send({cmd: 'resume'}),
   mention: (lines) => IsFile(bufnr()) && isabsolutepath(expand('%:p'))
     ? Send({cmd: 'mention', path: expand('%:p')}->extend(empty(lines) ? {} : {lines: lines})) : Warn('no file'),
-  status: (_) => Warn(running == null_job ? 'the sidecar does not run' : $'{Status()}, port {port}, {getcwd(-1)}'),
+  status: (_) =>
+    Warn(running == null_job ? 'the sidecar does not run' : $'{Status()}, port {port}, {getcwd(-1)}', 1000),
 }
 
 # `:help ide-mcp-options`
@@ -476,6 +727,8 @@ augroup ide_mcp
   autocmd BufEnter,CursorMoved,CursorMovedI,ModeChanged,TextChanged,TextChangedI * SelectionChanged()
   autocmd SafeState,SafeStateAgain * GoOn()
   autocmd QuickFixCmdPost * AnnounceProblems()
+  autocmd FileChangedShellPost * MarkChanged(true)
+  autocmd BufReadPost,BufWritePost * MarkChanged(false)
   autocmd User ALELintPost,CocDiagnosticChange,lsp_diagnostics_updated AnnounceProblems()
   autocmd DirChanged * Send({cmd: 'folders', folders: get(options.config, 'folders', [getcwd(-1)])})
   autocmd BufWriteCmd ide-mcp://* views[expand('<abuf>')](true)
