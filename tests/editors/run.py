@@ -302,7 +302,8 @@ def main():
     editor = __import__(name)
     if program:
         editor.PROGRAM = str(pathlib.Path(program).resolve())
-    scenarios = [scenario for module in ["scenarios", "edges", "hostile"] for scenario in __import__(module).ALL]
+    modules = ["scenarios", "edges", "hostile", *getattr(editor, "OWN_SCENARIOS", [])]
+    scenarios = [scenario for module in modules for scenario in __import__(module).ALL]
     pattern = arguments[1] if len(arguments) > 1 else "*"
     chosen = [scenario for scenario in scenarios if fnmatch.fnmatch(scenario.__name__, pattern)]
     if only_list:

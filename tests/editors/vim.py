@@ -9,7 +9,9 @@ PROGRAM = "vim"
 def command(root, home, file):
     """Installs the plugin as a user does, and returns the command of the editor."""
     install(root, home, "vim")
-    (home / ".vim/vimrc").write_text("set laststatus=2 statusline=%f\\ %m\\ %{ide_mcp#Status()}\n")
+    # A vimrc replaces the defaults of Vim, with which Escape does not wait a second for the rest of a key.
+    (home / ".vim/vimrc").write_text(
+        "set laststatus=2 statusline=%f\\ %m\\ %{ide_mcp#Status()} ttimeout ttimeoutlen=50\n")
     return [PROGRAM, file]
 
 
@@ -30,7 +32,7 @@ PICTURE = ["--cmd", TRUE_COLOR, "-c", " | ".join([
 SELECT_ONE = ["<Escape>", "gg0v"]
 BUSY = ["<Escape>", ":call system('sleep 3')", "<Enter>"]  # Vim reads events in `:sleep`
 BUSY_SOON = BUSY
-UNDO = ["uuu"]
+UNDO = ["u"]
 TERMINAL = ["<Escape>", ":terminal", "<Enter>", "COMMAND", "<Enter>"]
 RESOURCE = "vim://quickfix"
 PROBLEM = [
@@ -102,10 +104,20 @@ VIEW_THAT_FAILS_TO_CLOSE = [
 ]
 
 
+def open_nth(folder, number):
+    """Returns the keys that open a file of a folder, with whatever name, and not the swap file of another."""
+    return ["<Escape>", f":exe 'hide buffer' bufadd('{folder}/' .. readdir('{folder}',"
+            f" {{name -> name !~ '[.]swp$'}})[{number}])", "<Enter>"]
+
+
 def leave_swap_file(path):
     """Returns the command of an editor that has a swap file of a file until it is killed, and one after that."""
     return [PROGRAM, "-u", "NONE", "-es", path]
 
+
+FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # :diffthis sets no option in the sense of OptionSet
+WORKING_VIEW = [":autocmd! WinNew", "<Enter>"]
+OWN_SCENARIOS = ["vim_only"]
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {

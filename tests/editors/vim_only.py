@@ -1,0 +1,123 @@
+"""What an agent can do to Vim alone: questions and programs that other editors do not have."""
+
+import json
+import time
+
+from hostile import Person, RawAgent, is_scenario, of_row
+from run import await_
+
+OVERWRITE = ["<Escape>", ":w!", "<Enter>", "y", "<Escape>"]  # Vim asks, also with `!`
+
+
+def encrypted_file_asks_for_no_password(room):
+    """Vim asks for the password of a file that it has encrypted, when it opens the file and when it reads it again."""
+    person = Person(room)
+    agent = RawAgent(room)
+    encrypted = b"VimCrypt~03!" + bytes(range(100, 140))
+    (room.folder / "secret.txt").write_bytes(encrypted)
+    person.begin()
+    person.sees_file(agent, call := agent.call("openFile", filePath=room.path("secret.txt")), None)
+    agent.fails(call)
+    room.type("<Escape>", ":w", "<Enter>")
+    call = agent.propose(room.path("a.txt"), "new\n")
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.answer(call)
+    (room.folder / "a.txt").write_bytes(encrypted)
+    for _ in range(10):
+        time.sleep(0.3)  # the plugin looks at the file
+        person.command()
+    person.is_unharmed()
+
+
+def modelines_are_not_obeyed_after_a_change(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    call = agent.propose(room.path("a.txt"), "new\n")
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.answer(call)
+    room.write("a.txt", "read again\nvim: set rightleft :\n")
+    room.shows("^read again")
+    person.command()
+    room.shows("^read again")
+    person.is_unharmed()
+
+
+def archives_are_not_unpacked(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    for program in ["gzip", "bzip2", "xz", "tar", "unzip"]:
+        (room.home / "bin" / program).write_text(f'#!/bin/sh\necho "$0 $*" >>{room.home}/executed\nexit 1\n')
+        (room.home / "bin" / program).chmod(0o755)
+    for name in ["a.gz", "a.txt.bz2", "a.xz", "a.tar", "a.tgz", "a.zip", "a.jar"]:
+        def act(name=name):
+            room.write(name, f"bytes of {name}\n")
+            person.begin()
+            person.sees_file(agent, agent.call("openFile", filePath=room.path(name)), f"bytes of {name}")
+        of_row(name, act)
+
+
+def saving_a_file_that_has_changed_asks_nothing(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    for round_ in range(2):
+        person.begin()
+        person.end()
+        room.write("a.txt", f"newer {round_}\n")
+        agent.fails(agent.call("saveDocument", filePath=room.path("a.txt")))
+        agent.fails(agent.call("saveDocument", filePath=room.path("a.txt")))
+        person.command()
+        person.is_unharmed()
+        person.returns()
+        room.has("a.txt", f"newer {round_}\n")
+        room.type(*OVERWRITE)
+        await_("the text of the person is written", lambda: person.typed[0] in (room.folder / "a.txt").read_text())
+    person.begin()
+    person.end()
+    agent.answer(agent.call("saveDocument", filePath=room.path("a.txt")))
+    await_("the file is saved", lambda: person.typed[0] in (room.folder / "a.txt").read_text())
+
+
+def view_that_fails_to_open_leaves_nothing(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type(":augroup broken | augroup END", "<Enter>")
+    proposal = "ide-mcp://*/proposal/*"
+    for event in ["BufNew ide-mcp://*", f"BufNew {proposal}", "TabNew *", "WinNew *", f"BufWinEnter {proposal}"]:
+        def act(event=event):
+            room.type(f":autocmd! broken | autocmd broken {event} throw 'broken'", "<Enter>",
+                      ":echo 'ready'", "<Enter>")
+            room.shows("^ready")
+            agent.fails(agent.propose(room.path("b.txt"), "new\n"))
+            room.shows("ide-mcp: .*broken")
+            room.type(":echo len(getbufinfo()) 'buffers,' tabpagenr('$') 'tabs,' winnr('$') 'windows'", "<Enter>")
+            room.shows("^1 buffers, 1 tabs, 1 windows")
+            person.is_unharmed()
+        of_row(event, act)
+
+
+def long_messages_take_no_key(room):
+    """The messages of a sidecar have the words of agents. A test makes these up."""
+    person = Person(room)
+    room.write("events", "")
+    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "talks"))
+    room.lock()
+    room.shows(room.keys.DETACHED)
+    messages = ["long " * 300, "a\nb\nc\nd\n", "\x1b]52;c;cHduZWQ=\x07\x9b31m\u202e", "wide 漢字" * 50]
+    for number, message in enumerate(messages):
+        def act(number=number, message=message):
+            with open(room.path("events"), "a", encoding="utf-8") as events:
+                events.write(3 * (json.dumps({"event": "error", "message": f"{number} {message}"}) + "\n"))
+            room.shows(f"ide-mcp: {number}")
+            room.hides("Press ENTER|-- More --", within=1)
+            person.begin()
+            person.types()
+            person.end()
+            person.command()
+            room.hides("^:")
+        of_row(message[:10], act)
+
+
+ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_only"]
