@@ -115,7 +115,7 @@ def leave_swap_file(path):
     return [PROGRAM, "-u", "NONE", "-es", path]
 
 
-FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # :diffthis sets no option in the sense of OptionSet
+FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # `:diffthis` fires no OptionSet
 WORKING_VIEW = [":autocmd! WinNew", "<Enter>"]
 OWN_SCENARIOS = ["vim_only"]
 

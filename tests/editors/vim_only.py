@@ -4,7 +4,7 @@ import json
 import time
 
 from hostile import Person, RawAgent, is_scenario, of_row
-from run import await_
+from run import Failure, await_
 
 OVERWRITE = ["<Escape>", ":w!", "<Enter>", "y", "<Escape>"]  # Vim asks, also with `!`
 
@@ -42,6 +42,18 @@ def modelines_are_not_obeyed_after_a_change(room):
     person.command()
     room.shows("^read again")
     person.is_unharmed()
+
+
+def file_that_waited_has_its_type(room):
+    """The end of typing is an event of Vim, in which other events do not follow by themselves."""
+    room.write("b.c", "int b;\n")
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type(":filetype on", "<Enter>")
+    person.begin()
+    person.sees_file(agent, agent.call("openFile", filePath=room.path("b.c")), "int b")
+    if '\\"c\\"' not in (found := agent.answer(agent.call("getOpenEditors"))):
+        raise Failure(f"the types of the open files: {found}")
 
 
 def archives_are_not_unpacked(room):

@@ -725,7 +725,7 @@ options = {
 
 augroup ide_mcp
   autocmd BufEnter,CursorMoved,CursorMovedI,ModeChanged,TextChanged,TextChangedI * SelectionChanged()
-  autocmd SafeState,SafeStateAgain * GoOn()
+  autocmd SafeState,SafeStateAgain * ++nested GoOn() # nested: a view has the autocommands of other windows
   autocmd QuickFixCmdPost * AnnounceProblems()
   autocmd FileChangedShellPost * MarkChanged(true)
   autocmd BufReadPost,BufWritePost * MarkChanged(false)
