@@ -105,7 +105,7 @@ class Room:
     def question(self, name="ide-mcp-agent"):
         """Returns the pattern of the question about an agent with a name, or about any. Its lines are those of a box."""
         words = (f'calls itself "{name}" ' if name else "") + "asks to attach. Let it attach?"
-        return r"[\s│|]*".join(re.escape(character) for character in words if character != " ")
+        return r"[\s│|\\]*".join(re.escape(character) for character in words if character != " ")
 
     def styles(self, text):
         """Returns the colors and attributes of a text on the screen, for each place where the text stands."""
