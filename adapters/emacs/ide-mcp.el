@@ -13,11 +13,15 @@
 ;; of Emacs in every folder.  They receive the selection, the problems of Flymake
 ;; and the open files, and show proposed changes in Emacs.
 ;;
+;; What an agent names, sends or leaves in a file is not trusted: see "The words of
+;; others" below.
+;;
 ;; Emacs and the process exchange lines of JSON: docs/sidecar.md has the table.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'diff)
 (require 'flymake)
 (require 'json)
 (require 'let-alist)
@@ -60,6 +64,50 @@ text, and `reject'.  The first call of these counts."
   "Time in seconds without a key after which a view may open or close.
 Otherwise another buffer would take the keys that the person types.")
 
+;; The limits of what Emacs is given to show: a key has to be answered in half a second.
+;; Measured with Emacs 28.2 on a terminal, while other programs computed.
+
+(defconst ide-mcp--most-bytes (* 16 1024 1024)
+  "The largest file that is opened for an agent, as the largest proposal.")
+
+(defconst ide-mcp--most-compared (* 1024 1024)
+  "The number of characters up to which a text is compared.")
+
+(defconst ide-mcp--most-colored (* 128 1024)
+  "The number of characters up to which a text gets a major mode.
+The end of 256 KiB takes 0.8 s in Ruby, and 0.5 s in a shell script.")
+
+(defconst ide-mcp--slow-modes '((c-mode c++-mode c-or-c++-mode objc-mode java-mode perl-mode)
+                                . 32768)
+  "Modes that are slower, with their number of characters.
+The beginnings of comments take CC Mode 0.7 s at 32 KiB, and 3 s at 128 KiB.
+Perl of 100 KB takes 2.2 s, if it looks like C.")
+
+(defconst ide-mcp--deepest 50
+  "The depth of parentheses up to which a text gets a major mode.
+CC Mode needs 98 s to show the end of 128 KiB of opening parentheses.")
+
+(defconst ide-mcp--longest-line (* 64 1024)
+  "The longest line that gets a major mode, in characters.
+In a line of JavaScript of 64 KiB a key takes 0.15 s, with 256 KiB 0.5 s, and
+with 15 MiB more than 30 s.  Without a major mode, `end-of-line' takes 4 s with
+15 MiB, so a view breaks longer lines.")
+
+(defconst ide-mcp--folded-line 4000 "The length in characters of the pieces of a broken line.")
+
+(defconst ide-mcp--most-changes 1000
+  "The number of changed places that are marked.
+The marks of 1,000 places take 0.06 s, and those of 10,000 0.5 s; a key in these
+takes up to 0.7 s.")
+
+(defconst ide-mcp--patience 0.15
+  "Time in seconds for a comparison, and for the words of its changes.
+That of 300,000 changed lines takes a second.")
+
+(defconst ide-mcp--largest-odd-line (* 2 1024 1024)
+  "The longest event with half a surrogate pair, in characters.
+No library reads it: Emacs needs 0.15 s for each MiB.")
+
 (defvar ide-mcp--process nil "The process of the sidecar.")
 (defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
 (defvar ide-mcp--lines nil "The lines that were not handled yet, in order.")
@@ -75,6 +123,9 @@ Otherwise another buffer would take the keys that the person types.")
   "Alist from keys to functions that wait until the person does not type.
 The key is the call of a proposal, or `consent' with the connection of an agent.
 It is nil for a function that closes a view.")
+
+(defvar-local ide-mcp--foreign nil
+  "Non-nil in a buffer that an agent opened, whose folder is no open folder.")
 
 (defvar ide-mcp--answered nil
   "The time of the last answer to a question, after which Emacs has no idle time.")
@@ -119,11 +170,11 @@ It is nil for a function that closes a view.")
   "Return a text with the attached agents."
   (let ((names (delq nil (mapcar #'cdr ide-mcp--agents)))
         (waiting (seq-count #'car ide-mcp--waiting)))
-    (concat "⧉ " (cond (names (string-join names ", "))
+    (concat "⧉ " (cond (names (ide-mcp--line (string-join names ", ") 48))
                        (ide-mcp--listening "no agent")
                        (ide-mcp-mode "starting")
                        (t "stopped"))
-            (cond ((> waiting 0) (format " (%d proposal waits)" waiting))
+            (cond ((> waiting 0) (format " (%d waiting)" waiting))
                   (ide-mcp--paused " (paused)")))))
 
 ;;; The process
@@ -201,10 +252,42 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
     (force-mode-line-update t)))
 
 (defun ide-mcp--parse (line)
-  "Return the event in LINE.  `json-parse-string' refuses a text with a NUL."
+  "Return the event in LINE."
   (condition-case nil
-      (json-parse-string line :object-type 'alist :null-object nil :false-object nil)
-    (json-error (let ((json-false nil)) (json-read-from-string line)))))
+      (ide-mcp--parse-json line)
+    (json-error
+     (condition-case nil
+         (ide-mcp--parse-nul line)
+       (json-error
+        (if (length< line ide-mcp--largest-odd-line)
+            (let ((json-false nil)) (json-read-from-string line))
+          (when (string-match (rx bos "{\"event\":\"" (+ (any "a-z_")) "\",\"conn\":" (+ digit)
+                                  ",\"call\":" (group (+ digit)))
+                              line)
+            (ide-mcp-send :cmd "fail" :call (string-to-number (match-string 1 line))
+                          :message "Emacs cannot read a text of this size"))
+          (error "An agent sent a text of a size that Emacs cannot read")))))))
+
+(defun ide-mcp--parse-json (line)
+  "Return the event in LINE, which has no NUL and no half of a surrogate pair."
+  (json-parse-string line :object-type 'alist :null-object nil :false-object nil))
+
+(defun ide-mcp--parse-nul (line)
+  "Return the event in LINE, in which another character stands for NUL meanwhile."
+  (let* ((gc-cons-threshold (* 64 1024 1024)) ; 25 collections for 350,000 NULs
+         (stand-in (seq-find (lambda (code)
+                               (not (seq-some (lambda (form)
+                                                (string-search (format form code) line))
+                                              '("%c" "\\u%x" "\\u%X"))))
+                             (number-sequence #xfdd0 #xfdef)))
+         (text (string (or stand-in (signal 'json-error nil)))))
+    (cl-labels ((with-nul (value)
+                  (cond ((stringp value) (string-replace text "\0" value))
+                        ((consp value) (cons (with-nul (car value)) (with-nul (cdr value))))
+                        ((vectorp value) (vconcat (mapcar #'with-nul value)))
+                        (t value))))
+      (with-nul (ide-mcp--parse-json
+                 (string-replace "\\u0000" text (string-replace "\\\\" "\\u005c" line)))))))
 
 (defun ide-mcp-send (&rest members)
   "Send MEMBERS, a plist, as a command of docs/sidecar.md without its nil values.
@@ -227,6 +310,146 @@ question mark."
   (when (eq process ide-mcp--process)
     (apply #'ide-mcp-send members)))
 
+;;; The words of others
+
+;; An agent, or what it has read, can choose each name and each text that arrives here.
+;; A path means a file of this machine, whatever it looks like: with handlers, Emacs would
+;; start `ssh' or `sudo' for "/ssh:HOST:/x", and `gpg' for "x.gpg".  No text chooses a
+;; major mode or sets a variable, and nothing that is done for an agent asks you a question:
+;; your keys would answer it.
+
+(defvar warning-minimum-level) ; of warnings.el
+
+(defmacro ide-mcp--guarded (&rest body)
+  "Evaluate BODY, which handles a file or a text that an agent names.
+A question is an error, handlers of file names and what a text or a folder asks
+for are off, and warnings open no window.  `vc' would run `git', with the
+settings of the folder."
+  (declare (indent 0) (debug t))
+  `(let ((inhibit-interaction t)
+         (file-name-handler-alist nil)
+         (format-alist nil)
+         (enable-local-variables nil)
+         (enable-local-eval nil)
+         (enable-dir-local-variables nil)
+         (enable-remote-dir-locals nil)
+         (magic-mode-alist nil)
+         (magic-fallback-mode-alist nil)
+         (large-file-warning-threshold nil)
+         (find-file-suppress-same-file-warnings t)
+         (vc-follow-symlinks nil)
+         (vc-handled-backends nil)
+         (create-lockfiles nil)
+         (warning-minimum-level :emergency))
+     ,@body))
+
+(defun ide-mcp--line (text &optional length)
+  "Return TEXT as one line of at most LENGTH characters, or 200.
+What breaks a line, controls a terminal or turns the direction becomes a
+question mark."
+  (let ((length (or length 200))
+        (text (replace-regexp-in-string
+               (rx (any (0 . 31) (127 . #x9f) #xad #x61c (#x200b . #x200f) (#x2028 . #x202e)
+                        (#x2060 . #x206f) #xfeff (#xfff9 . #xfffb) (#xe0000 . #xe007f)))
+               "?" (substring-no-properties text))))
+    (if (length> text length) (concat (substring text 0 (1- length)) "…") text)))
+
+(defun ide-mcp--say (format &rest values)
+  "Show the text that FORMAT makes of VALUES as a line in the echo area."
+  (message "%s" (ide-mcp--line (apply #'format format values))))
+
+(defun ide-mcp--check-path (path)
+  "Signal an error if Emacs would take PATH as a file of another machine."
+  (unless (and (file-name-absolute-p path)
+               (not (string-match-p (rx (or (: bos "~") (any (0 . 31) 127))) path))
+               (not (string-match-p (rx bos (+ "/") (or "[" (: (* (not "/")) ":")))
+                                    (let ((file-name-handler-alist nil))
+                                      (expand-file-name path)))))
+    (error "Not the name of a file of this machine: %s" path)))
+
+(defun ide-mcp--buffer (path)
+  "Return the buffer of the file PATH, or nil."
+  (ide-mcp--guarded (find-buffer-visiting path)))
+
+(defun ide-mcp--by-program-p ()
+  "Return non-nil if a program stands between the current buffer and its file.
+Examples are `gpg' and `gzip'."
+  (find-file-name-handler buffer-file-name 'write-region))
+
+(defun ide-mcp--long-line-p (length)
+  "Return non-nil if a line of the current buffer has more than LENGTH characters.
+It looks at one place for each LENGTH characters."
+  (save-excursion
+    (goto-char (point-min))
+    (let (long)
+      (while (and (not long) (> (- (point-max) (point)) length))
+        (let ((start (point)))
+          (forward-char (1+ length))
+          (if (search-backward "\n" start t)
+              (forward-char)
+            (setq long t))))
+      long)))
+
+(defun ide-mcp--too-large (path)
+  "Return why the current buffer is too large for the mode of PATH, or nil."
+  (let ((most (if (memq (ide-mcp--mode path) (car ide-mcp--slow-modes))
+                  (cdr ide-mcp--slow-modes)
+                ide-mcp--most-colored)))
+    (cond ((ide-mcp--long-line-p ide-mcp--longest-line)
+           (format "a line of more than %d KiB" (/ ide-mcp--longest-line 1024)))
+          ((> (buffer-size) most) (format "more than %d KiB" (/ most 1024)))
+          ((or (ide-mcp--deeper-p ide-mcp--deepest)
+               (ide-mcp--deeper-p (* -4 ide-mcp--deepest))) ; a shell has "case x in a) b)"
+           (format "parentheses deeper than %d" ide-mcp--deepest)))))
+
+(defun ide-mcp--deeper-p (depth)
+  "Return non-nil if parentheses reach DEPTH, wherever they are."
+  (let ((table (make-syntax-table)))
+    (modify-syntax-entry ?\" "." table)
+    (modify-syntax-entry ?\\ "." table)
+    (with-syntax-table table
+      (save-excursion
+        (= depth (car (parse-partial-sexp (point-min) (point-max) depth)))))))
+
+(defun ide-mcp--tame ()
+  "Show the current buffer, which is too large for a major mode, without delay."
+  (setq-local bidi-paragraph-direction 'left-to-right
+              bidi-inhibit-bpa t
+              truncate-lines nil)) ; finding the end of a line that is cut takes seconds
+
+(defun ide-mcp--mode (path)
+  "Return the major mode for the name PATH if it only colors a text, or nil.
+Others read or run what a text names: Org fetches a SETUPFILE, Diff looks for
+the files in its headers, and modes for documents and archives start programs."
+  (let* ((name (file-name-sans-versions path))
+         (find (lambda (fold)
+                 (let ((case-fold-search fold))
+                   (assoc-default name auto-mode-alist #'string-match-p))))
+         (mode (or (funcall find nil) (and auto-mode-case-fold (funcall find t)))))
+    (when (and mode (symbolp mode) (fboundp mode)
+               (not (eq mode 'org-mode))) ; which takes 1.5 s to load
+      (autoload-do-load (symbol-function mode) mode)
+      (while (and (symbolp (symbol-function mode)) (symbol-function mode))
+        (setq mode (symbol-function mode)))
+      (and (or (memq mode '(c-or-c++-mode conf-mode-maybe))
+               (provided-mode-derived-p mode 'prog-mode 'text-mode 'conf-mode))
+           (not (provided-mode-derived-p mode 'org-mode))
+           mode))))
+
+(defmacro ide-mcp--with-mode-of (path &rest body)
+  "Evaluate BODY guarded, so that only PATH and a #! line choose a major mode."
+  (declare (indent 1) (debug t))
+  `(let ((auto-mode-alist
+          (when-let ((mode (ide-mcp--mode ,path))) (list (cons "" mode)))))
+     (ide-mcp--guarded ,@body)))
+
+(defun ide-mcp--choose-mode (path)
+  "Choose the major mode of the current buffer, a view, for PATH.
+The hooks are for files: a view gets no language server."
+  (ide-mcp--with-mode-of path
+    (let ((buffer-file-name path)) (delay-mode-hooks (set-auto-mode)))
+    (font-lock-mode)))
+
 ;;; Events
 
 (defun ide-mcp--handle (event)
@@ -235,6 +458,8 @@ question mark."
     (ide-mcp--attempt
      .call
      (lambda ()
+       (dolist (path (list .path .old_path))
+         (when path (ide-mcp--check-path path)))
        (pcase .event
          ("listening" (ide-mcp--listen event))
          ("connected" (ide-mcp--join event))
@@ -243,14 +468,20 @@ question mark."
          ("diff" (ide-mcp--propose event))
          ("diff_closed" (ide-mcp--close .call))
          ((or "call" "prompt" "resource")
-          (ide-mcp--reply ide-mcp--process :cmd "respond" :call .call
-                          :result (ide-mcp--answer (or .tool .name .uri) .arguments .path)))
+          (let ((answer (lambda ()
+                          (ide-mcp--reply ide-mcp--process :cmd "respond" :call .call
+                                          :result (ide-mcp--answer (or .tool .name .uri)
+                                                                   .arguments .path)))))
+            (if (and (equal .tool "openFile") (ide-mcp--frontmost-p .arguments))
+                (ide-mcp--wait .call answer)
+              (funcall answer))))
+         ("call_ended" (setf (alist-get .call ide-mcp--waiting nil t) nil))
          ("edit_expected" (ide-mcp--expect-edit .path))
-         ("mention_expired" (message "No agent took the mention of %s" .path))
+         ("mention_expired" (ide-mcp--say "No agent took the mention of %s" .path))
          ("consent"
           (setf (alist-get .conn ide-mcp--agents) nil)
           (ide-mcp--wait (cons 'consent .conn) (lambda () (ide-mcp--consent .conn .client))))
-         ("error" (message "ide-mcp: %s" (setq ide-mcp--problem .message)))
+         ("error" (ide-mcp--say "ide-mcp: %s" (setq ide-mcp--problem .message)))
          ("paused" (setq ide-mcp--paused t))
          ("resumed" (setq ide-mcp--paused nil)))))))
 
@@ -261,7 +492,7 @@ question mark."
         (funcall function)
       ((error quit)
        (let ((text (error-message-string problem)))
-         (message "ide-mcp: %s" text)
+         (ide-mcp--say "ide-mcp: %s" text)
          (when (and call (eq process ide-mcp--process))
            (setf (alist-get call ide-mcp--proposals nil t) nil)
            (ide-mcp-send :cmd "fail" :call call :message text)))))))
@@ -280,7 +511,7 @@ question mark."
   (let-alist agent
     (setf (alist-get .conn ide-mcp--agents)
           (unless (or .consent .model)
-            (format "%s %s" (or .client "agent") (or .version ""))))))
+            (ide-mcp--line (format "%s %s" (or .client "agent") (or .version "")) 130)))))
 
 (defun ide-mcp--leave (conn)
   "Forget the agent with the number CONN, and the question that waits about it."
@@ -292,6 +523,9 @@ question mark."
   (let-alist status
     (dolist (call (mapcar #'car ide-mcp--proposals))
       (unless (seq-contains-p .calls call) (ide-mcp--close call)))
+    (setq ide-mcp--waiting (seq-filter (pcase-lambda (`(,key . ,_))
+                                         (or (not (integerp key)) (seq-contains-p .calls key)))
+                                       ide-mcp--waiting))
     (let ((conns (mapcar (lambda (agent) (alist-get 'conn agent)) .agents)))
       (dolist (conn (mapcar #'car ide-mcp--agents))
         (unless (memq conn conns) (ide-mcp--leave conn))))
@@ -301,44 +535,125 @@ question mark."
 (defun ide-mcp--consent (conn client)
   "Ask the person whether CLIENT with the number CONN attaches."
   (let ((process ide-mcp--process)
-        (allowed (with-local-quit (y-or-n-p (format "Let %s attach? " (or client "an agent"))))))
+        (allowed (with-local-quit (y-or-n-p (ide-mcp--question client)))))
     (clear-this-command-keys t)
+    (message nil) ; the answered question
     (setq ide-mcp--answered (current-time))
     (when (assq conn ide-mcp--agents)
       (ide-mcp--reply process :cmd (if allowed "allow" "disconnect") :conn conn))))
 
-(defun ide-mcp--expect-edit (path)
-  "Read the file PATH again once an agent has written it."
-  (when-let ((buffer (find-buffer-visiting path)))
+(defun ide-mcp--question (client)
+  "Return the question about CLIENT, in which a name cannot look like our words."
+  (format "An agent that %s asks to attach.  Let it attach? "
+          (if client
+              (format "calls itself \"%s\"" (string-replace "\"" "'" (ide-mcp--line client 64)))
+            "has no name")))
+
+(defun ide-mcp--expect-edit (path &optional state text)
+  "Read the file PATH again once an agent has written it.
+TEXT was accepted for it, when its buffer had STATE."
+  (when-let ((buffer (ide-mcp--buffer path)))
     (with-current-buffer buffer
-      (if (buffer-modified-p)
-          (message "An agent may write this file, which is not saved: %s" path)
-        (auto-revert-mode)))))
+      (cond ((ide-mcp--by-program-p)
+             (ide-mcp--say "An agent may write this file, which stays as it is here: %s" path))
+            ((not (buffer-modified-p))
+             (unless (ide-mcp--too-large path)
+               (add-hook 'after-revert-hook #'ide-mcp--tame-again nil t))
+             (auto-revert-mode))
+            (text (ide-mcp--take-in buffer state text 25))
+            (t (ide-mcp--say "An agent may write this file, which is not saved: %s" path))))))
+
+(defun ide-mcp--tame-again ()
+  "Leave the major mode of a buffer that an agent has made too large for it."
+  (when (and (ide-mcp--too-large buffer-file-name) (not (eq major-mode 'fundamental-mode)))
+    (fundamental-mode)
+    (ide-mcp--tame)))
+
+(defun ide-mcp--state (path)
+  "Return the state of the text in the buffer of PATH, or nil."
+  (when-let ((buffer (ide-mcp--buffer path)))
+    (cons buffer (buffer-chars-modified-tick buffer))))
+
+(defun ide-mcp--take-in (buffer state text tries)
+  "Take the accepted TEXT into BUFFER, whose unsaved changes you compared it with.
+It happens once the file has the text, if BUFFER still has STATE.  The agent has
+TRIES times 0.2 s to write the file."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (let ((accepted (ide-mcp--lines-of text)) read)
+        (cond ((not (equal state (cons buffer (buffer-chars-modified-tick))))
+               (ide-mcp--say "Your changes stay, since they are newer than the proposal: %s"
+                             (buffer-name)))
+              ((and (not (verify-visited-file-modtime))
+                    (setq read (ide-mcp--read-again))
+                    (equal (with-current-buffer (car read) (buffer-string)) accepted))
+               (ide-mcp--replace read))
+              ((> tries 0)
+               (run-with-timer 0.2 nil #'ide-mcp--take-in buffer state text (1- tries)))
+              (t (ide-mcp--say "Your changes stay, since the file has another text: %s"
+                               (buffer-name))))
+        (when read (kill-buffer (car read)))))))
+
+(defun ide-mcp--read-again ()
+  "Return a buffer with the file of the current one, its coding and its time."
+  (let ((path buffer-file-name)
+        (coding-system-for-read
+         (and buffer-file-coding-system
+              (coding-system-change-eol-conversion buffer-file-coding-system nil)))
+        (buffer (generate-new-buffer " *ide-mcp file*")))
+    (ide-mcp--guarded
+      (with-current-buffer buffer
+        (let ((attributes (file-attributes (file-truename path))))
+          (when (and (file-regular-p path)
+                     (<= (file-attribute-size attributes) ide-mcp--most-bytes))
+            (insert-file-contents path)
+            (when (eq (char-after (point-min)) #xfeff) (delete-region 1 2)))
+          (list buffer last-coding-system-used (file-attribute-modification-time attributes)))))))
+
+(defun ide-mcp--replace (read)
+  "Replace the text of the current buffer by READ, the file.  You can undo it."
+  (pcase-let ((`(,text ,coding ,time) read)
+              (inhibit-read-only t))
+    (set-visited-file-modtime time) ; first, or the change would ask about the file
+    (save-restriction
+      (widen)
+      (undo-boundary)
+      (ide-mcp--guarded (replace-buffer-contents text ide-mcp--patience))
+      (undo-boundary))
+    (setq buffer-file-coding-system coding)
+    (set-buffer-modified-p nil)
+    (auto-revert-mode)
+    (ide-mcp--say "The accepted text replaces your unsaved changes; undo brings them back: %s"
+                  (buffer-name))))
 
 (defun ide-mcp--propose (event)
   "Show the proposal of EVENT, once the person does not type."
   (let-alist event
-    (let ((view (list .call)))
+    (let ((view (list .call)) state)
       (push view ide-mcp--proposals)
       (ide-mcp--wait
        .call
        (lambda ()
-         (setcdr view (funcall ide-mcp-show-function
-                               `((client . ,(or (alist-get .conn ide-mcp--agents) "an agent"))
-                                 (accept . ,(lambda (text)
-                                              (ide-mcp--decide event view "accept" text)))
-                                 (reject . ,(lambda () (ide-mcp--decide event view "reject")))
-                                 . ,event))))))))
+         (setq state (ide-mcp--state .path))
+         (cl-flet ((decide (verdict &optional text)
+                     (ide-mcp--decide event view state verdict text)))
+           (setcdr view (funcall ide-mcp-show-function
+                                 `((client . ,(or (alist-get .conn ide-mcp--agents) "an agent"))
+                                   (accept . ,(lambda (text) (decide "accept" text)))
+                                   (reject . ,(lambda () (decide "reject")))
+                                   . ,event)))))))))
 
-(defun ide-mcp--decide (event view verdict &optional text)
-  "Answer the diff of EVENT with VERDICT and TEXT, unless its VIEW has ended."
+(defun ide-mcp--decide (event view state verdict &optional text)
+  "Answer the diff of EVENT with VERDICT and TEXT, unless its VIEW has ended.
+STATE is that of the buffer of the file when the view was shown."
   (let-alist event
     (cond ((memq view ide-mcp--proposals)
            (setf (alist-get .call ide-mcp--proposals nil t) nil)
-           (when (equal verdict "accept") (ide-mcp--expect-edit .path))
+           (when (equal verdict "accept")
+             (ide-mcp--expect-edit .path state (or text .contents)))
            (ide-mcp-send :cmd "answer" :call .call :verdict verdict
                          :contents (unless (equal text .contents) text)))
-          ((equal verdict "accept") (message "The proposal has ended: %s" .path)))))
+          ((equal verdict "accept") (ide-mcp--say "The proposal has ended: %s" .path)))))
 
 (defun ide-mcp--close (call)
   "End the proposal CALL, and close its view once the person does not type.
@@ -359,13 +674,16 @@ The closing comes before all else that waits, and so before the next view."
               (time-less-p ide-mcp--idle-delay
                           (or (current-idle-time) (time-since ide-mcp--answered)))
               (equal (this-single-command-keys) [])
+              (not (input-pending-p)) ; typed while Emacs was busy
               (not (or (active-minibuffer-window) cursor-in-echo-area isearch-mode
                        (equal (terminal-name) "initial_terminal") ; a daemon without a frame
                        (seq-some #'cdr ide-mcp--proposals))))
     (pcase-let ((`(,key . ,function) (pop ide-mcp--waiting)))
       (ide-mcp--attempt (and (integerp key) key) function))
     (force-mode-line-update t))
-  (when ide-mcp--waiting (run-with-timer 0.2 nil #'ide-mcp--go-on)))
+  (when ide-mcp--waiting
+    (let ((rest (- ide-mcp--idle-delay (float-time (or (current-idle-time) 0)))))
+      (run-with-timer (if (> rest 0) (+ rest 0.01) 0.2) nil #'ide-mcp--go-on))))
 
 ;;; The state of Emacs
 
@@ -392,7 +710,8 @@ The closing comes before all else that waits, and so before the next view."
 
 (defun ide-mcp--folders ()
   "Return the folder in which Emacs started, and the projects of the open files."
-  (let ((projects (seq-uniq (ide-mcp--map-files #'project-current))))
+  (let ((projects (seq-uniq (ide-mcp--map-files
+                             (lambda () (and (not ide-mcp--foreign) (project-current)))))))
     (seq-uniq (vconcat (mapcar (lambda (folder) (directory-file-name (expand-file-name folder)))
                                (cons command-line-default-directory
                                      (mapcar #'project-root projects)))))))
@@ -426,7 +745,7 @@ The closing comes before all else that waits, and so before the next view."
 (defun ide-mcp--answer (name arguments path)
   "Answer the tool, the prompt or the resource NAME with ARGUMENTS.
 PATH is the file among the arguments."
-  (let ((buffer (and path (find-buffer-visiting path))))
+  (let ((buffer (and path (ide-mcp--buffer path))))
     (let-alist arguments
       (pcase name
         ((app (lambda (name) (cdr (assoc name ide-mcp-answers))) (and answer (guard answer)))
@@ -445,7 +764,7 @@ PATH is the file among the arguments."
              (append (list :success t :filePath path)
                      (if (equal name "checkDocumentDirty")
                          (list :isDirty (if (buffer-modified-p) t :false) :isUntitled :false)
-                       (save-buffer)
+                       (ide-mcp--save)
                        (list :saved t :message "Document saved successfully"))))))
         ("openFile" (ide-mcp--open-file arguments path))
         ("review" (format "Review the file that is open in the editor, above all %s."
@@ -497,15 +816,82 @@ The agent that asked for URI receives its own spelling."
   "Return the language of the current buffer."
   (string-remove-suffix "-mode" (symbol-name major-mode)))
 
+(defun ide-mcp--save ()
+  "Save the current buffer, and fail where Emacs would ask."
+  (let ((coding-system-for-write buffer-file-coding-system)
+        (inhibit-interaction t)
+        (warning-minimum-level :emergency))
+    (cond ((not (buffer-modified-p)))
+          ((ide-mcp--by-program-p) (error "The person saves this file: a program writes it"))
+          ((not (verify-visited-file-modtime))
+           (error "The person saves this file: it has changed on disk"))
+          ((check-coding-systems-region (point-min) (point-max) (list coding-system-for-write))
+           (error "The person saves this file: %s does not have each character"
+                  coding-system-for-write)))
+    (let ((file-name-handler-alist nil)) (save-buffer))))
+
+(defun ide-mcp--frontmost-p (arguments)
+  "Return non-nil if openFile with ARGUMENTS shows the file."
+  (or (not (assq 'makeFrontmost arguments)) (alist-get 'makeFrontmost arguments)))
+
+(defun ide-mcp--visit (path)
+  "Return a buffer with the file PATH, which an agent names.
+A line above 1 MiB would take more than 0.3 s for a key, and has a view."
+  (let ((program (find-file-name-handler path 'insert-file-contents))
+        (size (ide-mcp--guarded (and (file-regular-p path) (file-readable-p path)
+                                     (file-attribute-size (file-attributes (file-truename path))))))
+        text reason)
+    (cond ((not size) (error "There is no file %s" path))
+          ((> size ide-mcp--most-bytes) (error "The file is larger than 16 MiB: %s" path)))
+    (with-temp-buffer
+      (ide-mcp--guarded (insert-file-contents path))
+      (setq reason (ide-mcp--too-large path)
+            text (and (ide-mcp--long-line-p (* 1024 1024)) (buffer-string))))
+    (if text
+        (let ((name (format "*copy: %s*" (ide-mcp--name path))))
+          (when (get-buffer name) (kill-buffer name))
+          (with-current-buffer (ide-mcp--view name path text)
+            (setq buffer-read-only t
+                  header-line-format
+                  (ide-mcp--header "A copy with no highlighting and broken lines: %s" reason))
+            (current-buffer)))
+      (let (buffer)
+        (ide-mcp--with-mode-of (if reason "" path)
+          (let ((interpreter-mode-alist (unless reason interpreter-mode-alist))
+                (find-file-hook (remq #'ide-mcp--send-folders find-file-hook)))
+            (setq buffer (find-file-noselect path t program))))
+        (with-current-buffer buffer
+          (setq ide-mcp--foreign t)
+          (cond (program (setq buffer-read-only t))
+                (reason (ide-mcp--tame)
+                        (ide-mcp--say "%s has no highlighting: %s" (buffer-name) reason))
+                (t (ide-mcp--guarded
+                     (let ((enable-local-variables :safe))
+                       (with-demoted-errors "ide-mcp: %S" (hack-local-variables 'no-mode))))))
+          buffer)))))
+
+(defun ide-mcp--up-to-date (buffer)
+  "Return BUFFER, read again if only its file has changed, or nil if there is none."
+  (when buffer
+    (with-current-buffer buffer
+      (if (or (buffer-modified-p) (verify-visited-file-modtime) (ide-mcp--by-program-p))
+          buffer
+        (if ide-mcp--foreign
+            (ignore (kill-buffer)) ; its mode is for another text
+          (let ((large (ide-mcp--too-large buffer-file-name)))
+            (ide-mcp--guarded (revert-buffer t t t))
+            (unless large (ide-mcp--tame-again)))
+          buffer)))))
+
 (defun ide-mcp--open-file (arguments path)
   "Answer openFile for PATH with ARGUMENTS."
   (let-alist arguments
-    (unless (and path (file-readable-p path)) (error "There is no file %s" .filePath))
-    (let ((buffer (let ((enable-local-variables :safe)) (find-file-noselect path)))
+    (let ((buffer (or (ide-mcp--up-to-date (ide-mcp--buffer path)) (ide-mcp--visit path)))
           (case-fold-search nil))
-      (if (and (assq 'makeFrontmost arguments) (not .makeFrontmost))
+      (if (not (ide-mcp--frontmost-p arguments))
           (with-current-buffer buffer
-            (list :success t :filePath path :languageId (ide-mcp--language)
+            (list :success t :filePath path
+                  :languageId (ide-mcp--language)
                   :lineCount (save-restriction (widen) (count-lines (point-min) (point-max)))))
         ;; Not in place of the terminal of an agent.
         (pop-to-buffer buffer (and (with-current-buffer (window-buffer) (ide-mcp--file))
@@ -522,6 +908,8 @@ The agent that asked for URI receives its own spelling."
 ;;; The view of a proposal
 
 (defvar-local ide-mcp--proposal nil "The proposal of this buffer.")
+(defvar-local ide-mcp--reason nil "The reason for which this view has no colors.")
+(defvar-local ide-mcp--line-number 1 "The number of the line in which the marking is.")
 
 (define-minor-mode ide-mcp-proposal-mode
   "Decide on a proposed text, which can be edited.
@@ -533,9 +921,13 @@ Killing the buffer rejects the proposal."
   "Accept the proposal with the text of this buffer."
   (interactive nil ide-mcp-proposal-mode)
   (let-alist ide-mcp--proposal
-    (funcall .accept (if (ide-mcp--dos-p .contents)
-                         (string-replace "\n" "\r\n" (ide-mcp--text))
-                       (ide-mcp--text))))
+    (let ((text (ide-mcp--unfolded)))
+      (funcall .accept (cond ((equal text (ide-mcp--lines-of .contents)) .contents)
+                             ((ide-mcp--dos-p .contents)
+                              (decode-coding-string
+                               (encode-coding-string text 'utf-8-emacs-dos)
+                               'utf-8-emacs-unix))
+                             (t text)))))
   (kill-buffer))
 
 (defun ide-mcp--dos-p (text)
@@ -543,15 +935,66 @@ Killing the buffer rejects the proposal."
   (and (string-search "\r\n" text)
        (not (string-match-p (rx (or bos (not "\r")) "\n") text))))
 
+(defun ide-mcp--lines-of (text)
+  "Return TEXT without the CRs of its line ends, if each line has one."
+  (if (ide-mcp--dos-p text)
+      ;; `string-replace' takes 1.3 s for 16 MiB.
+      (decode-coding-string (encode-coding-string text 'utf-8-emacs-unix) 'utf-8-emacs-dos)
+    text))
+
+(defun ide-mcp--name (path)
+  "Return the name of the file PATH for titles."
+  (ide-mcp--line (file-name-nondirectory path) 64))
+
+(defun ide-mcp--header (format &rest values)
+  "Return the header line with the text that FORMAT makes of VALUES."
+  (string-replace "%" "%%" (concat " " (ide-mcp--line (apply #'format format values) 400))))
+
+(defun ide-mcp--fold ()
+  "Break the long lines of the current buffer, for the eye only."
+  (goto-char (point-min))
+  (while (> (- (point-max) (point)) ide-mcp--longest-line)
+    (let ((start (point)))
+      (forward-char (1+ ide-mcp--longest-line))
+      (if (search-backward "\n" start t)
+          (forward-char)
+        (goto-char start)
+        (dotimes (_ (/ ide-mcp--longest-line ide-mcp--folded-line))
+          (forward-char ide-mcp--folded-line)
+          (insert (propertize "\\\n" 'ide-mcp-fold t 'rear-nonsticky t)))))))
+
+(defun ide-mcp--folded-p ()
+  "Return non-nil if `ide-mcp--fold' has broken a line of the current buffer."
+  (text-property-any (point-min) (point-max) 'ide-mcp-fold t))
+
+(defun ide-mcp--unfolded ()
+  "Return the text of the current buffer without the ends of `ide-mcp--fold'."
+  (save-restriction
+    (widen)
+    (if (ide-mcp--folded-p)
+        (let ((buffer (current-buffer)) place)
+          (with-temp-buffer
+            (insert-buffer-substring buffer)
+            (goto-char (point-min))
+            (while (setq place (text-property-any (point) (point-max) 'ide-mcp-fold t))
+              (goto-char place)
+              (delete-region place (next-single-property-change
+                                    place 'ide-mcp-fold nil (point-max))))
+            (buffer-substring-no-properties (point-min) (point-max))))
+      (ide-mcp--text))))
+
 (defun ide-mcp--view (name path text)
-  "Return a buffer NAME with TEXT in the major mode for the file PATH."
+  "Return a buffer NAME with TEXT, in the major mode for PATH unless too large."
   (with-current-buffer (generate-new-buffer name)
-    (insert text)
+    (insert (ide-mcp--lines-of text))
     (goto-char (point-min))
-    (let ((buffer-file-name path)
-          (enable-local-variables nil))
-      (delay-mode-hooks (set-auto-mode))) ; no language server for this buffer
-    (font-lock-mode)
+    (let ((reason (ide-mcp--too-large path)))
+      (if (not reason)
+          (ide-mcp--choose-mode path)
+        (ide-mcp--tame)
+        (ide-mcp--fold)
+        (goto-char (point-min)))
+      (setq ide-mcp--reason reason))
     (set-buffer-modified-p nil)
     (setq buffer-undo-list nil)
     (current-buffer)))
@@ -559,68 +1002,128 @@ Killing the buffer rejects the proposal."
 (defun ide-mcp-show (proposal)
   "Show PROPOSAL in a buffer that can be edited, with the file beside it.
 See `ide-mcp-show-function'."
+  (let ((windows (current-window-configuration)) buffers close)
+    (unwind-protect
+        (setq close (ide-mcp--guarded
+                      (ide-mcp--show proposal windows
+                                     (lambda (buffer) (push buffer buffers) buffer))))
+      (unless close ; nothing of a view that failed is left
+        (dolist (buffer buffers)
+          (with-current-buffer buffer (setq kill-buffer-hook nil))
+          (kill-buffer buffer))
+        (set-window-configuration windows)))))
+
+(defun ide-mcp--show (proposal windows made)
+  "Show PROPOSAL, which ends with WINDOWS, and call MADE with each buffer."
   (let-alist proposal
-    (let* ((windows (current-window-configuration))
-           (name (file-name-nondirectory .path))
-           (old (ide-mcp--view (format "*file: %s*" name) .path (ide-mcp--old-text .old_path)))
-           (new (ide-mcp--view (format "*proposal: %s*" name) .path
-                               (if (ide-mcp--dos-p .contents)
-                                   (string-replace "\r\n" "\n" .contents)
-                                 .contents)))
-           (header (format " %s%s: C-c C-c accepts, C-c C-k rejects.  Proposed by %s"
-                           (if .outside "OUTSIDE of the open folders: " "") name .client)))
+    (let* ((name (ide-mcp--line (or .label (ide-mcp--name .path)) 64))
+           (old (funcall made (ide-mcp--view (format "*file: %s*" name) .path
+                                             (ide-mcp--old-text .old_path .old))))
+           (new (funcall made (ide-mcp--view (format "*proposal: %s*" name) .path .contents)))
+           (colors (or (buffer-local-value 'ide-mcp--reason old)
+                       (buffer-local-value 'ide-mcp--reason new)))
+           (marks (ide-mcp--compare old new)))
       (with-current-buffer new
         (ide-mcp-proposal-mode)
         (setq ide-mcp--proposal proposal
-              header-line-format (string-replace "%" "%%" header))
+              header-line-format
+              (ide-mcp--header "%s%s: C-c C-c accepts, C-c C-k rejects.%s  Proposed by %s"
+                               (if .outside "OUTSIDE of the open folders: " "") name
+                               (cond (marks (format "  The text has no highlighting: %s." marks))
+                                     (colors (format "  The code has no colors: %s." colors))
+                                     (t ""))
+                               .client))
         (add-hook 'kill-buffer-hook
                   (lambda ()
                     (funcall .reject)
                     (when (get-buffer-window new) (set-window-configuration windows))
                     (kill-buffer old))
                   nil t))
-      (ide-mcp--compare old new)
       (let ((ignore-window-parameters t)) (delete-other-windows))
       (pop-to-buffer-same-window old)
       (setq buffer-read-only t)
       (pop-to-buffer new '(display-buffer-pop-up-window))
       (lambda () (kill-buffer new)))))
 
-(defun ide-mcp--old-text (path)
-  "Return the text of the file PATH, as its buffer has it."
-  (if-let ((buffer (find-buffer-visiting path)))
+(defun ide-mcp--old-text (path text)
+  "Return the text of the file PATH: that of its buffer, or TEXT if it has none."
+  (if-let ((buffer (ide-mcp--buffer path)))
       (with-current-buffer buffer (ide-mcp--text))
-    (with-temp-buffer
-      (when (file-readable-p path) (insert-file-contents path))
-      (buffer-string))))
+    (or text "")))
 
 (defun ide-mcp--compare (old new)
-  "Highlight the differences of the buffers OLD and NEW, and go to the first one."
-  (with-current-buffer (diff-no-select old new "-U0" t (generate-new-buffer " *ide-mcp diff*"))
-    (goto-char (point-max))
-    (cl-flet ((number (group) (string-to-number (or (match-string group) "1"))))
-      (while (re-search-backward (rx bol "@@ -" (group (+ digit)) (? "," (group (+ digit)))
-                                     " +" (group (+ digit)) (? "," (group (+ digit))) " @@")
-                                 nil t)
-        (let ((regions (append (ide-mcp--mark old (number 1) (number 2) 'diff-removed)
-                               (ide-mcp--mark new (number 3) (number 4) 'diff-added))))
-          (pcase-let ((`(,start1 ,end1 ,start2 ,end2) regions))
-            ;; The words of a region take 20 ms, and those of a large region minutes.
-            (when (and (< (+ (- end1 start1) (- end2 start2)) 2000)
-                       (< (how-many "^@@ " (point-min)) 20))
-              (smerge-refine-regions start1 end1 start2 end2 nil nil
-                                     '((face . smerge-refined-removed))
-                                     '((face . smerge-refined-added))))))))
-    (kill-buffer)))
+  "Mark the differences of the buffers OLD and NEW, and go to the first one.
+Return the reason for which nothing is marked, or nil."
+  (let ((hunks (or (seq-some (lambda (buffer)
+                               (with-current-buffer buffer
+                                 (cond ((ide-mcp--folded-p) ide-mcp--reason)
+                                       ((> (buffer-size) ide-mcp--most-compared)
+                                        (format "more than %d KiB"
+                                                (/ ide-mcp--most-compared 1024))))))
+                             (list old new))
+                   (ide-mcp--hunks old new))))
+    (cond ((stringp hunks) hunks)
+          ((length> hunks ide-mcp--most-changes)
+           (format "more than %d places differ" ide-mcp--most-changes))
+          (t (dolist (buffer (list old new))
+               (with-current-buffer buffer
+                 (goto-char (point-min))
+                 (setq ide-mcp--line-number 1)))
+             (let* ((end (time-add nil ide-mcp--patience))
+                    (places (mapcar (pcase-lambda (`(,line1 ,count1 ,line2 ,count2))
+                                      (append (ide-mcp--mark old line1 count1 'diff-removed)
+                                              (ide-mcp--mark new line2 count2 'diff-added)))
+                                    hunks)))
+               (pcase-dolist (`(,start1 ,end1 ,start2 ,end2) places)
+                 ;; The words of a region take 20 ms, and those of a large region minutes.
+                 (when (and (< (+ (- end1 start1) (- end2 start2)) 2000) (time-less-p nil end))
+                   (smerge-refine-regions start1 end1 start2 end2 nil nil
+                                          '((face . smerge-refined-removed))
+                                          '((face . smerge-refined-added)))))
+               (pcase-dolist (`(,buffer . ,place) (and places `((,old . ,(car (car places)))
+                                                                (,new . ,(nth 2 (car places))))))
+                 (with-current-buffer buffer (goto-char place))))
+             nil))))
+
+(defun ide-mcp--hunks (old new)
+  "Return the changes from OLD to NEW, each as two lines with their counts.
+Return a text if there is no comparison."
+  (let ((files (mapcar (lambda (_) (make-temp-file "ide-mcp-")) '(1 2)))
+        (coding-system-for-write 'utf-8-emacs-unix)
+        (end (time-add nil ide-mcp--patience)))
+    (unwind-protect
+        (with-temp-buffer
+          (cl-loop for file in files for buffer in (list old new)
+                   do (with-current-buffer buffer (write-region nil nil file nil 'silent)))
+          (let* ((default-directory temporary-file-directory)
+                 (diff (make-process :name "ide-mcp diff" :buffer (current-buffer)
+                                     :command `(,diff-command "-a" "-U0" ,@files)
+                                     :connection-type 'pipe :coding 'utf-8-emacs-unix
+                                     :noquery t :sentinel #'ignore)))
+            (while (and (process-live-p diff) (time-less-p nil end))
+              (accept-process-output diff 0.01 nil t))
+            (if (process-live-p diff)
+                (progn (delete-process diff) "the comparison takes too long")
+              (while (accept-process-output diff 0 nil t))
+              (goto-char (point-min))
+              (cl-flet ((number (group) (string-to-number (or (match-string group) "1"))))
+                (cl-loop while (re-search-forward
+                                (rx bol "@@ -" (group (+ digit)) (? "," (group (+ digit)))
+                                    " +" (group (+ digit)) (? "," (group (+ digit))) " @@")
+                                nil t)
+                         collect (list (number 1) (number 2) (number 3) (number 4)))))))
+      (mapc #'delete-file files))))
 
 (defun ide-mcp--mark (buffer line count face)
-  "Show COUNT lines from LINE of BUFFER in FACE, and return their start and end."
+  "Show COUNT lines from LINE of BUFFER in FACE, and return their start and end.
+BUFFER is at the line `ide-mcp--line-number', and its lines come in order."
   (with-current-buffer buffer
-    (goto-char (point-min))
-    (forward-line (if (zerop count) line (1- line)))
-    (let ((end (save-excursion (forward-line count) (point))))
-      (overlay-put (make-overlay (point) end) 'face face)
-      (list (point-marker) end))))
+    (let ((start (if (zerop count) (1+ line) line)))
+      (forward-line (- start ide-mcp--line-number))
+      (setq ide-mcp--line-number start)
+      (let ((end (save-excursion (forward-line count) (point))))
+        (overlay-put (make-overlay (point) end) 'face face)
+        (list (point-marker) end)))))
 
 (provide 'ide-mcp)
 ;;; ide-mcp.el ends here

@@ -5,6 +5,7 @@ import json
 from install import install
 
 PROGRAM = "emacs"
+OWN_SCENARIOS = ["emacs_only"]  # modules of scenarios that no other editor plays
 
 
 def command(root, home, file):
@@ -13,6 +14,7 @@ def command(root, home, file):
         f'(add-to-list \'load-path "{home}/.emacs.d/ide-mcp")\n'
         "(require 'ide-mcp)\n"
         "(ide-mcp-mode)\n"
+        "(setq enable-dir-local-variables nil)\n"  # see TRUSTING
         "(setq suggest-key-bindings nil extended-command-suggest-shorter nil)\n"
         "(defun lint (report &rest _)\n"
         '  (funcall report (list (flymake-make-diagnostic (current-buffer) 2 4 :error "wrong"))))\n'
@@ -32,7 +34,7 @@ PICTURE = ["--eval", "(progn (load-theme 'modus-vivendi t) (menu-bar-mode -1) (s
 ATTACHED = r"⧉ ide-mcp-agent"
 DETACHED = r"⧉ no agent"
 PROPOSAL = r"NAME: C-c C-c accepts"
-NOTICE = r"1 proposal waits"  # while the person types
+NOTICE = r"\d waiting"  # while the person types
 
 SELECT_FIRST = ["<M-<>", "<C-Space>", "<C-f>", "<C-f>"]  # two characters
 SELECT_ONE = ["<M-<>", "<C-Space>", "<C-f>"]
@@ -50,13 +52,13 @@ ACCEPT_AND_CLOSE = ACCEPT
 ACCEPT_WHILE_TYPING = ACCEPT
 REJECT = ["<C-c>", "<C-k>"]
 WRITE_COPY = run('(write-region nil nil "copy.txt")')
-ABANDON = ["<C-g>"]
+ABANDON = ['"', "<Enter>"]  # C-g would throw away the keys behind it
 FIRST_FILE = [*run('(progn (delete-other-windows) (switch-to-buffer "a.txt"))'), "<M-<>"]
 ENDS_OF_TEXT = ["<M->>", "<M-<>"]
 TRUSTING = run("(setq enable-dir-local-variables t)")
 COUNT_PROPOSALS, ONE_PROPOSAL = [], r""  # the next one opens once the earlier one is decided
 TOO_LARGE = r"no highlighting"
-KEPT = r"is not the accepted text"
+KEPT = r"Your changes stay"
 TABS = r"(?!)"  # Emacs shows proposals in no tabs
 HALF_COMMANDS = [(["<M-x>"], ["<C-g>"])]
 TYPED_YES = ["y"]
@@ -73,7 +75,7 @@ QUIT = ["<C-x>", "<C-c>"]
 PROBLEM = run("(setq flymake-diagnostic-functions '(lint))", "(flymake-mode)")
 CHANGE_PROBLEMS = PROBLEM
 CHANGE_PROBLEMS_ELSEWHERE = run('(progn (switch-to-buffer "*scratch*") (with-current-buffer "a.txt" (flymake-start)))')
-BEGIN_COMMAND = ["<M-x>"]
+BEGIN_COMMAND = ["<M-:>", '"']
 PAUSE = ["<M-x>", "ide-mcp-pause", "<Enter>"]
 RESUME = PAUSE
 STOP = run("ide-mcp-mode")

@@ -1,0 +1,402 @@
+"""What an agent could do to a person through what Emacs alone does with names, texts and files."""
+
+import gzip
+import json
+import os
+import re
+import socket
+import threading
+import time
+
+from hostile import Person, RawAgent, is_scenario, of_row
+from run import Failure, await_
+
+# Names that Emacs would give to a program or another machine, in the forms of each `tramp-syntax`.
+ELSEWHERE = [
+    "/ssh:host:/x", "/sudo:root@localhost:/etc/shadow", "/user@host:/x", "/-:host:/x", "/scp:host:", "/ftp:host:/x",
+    "/ssh:a|sudo:b:/x", "/docker:box:/x", "/[ssh/host]/x", "//ssh:host:/x", "/tmp/../ssh:host:/x", "/:/ssh:host:/x",
+    "~/x", "~root/x", "relative", "http://127.0.0.1/x", "/ssh:host:/a\nb",
+]
+
+
+class Wire:
+    """The lines between the plugin and the sidecar: a test adds events, as if the sidecar had let them through."""
+
+    def __init__(self, room):
+        self.room = room
+        room.write("events", "")
+        room.write("wire", "tail -f --pid=$$ events &\ntee sent | ide-mcp sidecar\n")
+        room.restart(*room.keys.sidecar("sh", "wire"))
+        room.lock()
+        self.calls = 1000
+
+    def event(self, name, **members):
+        self.calls += 1
+        line = json.dumps({"event": name, "conn": 77, "call": self.calls, **members})
+        with open(self.room.path("events"), "a", encoding="utf-8") as events:
+            events.write(line + "\n")
+        return self.calls
+
+    def sent(self):
+        lines = (self.room.folder / "sent").read_text().splitlines()
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def answer(self, call):
+        """Waits for the answer to a call, and returns it."""
+        return await_(f"an answer to {call}",
+                      lambda: next((line for line in self.sent() if line.get("call") == call), None))
+
+
+def evaluated(room, expression):
+    """Returns what Emacs prints for an expression, which it evaluates in the current buffer."""
+    path = room.folder / "evaluated"
+    path.unlink(missing_ok=True)
+    room.type(*room.keys.run(f'(write-region (format "%s\\n" {expression}) nil "{path}")'))
+    await_(f"Emacs evaluates {expression}", lambda: path.exists() and path.read_text().endswith("\n"))
+    return path.read_text().strip()
+
+
+def names_of_other_machines_start_no_program(room):
+    """The plugin refuses them itself, whatever the sidecar lets through."""
+    person = Person(room)
+    wire = Wire(room)
+    for name in ELSEWHERE:
+        def act(name=name):
+            person.begin()
+            calls = [wire.event("call", tool=tool, path=name, arguments={"filePath": name, **more}) for tool, more in [
+                ("checkDocumentDirty", {}), ("saveDocument", {}), ("openFile", {}), ("openFile", {"makeFrontmost": False}),
+                ("getDiagnostics", {"uri": "file://" + name})]]
+            plain = room.path("b.txt")
+            calls += [wire.event("diff", tab="t", path=new, old_path=old, label="x", contents="new\n", outside=True)
+                      for new, old in [(name, name), (plain, name), (name, plain)]]
+            wire.event("edit_expected", edit=1, path=name)
+            for _ in range(5):
+                person.types()
+            person.end()
+            for call in calls:
+                if wire.answer(call)["cmd"] != "fail":
+                    raise Failure(f"not refused: {wire.answer(call)}")
+            person.is_unharmed()
+            person.returns()
+        of_row(name, act)
+
+
+def encrypted_file_is_shown_as_bytes(room):
+    """Also a link to it, and a compressed file: no program stands between the file and what an agent sees."""
+    room.write("secret.gpg", "-----BEGIN PGP MESSAGE-----\nbytes\n")
+    (room.folder / "link.gpg").symlink_to("secret.gpg")
+    (room.folder / "packed.gz").write_bytes(gzip.compress(b"unpacked text\n"))
+    person = Person(room)
+    agent = RawAgent(room)
+    for name, text in [("secret.gpg", "BEGIN PGP"), ("link.gpg", "BEGIN PGP"), ("packed.gz", "\\^_\\\\213")]:
+        def act(name=name, text=text):
+            person.begin()
+            person.reviews(agent, agent.propose(room.path(name), "new\n"),
+                           look=lambda: name.endswith("gpg") and room.shows(text))
+            person.begin()
+            person.sees_file(agent, agent.call("openFile", filePath=room.path(name)), text)
+            agent.answer(agent.call("saveDocument", filePath=room.path(name)))
+            person.is_unharmed()
+        of_row(name, act)
+
+
+def compressed_file_of_the_person_is_not_written(room):
+    """Emacs would write the plain text into it if it passed over the program."""
+    packed = gzip.compress(b"unpacked text\n")
+    (room.folder / "packed.txt.gz").write_bytes(packed)
+    room.start()
+    room.type(*room.keys.run('(find-file "packed.txt.gz")'), *room.keys.INSERT_LINE)
+    room.shows("unpacked text")
+    agent = RawAgent(room)
+    agent.fails(agent.call("saveDocument", filePath=room.path("packed.txt.gz")))
+    if (room.folder / "packed.txt.gz").read_bytes() != packed:
+        raise Failure("the file is written")
+
+
+# What a text can ask Emacs to do when a mode is chosen for it.
+WITNESS = '(write-region \\"\\" nil \\"pwned\\")'
+REQUESTS = {
+    "mode of the first line": ("x.c", "/* -*- mode: witness -*- */\n"),
+    "only a mode in the first line": ("x.c", "/* -*- witness -*- */\n"),
+    "two modes in the first line": ("x.c", "/* -*- mode: c; mode: witness -*- */\n"),
+    "eval in the first line": ("x.c", '/* -*- eval: (write-region "" nil "pwned") -*- */\n'),
+    "mode at the end": ("x.c", "/* Local Variables:\nmode: witness\nEnd: */\n"),
+    "variables at the end": ("x.c", '/* Local Variables:\neval: (write-region "" nil "pwned")\nide-mcp-command: ("sh")\nEnd: */\n'),
+    "macro that Flymake expands": ("x.el", ';; -*- mode: emacs-lisp; mode: flymake; lexical-binding: t -*-\n'
+                                   '(eval-when-compile (write-region "" nil "pwned"))\n'),
+    "coding that Emacs does not have": ("x.c", "/* -*- coding: none-such -*- */\n"),
+    "obsolete mark": ("x.c", "/* -*- unibyte: t -*- */\n"),
+}
+
+
+def texts_choose_no_mode(room):
+    """`witness-mode` leaves a file, and so does each of the requests that is obeyed."""
+    person = Person(room)
+    room.type(*room.keys.run(f'(defun witness-mode () (interactive) (write-region "" nil "{room.path("pwned")}"))'))
+    agent = RawAgent(room)
+    for row, (name, text) in REQUESTS.items():
+        def act(name=name, text=text):
+            (room.folder / name).unlink(missing_ok=True)
+            for file in [f"new-{name}", name]:
+                person.begin()
+                person.reviews(agent, agent.propose(room.path(file), text + "proposed\n"),
+                               look=lambda: room.shows("proposed"))
+                room.write(name, text + "opened\n")
+            person.begin()
+            person.sees_file(agent, agent.call("openFile", filePath=room.path(name)), "opened")
+            time.sleep(1)  # Flymake waits for half a second without a key
+            person.is_unharmed()
+            room.hides("Warnings")
+            room.type(*room.keys.run(f'(kill-buffer "{name}")'))
+        of_row(row, act)
+
+
+def safe_local_variables_hold_in_an_opened_file(room):
+    """The others are passed over without a question."""
+    room.write("x.txt", 'text\nLocal Variables:\nfill-column: 33\nide-mcp-command: ("sh")\nEnd:\n')
+    room.start()
+    agent = RawAgent(room)
+    if "Opened" not in (answer := agent.answer(agent.call("openFile", filePath=room.path("x.txt")))):
+        raise Failure(f"the file is not opened: {answer}")
+    room.shows("Local Variables:")
+    if (found := evaluated(room, "(list fill-column (local-variable-p 'ide-mcp-command))")) != "(33 nil)":
+        raise Failure(f"the variables: {found}")
+
+
+def texts_reach_no_other_machine(room):
+    """Org fetches a SETUPFILE at once, and Diff looks for the files of its headers when it shows them."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    asked = []
+    threading.Thread(target=lambda: asked.append(listener.accept()), daemon=True).start()
+    person = Person(room)
+    agent = RawAgent(room)
+    texts = {
+        "x.org": f"#+SETUPFILE: http://127.0.0.1:{listener.getsockname()[1]}/x\nshown\n",
+        "x.patch": "--- /ssh:host:/a\n+++ /ssh:host:/b\n@@ -1 +1 @@\n-shown\n+b\n",
+        "x.tar": "shown\n", "x.zip": "shown\n", "x.rar": "shown\n", "x.pdf": "shown\n", "x.png": "shown\n",
+    }
+    for name, text in texts.items():
+        def act(name=name, text=text):
+            person.begin()
+            person.reviews(agent, agent.propose(room.path(name), text), look=lambda: room.shows("shown"))
+            room.write(name, text)
+            person.begin()
+            person.sees_file(agent, agent.call("openFile", filePath=room.path(name)), "shown")
+            if asked:
+                raise Failure("the text is obeyed")
+        of_row(name, act)
+
+
+def agents_provoke_no_question(room):
+    """What asks a person, or stops for a key, is a failure for an agent, and the keys go on."""
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type(*room.keys.run('(progn (setq auto-save-default nil vc-follow-symlinks (quote ask) large-file-warning-threshold 10 query-about-changed-file t)'
+                             ' (vc-mode-line "x") (switch-to-buffer "a.txt"))'))
+    os.system(f"cd {room.folder} && git init -q && git add -f b.txt && ln -s b.txt link.txt")
+
+    def types_during(*calls):
+        for call in calls:
+            while call not in agent.answers:
+                person.types()
+            person.types()
+        return [agent.answer(call) for call in calls]
+
+    def buffers(name, expression):
+        evaluated(room, f'(with-current-buffer (find-file-noselect "{name}" t) {expression})')
+
+    def questions():
+        # Changed on disk, and here.
+        buffers("changed.txt", '(insert "mine")')
+        room.write("changed.txt", "theirs\n")
+        # A character that its coding does not have.
+        buffers("latin.txt", '(progn (setq buffer-file-coding-system (quote latin-1)) (insert "\u2192"))')
+        # A folder that is gone, and a file that nobody may write.
+        buffers("gone/x.txt", '(insert "mine")')
+        person.begin()
+        for name in ["changed.txt", "latin.txt", "gone/x.txt"]:
+            types_during(agent.call("saveDocument", filePath=room.path(name)))
+            types_during(agent.call("openFile", filePath=room.path(name), makeFrontmost=False))
+        person.end()
+        if (room.folder / "changed.txt").read_text() != "theirs\n" or (room.folder / "latin.txt").exists():
+            raise Failure("a file is written")
+        person.is_unharmed()
+
+    def locked():
+        room.write("locked.txt", "locked\n")
+        buffers("locked.txt", "(ignore)")
+        (room.folder / ".#locked.txt").symlink_to("other@elsewhere.1:1")
+        person.begin()
+        types_during(agent.call("openFile", filePath=room.path("locked.txt"), makeFrontmost=False),
+                     agent.call("openFile", filePath=room.path("link.txt"), makeFrontmost=False),
+                     agent.call("saveDocument", filePath=room.path("locked.txt")))
+        person.end()
+
+    def final_line():
+        buffers("final.txt", '(progn (setq require-final-newline (quote ask)) (insert "no end"))')
+        person.begin()
+        types_during(agent.call("saveDocument", filePath=room.path("final.txt")))
+        person.end()
+
+    room.write("changed.txt", "before\n")
+    for row in [questions, locked, final_line]:
+        def act(row=row):
+            row()
+            person.is_unharmed()
+            room.hides("Warning")
+            person.returns()
+        of_row(row.__name__, act)
+
+
+def opened_file_adds_no_folder(room):
+    (room.home / "elsewhere/.git").mkdir(parents=True)
+    (room.home / "elsewhere/x.txt").write_text("elsewhere\n")
+    room.start()
+    agent = RawAgent(room)
+    for frontmost in [False, True]:
+        agent.answer(agent.call("openFile", filePath=str(room.home / "elsewhere/x.txt"), makeFrontmost=frontmost))
+    room.shows("elsewhere")
+    room.type(*room.keys.run(f'(find-file "{room.path("b.txt")}")'))
+    room.shows("other")
+    if "elsewhere" in room.lock().read_text():
+        raise Failure("the folder of the file is an open folder")
+
+
+def folder_of_an_opened_file_runs_nothing(room):
+    """`git` would run the monitor that the folder names."""
+    folder = room.home / "elsewhere"
+    folder.mkdir()
+    os.system(f"cd {folder} && git init -q && echo text >x.txt && git add x.txt"
+              f" && git config core.fsmonitor 'touch {room.path('pwned')}; false'")
+    person = Person(room)
+    agent = RawAgent(room)
+    person.begin()
+    person.sees_file(agent, agent.call("openFile", filePath=str(folder / "x.txt")), "text")
+
+
+def differences_of_texts_with_nul_are_marked(room):
+    room.write("a.txt", "same\na\0b\n")
+    room.start()
+    agent = RawAgent(room)
+    agent.propose(room.path("a.txt"), "same\na\0c\n")
+    room.shows(room.proposal())
+    if (found := evaluated(room, "(seq-count (lambda (it) (eq (overlay-get it 'face) 'diff-added)) (overlays-in 1 99))")) != "1":
+        raise Failure(f"marked changes: {found}")
+
+
+def long_lines_are_broken_for_the_eye_only(room):
+    """The text stays as it is, also if the person changes it."""
+    text = "start " + "x" * 300_000 + "\nshort\n" + "y" * 300_000
+    room.write("b.txt", text.replace("short", "before"))
+    person = Person(room)
+    agent = RawAgent(room)
+    for keys, accepted in [([], text), (room.keys.run('(progn (goto-char 4003) (insert "added "))'), text[:4000] + "added " + text[4000:])]:
+        person.begin()
+        call = agent.propose(room.path("b.txt"), text)
+
+        def decide(keys=keys):
+            room.shows("start xxx")
+            room.shows(room.keys.TOO_LARGE)
+            room.type(*keys, *room.keys.ACCEPT)
+
+        person.reviews(agent, call, decide)
+        if agent.answers[call]["result"]["content"][1]["text"] != accepted:
+            raise Failure("another text is accepted")
+
+
+# Texts that a major mode or the display needs long for.
+SLOW = {
+    "parentheses in C": ("x.c", "(" * 79 + "\n", 30_000),
+    "many parentheses in C": ("x.c", "(" * 79 + "\n", 1_000_000),
+    "parentheses behind a quote": ("x.c", '"' + "(" * 78 + "\n", 30_000),
+    "comments in C": ("x.c", "/*" * 39 + "\n", 1_000_000),
+    "calls in C++": ("x.cpp", "$(" * 39 + "\n", 30_000),
+    "braces in JavaScript": ("x.js", "{" * 79 + "\n", 125_000),
+    "tags": ("x.html", "<a " * 26 + "\n", 125_000),
+    "one line of JavaScript": ("x.js", "function a(b,c){return {x:[1,2,'str'],y:b+c/2}};", 14_000_000),
+    "signs of combination": ("x.txt", "e\u0301\u0302\u0303" * 19 + "\n", 125_000),
+    "right to left": ("x.txt", "\u05d0\u0628 [ " * 15 + "\n", 125_000),
+    "line ends alone": ("x.txt", "\n", 7_000_000),
+    "controls": ("x.txt", "\x01\x02\x1b", 60_000),
+}
+
+
+def slow_texts_delay_no_key(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    for row, (name, unit, size) in SLOW.items():
+        def act(name=name, unit=unit, size=size):
+            text = unit * (size // len(unit.encode()))
+            (room.folder / name).unlink(missing_ok=True)
+            person.begin()
+
+            def decide():
+                for key in ["<M->>", "x", "<C-p>", "<C-e>", "<M-<>", "<C-v>", "<C-e>"]:
+                    room.type(key)
+                    person.command()
+                room.type(*room.keys.REJECT)
+
+            if not person.reviews(agent, agent.propose(room.path(name), text), decide):
+                raise Failure("the proposal is not shown")
+            room.write(name, text)
+            person.begin()
+            person.sees_file(agent, agent.call("openFile", filePath=room.path(name)), None if name == "x.txt" else re.escape(text[:3].strip()))
+        of_row(row, act)
+
+
+def large_text_with_nul_is_shown(room):
+    """With what could stand for a NUL, and a backslash in front of it."""
+    text = "\0\\u0000\ufdd0\\\0" + "x" * 12_000_000 + "\0"
+    person = Person(room)
+    agent = RawAgent(room)
+    person.begin()
+    call = agent.propose(room.path("b.txt"), text)
+    person.reviews(agent, call, lambda: room.type(*room.keys.ACCEPT))
+    if agent.answers[call]["result"]["content"][1]["text"] != text:
+        raise Failure("another text is accepted")
+
+
+def view_that_fails_leaves_nothing(room):
+    """A command of the person's own fails when the view is shown."""
+    room.start()
+    agent = RawAgent(room)
+    count = evaluated(room, "(length (buffer-list))")
+    room.type(*room.keys.run("(advice-add 'pop-to-buffer :before (lambda (&rest _) (error \"planted\")))"))
+    agent.fails(agent.propose(room.path("b.txt"), "new\n"))
+    if (found := evaluated(room, "(length (buffer-list))")) != count:
+        raise Failure(f"{found} buffers, {count} before")
+    room.shows("second")
+    room.hides("new|other")
+
+
+def later_changes_outlive_an_accepted_text(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    person.begin()
+    person.end()
+    call = agent.propose(room.path("a.txt"), "accepted\n")
+    room.shows(room.proposal())
+    room.type(*room.keys.ACCEPT)
+    agent.answer(call)
+    room.hides(room.proposal())
+    room.type("later")
+    room.shows("later")
+    room.write("a.txt", "accepted\n")
+    room.shows("Your changes stay")
+    room.shows("later")
+
+
+def raw_name_in_a_question_is_one_line(room):
+    """The plugin makes it one itself, whatever the sidecar lets through."""
+    person = Person(room)
+    wire = Wire(room)
+    wire.event("consent", client='x" asks.\n1: no (y = no)\u202e \x1b[31m' + "z" * 5000, version="1", model=False)
+    room.shows(r"An agent that calls itself \"x' asks\.\?1: no \(y = no\)\? \?\[31mz+…\" asks to attach\.")
+    room.shows(r"\(y or n\)")
+    time.sleep(1)
+    room.type("n")
+    room.hides(r"\(y or n\)")
+    person.command()
+
+
+ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "emacs_only"]
