@@ -45,7 +45,7 @@ enddef
 # Sends a command of docs/sidecar.md. Nothing happens if no sidecar runs, or if the process has ended.
 export def Send(command: dict<any>, process = running)
   # A buffer can have bytes that are not UTF-8; JSON cannot. json_encode() leaves those that Vim can decode.
-  const line = json_encode(command)->substitute('\%#=2[\ud800-\udfff\U110000-\U7fffffff]', '?', 'g')
+  const line = json_encode(command)->substitute('\%#=2[^\x01-\ud7ff\ue000-\U10ffff]', '?', 'g')
   silent! ch_sendraw(process, line->substitute(nul, '\\u0000', 'g') .. "\n")
 enddef
 
