@@ -124,7 +124,7 @@ impl Core {
         if host.call(id).tool().is_none() {
             return Err(CommandError::gone(format!("`call` {number} has ended")));
         }
-        let Some(OpenCall { kind: CallKind::Diff { call, contents: proposed, has_mark, tab }, .. }) =
+        let Some(OpenCall { kind: CallKind::Diff { call, contents: proposed, has_mark, tab, .. }, .. }) =
             self.numbers.end(number)
         else {
             return Ok(());

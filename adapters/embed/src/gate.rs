@@ -13,7 +13,7 @@
 
 use crate::old_text::{self, OldText};
 use ide_mcp::ide::display_line;
-use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, classify};
+use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, Suspicion, classify};
 
 /// The longest name of a peer in an event, in characters: longer than any that clients have, and short enough for a
 /// question or a status line.
@@ -57,7 +57,7 @@ impl Gate {
 
     /// Returns the path of a file that an agent has named, or the reason for which no editor gets it.
     pub(crate) fn judge(&self, written: &str, purpose: Use) -> Result<String, String> {
-        let path = LocalPath::parse(written, Platform::native()).map_err(|why| why.to_string())?;
+        let path = parse(written).map_err(|why| why.to_string())?;
         let text = path.to_str().ok_or("the path is not Unicode")?;
         self.check_local(text)?;
         if self.has_disk {
@@ -103,6 +103,17 @@ impl Gate {
     pub(crate) fn old_text(&self, path: &str) -> Option<OldText> {
         self.has_disk.then(|| OldText::of(path)).flatten()
     }
+}
+
+/// Reads a path or a `file:` URI. The real client does not encode its URIs (measured), so that one which is no URI for
+/// its `#`, `?` or `%` is read as it is written.
+fn parse(written: &str) -> Result<LocalPath, Suspicion> {
+    let parsed = LocalPath::parse(written, Platform::native());
+    let Err(why @ (Suspicion::QueryOrFragment | Suspicion::BadEscape)) = parsed else { return parsed };
+    let path = written.strip_prefix("file://").ok_or(why)?;
+    // A drive follows the third slash.
+    let path = if cfg!(windows) { path.trim_start_matches('/') } else { path };
+    LocalPath::parse(path, Platform::native())
 }
 
 /// Returns the name that a peer gave to itself or to a tab, for a person: one line, at most 64 characters. It has no

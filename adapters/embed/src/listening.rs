@@ -5,6 +5,7 @@ use crate::config::{Config, PROTOCOL};
 use crate::core::{Core, Rest, json};
 use crate::error::{CommandError, CommandErrorKind, ConfigError};
 use crate::event::Event;
+use crate::old_text::MAX_HELD;
 use crate::typed::TypedCommand;
 use ide_mcp_lockfile::{Error as LockFileError, LockDir, launch_env, scan};
 use ide_mcp_mio::ide::AuthToken;
@@ -91,13 +92,17 @@ impl ListeningEditor {
     }
 
     /// Returns the next event as [`next_event`](Self::next_event) does, with the old text of a `diff` already read, for
-    /// an editor that receives events as JSON. If the text cannot be read, the call fails with the reason, and the event
-    /// after it follows.
+    /// an editor that receives events as JSON. If the text cannot be read, or if the old texts of all open diffs would
+    /// have more than 32 MiB, the call fails with the reason, and the event after it follows.
     pub fn next_whole_event(&mut self) -> Option<Event> {
         loop {
             let event = self.core.next()?;
             let Event::Diff { call, old: Some(old), .. } = &event else { return Some(event) };
-            let Err(reason) = old.read_for_json() else { return Some(event) };
+            let reason = match old.read_for_json() {
+                Ok(length) if self.core.numbers.hold(*call, length, MAX_HELD) => return Some(event),
+                Ok(_) => format!("the files of the open proposals have more than {} MiB", MAX_HELD >> 20),
+                Err(reason) => reason,
+            };
             self.core.take_back(self.server.host_mut(), *call, &reason);
         }
     }

@@ -29,6 +29,8 @@ pub(crate) enum CallKind {
     Diff {
         call: Call<OpenDiff>,
         contents: Arc<String>,
+        /// The length of the old text that the editor has received, in bytes.
+        old: u64,
         /// True if the agent's text began with a byte order mark, which `contents` does not have.
         has_mark: bool,
         tab: String,
@@ -55,6 +57,22 @@ impl Numbers {
 
     pub(crate) fn get(&self, number: u64) -> Option<&OpenCall> {
         self.open.get(&number)
+    }
+
+    /// Counts the old text of a diff that the editor is about to receive. Returns false, and counts nothing, if the old
+    /// texts of all open diffs would have more than `most` bytes.
+    #[cfg(feature = "listen")]
+    pub(crate) fn hold(&mut self, number: u64, length: u64, most: u64) -> bool {
+        let held = self.open.values().fold(length, |sum, open| match &open.kind {
+            CallKind::Diff { old, .. } => sum.saturating_add(*old),
+            CallKind::Tool | CallKind::Own | CallKind::Prompt | CallKind::Resource { .. } => sum,
+        });
+        if let Some(OpenCall { kind: CallKind::Diff { old, .. }, .. }) = self.open.get_mut(&number) {
+            if held <= most {
+                *old = length;
+            }
+        }
+        held <= most
     }
 
     /// Returns true if the number was given once.

@@ -11,6 +11,11 @@ use std::sync::{Arc, OnceLock};
 /// larger file could only be a part of it.
 pub(crate) const MAX_FILE: u64 = 16 << 20;
 
+/// The most bytes of old texts in the open proposals of an editor that receives them whole, and so keeps them: two of the
+/// largest files. No message of an agent pays for these bytes.
+#[cfg(feature = "listen")]
+pub(crate) const MAX_HELD: u64 = 2 * MAX_FILE;
+
 /// The text of a file before a change, read when it is asked for the first time.
 ///
 /// The file is opened without waiting and judged by its descriptor, so a FIFO that takes its place meanwhile is found.
@@ -36,12 +41,15 @@ impl OldText {
         text.as_ref().map(String::as_str).map_err(String::as_str)
     }
 
-    /// Returns the reason for which the text cannot be a part of an event in JSON. Bytes that are not text need up to
-    /// six times their size there, and no other part of an event grows like that.
+    /// Reads the text for an event in JSON, and returns its length, or the reason for which it cannot be a part of one.
+    /// Bytes that are not text need up to six times their size there, and no other part of an event grows like that.
     #[cfg(feature = "listen")]
-    pub(crate) fn read_for_json(&self) -> Result<(), String> {
+    pub(crate) fn read_for_json(&self) -> Result<u64, String> {
         let text = self.read().map_err(String::from)?;
-        if json_len(text) > MAX_FILE { Err(too_large()) } else { Ok(()) }
+        if json_len(text) > MAX_FILE {
+            return Err(format!("the file is not text: as JSON it has more than {} MiB", MAX_FILE >> 20));
+        }
+        Ok(u64::try_from(text.len()).unwrap_or(u64::MAX))
     }
 }
 

@@ -25,6 +25,8 @@ struct Desk {
     calls: Sender<Call>,
     outcomes: Receiver<Result<(), String>>,
     answered: u64,
+    /// True if the editor leaves diffs open.
+    keeps: bool,
 }
 
 impl Desk {
@@ -44,7 +46,7 @@ impl Desk {
                 let _ = outbox.send(call(&mut agent));
             }
         });
-        Self { folder, editor, calls, outcomes, answered: 0 }
+        Self { folder, editor, calls, outcomes, answered: 0, keeps: false }
     }
 
     fn path(&self, name: &str) -> String {
@@ -69,6 +71,10 @@ impl Desk {
                     _ => continue,
                 };
                 seen(&event);
+                if self.keeps && matches!(event, Event::Diff { .. }) {
+                    last = Some(event);
+                    continue;
+                }
                 self.answered += 1;
                 let command = match &event {
                     Event::Diff { .. } => format!(r#"{{"cmd":"answer","call":{number},"verdict":"accept"}}"#),
@@ -288,13 +294,61 @@ fn old_text_that_json_makes_too_long_is_refused() {
     let mut desk = Desk::new();
     let path = desk.path("a");
     let most = usize::try_from(16 * MIB).unwrap();
-    let rows = [("at the limit", most, true), ("a byte more", most + 6, false)];
+    let rows = [("at the limit", most, true), ("a byte more", most + 1, false)];
     for (name, length, is_shown) in rows {
         let mut text = "\0".repeat(1000);
         text.push_str(&"x".repeat(length - 6000));
         fs::write(&path, text).unwrap();
         let (outcome, event) = desk.propose(&path, ListeningEditor::next_whole_event, |_| {});
         assert_eq!((outcome.is_ok(), event.is_some()), (is_shown, is_shown), "{name}: {outcome:?}");
+        assert!(is_shown || outcome.unwrap_err().contains("is not text"), "{name}");
+    }
+}
+
+/// Checks the sum over the open proposals, which an agent could otherwise make as large as it likes by short messages.
+#[test]
+fn old_texts_are_bounded_in_sum() {
+    let mut desk = Desk::new();
+    let [large, rest] = ["large", "rest"].map(|name| desk.path(name));
+    let most = usize::try_from(16 * MIB).unwrap();
+    fs::write(&large, "x".repeat(most)).unwrap();
+    let propose = |desk: &mut Desk, path: &str, tab: &str| {
+        let diff = OpenDiff::new(path, "new\n", tab);
+        desk.keeps = true;
+        desk.play(
+            move |agent| {
+                // The answer does not come while the editor keeps the proposal.
+                let asked = agent.client_mut().unwrap().call(&diff).map_err(|error| error.to_string())?;
+                agent.list_tools().map_err(|error| error.to_string())?;
+                drop(asked);
+                Ok(())
+            },
+            ListeningEditor::next_whole_event,
+            |_| {},
+        )
+    };
+    // The second round is as the first: an ended proposal counts no more.
+    for round in 0..2 {
+        let mut open = Vec::new();
+        for (name, size, is_taken) in [
+            ("first", most, true),
+            ("second", most - 6, true),
+            ("at the limit", 6, true),
+            ("a byte more", 1, false),
+        ] {
+            let path = if size == most { &large } else { &rest };
+            fs::write(path, "x".repeat(size)).unwrap();
+            let (_, event) = propose(&mut desk, path, name);
+            assert_eq!(event.is_some(), is_taken, "{name} in round {round}");
+            open.extend(event);
+        }
+        for event in open {
+            let Event::Diff { call, .. } = event else { panic!("{event:?}") };
+            desk.answered += 1;
+            desk.editor
+                .command(desk.answered, &format!(r#"{{"cmd":"answer","call":{call},"verdict":"reject"}}"#))
+                .unwrap();
+        }
     }
 }
 

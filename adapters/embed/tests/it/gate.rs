@@ -156,6 +156,33 @@ fn odd_names_of_files_reach_the_editor() {
     }
 }
 
+/// Checks URIs as the real client writes them: it encodes nothing.
+#[test]
+fn uri_that_is_not_encoded_names_its_file() {
+    let rows = [
+        ("file:///w/a b", "/w/a b"),
+        ("file:///w/a%20b", "/w/a b"),
+        ("file:///w/C#/a.cs", "/w/C#/a.cs"),
+        ("file:///w/what?", "/w/what?"),
+        ("file:///w/100%", "/w/100%"),
+        ("file:///w/50%#1", "/w/50%#1"),
+    ];
+    let mut room = room();
+    for (uri, path) in rows {
+        room.client(0).call(&GetDiagnostics::new(Some(uri.into()))).unwrap();
+        let event = room.settle().pop().unwrap();
+        assert_eq!((&event["event"], &event["path"]), (&json!("call"), &json!(path)), "{uri}");
+    }
+    for (uri, reason) in [("file://server/a#b", "not absolute"), ("file:///ssh:host:/x#y", "another machine")]
+    {
+        room.client(0).call(&GetDiagnostics::new(Some(uri.into()))).unwrap();
+        let mut events = room.settle();
+        events.retain(|event| event["event"] == "call");
+        assert_eq!(events, [Value::Null; 0], "{uri}");
+        assert!(room.outcome(0).contains(reason), "{uri}: {}", room.outcome(0));
+    }
+}
+
 #[test]
 fn edit_of_a_file_that_no_editor_gets_is_not_announced() {
     let mut room = room();
