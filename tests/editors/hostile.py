@@ -793,6 +793,27 @@ def hundred_proposals_open_one_by_one(room):
     person.returns()
 
 
+def proposals_for_large_files_are_bounded_in_sum(room):
+    """Short messages, each for a file of the largest size, which the editor would keep until the person decides."""
+    person = Person(room)
+    room.write("large.txt", lines(700_000, "a"))
+    agent = RawAgent(room)
+    person.begin()
+    calls = [agent.propose(room.path("large.txt"), "small\n", f"tab {number}") for number in range(100)]
+    await_("those behind the bound fail", lambda: len([call for call in calls if call in agent.answers]) >= 99, 60)
+    if len([call for call in calls if call in agent.answers]) == 100:
+        raise Failure("no proposal waits")
+    person.types()
+    person.end()
+    room.shows(room.proposal("large.txt"))
+    person.command()
+    agent.answer(agent.call("closeAllDiffTabs"))
+    for call in calls:
+        agent.answer(call)
+    person.is_unharmed()
+    person.returns()
+
+
 # --- The text of the person
 
 

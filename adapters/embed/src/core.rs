@@ -89,6 +89,12 @@ impl Core {
         self.queue.pop_front()
     }
 
+    /// Returns true if the next event has the text of a file.
+    #[cfg(feature = "listen")]
+    pub(crate) fn next_has_file(&self) -> bool {
+        matches!(self.queue.front(), Some(Event::Diff { old: Some(_), .. }))
+    }
+
     pub(crate) fn has_event(&self) -> bool {
         !self.queue.is_empty()
     }

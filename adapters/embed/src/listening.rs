@@ -40,6 +40,8 @@ pub struct ListeningEditor {
     core: Core,
     is_stopping: bool,
     is_over: bool,
+    /// True if the old text of a diff was read in this turn.
+    has_read: bool,
 }
 
 impl ListeningEditor {
@@ -58,7 +60,7 @@ impl ListeningEditor {
             lock: server.server().lock_path().map(|path| path.display().to_string()),
             environment: json(&environment(server.server().port())),
         });
-        let mut editor = Self { server, core, is_stopping: false, is_over: false };
+        let mut editor = Self { server, core, is_stopping: false, is_over: false, has_read: false };
         editor.be_due_for_events();
         Ok(editor)
     }
@@ -77,6 +79,7 @@ impl ListeningEditor {
     /// # Errors
     /// The error of the system, after which the editor cannot go on.
     pub fn dispatch_within(&mut self, at_most: Option<Duration>) -> io::Result<()> {
+        self.has_read = false;
         let core = &mut self.core;
         self.server.dispatch_within(at_most, |host, event| core.on_host_event(host, event))?;
         if self.server.is_over() && !self.is_over {
@@ -93,15 +96,27 @@ impl ListeningEditor {
 
     /// Returns the next event as [`next_event`](Self::next_event) does, with the old text of a `diff` already read, for
     /// an editor that receives events as JSON. If the text cannot be read, or if the old texts of all open diffs would
-    /// have more than 32 MiB, the call fails with the reason, and the event after it follows.
+    /// have more than 8 MiB, the call fails with the reason, and the event after it follows.
+    ///
+    /// At most one file is read in a turn. `None` can therefore mean that more events wait: the descriptor is readable
+    /// then.
     pub fn next_whole_event(&mut self) -> Option<Event> {
         loop {
+            if self.has_read && self.core.next_has_file() {
+                self.be_due_for_events();
+                return None;
+            }
             let event = self.core.next()?;
             let Event::Diff { call, old: Some(old), .. } = &event else { return Some(event) };
-            let reason = match old.read_for_json() {
-                Ok(length) if self.core.numbers.hold(*call, length, MAX_HELD) => return Some(event),
-                Ok(_) => format!("the files of the open proposals have more than {} MiB", MAX_HELD >> 20),
-                Err(reason) => reason,
+            self.has_read = true;
+            // Before the file is read, its size is what is known of the text.
+            let numbers = &mut self.core.numbers;
+            let reason = match numbers.hold(*call, old.size(), MAX_HELD).then(|| old.read_for_json()) {
+                Some(Ok(length)) if numbers.hold(*call, length, MAX_HELD) => return Some(event),
+                Some(Err(reason)) => reason,
+                Some(Ok(_)) | None => {
+                    format!("the files of the open proposals have more than {} MiB", MAX_HELD >> 20)
+                }
             };
             self.core.take_back(self.server.host_mut(), *call, &reason);
         }

@@ -30,6 +30,7 @@ pub(crate) enum CallKind {
         call: Call<OpenDiff>,
         contents: Arc<String>,
         /// The length of the old text that the editor has received, in bytes.
+        #[cfg(feature = "listen")]
         old: u64,
         /// True if the agent's text began with a byte order mark, which `contents` does not have.
         has_mark: bool,
@@ -63,7 +64,8 @@ impl Numbers {
     /// texts of all open diffs would have more than `most` bytes.
     #[cfg(feature = "listen")]
     pub(crate) fn hold(&mut self, number: u64, length: u64, most: u64) -> bool {
-        let held = self.open.values().fold(length, |sum, open| match &open.kind {
+        let others = self.open.iter().filter(|open| *open.0 != number);
+        let held = others.fold(length, |sum, (_, open)| match &open.kind {
             CallKind::Diff { old, .. } => sum.saturating_add(*old),
             CallKind::Tool | CallKind::Own | CallKind::Prompt | CallKind::Resource { .. } => sum,
         });

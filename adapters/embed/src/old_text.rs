@@ -4,17 +4,22 @@ use crate::gate::Use;
 use crate::output::{Output, Value};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// The largest file that an editor loads for an agent, in bytes. No message of an agent is larger, so a proposal for a
 /// larger file could only be a part of it.
 pub(crate) const MAX_FILE: u64 = 16 << 20;
 
-/// The most bytes of old texts in the open proposals of an editor that receives them whole, and so keeps them: two of the
-/// largest files. No message of an agent pays for these bytes.
+/// The longest old text as JSON, in bytes. Every escape of a text takes at most two bytes for one, so that only a file
+/// which is not text is too long.
 #[cfg(feature = "listen")]
-pub(crate) const MAX_HELD: u64 = 2 * MAX_FILE;
+const MAX_JSON: u64 = 2 * MAX_HELD;
+
+/// The most bytes of old texts in the open proposals of an editor that receives them whole, and so keeps them: hundreds of
+/// usual files, or one of this size, by which an editor grows by some 150 MB (measured). No message of an agent pays for
+/// these bytes.
+#[cfg(feature = "listen")]
+pub(crate) const MAX_HELD: u64 = 8 << 20;
 
 /// The text of a file before a change, read when it is asked for the first time.
 ///
@@ -25,14 +30,31 @@ pub struct OldText(Arc<Source>);
 #[derive(Debug)]
 struct Source {
     path: String,
+    /// The size of the file when it was first looked at, in bytes.
+    #[cfg(feature = "listen")]
+    size: u64,
     text: OnceLock<Result<String, String>>,
 }
 
 impl OldText {
     /// Returns the text of this file, unread; `None` if there is no file.
     pub(crate) fn of(path: &str) -> Option<Self> {
-        let is_new = matches!(fs::metadata(path), Err(error) if error.kind() == ErrorKind::NotFound);
-        (!is_new).then(|| Self(Arc::new(Source { path: path.into(), text: OnceLock::new() })))
+        let metadata = fs::metadata(path);
+        if metadata.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            return None;
+        }
+        Some(Self(Arc::new(Source {
+            path: path.into(),
+            #[cfg(feature = "listen")]
+            size: metadata.map_or(0, |metadata| metadata.len()),
+            text: OnceLock::new(),
+        })))
+    }
+
+    /// Returns the size of the file in bytes, which is about that of the text.
+    #[cfg(feature = "listen")]
+    pub(crate) fn size(&self) -> u64 {
+        self.0.size
     }
 
     /// Returns the text, or the reason for which there is none.
@@ -46,8 +68,8 @@ impl OldText {
     #[cfg(feature = "listen")]
     pub(crate) fn read_for_json(&self) -> Result<u64, String> {
         let text = self.read().map_err(String::from)?;
-        if json_len(text) > MAX_FILE {
-            return Err(format!("the file is not text: as JSON it has more than {} MiB", MAX_FILE >> 20));
+        if json_len(text) > MAX_JSON {
+            return Err(format!("the file is not text: as JSON it has more than {} MiB", MAX_JSON >> 20));
         }
         Ok(u64::try_from(text.len()).unwrap_or(u64::MAX))
     }
@@ -112,17 +134,23 @@ fn check_plain(path: &str, metadata: &fs::Metadata) -> Result<(), String> {
         let kind = if metadata.is_dir() { "the path is a directory" } else { "the path is not a plain file" };
         return Err(kind.into());
     }
-    // The kernel makes up these files: reading one can wait for ever, or take something away.
-    let is_made_up = || fs::canonicalize(path).is_ok_and(|real| is_of_kernel(&real));
-    if cfg!(target_os = "linux") && is_made_up() {
-        Err("the path is not a plain file".into())
-    } else {
-        Ok(())
-    }
+    if is_virtual(path) { Err("the path is not a plain file".into()) } else { Ok(()) }
 }
 
-fn is_of_kernel(real: &Path) -> bool {
-    ["/proc", "/sys"].iter().any(|folder| real.starts_with(folder))
+/// Returns true for a file that the kernel makes up, wherever its file system is mounted: reading one can wait for ever, or
+/// take something away.
+#[cfg(target_os = "linux")]
+fn is_virtual(path: &str) -> bool {
+    /// `statfs(2)`: procfs, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2.
+    const TYPES: [u32; 7] =
+        [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270];
+    let kind = rustix::fs::statfs(path).ok().and_then(|system| u32::try_from(system.f_type).ok());
+    kind.is_some_and(|kind| TYPES.contains(&kind))
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn is_virtual(_: &str) -> bool {
+    false
 }
 
 fn too_large() -> String {

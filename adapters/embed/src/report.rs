@@ -140,7 +140,14 @@ impl Core {
             None => new_file_contents,
         });
         let tab = gate::name(&tab_name);
-        let kind = CallKind::Diff { call, contents: contents.clone(), old: 0, has_mark, tab: tab_name };
+        let kind = CallKind::Diff {
+            call,
+            contents: contents.clone(),
+            #[cfg(feature = "listen")]
+            old: 0,
+            has_mark,
+            tab: tab_name,
+        };
         if self.fail_at_once(host, id, &kind) {
             return;
         }

@@ -147,6 +147,12 @@ fn only_plain_files_of_a_size_reach_the_editor() {
         ("16 MiB of NULs", at("largest"), None, None),
         ("a byte more", at("larger"), None, too_large),
         ("a file of the kernel", "/proc/self/status".into(), not_plain, not_plain),
+        (
+            "a file of the kernel, by a detour",
+            "/proc/self/root/proc/self/status".into(),
+            not_plain,
+            not_plain,
+        ),
     ];
     for (name, path, asked, loaded) in rows {
         if name.contains("kernel") && cfg!(not(target_os = "linux")) {
@@ -293,16 +299,19 @@ fn file_that_changes_its_kind_blocks_nobody() {
 fn old_text_that_json_makes_too_long_is_refused() {
     let mut desk = Desk::new();
     let path = desk.path("a");
-    let most = usize::try_from(16 * MIB).unwrap();
+    let (escaped, most) = (1_700_000, usize::try_from(16 * MIB).unwrap());
     let rows = [("at the limit", most, true), ("a byte more", most + 1, false)];
     for (name, length, is_shown) in rows {
-        let mut text = "\0".repeat(1000);
-        text.push_str(&"x".repeat(length - 6000));
+        let mut text = "\0".repeat(escaped);
+        text.push_str(&"x".repeat(length - 6 * escaped));
         fs::write(&path, text).unwrap();
         let (outcome, event) = desk.propose(&path, ListeningEditor::next_whole_event, |_| {});
         assert_eq!((outcome.is_ok(), event.is_some()), (is_shown, is_shown), "{name}: {outcome:?}");
         assert!(is_shown || outcome.unwrap_err().contains("is not text"), "{name}");
     }
+    fs::write(&path, "\"\n".repeat(usize::try_from(4 * MIB).unwrap())).unwrap();
+    let (outcome, event) = desk.propose(&path, ListeningEditor::next_whole_event, |_| {});
+    assert!(outcome.is_ok() && event.is_some(), "a text of the largest size, all of it escaped: {outcome:?}");
 }
 
 /// Checks the sum over the open proposals, which an agent could otherwise make as large as it likes by short messages.
@@ -310,18 +319,15 @@ fn old_text_that_json_makes_too_long_is_refused() {
 fn old_texts_are_bounded_in_sum() {
     let mut desk = Desk::new();
     let [large, rest] = ["large", "rest"].map(|name| desk.path(name));
-    let most = usize::try_from(16 * MIB).unwrap();
-    fs::write(&large, "x".repeat(most)).unwrap();
+    let most = usize::try_from(8 * MIB).unwrap();
     let propose = |desk: &mut Desk, path: &str, tab: &str| {
         let diff = OpenDiff::new(path, "new\n", tab);
         desk.keeps = true;
         desk.play(
             move |agent| {
                 // The answer does not come while the editor keeps the proposal.
-                let asked = agent.client_mut().unwrap().call(&diff).map_err(|error| error.to_string())?;
-                agent.list_tools().map_err(|error| error.to_string())?;
-                drop(asked);
-                Ok(())
+                let _ = agent.client_mut().unwrap().call(&diff).map_err(|error| error.to_string())?;
+                agent.list_tools().map(drop).map_err(|error| error.to_string())
             },
             ListeningEditor::next_whole_event,
             |_| {},
@@ -330,13 +336,14 @@ fn old_texts_are_bounded_in_sum() {
     // The second round is as the first: an ended proposal counts no more.
     for round in 0..2 {
         let mut open = Vec::new();
-        for (name, size, is_taken) in [
-            ("first", most, true),
-            ("second", most - 6, true),
+        let rows = [
+            ("first", most - 6, true),
+            ("too large", 7, false),
             ("at the limit", 6, true),
             ("a byte more", 1, false),
-        ] {
-            let path = if size == most { &large } else { &rest };
+        ];
+        for (name, size, is_taken) in rows {
+            let path = if size > 7 { &large } else { &rest };
             fs::write(path, "x".repeat(size)).unwrap();
             let (_, event) = propose(&mut desk, path, name);
             assert_eq!(event.is_some(), is_taken, "{name} in round {round}");
@@ -349,6 +356,39 @@ fn old_texts_are_bounded_in_sum() {
                 .command(desk.answered, &format!(r#"{{"cmd":"answer","call":{call},"verdict":"reject"}}"#))
                 .unwrap();
         }
+    }
+}
+
+/// Checks that many proposals at once hold up nobody: between two readings agents and the editor get their turn.
+#[test]
+fn one_old_text_is_read_in_a_turn() {
+    let mut desk = Desk::new();
+    let path = desk.path("a");
+    fs::write(&path, "old\n").unwrap();
+    // The second round is as the first.
+    for round in 0..2 {
+        let asked = path.clone();
+        let call: Call = Box::new(move |agent| {
+            for tab in ["1", "2", "3"] {
+                let diff = OpenDiff::new(asked.as_str(), "new\n", format!("{tab} in round {round}"));
+                let _ = agent.client_mut().unwrap().call(&diff).unwrap();
+            }
+            agent.list_tools().map(drop).map_err(|error| error.to_string())
+        });
+        desk.calls.send(call).unwrap();
+        let mut total = 0;
+        for turn in 0.. {
+            assert!(turn < 10_000, "{total} proposals in round {round}");
+            desk.editor.dispatch_within(Some(Duration::from_millis(5))).unwrap();
+            let events = std::iter::from_fn(|| desk.editor.next_whole_event());
+            let diffs = events.filter(|event| matches!(event, Event::Diff { .. })).count();
+            assert!(diffs <= 1, "{diffs} in turn {turn}");
+            total += diffs;
+            if total == 3 {
+                break;
+            }
+        }
+        desk.outcomes.recv_timeout(Duration::from_secs(30)).unwrap().unwrap();
     }
 }
 

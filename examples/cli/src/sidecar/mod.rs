@@ -121,7 +121,7 @@ impl Sidecar {
 
     /// Writes the last events, for a limited time.
     fn write_rest(&mut self) -> io::Result<()> {
-        while let Some(event) = self.editor.next_whole_event() {
+        while let Some(event) = self.editor.next_event() {
             self.writer.put(line(&event)?, AT_THE_END)?;
         }
         self.writer.flush(AT_THE_END)

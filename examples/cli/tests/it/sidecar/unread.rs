@@ -111,11 +111,11 @@ fn memory_is_bounded_without_reader() {
 #[test]
 fn memory_is_bounded_by_old_texts_too() {
     let place = Place::new("sidecar-old-texts");
-    let path = place.write("large", &"x".repeat(8 << 20));
+    let path = place.write("large", &"x".repeat(4 << 20));
     let (mut sidecar, out) = unread(&place);
     let mut agent = place.agent(&["calls"]);
     // So many old texts are more than the bound of the memory.
-    for tab in 0..16 {
+    for tab in 0..32 {
         let tab = tab.to_string();
         agent.send_line(&format!(
             "openDiff {}",
@@ -134,12 +134,12 @@ fn memory_is_bounded_by_old_texts_too() {
             "status" => break,
             "diff" => {
                 diffs += 1;
-                assert_eq!(event["old"].as_str().unwrap().len(), 8 << 20);
+                assert_eq!(event["old"].as_str().unwrap().len(), 4 << 20);
             }
             _ => {}
         }
     }
-    assert_eq!(diffs, 4, "32 MiB of old texts");
+    assert_eq!(diffs, 2, "8 MiB of old texts");
     sidecar.terminate();
     while next(&mut out)["event"] != "over" {}
     assert_eq!(sidecar.end().0, Some(0));
