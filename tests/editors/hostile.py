@@ -873,6 +873,44 @@ def file_that_changed_on_disk_is_not_saved_over(room):
     person.returns()
 
 
+def changed_file_is_shown_without_a_question(room):
+    """The editor would ask about the unsaved changes when it shows the buffer, and take the next keys as answer."""
+    person = Person(room)
+    agent = RawAgent(room)
+    person.begin()
+    person.end()
+    agent.answer(agent.call("openFile", filePath=room.path("b.txt")))
+    room.shows("other")
+    room.write("a.txt", "of another program\n")
+    agent.answer(agent.call("openFile", filePath=room.path("a.txt")))
+    room.shows(person.typed[0])
+    person.command()
+    person.is_unharmed()
+    person.returns()
+    room.has("a.txt", "of another program\n")
+
+
+def modelines_are_not_obeyed_after_a_change(room):
+    """The agent has written a file that the person had opened, without unsaved changes and with some."""
+    person = Person(room)
+    agent = RawAgent(room)
+    for number in range(2):
+        if number:
+            person.begin()
+            person.end()
+        text = f"read again {number}\nvim: set rightleft :\n"
+        call = agent.propose(room.path("a.txt"), text)
+        room.shows(room.proposal())
+        room.type(*room.keys.ACCEPT)
+        agent.answer(call)
+        room.hides(room.proposal())
+        room.write("a.txt", text)
+        room.shows(f"^read again {number}")
+        person.command()
+        room.shows(f"^read again {number}")
+        person.is_unharmed()
+
+
 def is_scenario(value):
     return hasattr(value, "__code__") and value.__code__.co_varnames[:value.__code__.co_argcount] == ("room",)
 

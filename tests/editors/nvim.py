@@ -114,6 +114,8 @@ def leave_swap_file(path):
     return [PROGRAM, "--headless", "-u", "NONE", path]
 
 
+OWN_SCENARIOS = ["nvim_only"]
+
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {
     "failed_make_names_no_other_file": "the problems are those of `vim.diagnostic`",

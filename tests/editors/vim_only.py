@@ -30,20 +30,6 @@ def encrypted_file_asks_for_no_password(room):
     person.is_unharmed()
 
 
-def modelines_are_not_obeyed_after_a_change(room):
-    person = Person(room)
-    agent = RawAgent(room)
-    call = agent.propose(room.path("a.txt"), "new\n")
-    room.shows(room.proposal())
-    room.type(*room.keys.ACCEPT)
-    agent.answer(call)
-    room.write("a.txt", "read again\nvim: set rightleft :\n")
-    room.shows("^read again")
-    person.command()
-    room.shows("^read again")
-    person.is_unharmed()
-
-
 def file_that_waited_has_its_type(room):
     """The end of typing is an event of Vim, in which other events do not follow by themselves."""
     room.write("b.c", "int b;\n")

@@ -90,7 +90,7 @@ function M.show(proposal)
   vim.cmd('tabnew')
   local tab, view, on_write = api.nvim_get_current_tabpage(), {}, nil
   vim.t.ide_mcp_proposal = proposal.call
-  local function close()
+  local function leave()
     if on_write then pcall(api.nvim_del_autocmd, on_write) end
     pcall(api.nvim_tabpage_del_var, tab, 'ide_mcp_proposal') -- other windows of the person keep the tab
     if api.nvim_get_current_tabpage() == tab and api.nvim_tabpage_is_valid(before) then
@@ -101,6 +101,7 @@ function M.show(proposal)
     end
     if view.diffopt then vim.o.diffopt = view.diffopt end
   end
+  local function close() editor.quietly(leave) end -- another buffer can be entered
   local is_done, problem = pcall(fill, proposal, view, editor.before(proposal), lines)
   if not is_done then
     close()

@@ -110,10 +110,35 @@ function M.note_time(buf)
   times[buf] = stat and stat.mtime
 end
 
--- Returns whether a file was changed since its buffer has read or written it.
+-- Returns whether a file was changed since its buffer has read or written it. Nobody knows the time of a buffer that was
+-- read without autocommands.
 local function is_changed_on_disk(buf)
   local stat = vim.loop.fs_stat(api.nvim_buf_get_name(buf))
-  return stat and times[buf] and not vim.deep_equal(stat.mtime, times[buf])
+  return stat and not vim.deep_equal(stat.mtime, times[buf])
+end
+
+--- Reads, enters, writes or leaves buffers for an agent. Meanwhile nothing asks the person, whose next key would be the
+--- answer, and no line of a file is an option. `ignored` are the events to ignore, and `choice` says what becomes of a
+--- buffer whose file was changed on disk, where Neovim would ask. Returns the result of `act`.
+function M.quietly(act, ignored, choice)
+  local saved, set = {}, {
+    shortmess = vim.go.shortmess .. 'A', confirm = false, more = false, eventignore = ignored,
+    modelines = 0, modeline = false, -- a buffer that is read now has no modelines when it is read again either
+  }
+  for name in pairs(set) do saved[name] = vim.go[name] end
+  local on_change = api.nvim_create_autocmd('FileChangedShell', {
+    callback = function() vim.v.fcs_choice = choice or '' end,
+  })
+  local is_done, result = pcall(function()
+    for name, value in pairs(set) do vim.go[name] = value end
+    return act()
+  end)
+  api.nvim_del_autocmd(on_change)
+  for name, value in pairs(saved) do
+    pcall(function() vim.go[name] = value end) -- an autocommand of OptionSet can fail
+  end
+  if not is_done then error(result, 0) end
+  return result
 end
 
 --- Reads a file again, if it was changed on disk. Unsaved changes of the person stay, since Neovim would ask and take the
@@ -125,9 +150,10 @@ end
 function M.reread(path, accepted)
   local buf = M.buffer(path)
   if not buf or not is_plain(vim.loop.fs_stat(path)) then return false end
+  local function check(choice) M.quietly(function() vim.cmd('checktime ' .. buf) end, nil, choice) end
   if not vim.bo[buf].modified then
     local is_wanted = api.nvim_buf_call(buf, function() return api.nvim_eval('&autoread') == 1 end)
-    if is_wanted then vim.cmd('checktime ' .. buf) end -- else Neovim would ask
+    if is_wanted then check() end -- else the person reads it
     return false
   end
   if not accepted or not is_changed_on_disk(buf) then return false end
@@ -137,12 +163,9 @@ function M.reread(path, accepted)
   if not is_same or buf ~= accepted.buf or api.nvim_buf_get_changedtick(buf) ~= accepted.tick then return true end
   local undoreload = vim.o.undoreload
   vim.o.undoreload = -1 -- a long text can be undone too
-  local reload = api.nvim_create_autocmd('FileChangedShell', {
-    buffer = buf, callback = function() vim.v.fcs_choice = 'reload' end,
-  })
-  vim.cmd('checktime ' .. buf)
-  api.nvim_del_autocmd(reload)
+  local is_done, problem = pcall(check, 'reload')
   vim.o.undoreload = undoreload
+  if not is_done then error(problem, 0) end
   return vim.bo[buf].modified
 end
 
@@ -224,25 +247,23 @@ M.tools.checkDocumentDirty = of_open_file(function(buf)
 end)
 
 M.tools.saveDocument = of_open_file(function(buf)
-  -- Neovim would ask, and take the next keys as answer.
+  -- Neovim would ask also with `noconfirm`, and take the next keys as answer.
   if is_changed_on_disk(buf) then error('the file was changed on disk', 0) end
-  api.nvim_buf_call(buf, function() vim.cmd('update') end)
+  if vim.bo[buf].readonly then error('the buffer is read-only', 0) end
+  M.quietly(function() api.nvim_buf_call(buf, function() vim.cmd('update') end) end)
   return { saved = true, message = 'Document saved successfully' }
 end)
 
--- Reads a file that an agent names into its buffer. Nothing asks about a swap file, and the text sets no option. A large
--- file is read without the autocommands, and so without a type; so is one that a plugin would unpack.
+-- Reads a file that an agent names into its buffer. A large file is read without the autocommands, and so without a
+-- type; so is one that a plugin would unpack.
 local function load(buf, path, size)
   local is_bare = size > max_highlighted or packed[fn.fnamemodify(path, ':e')]
-  local saved = { shortmess = vim.o.shortmess, modeline = vim.go.modeline, eventignore = vim.o.eventignore }
-  vim.opt.shortmess:append('A')
-  vim.go.modeline = false
-  vim.o.eventignore = is_bare and 'all' or 'BufReadCmd'
-  local is_done, problem = pcall(fn.bufload, buf)
-  for name, value in pairs(saved) do vim.go[name] = value end
-  if not is_done then error(problem, 0) end
+  M.quietly(function() fn.bufload(buf) end, is_bare and 'all' or 'BufReadCmd')
   vim.bo[buf].buflisted = true
   M.note_time(buf)
+  if fn.swapname(buf):find('%.swp$') or fn.swapname(buf) == '' then return end
+  vim.bo[buf].readonly = true
+  M.warn(fn.fnamemodify(path, ':t') .. ' has a swap file of another editor, and is read-only here')
 end
 
 function M.tools.openFile(arguments, path)
@@ -257,8 +278,10 @@ function M.tools.openFile(arguments, path)
   -- In a window with a file, not in place of the terminal of an agent.
   local function has_file(window) return vim.bo[api.nvim_win_get_buf(window)].buftype == '' end
   local windows = vim.list_extend(fn.win_findbuf(buf), vim.tbl_filter(has_file, api.nvim_tabpage_list_wins(0)))
-  if windows[1] then api.nvim_set_current_win(windows[1]) else vim.cmd('split') end
-  api.nvim_win_set_buf(0, buf)
+  M.quietly(function()
+    if windows[1] then api.nvim_set_current_win(windows[1]) else vim.cmd('split') end
+    api.nvim_win_set_buf(0, buf)
+  end)
   if stat.size > max_highlighted then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
   local line = math.max(1, math.min(math.floor(arguments.startLine or 1), api.nvim_buf_line_count(buf)))
   api.nvim_win_set_cursor(0, { line, 0 })

@@ -1,0 +1,55 @@
+"""What an agent can do to Neovim alone: questions and options that other editors do not have."""
+
+import subprocess
+
+from hostile import Person, RawAgent, is_scenario, of_row
+from run import await_
+
+
+def saving_asks_nothing(room):
+    """Neovim asks about a file that has changed, and with 'confirm' about a read-only buffer."""
+    rows = {
+        "read-only": ":edit FILE | setlocal readonly",
+        "read without autocommands": ":noautocmd edit FILE",
+        "read without autocommands, and changed on disk": ":noautocmd edit FILE",
+    }
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type(":set confirm", "<Enter>")
+    for number, (row, command) in enumerate(rows.items()):
+        def act(name=f"saved{number}.txt", row=row, command=command):
+            room.write(name, "before\n")
+            room.type("<Escape>", command.replace("FILE", name), "<Enter>")
+            room.shows("before")
+            person.begin()
+            person.end()
+            text = "of another program\n" if "on disk" in row else "before\n"
+            if "on disk" in row:
+                room.write(name, text)
+            agent.fails(agent.call("saveDocument", filePath=room.path(name)))
+            person.command()
+            person.is_unharmed()
+            room.has(name, text)
+        of_row(row, act)
+
+
+def file_of_another_editor_is_read_only(room):
+    command = room.keys.leave_swap_file(room.path("b.txt"))
+    with subprocess.Popen(command, cwd=room.folder, env=room.environment, stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as editor:
+        try:
+            await_("there is a swap file", lambda: [*room.home.rglob("*.swp"), *room.home.rglob(".*.swp")])
+            person = Person(room)
+            agent = RawAgent(room)
+            agent.answer(agent.call("openFile", filePath=room.path("b.txt")))
+            room.shows("other")
+            room.shows("ide-mcp: b.txt has a swap file of another editor, and is read-only here")
+            room.type(":echo 'read-only' &readonly", "<Enter>")
+            room.shows("^read-only 1")
+            person.is_unharmed()
+            person.returns()
+        finally:
+            editor.kill()
+
+
+ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "nvim_only"]
