@@ -41,6 +41,7 @@ ABSENT = {
     "missing_program_is_reported": NO_PROCESS,
     "consent_is_for_the_agent_of_the_question": NO_PROCESS,
     "events_of_an_older_sidecar_hurt_nobody": NO_PROCESS,
+    "messages_are_one_plain_line": NO_PROCESS,
     "odd_line_of_the_sidecar_is_passed_over": NO_PROCESS,
     "half_of_a_surrogate_pair_ends_no_event": "the test reads each event by the JSON of Lua, which refuses the half",
 }

@@ -1,5 +1,6 @@
 """What an agent can do to Neovim alone: questions and options that other editors do not have."""
 
+import json
 import subprocess
 
 from hostile import Person, RawAgent, is_scenario, of_row
@@ -50,6 +51,33 @@ def file_of_another_editor_is_read_only(room):
             person.returns()
         finally:
             editor.kill()
+
+
+def messages_are_one_plain_line(room):
+    """The messages of a sidecar have the words of agents. A test makes these up."""
+    person = Person(room)
+    room.write("events", "")
+    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "talks"))
+    room.lock()
+    room.shows(room.keys.DETACHED)
+
+    def event(**members):
+        with open(room.path("events"), "a", encoding="utf-8") as events:
+            events.write(json.dumps(members, ensure_ascii=False) + "\n")
+
+    hidden = "\n\x1b\x7f\x85\x9b\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069"
+    for number, character in enumerate(hidden):
+        def act(number=number, character=character):
+            event(event="error", message=f"{number} a{character}b")
+            room.shows(f"ide-mcp: {number} a b")
+            event(event="connected", conn=number + 1, client=f"c{character}d", version=str(number))
+            room.shows(f"⧉ c d {number}$")
+            event(event="closed", conn=number + 1, reason="over")
+            room.shows(room.keys.DETACHED)
+        of_row(f"U+{ord(character):04X}", act)
+    person.command()
+    person.is_unharmed()
 
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "nvim_only"]

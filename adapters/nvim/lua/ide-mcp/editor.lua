@@ -9,6 +9,10 @@ local max_file = 16 * 1024 * 1024 -- the largest file that an agent can open, as
 local max_highlighted, max_line = 512 * 1024, 64 * 1024
 -- The endings of files that the plugins of Neovim unpack: one of 16 MiB can have a text without an end.
 local packed = { gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true }
+-- What a message and a status line do not have: controls, marks for the direction of writing, and line separators.
+local unseen = {
+  '%c', '\194[\128-\159]', '\216\156', '\226\128[\139-\143\168-\174]', '\226\129[\160-\175]', '\239\187\191',
+}
 local times = {} -- when the files of buffers were changed, at the last time that Neovim read or wrote them
 local severities = { 'Error', 'Warning', 'Information', 'Hint' }
 
@@ -96,12 +100,20 @@ function M.complete(proposal)
   proposal.old = read(proposal.old_path)
 end
 
+-- Returns a text as one line. A mark for the direction of writing or a line separator would turn around the words beside
+-- it, and some terminals execute a control character of 8 bits.
+local function one_line(text)
+  for _, hidden in ipairs(unseen) do text = text:gsub(hidden, ' ') end
+  return text
+end
+
 --- Returns a text of an agent as one line of at most 64 characters, in which no quotation mark ends a quotation.
-function M.safe(text) return fn.strcharpart(text:gsub('%c', ' '):gsub('"', "'"), 0, 64) end
+function M.safe(text) return fn.strcharpart(one_line(text):gsub('"', "'"), 0, 64) end
 
 --- Tells the person something. A message of more than the line would wait for a key.
 function M.warn(message)
-  vim.notify(fn.printf('ide-mcp: %.' .. vim.v.echospace - 9 .. 'S', (message:gsub('%c', ' '))), vim.log.levels.WARN)
+  local columns = math.max(0, vim.v.echospace - 9)
+  vim.notify(fn.printf('ide-mcp: %.' .. columns .. 'S', one_line(tostring(message))), vim.log.levels.WARN)
 end
 
 --- Remembers the time of the file that a buffer has.
