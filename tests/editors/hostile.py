@@ -502,11 +502,14 @@ def files_of_other_kinds_are_refused(room):
         of_row(path, act)
 
 
+OLDER = "update ide-mcp: this sidecar does not judge what agents name"
+
+
 def events_of_an_older_sidecar_hurt_nobody(room):
-    """A sidecar from before the checks passes all on. Its events are made up by a test."""
+    """A sidecar from before the checks passes all on. Its events are made up by a test, which reads the commands."""
     kinds_of_files(room.folder)
     room.write("events", "")
-    room.write("older", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+    room.write("older", "tail -f --pid=$$ events &\ntee commands | ide-mcp sidecar\n")
     person = Person(room)
     room.restart(*room.keys.sidecar("sh", "older"))
     room.lock()
@@ -515,8 +518,13 @@ def events_of_an_older_sidecar_hurt_nobody(room):
         with open(room.path("events"), "a", encoding="utf-8") as events:
             events.write(json.dumps({"conn": 1, **members}) + "\n")
 
-    paths = [room.path("x\ncq"), room.path("x\nso evil.vim"), room.path(f"x\n{LUA}"), room.path("fifo"), room.path("to-zero")]
-    for number, path in enumerate([*paths, "/dev/zero", "/ssh:host:/x", "/sudo:root@localhost:/x", "scp://host/x"]):
+    def refused(call):
+        with open(room.path("commands"), encoding="utf-8") as commands:
+            sent = [json.loads(line) for line in commands if line.endswith("\n")]
+        return {"cmd": "fail", "call": call, "message": OLDER} in sent
+
+    paths = [room.path("b.txt"), room.path("x\ncq"), room.path("x\nso evil.vim"), room.path(f"x\n{LUA}"), room.path("fifo")]
+    for number, path in enumerate([*paths, room.path("to-zero"), "/dev/zero", "/ssh:host:/x", "/sudo:root@localhost:/x", "scp://host/x"]):
         def act(number=number, path=path):
             event(event="connected", client="x\ncq", version=f"%{{{TOUCH}}}")
             room.hides(room.keys.DETACHED)
@@ -524,11 +532,8 @@ def events_of_an_older_sidecar_hurt_nobody(room):
             event(event="call", call=call + 1, tool="openFile", arguments={"filePath": path}, path=path)
             event(event="call", call=call + 2, tool="checkDocumentDirty", arguments={"filePath": path}, path=path)
             event(event="diff", call=call, tab="x\ncq", path=path, old_path=path, outside=False, contents="new\n")
-            # It is shown, or refused at once.
-            time.sleep(3 * QUIET)
+            await_("the proposal fails", lambda: refused(call))
             person.command()
-            event(event="diff_closed", call=call, tab="x\ncq", reason="close_tab")
-            time.sleep(2 * QUIET)
             event(event="closed", conn=1, reason="over")
             room.shows(room.keys.DETACHED)
             person.is_unharmed()

@@ -93,13 +93,6 @@ function M.before(proposal)
   return (M.split(proposal.old or ''))
 end
 
---- Adds to a proposal what a sidecar that is older than this plugin leaves out: the file is read here.
-function M.complete(proposal)
-  if proposal.label then return end
-  proposal.label = M.safe(fn.fnamemodify(proposal.path, ':t'))
-  proposal.old = read(proposal.old_path)
-end
-
 -- Returns a text as one line. A mark for the direction of writing or a line separator would turn around the words beside
 -- it, and some terminals execute a control character of 8 bits.
 local function one_line(text)

@@ -118,6 +118,7 @@ end
 function on.closed(event) M.agents[event.conn], questions[event.conn] = nil, nil end
 
 function on.diff(event)
+  if not event.label then return fail(event.call, 'update ide-mcp: this sidecar does not judge what agents name') end
   local proposal, compared = {}, {}
   local function answer(verdict, contents)
     if proposals[event.call] ~= proposal then
@@ -144,7 +145,6 @@ function on.diff(event)
   end
   proposals[event.call] = proposal
   event.client = M.agents[event.conn] or 'an agent'
-  editor.complete(event)
   function event.accept(text) answer('accept', text) end
   function event.reject() answer('reject') end
   later(function()
