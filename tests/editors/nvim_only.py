@@ -53,6 +53,31 @@ def file_of_another_editor_is_read_only(room):
             editor.kill()
 
 
+def withdrawn_proposal_ends_before_the_next_opens(room):
+    """Both are so large that 'diffopt' is reduced while they are shown, where it has such items: since Neovim 0.9."""
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type(":set diffopt+=internal,filler", "<Enter>", ":silent! set diffopt+=linematch:40", "<Enter>")
+    room.type(":let g:before = &diffopt", "<Enter>")
+    text = "".join(f"{number:090}\n" for number in range(900))
+    room.write("b.txt", text)
+    first = agent.propose(room.path("b.txt"), text.replace("0", "a"), "first")
+    room.shows(room.proposal("b.txt"))
+    second = agent.propose(room.path("new.txt"), text, "second")  # waits for a decision
+    agent.answer(agent.call("close_tab", tab_name="first"))
+    agent.answer(first)
+    room.shows(room.proposal("new.txt"))
+    room.type(*room.keys.COUNT_PROPOSALS)
+    room.shows(room.keys.ONE_PROPOSAL)
+    room.type(*room.keys.REJECT)
+    agent.answer(second)
+    room.hides(room.proposal(""))
+    room.type(":echo &diffopt ==# g:before ? 'as before' : 'other:' &diffopt", "<Enter>")
+    room.shows("^(as before|other:)")
+    room.shows("^as before")
+    person.is_unharmed()
+
+
 def messages_are_one_plain_line(room):
     """The messages of a sidecar have the words of agents. A test makes these up."""
     person = Person(room)

@@ -65,9 +65,9 @@ local function go_on()
   end
 end
 
--- Runs a function when the person does not type, after those that wait already, and once it is due.
-local function later(act, is_due)
-  table.insert(waiting, { act = act, is_due = is_due or function() return true end })
+-- Runs a function when the person does not type, and once it is due: after those that wait already, or at a place.
+local function later(act, is_due, place)
+  table.insert(waiting, place or #waiting + 1, { act = act, is_due = is_due or function() return true end })
   vim.schedule(go_on)
 end
 
@@ -165,7 +165,7 @@ end
 function on.diff_closed(event)
   local proposal = proposals[event.call] or {}
   proposals[event.call] = nil
-  if proposal.close then later(proposal.close) end
+  if proposal.close then later(proposal.close, nil, 1) end -- the next view would open over it
 end
 
 function on.call(event)
