@@ -105,4 +105,19 @@ def messages_are_one_plain_line(room):
     person.is_unharmed()
 
 
+def proposals_and_files_that_wait_are_counted(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    person.begin()
+    for number in range(2):
+        agent.call("openFile", filePath=room.path("b.txt"))
+        room.shows(["1 file waits", "2 files wait"][number])
+    for number in range(2):
+        agent.propose(room.path("b.txt"), "new\n", f"tab {number}")
+        room.shows(["1 proposal waits", "2 proposals wait"][number])
+    person.types()
+    person.end()
+    room.shows(room.proposal("b.txt"))
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "nvim_only"]

@@ -262,7 +262,8 @@ function M.status()
   local agents = table.concat(vim.tbl_values(M.agents), ', ')
   local count = #vim.tbl_filter(function(proposal) return not proposal.is_shown end, vim.tbl_values(proposals))
   local files = #vim.tbl_keys(calls)
-  local note = count > 0 and (' (%d proposal waits)'):format(count) or files > 0 and (' (%d file waits)'):format(files)
+  local function wait(number, what) return (' (%d %s)'):format(number, what .. (number == 1 and ' waits' or 's wait')) end
+  local note = count > 0 and wait(count, 'proposal') or files > 0 and wait(files, 'file')
     or M.is_paused and ' (paused)' or ''
   return '⧉ ' .. (agents == '' and 'no agent' or agents) .. note
 end
