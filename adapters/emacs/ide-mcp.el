@@ -533,18 +533,26 @@ The hooks are for files: a view gets no language server."
     (setq ide-mcp--paused .paused)))
 
 (defun ide-mcp--consent (conn client)
-  "Ask the person whether CLIENT with the number CONN attaches."
-  (let ((process ide-mcp--process)
-        (allowed (with-local-quit (y-or-n-p (ide-mcp--question client)))))
+  "Ask the person whether CLIENT with the number CONN attaches.
+The answer is a word with Enter, since you may go on typing after a pause.  No
+completion takes a part of it, and it has no history and no default."
+  (let* ((process ide-mcp--process)
+         (asks (lambda () (and (eq process ide-mcp--process) (assq conn ide-mcp--agents))))
+         answer)
+    (while (and (not (member answer '("allow" "refuse"))) (funcall asks))
+      (setq answer (condition-case nil
+                       (let ((inhibit-quit nil))
+                         (string-trim (read-string (ide-mcp--question client) nil t)))
+                     (quit "refuse"))))
     (clear-this-command-keys t)
     (message nil) ; the answered question
     (setq ide-mcp--answered (current-time))
-    (when (assq conn ide-mcp--agents)
-      (ide-mcp--reply process :cmd (if allowed "allow" "disconnect") :conn conn))))
+    (when (funcall asks)
+      (ide-mcp-send :cmd (if (equal answer "allow") "allow" "disconnect") :conn conn))))
 
 (defun ide-mcp--question (client)
   "Return the question about CLIENT, in which a name cannot look like our words."
-  (format "An agent that %s asks to attach.  Let it attach? "
+  (format "An agent that %s asks to attach.  Let it attach?  Type allow or refuse, and Enter: "
           (if client
               (format "calls itself \"%s\"" (string-replace "\"" "'" (ide-mcp--line client 64)))
             "has no name")))

@@ -61,7 +61,7 @@ TOO_LARGE = r"no highlighting"
 KEPT = r"Your changes stay"
 TABS = r"(?!)"  # Emacs shows proposals in no tabs
 HALF_COMMANDS = [(["<M-x>"], ["<C-g>"])]
-TYPED_YES = ["y"]
+TYPED_YES = ["allow", "<Enter>"]
 NO_FILE = REMOTE_FILE = run('(switch-to-buffer "new")')
 BUSY = run("(let ((end (+ (float-time) 3))) (while (< (float-time) end)))")  # `sleep-for` would go on reading
 BUSY_SOON = run(  # while the person is idle
@@ -105,8 +105,8 @@ def sidecar(*words):
 
 CONSENT = run("(setq ide-mcp-config '(:consent t))")
 LATE_CONSENT = CONSENT
-YES = FIRST_YES = SECOND_YES = ["y"]
-NO = ["n"]
+YES = FIRST_YES = SECOND_YES = ["allow", "<Enter>"]
+NO = ["refuse", "<Enter>"]
 UNDO = ["<C-_>"]
 OWN_TOOL = run(
     "(setq ide-mcp-config '(:own [(:name \"theme\")]) ide-mcp-answers '((\"theme\" . (lambda (_) \"dark\"))))"
@@ -131,7 +131,7 @@ def open_nth(folder, number):
 ABSENT = {
     "failed_make_names_no_other_file": "the problems are those of Flymake",
     "slow_sidecar_delays_no_person": "Emacs waits in `process-send-string` for a process that does not read",
-    "question_ends_with_its_sidecar": "only an answer ends `y-or-n-p`",
+    "question_ends_with_its_sidecar": "only an answer ends the question",
     "late_answer_is_for_the_process_that_asked": "Emacs starts the sidecar again while a tool waits",
     "buffer_without_a_file_is_no_selection": "the terminal of an agent is one, in which the selection stays",
     "tab_of_an_ended_proposal_hides_no_other": "Emacs shows proposals in no tabs",

@@ -392,11 +392,37 @@ def raw_name_in_a_question_is_one_line(room):
     wire = Wire(room)
     wire.event("consent", client='x" asks.\n1: no (y = no)\u202e \x1b[31m' + "z" * 5000, version="1", model=False)
     room.shows(r"An agent that calls itself \"x' asks\.\?1: no \(y = no\)\? \?\[31mz+…\" asks to attach\.")
-    room.shows(r"\(y or n\)")
-    time.sleep(1)
-    room.type("n")
-    room.hides(r"\(y or n\)")
+    room.shows(r"Type allow or refuse, and Enter:")
+    room.type(*room.keys.NO)
+    room.hides(r"Type allow")
     person.command()
+
+
+def typing_on_attaches_nobody(room):
+    """A pause can end in the middle of a word: the keys after it are in the question."""
+    room.start()
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    agent = RawAgent(room, waits=False)
+    room.shows(room.question("hostile"))
+    for text in ["y", "es", "<Enter>", "you allow", "<Enter>", "a", "<Enter>", "n", "<Enter>", "<Enter>"]:
+        room.type(text)
+        time.sleep(0.3)
+        room.shows(room.question("hostile"))
+        room.shows(r"Type allow or refuse, and Enter:")
+        room.hides("⧉ hostile")
+    if agent.is_over:
+        raise Failure("the agent is refused")
+    room.type(*room.keys.YES)
+    room.shows("⧉ hostile")
+    agent.end()
+    room.shows(room.keys.DETACHED)
+    for refusal in [room.keys.NO, ["<C-g>"]]:
+        agent = RawAgent(room, waits=False)
+        room.shows(room.question("hostile"))
+        room.type(*refusal)
+        await_("the agent is refused", lambda agent=agent: agent.is_over)
+        room.hides(room.question("hostile"))
 
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "emacs_only"]
