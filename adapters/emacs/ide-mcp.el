@@ -354,6 +354,11 @@ question mark."
                "?" (substring-no-properties text))))
     (if (length> text length) (concat (substring text 0 (1- length)) "…") text)))
 
+(defun ide-mcp--kill (buffer)
+  "Kill BUFFER, which is one of ours, without a question."
+  (with-current-buffer buffer
+    (let ((kill-buffer-query-functions nil)) (kill-buffer))))
+
 (defun ide-mcp--say (format &rest values)
   "Show the text that FORMAT makes of VALUES as a line in the echo area."
   (message "%s" (ide-mcp--line (apply #'format format values))))
@@ -600,7 +605,7 @@ TRIES times 0.2 s to write the file."
                (run-with-timer 0.2 nil #'ide-mcp--take-in buffer state text (1- tries)))
               (t (ide-mcp--say "Your changes stay, since the file has another text: %s"
                                (buffer-name))))
-        (when read (kill-buffer (car read)))))))
+        (when read (ide-mcp--kill (car read)))))))
 
 (defun ide-mcp--read-again ()
   "Return a buffer with the file of the current one, its coding and its time."
@@ -857,7 +862,7 @@ A line above 1 MiB would take more than 0.3 s for a key, and has a view."
             text (and (ide-mcp--long-line-p (* 1024 1024)) (buffer-string))))
     (if text
         (let ((name (format "*copy: %s*" (ide-mcp--name path))))
-          (when (get-buffer name) (kill-buffer name))
+          (when (get-buffer name) (ide-mcp--kill name))
           (with-current-buffer (ide-mcp--view name path text)
             (setq buffer-read-only t
                   header-line-format
@@ -1018,7 +1023,7 @@ See `ide-mcp-show-function'."
       (unless close ; nothing of a view that failed is left
         (dolist (buffer buffers)
           (with-current-buffer buffer (setq kill-buffer-hook nil))
-          (kill-buffer buffer))
+          (ide-mcp--kill buffer))
         (set-window-configuration windows)))))
 
 (defun ide-mcp--show (proposal windows made)
@@ -1045,13 +1050,13 @@ See `ide-mcp-show-function'."
                   (lambda ()
                     (funcall .reject)
                     (when (get-buffer-window new) (set-window-configuration windows))
-                    (kill-buffer old))
+                    (ide-mcp--kill old))
                   nil t))
       (let ((ignore-window-parameters t)) (delete-other-windows))
       (pop-to-buffer-same-window old)
       (setq buffer-read-only t)
       (pop-to-buffer new '(display-buffer-pop-up-window))
-      (lambda () (kill-buffer new)))))
+      (lambda () (ide-mcp--kill new)))))
 
 (defun ide-mcp--old-text (path text)
   "Return the text of the file PATH: that of its buffer, or TEXT if it has none."

@@ -425,4 +425,23 @@ def typing_on_attaches_nobody(room):
         room.hides(room.question("hostile"))
 
 
+ASKED_AT_KILL = """(ignore (add-hook 'kill-buffer-query-functions (lambda () (y-or-n-p "kill? "))))"""
+
+
+def ended_view_asks_nothing(room):
+    """The view of a proposal and the copy of a file end without the question of a person who kills a buffer."""
+    room.write("long.txt", "x" * 2_000_000)
+    room.start()
+    room.type(*room.keys.run(ASKED_AT_KILL))
+    agent = RawAgent(room)
+    for _ in range(2):
+        agent.answer(agent.call("openFile", filePath=room.path("long.txt"), makeFrontmost=False))
+    call = agent.propose(room.path("b.txt"), "new\n")
+    room.shows(room.proposal("b.txt"))
+    agent.answer(agent.call("closeAllDiffTabs"))
+    agent.answer(call)
+    room.hides(room.proposal("b.txt"))
+    room.hides(r"kill\? \(y or n\)")
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "emacs_only"]
