@@ -93,6 +93,10 @@ In a line of JavaScript of 64 KiB a key takes 0.15 s, with 256 KiB 0.5 s, and
 with 15 MiB more than 30 s.  Without a major mode, `end-of-line' takes 4 s with
 15 MiB, so a view breaks longer lines.")
 
+(defconst ide-mcp--copied-line (* 1024 1024)
+  "The longest line of a file that is opened itself, in characters.
+Above, a key would take more than 0.3 s, so the file is shown as a view.")
+
 (defconst ide-mcp--folded-line 4000 "The length in characters of the pieces of a broken line.")
 
 (defconst ide-mcp--most-changes 1000
@@ -847,19 +851,23 @@ The agent that asked for URI receives its own spelling."
   "Return non-nil if openFile with ARGUMENTS shows the file."
   (or (not (assq 'makeFrontmost arguments)) (alist-get 'makeFrontmost arguments)))
 
-(defun ide-mcp--visit (path)
-  "Return a buffer with the file PATH, which an agent names.
-A line above 1 MiB would take more than 0.3 s for a key, and has a view."
-  (let ((program (find-file-name-handler path 'insert-file-contents))
-        (size (ide-mcp--guarded (and (file-regular-p path) (file-readable-p path)
-                                     (file-attribute-size (file-attributes (file-truename path))))))
-        text reason)
+(defun ide-mcp--check-file (path)
+  "Signal an error unless PATH is a plain file that can be opened."
+  (let ((size (ide-mcp--guarded
+                (and (file-regular-p path) (file-readable-p path)
+                     (file-attribute-size (file-attributes (file-truename path)))))))
     (cond ((not size) (error "There is no file %s" path))
-          ((> size ide-mcp--most-bytes) (error "The file is larger than 16 MiB: %s" path)))
+          ((> size ide-mcp--most-bytes) (error "The file is larger than 16 MiB: %s" path)))))
+
+(defun ide-mcp--visit (path)
+  "Return a buffer with the file PATH, which an agent names."
+  (ide-mcp--check-file path)
+  (let ((program (find-file-name-handler path 'insert-file-contents))
+        text reason)
     (with-temp-buffer
       (ide-mcp--guarded (insert-file-contents path))
       (setq reason (ide-mcp--too-large path)
-            text (and (ide-mcp--long-line-p (* 1024 1024)) (buffer-string))))
+            text (and (ide-mcp--long-line-p ide-mcp--copied-line) (buffer-string))))
     (if text
         (let ((name (format "*copy: %s*" (ide-mcp--name path))))
           (when (get-buffer name) (ide-mcp--kill name))
@@ -884,17 +892,24 @@ A line above 1 MiB would take more than 0.3 s for a key, and has a view."
           buffer)))))
 
 (defun ide-mcp--up-to-date (buffer)
-  "Return BUFFER, read again if only its file has changed, or nil if there is none."
+  "Return BUFFER, read again if only its file has changed.
+Undo brings back the text of before.  Return nil if there is no BUFFER, or if
+its file now has a line so long that a copy is shown."
   (when buffer
     (with-current-buffer buffer
       (if (or (buffer-modified-p) (verify-visited-file-modtime) (ide-mcp--by-program-p))
           buffer
-        (if ide-mcp--foreign
-            (ignore (kill-buffer)) ; its mode is for another text
-          (let ((large (ide-mcp--too-large buffer-file-name)))
-            (ide-mcp--guarded (revert-buffer t t t))
-            (unless large (ide-mcp--tame-again)))
-          buffer)))))
+        (ide-mcp--check-file buffer-file-name)
+        (let ((text (car (ide-mcp--read-again))))
+          (unwind-protect
+              (unless (with-current-buffer text (ide-mcp--long-line-p ide-mcp--copied-line))
+                (let ((large (ide-mcp--too-large buffer-file-name)))
+                  (undo-boundary)
+                  (ide-mcp--guarded (revert-buffer t t t))
+                  (undo-boundary)
+                  (unless large (ide-mcp--tame-again)))
+                buffer)
+            (ide-mcp--kill text)))))))
 
 (defun ide-mcp--open-file (arguments path)
   "Answer openFile for PATH with ARGUMENTS."

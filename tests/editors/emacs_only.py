@@ -428,6 +428,45 @@ def typing_on_attaches_nobody(room):
 ASKED_AT_KILL = """(ignore (add-hook 'kill-buffer-query-functions (lambda () (y-or-n-p "kill? "))))"""
 
 
+def opened_file_that_changed_on_disk_keeps_its_buffer(room):
+    """With its windows, its point and what undo brings back, and without the question of a person who kills it."""
+    lines = "".join(f"line {number}\n" for number in range(1, 41))
+    room.write("x.txt", lines)
+    room.start()
+    agent = RawAgent(room)
+    agent.answer(agent.call("openFile", filePath=room.path("x.txt")))
+    room.shows("line 1$")
+    room.type(*room.keys.run(ASKED_AT_KILL,
+                             '(progn (goto-line 30) (end-of-line) (insert " mine") (save-buffer))'))
+    room.shows("line 30 mine")
+    state = "(list (buffer-name) (length (window-list)) (buffer-modified-p) (thing-at-point 'line t))"
+    for begin in ["line two\n", "x" * 100_000 + "\n"]:  # the second one has no major mode
+        room.write("x.txt", begin + (room.folder / "x.txt").read_text())
+        answer = agent.answer(agent.call("openFile", filePath=room.path("x.txt"), makeFrontmost=False))
+        if "lineCount" not in answer:
+            raise Failure(f"the file is not opened: {answer}")
+        room.hides(r"kill\? \(y or n\)")
+        if (found := evaluated(room, state)).replace("\n", "") != "(x.txt 1 nil line 30 mine)":
+            raise Failure(f"the buffer, the windows, the changes and the line: {found}")
+        if not (found := evaluated(room, "(buffer-string)")).startswith(begin):
+            raise Failure(f"the text of before: {found[:99]}")
+    room.type(*room.keys.run("(undo 2)"))
+    if "line two" in (found := evaluated(room, "(buffer-string)")) or "line 30 mine" not in found:
+        raise Failure(f"undo brings back {found[:999]}")
+
+
+def opened_file_with_a_long_line_stays_beside_its_copy(room):
+    room.write("x.txt", "short\n")
+    room.start()
+    agent = RawAgent(room)
+    for text in ["short\n", "x" * 2_000_000]:
+        room.write("x.txt", text)
+        agent.answer(agent.call("openFile", filePath=room.path("x.txt"), makeFrontmost=False))
+    sizes = '(mapcar (lambda (name) (and (get-buffer name) (buffer-size (get-buffer name)))) (list "x.txt" "*copy: x.txt*"))'
+    if not re.fullmatch(r"\(6 200\d+\)", found := evaluated(room, sizes)):
+        raise Failure(f"the sizes of the buffers: {found}")
+
+
 def ended_view_asks_nothing(room):
     """The view of a proposal and the copy of a file end without the question of a person who kills a buffer."""
     room.write("long.txt", "x" * 2_000_000)
