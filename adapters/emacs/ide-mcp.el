@@ -474,7 +474,10 @@ The hooks are for files: a view gets no language server."
          ("connected" (ide-mcp--join event))
          ("closed" (ide-mcp--leave .conn))
          ("status" (ide-mcp--catch-up event))
-         ("diff" (ide-mcp--propose event))
+         ("diff"
+          (unless .label
+            (error "update ide-mcp: this sidecar does not judge what agents name"))
+          (ide-mcp--propose event))
          ("diff_closed" (ide-mcp--close .call))
          ((or "call" "prompt" "resource")
           (let ((answer (lambda ()
@@ -1044,7 +1047,7 @@ See `ide-mcp-show-function'."
 (defun ide-mcp--show (proposal windows made)
   "Show PROPOSAL, which ends with WINDOWS, and call MADE with each buffer."
   (let-alist proposal
-    (let* ((name (ide-mcp--line (or .label (ide-mcp--name .path)) 64))
+    (let* ((name (ide-mcp--line .label 64))
            (old (funcall made (ide-mcp--view (format "*file: %s*" name) .path
                                              (ide-mcp--old-text .old_path .old))))
            (new (funcall made (ide-mcp--view (format "*proposal: %s*" name) .path .contents)))

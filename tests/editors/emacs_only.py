@@ -425,6 +425,16 @@ def typing_on_attaches_nobody(room):
         room.hides(room.question("hostile"))
 
 
+def file_of_an_older_sidecar_is_not_shown_as_new(room):
+    room.start()
+    wire = Wire(room)
+    path = room.path("b.txt")
+    call = wire.event("diff", tab="t", path=path, old_path=path, contents="new\n", outside=False)
+    answer = wire.answer(call)
+    if answer["cmd"] != "fail" or answer["message"] != "update ide-mcp: this sidecar does not judge what agents name":
+        raise Failure(f"the answer: {answer}")
+
+
 ASKED_AT_KILL = """(ignore (add-hook 'kill-buffer-query-functions (lambda () (y-or-n-p "kill? "))))"""
 
 
