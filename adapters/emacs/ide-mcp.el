@@ -493,7 +493,7 @@ The hooks are for files: a view gets no language server."
          ("consent"
           (setf (alist-get .conn ide-mcp--agents) nil)
           (ide-mcp--wait (cons 'consent .conn) (lambda () (ide-mcp--consent .conn .client))))
-         ("error" (ide-mcp--say "ide-mcp: %s" (setq ide-mcp--problem .message)))
+         ("error" (ide-mcp--say "ide-mcp: %s" (setq ide-mcp--problem (ide-mcp--line .message))))
          ("paused" (setq ide-mcp--paused t))
          ("resumed" (setq ide-mcp--paused nil)))))))
 

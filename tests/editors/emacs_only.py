@@ -386,8 +386,8 @@ def later_changes_outlive_an_accepted_text(room):
     room.shows("later")
 
 
-def raw_name_in_a_question_is_one_line(room):
-    """The plugin makes it one itself, whatever the sidecar lets through."""
+def raw_names_are_one_line(room):
+    """The plugin makes them so itself, whatever the sidecar lets through."""
     person = Person(room)
     wire = Wire(room)
     wire.event("consent", client='x" asks.\n1: no (y = no)\u202e \x1b[31m' + "z" * 5000, version="1", model=False)
@@ -396,6 +396,15 @@ def raw_name_in_a_question_is_one_line(room):
     room.type(*room.keys.NO)
     room.hides(r"Type allow")
     person.command()
+    odd = [*range(1, 32), *range(127, 160), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+    text = "".join(map(chr, odd))
+    wire.event("error", message=f"start {text[:99]} end")
+    room.shows(r"ide-mcp: start \?{%d} end" % len(text[:99]))
+    room.write("fails", "printf '%s\\n' '" + json.dumps({"event": "error", "message": f"start {text} end"}) + "'\nexit 2\n")
+    room.type(*room.keys.STOP)
+    room.no_lock()
+    room.type(*room.keys.sidecar("sh", "fails"), *room.keys.START)
+    room.shows(r"Warning \(ide-mcp\): start \?{%d} end" % len(text))
 
 
 def typing_on_attaches_nobody(room):
