@@ -5,12 +5,12 @@
 //! with it only programs of our own user (`EditorOptions::resumed_token`).
 
 use crate::editor::folders::Folders;
+use crate::support::save::fixed_hash;
 use ide_mcp::ide::AuthToken;
 use ide_mcp_lockfile::{Error, read_private, write_private};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{self, DirBuilder};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -121,9 +121,17 @@ fn remove_oldest(dir: &Path) {
 }
 
 fn file(state: &Path, folders: &Folders) -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    folders.given().hash(&mut hasher);
-    state.join("ide-mcp").join(format!("{:016x}.json", hasher.finish()))
+    state.join("ide-mcp").join(name(folders.given()))
+}
+
+/// Returns the name of the file of these folders. No path has a zero byte.
+fn name(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> String {
+    let mut paths = Vec::new();
+    for folder in folders {
+        paths.extend_from_slice(folder.as_ref().as_os_str().as_encoded_bytes());
+        paths.push(0);
+    }
+    format!("{}.json", fixed_hash(&paths))
 }
 
 #[cfg(test)]
@@ -147,6 +155,10 @@ mod tests {
         let run = LastRun::read(&state, &one).unwrap().unwrap();
         assert_eq!((run.port, run.token.as_str()), (port, "b".repeat(32).as_str()));
         assert_eq!(LastRun::read(&state, &other), Ok(None));
+        // A later release has to find the run of this one.
+        let named = [Path::new("/project"), Path::new("/other")];
+        assert_eq!(name(named), "958ab746e845971b.json");
+        assert_ne!(name(named), name([Path::new("/project/other")]));
         // The name of the file is not enough: its list of folders has to be equal.
         fs::copy(file(&state, &one), file(&state, &other)).unwrap();
         assert_eq!(LastRun::read(&state, &other), Ok(None));

@@ -141,7 +141,7 @@ fn copy_of_a_killed_write_is_named() {
     let place = Place::new("writes-copy");
     let mut editor = place.editor(&[]);
     place.write("a.txt", "half");
-    let (copy, part) = (format!(".a.txt.{}.0.old~", dead()), format!(".a.txt.{}.1~", dead()));
+    let (copy, part) = (format!(".a.txt.ide-mcp-{}-0.old~", dead()), format!(".a.txt.ide-mcp-{}-1~", dead()));
     place.write(&copy, "whole\n");
     place.write(&part, "a part");
     let mut agent = propose(&place, &mut editor, &["a.txt", "new.txt"]);

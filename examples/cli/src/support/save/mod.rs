@@ -13,21 +13,23 @@
 //! ```
 //!
 //! The copy lies beside the file, or in the state directory if nothing can be created there. A write that is killed
-//! leaves `.NAME.PID.N~` behind, which the next write of that file removes, or the copy `.NAME.PID.N.old~`, which
-//! stays until the person has looked at it: [`cut_short`] finds it.
+//! leaves `.NAME.ide-mcp-PID-N~` behind, which the next write of that file removes, or the copy
+//! `.NAME.ide-mcp-PID-N.old~`, which stays until the person has looked at it: [`cut_short`] finds it. A write that
+//! goes on holds a lock on such a file, because in a container its process looks dead from outside.
 
 mod steps;
 #[cfg(test)]
 mod tests;
 
 use ide_mcp_lockfile::pid_alive;
-use rustix::fs::OFlags;
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
 use rustix::process::geteuid;
+use sha1::{Digest as _, Sha1};
 use std::env;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, FileTimes, Metadata, OpenOptions, Permissions};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, ErrorKind, Read as _, Seek as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -38,6 +40,8 @@ const ATTEMPTS: u8 = 100;
 /// The longest name, in bytes, that a file beside the old one repeats: with the rest of its name it is shorter than
 /// 255 bytes, the limit of most file systems.
 const MAX_NAME: usize = 200;
+/// Stands in the name of every file that a write can leave behind: other programs use names such as `.NAME.1.2~`.
+const MARK: &str = ".ide-mcp-";
 /// The maximum number of symbolic links that lead to a file, as on Linux.
 const MAX_LINKS: u8 = 40;
 
@@ -205,9 +209,7 @@ impl Place {
 
     /// Returns the name in the state directory, where the files of all folders lie together.
     fn name_elsewhere(&self) -> String {
-        let mut hasher = DefaultHasher::new();
-        self.folder.hash(&mut hasher);
-        format!("{:016x}.{}", hasher.finish(), self.name)
+        format!("{}.{}", fixed_hash(self.folder.as_os_str().as_encoded_bytes()), self.name)
     }
 
     /// Finds the files that killed writes of this file have left behind, beside it and in the state directory.
@@ -223,15 +225,22 @@ fn left_in(folder: &Path, name: &str) -> Vec<Left> {
     let left = entries.filter_map(|entry| {
         let found = entry.file_name();
         let rest =
-            found.to_str()?.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?.strip_suffix('~')?;
+            found.to_str()?.strip_prefix('.')?.strip_prefix(name)?.strip_prefix(MARK)?.strip_suffix('~')?;
         let (rest, is_copy) = rest.strip_suffix(".old").map_or((rest, false), |rest| (rest, true));
-        let (pid, attempt) = rest.split_once('.')?;
+        let (pid, attempt) = rest.split_once('-')?;
         let (pid, _) = (pid.parse().ok()?, attempt.parse::<u8>().ok()?);
         let metadata = entry.metadata().ok()?;
         let is_ours = metadata.is_file() && metadata.uid() == geteuid().as_raw();
-        (is_ours && pid_alive(pid) == Some(false)).then(|| Left { path: entry.path(), is_copy })
+        let is_left = is_ours && pid_alive(pid) == Some(false) && !is_locked(&entry.path());
+        is_left.then(|| Left { path: entry.path(), is_copy })
     });
     left.collect()
+}
+
+/// Returns true if a write that goes on holds this file.
+fn is_locked(path: &Path) -> bool {
+    let lock = |file| flock(&file, FlockOperation::NonBlockingLockShared);
+    File::open(path).is_ok_and(|file| lock(file) == Err(Errno::WOULDBLOCK))
 }
 
 /// Returns the name of the copy of an old text that was written under this name.
@@ -250,12 +259,16 @@ fn copies(state: &Path) -> PathBuf {
 fn spelling(name: &OsStr) -> String {
     match name.to_str().filter(|name| name.len() <= MAX_NAME) {
         Some(name) => name.to_owned(),
-        None => {
-            let mut hasher = DefaultHasher::new();
-            name.hash(&mut hasher);
-            format!("{:016x}", hasher.finish())
-        }
+        None => fixed_hash(name.as_encoded_bytes()),
     }
+}
+
+/// Returns a hash for the name of a file that a later release has to find again: the first half of SHA-1. The hash
+/// of the standard library can be another one in the next release of Rust.
+pub(crate) fn fixed_hash(bytes: &[u8]) -> String {
+    let digest = Sha1::digest(bytes);
+    let half = digest.iter().take(8).fold(0_u64, |half, byte| half << 8 | u64::from(*byte));
+    format!("{half:016x}")
 }
 
 /// The old file.
@@ -440,7 +453,7 @@ impl<S: Steps> Save<'_, S> {
     /// has its old length, the old text has its room on the disk.
     fn overwrite(&mut self, place: &Place, old: &mut Old, text: &[u8], why: String) -> Result<(), NotSaved> {
         let copied = old.text().and_then(|before| Ok((self.copy(place, &before)?, before)));
-        let (copy, before) = copied.map_err(|error| NotSaved::NoCopy { why, error })?;
+        let ((_held, copy), before) = copied.map_err(|error| NotSaved::NoCopy { why, error })?;
         let written = match old.check(&place.real) {
             Ok(()) => self.fill(&mut old.file, text).map_err(NotSaved::Io),
             changed => changed,
@@ -459,8 +472,8 @@ impl<S: Steps> Save<'_, S> {
         written
     }
 
-    /// Writes a copy of the old text, beside the file or in the state directory.
-    fn copy(&mut self, place: &Place, text: &[u8]) -> io::Result<PathBuf> {
+    /// Writes a copy of the old text, beside the file or in the state directory. It is held while its file is open.
+    fn copy(&mut self, place: &Place, text: &[u8]) -> io::Result<(File, PathBuf)> {
         self.copy_into(&place.folder, &place.name, text).or_else(|error| {
             let folder = copies(self.state.ok_or(error)?);
             DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
@@ -468,7 +481,7 @@ impl<S: Steps> Save<'_, S> {
         })
     }
 
-    fn copy_into(&mut self, folder: &Path, name: &str, text: &[u8]) -> io::Result<PathBuf> {
+    fn copy_into(&mut self, folder: &Path, name: &str, text: &[u8]) -> io::Result<(File, PathBuf)> {
         let (mut file, beside) = self.create_beside(folder, name, 0o600)?;
         let copy = copy_name(&beside);
         let written = self.steps.write(&mut file, text).and_then(|()| {
@@ -479,7 +492,7 @@ impl<S: Steps> Save<'_, S> {
         match written {
             Ok(()) => {
                 self.sync_folder(folder);
-                Ok(copy)
+                Ok((file, copy))
             }
             Err(error) => {
                 let _ = self.steps.remove(&beside);
@@ -500,13 +513,18 @@ impl<S: Steps> Save<'_, S> {
     fn create_beside(&mut self, folder: &Path, name: &str, mode: u32) -> io::Result<(File, PathBuf)> {
         let pid = std::process::id();
         for attempt in 0..ATTEMPTS {
-            let path = folder.join(format!(".{name}.{pid}.{attempt}~"));
+            let path = folder.join(format!(".{name}{MARK}{pid}-{attempt}~"));
             if copy_name(&path).exists() {
                 continue;
             }
             match self.steps.create(&path, mode) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                made => return Ok((made?, path)),
+                made => {
+                    let file = made?;
+                    // A file system without locks leaves the number of the process as the only sign of life.
+                    let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+                    return Ok((file, path));
+                }
             }
         }
         Err(ErrorKind::AlreadyExists.into())

@@ -95,6 +95,16 @@ impl Steps for Watched {
     }
 }
 
+/// Returns the id of a process that has ended.
+fn dead() -> u32 {
+    static DEAD: OnceLock<u32> = OnceLock::new();
+    *DEAD.get_or_init(|| {
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    })
+}
+
 /// A folder with a file `f`, and a state directory.
 #[derive(Debug)]
 struct Room {
@@ -125,16 +135,11 @@ impl Room {
 
     /// Returns the files that a write left behind, after they were renamed as if their process were dead.
     fn left(&self) -> Vec<Left> {
-        static DEAD: OnceLock<u32> = OnceLock::new();
-        let dead = DEAD.get_or_init(|| {
-            let mut child = Command::new("true").spawn().unwrap();
-            child.wait().unwrap();
-            child.id()
-        });
+        let dead = dead();
         for folder in [&self.folder, &copies(&self.state)] {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let name = entry.file_name().into_string().unwrap();
-                let other = name.replace(&format!(".{}.", std::process::id()), &format!(".{dead}."));
+                let other = name.replace(&format!("-{}-", std::process::id()), &format!("-{dead}-"));
                 fs::rename(entry.path(), folder.join(other)).unwrap();
             }
         }
@@ -412,17 +417,42 @@ fn files_of_others_stay() {
     let room = Room::new();
     fs::write(&room.file, "old").unwrap();
     fs::hard_link(&room.file, room.folder.join("other")).unwrap();
-    // Our own process and the first one live; the copy is of an earlier process with our number.
+    let (us, dead) = (std::process::id(), dead());
     let names = [
-        format!(".f.{}.7~", std::process::id()),
-        format!(".f.{}.0.old~", std::process::id()),
-        ".f.1.0~".into(),
+        // Our own process and the first one live; the copy is of an earlier process with our number.
+        format!(".f.ide-mcp-{us}-7~"),
+        format!(".f.ide-mcp-{us}-0.old~"),
+        ".f.ide-mcp-1-0~".into(),
+        // Backups of Emacs, for the files `.f` and `.f.NUMBER`.
+        format!(".f.~{dead}~"),
+        format!(".f.{dead}.2~"),
+        format!(".f.{dead}.~2~"),
+        format!(".f.ide-mcp-{dead}~"),
     ];
     names.iter().for_each(|name| fs::write(room.folder.join(name), "of another write").unwrap());
+    // A write in another container, where processes have numbers of their own.
+    let held = [format!(".f.ide-mcp-{dead}-8~"), format!(".f.ide-mcp-{dead}-9.old~")];
+    let hold = |name: &String| {
+        fs::write(room.folder.join(name), "old").unwrap();
+        let file = File::open(room.folder.join(name)).unwrap();
+        flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        file
+    };
+    let holds: Vec<File> = held.iter().map(hold).collect();
     room.save(&mut Watched::default(), b"new", None).unwrap();
     for name in names {
         assert_eq!(fs::read_to_string(room.folder.join(&name)).unwrap(), "of another write", "{name}");
     }
+    assert!(held.iter().all(|name| room.folder.join(name).exists()), "another container writes");
+    drop(holds);
+    fs::write(&room.file, "old").unwrap();
+    room.save(&mut Watched::default(), b"new", None).unwrap();
+    assert!(!held.iter().any(|name| room.folder.join(name).exists()), "its write has ended");
+    let (file, path) =
+        Save { steps: &mut System, state: None }.create_beside(&room.folder, "f", 0o600).unwrap();
+    assert!(is_locked(&path), "as our own writes do");
+    drop(file);
+    fs::remove_file(path).unwrap();
     assert_eq!(room.text().as_deref(), Some(&b"new"[..]));
     // Only root can give a file to another user.
     fs::remove_file(room.folder.join("other")).unwrap();
@@ -453,6 +483,28 @@ fn unusual_names_are_written() {
     let fifo = room.folder.join("fifo");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     assert_eq!(save(&fifo, b"x", None).unwrap_err().to_string(), "it is no file");
+}
+
+/// A later release of this program, built with another Rust, has to find what this one has left behind.
+#[test]
+fn name_of_what_is_left_behind_never_changes() {
+    let odd: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"odd\xff");
+    let long = "ü".repeat(127);
+    // As of `sha1sum`.
+    for (name, expected) in
+        [(OsStr::new("a.txt"), "a.txt"), (OsStr::new(&long), "c4a0da3adaab2db8"), (odd, "0b933aad4e7766f1")]
+    {
+        assert_eq!(spelling(name), expected, "{name:?}");
+    }
+    let place = Place {
+        real: "/project/f/a.txt".into(),
+        folder: "/project/f".into(),
+        name: spelling(OsStr::new("a.txt")),
+    };
+    assert_eq!(place.name_elsewhere(), "c07619fc0ec4100d.a.txt");
+    let longest = Place { name: "n".repeat(MAX_NAME), ..place };
+    let beside = format!(".{}.ide-mcp-{}-{ATTEMPTS}~", longest.name_elsewhere(), u32::MAX);
+    assert!(copy_name(Path::new(&beside)).as_os_str().len() <= 255, "{beside}");
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn copy_of_a_killed_write_is_named() {
     let mut desk = Desk::new(&[("a.txt", "half")]);
     let mut child = std::process::Command::new("true").spawn().unwrap();
     child.wait().unwrap();
-    let copy = format!(".a.txt.{}.0.old~", child.id());
+    let copy = format!(".a.txt.ide-mcp-{}-0.old~", child.id());
     desk.write(&copy, "the whole text\n");
     desk.open("a.txt");
     desk.shows(&format!("{copy} has the text of a.txt before a write"));
