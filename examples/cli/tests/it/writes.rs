@@ -81,33 +81,72 @@ fn change_since_the_proposal_is_kept() {
 fn accepted_text_is_kept_when_it_is_not_written() {
     let place = Place::new("writes-accepted");
     let mut editor = place.editor(&[]);
-    let answer = json!({"cmd": "answer", "verdict": "accept", "contents": "edited\n"}).to_string();
-    for (earlier, kept) in [(None, "edited\n"), (Some("mine\n"), "mine\n")] {
+    let answer = |text: &str| json!({"cmd": "answer", "verdict": "accept", "contents": text}).to_string();
+    let kept = ["new.txt.accepted", "new.txt.accepted.1", "new.txt.accepted.2"];
+    for (at, name) in kept.iter().enumerate() {
         place.write("c.txt", "old\n");
-        if let Some(earlier) = earlier {
-            place.write("new.txt.accepted", earlier);
-        }
         let mut agent = propose(&place, &mut editor, &["c.txt", "new.txt"]);
         place.write("c.txt", "changed\n");
-        editor.send_line(&answer);
+        editor.send_line(&answer(&format!("edited {at}\n")));
+        assert_eq!(agent.rest(), [""; 0]);
         let said = agent.fails(1, &["has changed since it was proposed"]);
-        assert_eq!(
-            said.contains("; the accepted text is in new.txt.accepted\n"),
-            earlier.is_none(),
-            "{said}"
-        );
-        assert_eq!(
-            (place.read("c.txt").as_str(), place.read("new.txt.accepted").as_str()),
-            ("changed\n", kept)
-        );
+        assert!(said.ends_with(&format!("; the accepted text is in {name}\n")), "{said}");
+        assert_eq!(place.read("c.txt"), "changed\n");
+        for (at, name) in kept[..=at].iter().enumerate() {
+            assert_eq!(place.read(name), format!("edited {at}\n"), "every one is kept");
+            assert_eq!(fs::metadata(place.project().join(name)).unwrap().mode() & 0o777, 0o600);
+        }
     }
     // A text as it was proposed is in the file of the proposal.
-    fs::remove_file(place.project().join("new.txt.accepted")).unwrap();
     let mut agent = propose(&place, &mut editor, &["c.txt", "new.txt"]);
     place.write("c.txt", "again\n");
     editor.send_line(ACCEPT);
     assert!(!agent.fails(1, &["has changed since it was proposed"]).contains("accepted text"));
-    assert!(!place.project().join("new.txt.accepted").exists());
+    assert!(!place.project().join("new.txt.accepted.3").exists());
+}
+
+/// Where no file can lie beside NEWFILE, the text is kept in the state directory, and where nothing can be written, it
+/// is printed. Here the name of NEWFILE is too long for another one with an ending.
+#[test]
+fn accepted_text_is_kept_wherever_it_can_be() {
+    let place = Place::new("writes-kept");
+    let mut editor = place.editor(&[]);
+    let answer = json!({"cmd": "answer", "verdict": "accept", "contents": "edited\n\x1b"}).to_string();
+    let new = "n".repeat(250);
+    let state = place.home().join(".local/state");
+    let mut refuse = |flags: &[&str]| {
+        place.write(&new, "new\n");
+        place.write("c.txt", "old\n");
+        let mut agent = place.agent(&[&["diff", "c.txt", new.as_str()], flags].concat());
+        editor.until("diff");
+        place.write("c.txt", "changed\n");
+        editor.send_line(&answer);
+        let printed = agent.rest();
+        (printed, agent.fails(1, &["has changed since it was proposed"]))
+    };
+    let folder = state.join("ide-mcp");
+    for name in ["accepted", "accepted.1"] {
+        let (printed, said) = refuse(&[]);
+        let (_, path) = said.trim_end().split_once("; the accepted text is in ").unwrap();
+        assert_eq!((printed, fs::read_to_string(path).unwrap().as_str()), (vec![], "edited\n\x1b"));
+        let path = std::path::Path::new(path);
+        assert!(path.starts_with(&folder) && path.to_str().unwrap().ends_with(name), "{said}");
+        assert_eq!(fs::metadata(path).unwrap().mode() & 0o777, 0o600);
+    }
+    assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+    fs::remove_dir_all(&state).unwrap();
+    fs::write(&state, "no folder").unwrap();
+    let (printed, said) = refuse(&[]);
+    assert_eq!(printed, ["edited", "\x1b"], "a program that reads the text gets it unchanged");
+    assert!(
+        said.contains("; the accepted text could not be kept (") && said.contains("it is on standard output")
+    );
+    let (printed, said) = refuse(&["--json"]);
+    let event: serde_json::Value = serde_json::from_str(&printed.concat()).unwrap();
+    assert_eq!((&event["event"], &event["status"]), (&json!("error"), &json!(1)));
+    assert_eq!(event["accepted"], "edited\n\x1b");
+    assert_eq!(said, format!("agent: {}\n", event["message"].as_str().unwrap()));
+    assert!(said.contains("member accepted"), "{said}");
 }
 
 #[test]

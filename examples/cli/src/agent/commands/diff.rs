@@ -2,16 +2,15 @@
 //! file with the text that the editor returns, and asks for all problems (measured). So the editor knows what was
 //! written.
 
-use super::{Verdict, print, print_json};
+use super::{Verdict, print, print_json, print_texts};
 use crate::agent::session::{Failure, Session};
-use crate::support::complain;
-use crate::support::save::{self, NotSaved, Seen, save, save_new};
+use crate::support::save::{self, NotSaved, Seen, save};
+use crate::support::{FAILED, complain};
 use ide_mcp::ide::display_safe;
 use ide_mcp::ide::{CloseTab, GetDiagnostics, OpenDiff, ToolArguments};
 use ide_mcp::mcp::{Outcome, ToolResult};
 use serde::Serialize;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A change that the agent proposes, and writes if the editor accepts it.
@@ -88,8 +87,9 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             let _ = tidy(session, tab_name);
             let uri = Some(format!("file://{absolute}"));
             let _ = call(session, &GetDiagnostics::new(uri));
-            save(Path::new(absolute), text.as_bytes(), seen.as_ref())
-                .map_err(|error| not_written(proposal, text, &error))?;
+            if let Err(error) = save(Path::new(absolute), text.as_bytes(), seen.as_ref()) {
+                return not_written(proposal, text, &error, json);
+            }
             print_verdict("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
             let _ = call(session, &GetDiagnostics::new(None));
             Ok(Verdict::Good)
@@ -106,9 +106,9 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
     }
 }
 
-/// Returns the reason for which an accepted text was not written. A text that the person has edited before they
-/// accepted it is nowhere else, so it is kept beside the proposed one.
-fn not_written(proposal: &Proposal, text: &str, error: &NotSaved) -> Failure {
+/// Reports that an accepted text was not written. A text that the person has edited before they accepted it is
+/// nowhere else, so it is kept, or printed where nothing can be written.
+fn not_written(proposal: &Proposal, text: &str, error: &NotSaved, json: bool) -> Result<Verdict, Failure> {
     let path = proposal.path.display();
     let reason = match error {
         NotSaved::Changed(change) => {
@@ -118,11 +118,32 @@ fn not_written(proposal: &Proposal, text: &str, error: &NotSaved) -> Failure {
         }
         error => format!("{path} was not written: {error}"),
     };
-    let mut kept = proposal.new.clone().into_os_string();
-    kept.push(".accepted");
-    let is_kept = text != proposal.contents
-        && save_new(Path::new(&kept), text.as_bytes(), &Permissions::from_mode(0o600)).is_ok();
-    if is_kept { format!("{reason}; the accepted text is in {}", Path::new(&kept).display()) } else { reason }
+    if text == proposal.contents {
+        return Err(reason);
+    }
+    let not_kept = match save::keep(&proposal.new, text.as_bytes()) {
+        Ok(kept) => return Err(format!("{reason}; the accepted text is in {}", kept.display())),
+        Err(error) => format!("{reason}; the accepted text could not be kept ({error})"),
+    };
+    if json {
+        let message = format!("{not_kept}: it is the member accepted of the event");
+        print_json(&NotKept { event: "error", message: &message, status: FAILED, accepted: text })
+            .map_err(|error| format!("{not_kept}, and {error}"))?;
+        complain("agent", &message);
+        return Ok(Verdict::Bad);
+    }
+    print_texts([text.strip_suffix('\n').unwrap_or(text)].into_iter())
+        .map_err(|error| format!("{not_kept}, and {error}"))?;
+    Err(format!("{not_kept}: it is on standard output"))
+}
+
+/// The error about a text that is nowhere else.
+#[derive(Serialize)]
+struct NotKept<'a> {
+    event: &'static str,
+    message: &'a str,
+    status: u8,
+    accepted: &'a str,
 }
 
 /// Prints the verdict on a proposal for `path`, as text or as a line of JSON.

@@ -31,7 +31,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, FileTimes, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Seek as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use steps::{Steps, System};
 
@@ -149,6 +149,44 @@ pub(crate) fn save(path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<(), 
 /// Creates a file with these permissions. At no time another user can read what they keep from that user.
 pub(crate) fn save_new(path: &Path, text: &[u8], permissions: &Permissions) -> Result<(), NotSaved> {
     Save { steps: &mut System, state: None }.create(&Place::of(path)?, text, Some(permissions))
+}
+
+/// Keeps a text that is nowhere else, in a file that only this user can read: `PATH.accepted`, or `PATH.accepted.1`
+/// and so on if there is one, and in the state directory if none can lie there. Returns its path.
+pub(crate) fn keep(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
+    let elsewhere = || {
+        let folder = copies(&state_dir_of_environment().ok_or(io::Error::from(ErrorKind::NotFound))?);
+        create_private(&folder)?;
+        keep_as(&folder.join(format!("{}.accepted", spelling(path.file_name().unwrap_or_default()))), text)
+    };
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".accepted");
+    // The first error is about the place that the person knows.
+    keep_as(Path::new(&beside), text).or_else(|error| elsewhere().map_err(|_: NotSaved| error))
+}
+
+/// Keeps a text under the first one of these names that is free.
+fn keep_as(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
+    for attempt in 0..ATTEMPTS {
+        let mut name = path.as_os_str().to_owned();
+        if attempt > 0 {
+            name.push(format!(".{attempt}"));
+        }
+        let path = PathBuf::from(name);
+        // A link is somebody's too, wherever it leads.
+        if fs::symlink_metadata(&path).is_ok() {
+            continue;
+        }
+        match save_new(&path, text, &Permissions::from_mode(0o600)) {
+            Err(NotSaved::Changed(_)) => {}
+            done => return done.map(|()| path),
+        }
+    }
+    Err(NotSaved::Changed(Change::Created))
+}
+
+fn create_private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Returns the copies of old texts of this file that killed writes have left behind.
@@ -476,7 +514,7 @@ impl<S: Steps> Save<'_, S> {
     fn copy(&mut self, place: &Place, text: &[u8]) -> io::Result<(File, PathBuf)> {
         self.copy_into(&place.folder, &place.name, text).or_else(|error| {
             let folder = copies(self.state.ok_or(error)?);
-            DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+            create_private(&folder)?;
             self.copy_into(&folder, &place.name_elsewhere(), text)
         })
     }
