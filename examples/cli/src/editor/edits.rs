@@ -7,7 +7,7 @@
 
 use crate::editor::folders::Folders;
 use crate::editor::worker::Worker;
-use crate::support::save::{NotSaved, Seen, save, save_new};
+use crate::support::save::{Seen, remove, save, save_new};
 use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, EditEnd, EditLog, FileState};
 use ide_mcp::rpc::CallId;
@@ -126,12 +126,15 @@ impl Edits {
         let real = self.folders.find(&path)?.real;
         let now = state(&real);
         let before = self.log.undo(edit, &now).map_err(|error| format!("{path}: {error}"))?;
-        let seen = if let FileState::Contents(text) = now { Seen::Text(text) } else { Seen::Absent };
+        let seen = match &now {
+            FileState::Contents(text) => Seen::ABSENT.with_text(text),
+            _ => Seen::ABSENT,
+        };
         let restored = match before {
-            FileState::Absent => fs::remove_file(&real).map_err(NotSaved::Io),
+            FileState::Absent => remove(&real, &seen),
             FileState::Contents(bytes) => match self.removed.get(&edit) {
                 Some(permissions) => save_new(&real, bytes, permissions),
-                None => save(&real, bytes, Some(&seen)),
+                None => save(&real, bytes, Some(&seen)).map(drop),
             },
             _ => return Err(format!("{path}: its state before the edit is unknown")),
         };

@@ -51,7 +51,7 @@ impl Proposal {
         }
         // A file that cannot be read can still be writable. The person at the editor decides about the proposal.
         let seen = Seen::now(&absolute);
-        if matches!(&seen, Seen::Text(text) if text == contents.as_bytes()) {
+        if seen.is_text(contents.as_bytes()) {
             return Ok(None);
         }
         for copy in save::cut_short(&absolute) {

@@ -46,34 +46,69 @@ const MARK: &str = ".ide-mcp-";
 const MAX_LINKS: u8 = 40;
 
 /// What a file held when somebody decided about its new text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// There was no file.
-    Absent,
-    /// This text.
-    Text(Vec<u8>),
-    /// A text that could not be read.
-    Unread(Stamp),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// `None` if there was no file.
+    stamp: Option<Stamp>,
+    /// The hash of the text; `None` if it was not read. Attributes alone do not show every change: a program can set
+    /// them, and two writes can fall into one tick of the clock.
+    text: Option<[u8; 20]>,
 }
 
 impl Seen {
+    /// There is no file.
+    pub(crate) const ABSENT: Self = Self { stamp: None, text: None };
+
     /// Returns what a file holds now.
     pub(crate) fn now(path: &Path) -> Self {
-        match fs::read(path) {
-            Ok(text) => Self::Text(text),
-            Err(_) => fs::metadata(path).map_or(Self::Absent, |metadata| Self::Unread(Stamp::of(&metadata))),
-        }
+        let seen = Self::unread(path);
+        fs::read(path).map_or(seen, |text| seen.with_text(&text))
+    }
+
+    /// Returns the attributes of a file that is read next: a write during the read then counts as later.
+    pub(crate) fn unread(path: &Path) -> Self {
+        let stamp = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
+        Self { stamp, ..Self::ABSENT }
+    }
+
+    /// Adds the text that was read.
+    pub(crate) fn with_text(self, text: &[u8]) -> Self {
+        Self { stamp: Some(self.stamp.unwrap_or_default()), text: Some(Sha1::digest(text).into()) }
+    }
+
+    pub(crate) const fn is_absent(&self) -> bool {
+        self.stamp.is_none()
+    }
+
+    /// Returns true if the file had this text.
+    pub(crate) fn is_text(&self, text: &[u8]) -> bool {
+        self.text.is_some_and(|hash| hash == *Sha1::digest(text))
+    }
+
+    /// Returns true if both times the file was read and had the same text.
+    pub(crate) fn has_text_of(&self, other: &Self) -> bool {
+        self.text.is_some() && self.text == other.text
+    }
+
+    /// Returns true if nothing but a read can show a change between these.
+    pub(crate) fn has_attributes_of(&self, other: &Self) -> bool {
+        self.stamp == other.stamp
+    }
+
+    /// Forgets the attributes, which have not shown a change, so that the file is read again.
+    pub(crate) fn doubt(&mut self) {
+        self.stamp = self.stamp.map(|_| Stamp::default());
     }
 }
 
 /// The attributes of a file that show whether another program has written or replaced it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp([i64; 2], [u64; 3]);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Stamp([i64; 4], [u64; 3]);
 
 impl Stamp {
     fn of(metadata: &Metadata) -> Self {
-        let (time, length) = ([metadata.mtime(), metadata.mtime_nsec()], metadata.len());
-        Self(time, [metadata.dev(), metadata.ino(), length])
+        let written = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
+        Self(written, [metadata.dev(), metadata.ino(), metadata.len()])
     }
 }
 
@@ -108,6 +143,12 @@ pub(crate) enum NotSaved {
         why: String,
         error: io::Error,
     },
+    /// It was not removed because somebody else has changed it, and it could not get its name back.
+    Aside {
+        error: io::Error,
+        /// Where it is now.
+        copy: PathBuf,
+    },
     /// It was overwritten in part, and could not be restored.
     Damaged {
         error: io::Error,
@@ -126,6 +167,13 @@ impl fmt::Display for NotSaved {
                 "it can only be overwritten in place ({why}), and no copy of its text can be kept for the case \
                  that this fails: {error}"
             ),
+            Self::Aside { error, copy } => {
+                let copy = copy.display();
+                write!(
+                    f,
+                    "it has changed in the meantime, and is now {copy}, since it could not be put back: {error}"
+                )
+            }
             Self::Damaged { error, copy } => {
                 let copy = copy.display();
                 write!(f, "{error}. It is damaged and could not be restored: its text is in {copy}")
@@ -141,21 +189,26 @@ impl From<io::Error> for NotSaved {
 }
 
 /// Writes a file, also through symbolic links, which stay. Refuses if the file is not as it was `seen`; `None`
-/// writes over whatever is there.
-pub(crate) fn save(path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<(), NotSaved> {
+/// writes over whatever is there. Returns what the file holds by then.
+pub(crate) fn save(path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<Seen, NotSaved> {
     Save { steps: &mut System, state: state_dir_of_environment().as_deref() }.save(path, text, seen)
 }
 
 /// Creates a file with these permissions. At no time another user can read what they keep from that user.
 pub(crate) fn save_new(path: &Path, text: &[u8], permissions: &Permissions) -> Result<(), NotSaved> {
-    Save { steps: &mut System, state: None }.create(&Place::of(path)?, text, Some(permissions))
+    Save { steps: &mut System, state: None }.create(&Place::of(path)?, text, Some(permissions)).map(drop)
+}
+
+/// Removes a file, unless it is not as it was `seen`. A symbolic link is not followed, and stays.
+pub(crate) fn remove(path: &Path, seen: &Seen) -> Result<(), NotSaved> {
+    Save { steps: &mut System, state: None }.remove(path, seen)
 }
 
 /// Keeps a text that is nowhere else, in a file that only this user can read: `PATH.accepted`, or `PATH.accepted.1`
 /// and so on if there is one, and in the state directory if none can lie there. Returns its path.
 pub(crate) fn keep(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
     let elsewhere = || {
-        let folder = copies(&state_dir_of_environment().ok_or(io::Error::from(ErrorKind::NotFound))?);
+        let folder = copies(&state_dir_of_environment().ok_or_else(|| io::Error::from(ErrorKind::NotFound))?);
         create_private(&folder)?;
         keep_as(&folder.join(format!("{}.accepted", spelling(path.file_name().unwrap_or_default()))), text)
     };
@@ -258,6 +311,12 @@ impl Place {
     }
 }
 
+/// Returns the names that a write tries for a file beside the one with this name.
+fn names_in(folder: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
+    let pid = std::process::id();
+    (0..ATTEMPTS).map(move |attempt| folder.join(format!(".{name}{MARK}{pid}-{attempt}~")))
+}
+
 fn left_in(folder: &Path, name: &str) -> Vec<Left> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let left = entries.filter_map(|entry| {
@@ -355,9 +414,9 @@ impl Old {
     /// Returns how this differs from what was seen.
     fn change_since(&mut self, seen: &Seen) -> Option<Change> {
         let is_same = match seen {
-            Seen::Absent => return Some(Change::Created),
-            Seen::Text(text) => self.text().is_ok_and(|now| now == *text),
-            Seen::Unread(stamp) => Stamp::of(&self.metadata) == *stamp,
+            Seen { stamp: None, .. } => return Some(Change::Created),
+            Seen { text: Some(_), .. } => self.text().is_ok_and(|now| seen.is_text(&now)),
+            Seen { stamp, text: None } => *stamp == Some(Stamp::of(&self.metadata)),
         };
         (!is_same).then_some(Change::Changed)
     }
@@ -370,6 +429,12 @@ impl Old {
             Ok(_) | Err(_) => Err(NotSaved::Changed(Change::Changed)),
         }
     }
+}
+
+/// Returns what a file holds after this text was written to it.
+fn written_to(file: &File, text: &[u8]) -> Seen {
+    let stamp = file.metadata().ok().map(|metadata| Stamp::of(&metadata));
+    Seen { stamp, ..Seen::ABSENT }.with_text(text)
 }
 
 /// The reason for which a file was not replaced.
@@ -393,13 +458,18 @@ struct Save<'a, S> {
 }
 
 impl<S: Steps> Save<'_, S> {
-    fn save(&mut self, path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<(), NotSaved> {
-        let place = Place::of(path)?;
+    fn save(&mut self, path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<Seen, NotSaved> {
+        let was_there = seen.is_some_and(|seen| !seen.is_absent());
+        let place = Place::of(path).map_err(|error| match error.kind() {
+            // Its folder is gone too.
+            ErrorKind::NotFound if was_there => NotSaved::Changed(Change::Removed),
+            _ => error.into(),
+        })?;
         let mut old = Old::open(&place.real)?;
         let changed = match (&mut old, seen) {
             (Some(old), Some(seen)) => old.change_since(seen),
-            (None, Some(Seen::Text(_) | Seen::Unread(_))) => Some(Change::Removed),
-            (_, None) | (None, Some(Seen::Absent)) => None,
+            (None, _) if was_there => Some(Change::Removed),
+            (_, None) | (None, Some(_)) => None,
         };
         if let Some(change) = changed {
             return Err(NotSaved::Changed(change));
@@ -407,10 +477,41 @@ impl<S: Steps> Save<'_, S> {
         self.clear(&place, old.as_mut());
         let Some(mut old) = old else { return self.create(&place, text, None) };
         match self.replace(&place, &old, text) {
-            Ok(()) => Ok(()),
+            Ok(seen) => Ok(seen),
             Err(NotReplaced::Failed(error)) => Err(error),
             Err(NotReplaced::InPlace(why)) => self.overwrite(&place, &mut old, text, why),
         }
+    }
+
+    /// Gives the file a name of ours before it is compared: what anybody writes under its own name from then on stays.
+    fn remove(&mut self, path: &Path, seen: &Seen) -> Result<(), NotSaved> {
+        let folder = path.parent().unwrap_or(path);
+        let name = spelling(path.file_name().unwrap_or_default());
+        // The name of a copy, which the next write keeps if this process is killed.
+        let mut names = names_in(folder, &name).map(|name| copy_name(&name));
+        let aside = loop {
+            let aside = names.next().ok_or_else(|| io::Error::from(ErrorKind::AlreadyExists))?;
+            match self.steps.rename_new(path, &aside) {
+                Ok(()) => break aside,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return Err(NotSaved::Changed(Change::Removed));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        let is_file = fs::symlink_metadata(&aside).is_ok_and(|metadata| metadata.is_file());
+        let removed = if is_file && Seen::now(&aside).has_text_of(seen) {
+            self.steps.remove(&aside).map_err(NotSaved::Io)
+        } else {
+            Err(NotSaved::Changed(Change::Changed))
+        };
+        if removed.is_err() {
+            let put_back = self.steps.rename_new(&aside, path);
+            put_back.map_err(|error| NotSaved::Aside { error, copy: aside })?;
+        }
+        self.sync_folder(folder);
+        removed
     }
 
     /// Removes what killed writes of this file have left behind: parts of new texts, and copies of the text that
@@ -430,7 +531,7 @@ impl<S: Steps> Save<'_, S> {
         place: &Place,
         text: &[u8],
         permissions: Option<&Permissions>,
-    ) -> Result<(), NotSaved> {
+    ) -> Result<Seen, NotSaved> {
         // The system takes its mask from the mode of a new file.
         let mode = if permissions.is_some() { 0o600 } else { 0o666 };
         let (mut file, beside) = self.create_beside(&place.folder, &place.name, mode)?;
@@ -442,7 +543,7 @@ impl<S: Steps> Save<'_, S> {
         match written {
             Ok(()) => {
                 self.sync_folder(&place.folder);
-                Ok(())
+                Ok(written_to(&file, text))
             }
             Err(error) => {
                 let _ = self.steps.remove(&beside);
@@ -455,7 +556,7 @@ impl<S: Steps> Save<'_, S> {
     }
 
     /// Puts a new file in the place of the old one.
-    fn replace(&mut self, place: &Place, old: &Old, text: &[u8]) -> Result<(), NotReplaced> {
+    fn replace(&mut self, place: &Place, old: &Old, text: &[u8]) -> Result<Seen, NotReplaced> {
         let in_place = |why: &str, error: io::Error| NotReplaced::InPlace(format!("{why}: {error}"));
         if old.metadata.nlink() > 1 {
             return Err(NotReplaced::InPlace("it has other names".into()));
@@ -478,7 +579,7 @@ impl<S: Steps> Save<'_, S> {
         match fill() {
             Ok(()) => {
                 self.sync_folder(&place.folder);
-                Ok(())
+                Ok(written_to(&file, text))
             }
             Err(error) => {
                 let _ = self.steps.remove(&beside);
@@ -489,7 +590,13 @@ impl<S: Steps> Save<'_, S> {
 
     /// Writes the new text over the old one, of which a copy is on disk by then. Cuts the file last: as long as it
     /// has its old length, the old text has its room on the disk.
-    fn overwrite(&mut self, place: &Place, old: &mut Old, text: &[u8], why: String) -> Result<(), NotSaved> {
+    fn overwrite(
+        &mut self,
+        place: &Place,
+        old: &mut Old,
+        text: &[u8],
+        why: String,
+    ) -> Result<Seen, NotSaved> {
         let copied = old.text().and_then(|before| Ok((self.copy(place, &before)?, before)));
         let ((_held, copy), before) = copied.map_err(|error| NotSaved::NoCopy { why, error })?;
         let written = match old.check(&place.real) {
@@ -507,7 +614,7 @@ impl<S: Steps> Save<'_, S> {
             return Err(error.into());
         }
         let _ = self.steps.remove(&copy);
-        written
+        written.map(|()| written_to(&old.file, text))
     }
 
     /// Writes a copy of the old text, beside the file or in the state directory. It is held while its file is open.
@@ -549,9 +656,7 @@ impl<S: Steps> Save<'_, S> {
     /// Creates a file in this folder under a name that no file has, and no copy: a crash can leave them behind, and
     /// a later process can have the same number.
     fn create_beside(&mut self, folder: &Path, name: &str, mode: u32) -> io::Result<(File, PathBuf)> {
-        let pid = std::process::id();
-        for attempt in 0..ATTEMPTS {
-            let path = folder.join(format!(".{name}{MARK}{pid}-{attempt}~"));
+        for path in names_in(folder, name) {
             if copy_name(&path).exists() {
                 continue;
             }

@@ -30,6 +30,13 @@ struct Watched {
 }
 
 impl Watched {
+    /// Lets somebody else write the file at this moment.
+    fn meddle(&mut self) {
+        if let Some(file) = self.meddled.take() {
+            fs::write(file, "of somebody else").unwrap();
+        }
+    }
+
     /// Does a step, or if it is the one with the trouble the part of it that `part` does.
     fn step<T>(
         &mut self,
@@ -76,9 +83,7 @@ impl Steps for Watched {
         self.step("keep attributes", || (), || System.keep_attributes(old, metadata, new))
     }
     fn sync(&mut self, file: &File) -> io::Result<()> {
-        if let Some(file) = self.meddled.take() {
-            fs::write(file, "of somebody else").unwrap();
-        }
+        self.meddle();
         self.step("sync", || (), || System.sync(file))
     }
     fn sync_folder(&mut self, folder: &Path) -> io::Result<()> {
@@ -88,9 +93,11 @@ impl Steps for Watched {
         self.step("rename", || (), || System.rename(from, to))
     }
     fn rename_new(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.meddle();
         self.step("rename new", || (), || System.rename_new(from, to))
     }
     fn remove(&mut self, path: &Path) -> io::Result<()> {
+        self.meddle();
         self.step("remove", || (), || System.remove(path))
     }
 }
@@ -129,7 +136,7 @@ impl Room {
         fs::read(&self.file).ok()
     }
 
-    fn save(&self, steps: &mut Watched, text: &[u8], seen: Option<&Seen>) -> Result<(), NotSaved> {
+    fn save(&self, steps: &mut Watched, text: &[u8], seen: Option<&Seen>) -> Result<Seen, NotSaved> {
         Save { steps, state: Some(&self.state) }.save(&self.file, text, seen)
     }
 
@@ -308,7 +315,7 @@ fn random_writes_lose_nothing() {
 #[test]
 fn change_in_the_meantime_refuses() {
     let room = Room::new();
-    let seen = [Seen::Absent, Seen::Text(b"a".into()), Seen::Text(b"b".into())];
+    let seen = [Seen::ABSENT, Seen::ABSENT.with_text(b"a"), Seen::ABSENT.with_text(b"b")];
     for (now, changes) in [
         (None, [None, Some(Change::Removed), Some(Change::Removed)]),
         (Some("a"), [Some(Change::Created), None, Some(Change::Changed)]),
@@ -317,16 +324,22 @@ fn change_in_the_meantime_refuses() {
             let _ = fs::remove_file(&room.file);
             now.iter().for_each(|now| fs::write(&room.file, now).unwrap());
             match (room.save(&mut Watched::default(), b"new", Some(seen)), change) {
-                (Ok(()), None) => assert_eq!(room.text().as_deref(), Some(&b"new"[..])),
+                (Ok(_), None) => assert_eq!(room.text().as_deref(), Some(&b"new"[..])),
                 (Err(NotSaved::Changed(found)), Some(change)) if found == change => {
                     assert_eq!(room.text().as_deref(), now.map(str::as_bytes));
                 }
                 (done, _) => panic!("{now:?} {seen:?}: {done:?}"),
             }
-            room.save(&mut Watched::default(), b"new", None).unwrap();
+            let seen = room.save(&mut Watched::default(), b"new", None).unwrap();
+            assert_eq!(Seen::now(&room.file), seen, "the next write needs no look");
         }
     }
-    assert_eq!(Seen::now(&room.file), Seen::Text(b"new".into()));
+    assert!(Seen::now(&room.file).is_text(b"new"));
+    fs::remove_dir_all(&room.folder).unwrap();
+    for (seen, is_change) in [(Seen::ABSENT, false), (seen[1], true)] {
+        let gone = room.save(&mut Watched::default(), b"new", Some(&seen)).unwrap_err();
+        assert_eq!(matches!(gone, NotSaved::Changed(Change::Removed)), is_change, "with its folder: {gone}");
+    }
 }
 
 #[test]
@@ -341,6 +354,67 @@ fn change_during_the_write_is_kept() {
         let done = room.save(&mut steps, b"new", None);
         assert!(matches!(done, Err(NotSaved::Changed(_))), "{old:?} {has_other_name}: {done:?}");
         assert_eq!((room.text().as_deref(), room.others()), (Some(&b"of somebody else"[..]), 0));
+    }
+}
+
+#[test]
+fn file_is_removed_as_it_was_seen() {
+    let seen = Seen::ABSENT.with_text(b"seen");
+    let steps =
+        |room: &Room, steps: &mut Watched| Save { steps, state: Some(&room.state) }.remove(&room.file, &seen);
+    let room = Room::new();
+    let gone = steps(&room, &mut Watched::default()).unwrap_err();
+    assert!(matches!(gone, NotSaved::Changed(Change::Removed)), "{gone:?}");
+    fs::write(&room.file, "seen").unwrap();
+    fs::set_permissions(&room.file, Permissions::from_mode(0o400)).unwrap();
+    steps(&room, &mut Watched::default()).unwrap();
+    assert_eq!((room.text(), room.others()), (None, 0));
+    fs::write(&room.file, "other").unwrap();
+    let refused = steps(&room, &mut Watched::default()).unwrap_err();
+    assert!(matches!(refused, NotSaved::Changed(Change::Changed)), "{refused:?}");
+    assert_eq!((room.text().as_deref(), room.others()), (Some(&b"other"[..]), 0));
+    // Somebody writes it at the last moment.
+    fs::write(&room.file, "seen").unwrap();
+    let mut watched = Watched { meddled: Some(room.file.clone()), ..Watched::default() };
+    let refused = steps(&room, &mut watched).unwrap_err();
+    assert!(matches!(refused, NotSaved::Changed(Change::Changed)), "{refused:?}");
+    assert_eq!((room.text().as_deref(), room.others()), (Some(&b"of somebody else"[..]), 0));
+    // A pipe or a link in its place is no such file, whatever it leads to.
+    fs::write(room.folder.join("other"), "seen").unwrap();
+    fs::remove_file(&room.file).unwrap();
+    std::os::unix::fs::symlink("other", &room.file).unwrap();
+    assert!(steps(&room, &mut Watched::default()).is_err());
+    assert!(fs::symlink_metadata(&room.file).unwrap().is_symlink());
+    fs::remove_file(&room.file).unwrap();
+    assert!(Command::new("mkfifo").arg(&room.file).status().unwrap().success());
+    assert!(steps(&room, &mut Watched::default()).is_err());
+}
+
+/// Whatever fails, and wherever the process is killed, a text that is not the one that was seen is on disk.
+#[test]
+fn removal_that_fails_loses_nothing() {
+    for text in ["seen", "other"] {
+        for step in 0..4 {
+            for trouble in TROUBLES {
+                let room = Room::new();
+                fs::write(&room.file, text).unwrap();
+                let mut watched = Watched { troubles: vec![(step, trouble)], ..Watched::default() };
+                let seen = Seen::ABSENT.with_text(b"seen");
+                let done = Save { steps: &mut watched, state: None }.remove(&room.file, &seen);
+                let about = format!("{text} {step} {trouble:?} {:?}: {done:?}", watched.log);
+                let left = room.left();
+                assert!(left.iter().all(|left| left.is_copy), "the next write keeps it: {about}");
+                let mut texts: Vec<Vec<u8>> =
+                    left.iter().map(|left| fs::read(&left.path).unwrap()).chain(room.text()).collect();
+                match &done {
+                    Ok(()) => assert_eq!((text, texts.pop()), ("seen", None), "{about}"),
+                    Err(NotSaved::Aside { copy, .. }) => assert_eq!(copy.parent(), Some(&*room.folder)),
+                    Err(_) if watched.is_dead => {}
+                    Err(_) => assert!(room.text().is_some(), "{about}"),
+                }
+                assert_eq!(texts, vec![text.as_bytes().to_vec(); usize::from(done.is_err())], "{about}");
+            }
+        }
     }
 }
 
@@ -471,7 +545,7 @@ fn unusual_names_are_written() {
         let path = room.folder.join(name);
         for text in ["old", "new"] {
             match save(&path, text.as_bytes(), None) {
-                Ok(()) => assert_eq!(fs::read_to_string(&path).unwrap(), text, "{name:?}"),
+                Ok(_) => assert_eq!(fs::read_to_string(&path).unwrap(), text, "{name:?}"),
                 Err(error) => assert!(name == "." && error.to_string().contains("directory"), "{error}"),
             }
         }

@@ -81,7 +81,7 @@ impl App {
         };
         self.with_disk(open, move |app, _, opened: Result<_, String>| match opened {
             Ok((notes, document, place)) => {
-                let note = (!document.stamp.exists).then(|| new_file(&document.label, place));
+                let note = document.seen.is_absent().then(|| new_file(&document.label, place));
                 let at = app.model.show(document);
                 if let (Some((line, column)), Some(document)) = (place, app.model.documents.get_mut(at)) {
                     document.buffer.point(line, column, false);
@@ -125,7 +125,7 @@ impl App {
     ) {
         let document = self.model.documents.iter_mut().find(|document| document.real == real);
         let Some(document) = document else { return };
-        let (real, seen) = (document.real.clone(), document.stamp);
+        let (real, seen) = (document.real.clone(), document.seen);
         let text = document.buffer.text().as_str().to_owned();
         document.saving.push(document.buffer.state());
         let write = move |disk: &mut Disk| {
@@ -175,8 +175,8 @@ impl App {
             let Some(document) = document else { return };
             document.is_renamed = false;
             match written {
-                Ok((path, label, real, Some(stamp))) => {
-                    document.saved(Some(stamp));
+                Ok((path, label, real, Some(seen))) => {
+                    document.saved(Some(seen));
                     document.rename(path, real, label.clone());
                     app.model.saved_as();
                     app.model.report(Tone::Good, format!("saved as {label}"));
@@ -198,14 +198,14 @@ impl App {
     pub(super) fn reload(&mut self) {
         let Some(document) = self.model.document() else { return };
         let (real, state) = (document.real.clone(), document.buffer.state());
-        let read = move |_: &mut Disk| disk::reread(&real).map(|(text, stamp)| (real, text, stamp));
+        let read = move |_: &mut Disk| disk::reread(&real).map(|(text, seen)| (real, text, seen));
         self.with_disk(read, move |app, _, read| match read {
-            Ok((real, text, stamp)) => {
+            Ok((real, text, seen)) => {
                 let document = app.model.documents.iter_mut().find(|document| document.real == real);
                 let Some(document) = document else { return };
                 let label = document.label.clone();
                 if document.buffer.state() == state {
-                    document.reload(text, stamp);
+                    document.reload(text, seen);
                     reveal(&mut app.model);
                     app.model.say(Tone::Good, format!("{label} was read again from disk"));
                 } else {

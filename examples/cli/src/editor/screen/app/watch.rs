@@ -2,7 +2,7 @@
 
 use super::App;
 use crate::editor::neighbors::Neighbors;
-use crate::editor::screen::disk::{self, Found, Listing, Seen};
+use crate::editor::screen::disk::{self, Found, Known, Listing};
 use crate::editor::screen::model::Tone;
 use crate::editor::screen::model::attach::Attach;
 use crate::editor::screen::model::proposal::Proposed;
@@ -54,15 +54,15 @@ impl App {
     }
 
     /// Returns the state to which the disk is compared.
-    pub(crate) fn seen(&self) -> Seen {
-        let files = self.model.documents.iter().map(|document| (document.real.clone(), document.stamp));
+    pub(crate) fn seen(&self) -> Known {
+        let files = self.model.documents.iter().map(|document| (document.real.clone(), document.seen));
         let is_open = |real: &Path| self.model.documents.iter().any(|document| document.real == real);
         let proposed =
             self.model.proposals.iter().flat_map(Proposed::files).filter_map(|file| file.place.clone());
         let files = files.chain(proposed.filter(|(real, _)| !is_open(real)));
         let time = |folder: &Path| self.folder_times.get(folder).copied().flatten();
         let folders = self.model.tree.unfolded().map(|folder| (folder.to_owned(), time(folder)));
-        Seen { files: files.collect(), folders: folders.collect(), rules: self.rules }
+        Known { files: files.collect(), folders: folders.collect(), rules: self.rules }
     }
 
     /// Takes over the changes on disk. A text that was also changed in the editor stays.
@@ -72,27 +72,35 @@ impl App {
             self.model.proposals.iter_mut().for_each(|open| open.found(&changed));
             let document = self.model.documents.iter_mut().find(|document| document.real == changed.real);
             // A file that was closed, read or written in the meantime is handled at the next look.
-            let Some(document) = document.filter(|document| document.stamp == changed.seen) else { continue };
+            let Some(document) = document.filter(|document| document.seen == changed.seen) else { continue };
             self.stale = true;
-            let (label, was_missing) = (document.label.clone(), !document.stamp.exists);
-            document.stamp = changed.stamp;
-            if !changed.stamp.exists {
+            let (label, was_missing) = (document.label.clone(), document.seen.is_absent());
+            // A program can write the same text again.
+            let is_same = changed.now.has_text_of(&document.seen);
+            document.seen = changed.now;
+            if changed.now.is_absent() {
                 self.model.report(Tone::Bad, format!("{label} was deleted on disk; its text is still here"));
                 continue;
             }
             match changed.text {
                 Ok(text) if document.can_take(&text) => {
-                    document.reload(text, changed.stamp);
+                    document.reload(text, changed.now);
                     reveal(&mut self.model);
                     let what =
                         if was_missing { "is on disk again" } else { "was changed on disk and read again" };
-                    self.model.report(Tone::Plain, format!("{label} {what}"));
+                    if !is_same {
+                        self.model.report(Tone::Plain, format!("{label} {what}"));
+                    }
                 }
+                Ok(_) if is_same => {}
                 Ok(_) => {
                     document.conflict = true;
                     self.model.report(Tone::Bad, format!("{label} has changed here and on disk"));
                 }
-                Err(error) => self.model.report(Tone::Bad, error),
+                Err(error) => {
+                    document.conflict = true;
+                    self.model.report(Tone::Bad, error);
+                }
             }
         }
         for document in &mut self.model.documents {

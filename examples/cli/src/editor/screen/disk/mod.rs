@@ -8,15 +8,14 @@ use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::read::read;
-use crate::editor::screen::model::document::{Document, Stamp};
+use crate::editor::screen::model::document::Document;
 use crate::editor::screen::model::old::{Old, OldText};
 use crate::editor::workspace::{on_disk, unicode};
-use crate::support::save::{self, Change, NotSaved};
+use crate::support::save::{self, Change, NotSaved, Seen};
 use ide_mcp::ide::{Diagnostic, OpenDiff};
 pub(crate) use list::{Listing, list_all};
 use list::{entry_of, modified};
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -26,8 +25,8 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) folders: Folders,
-    /// The stamps of files after the editor last wrote them.
-    written: BTreeMap<PathBuf, Stamp>,
+    /// What each file held before and after the writes of which the screen has possibly not heard yet, oldest first.
+    written: BTreeMap<PathBuf, Vec<Seen>>,
     asked: Asked,
     edits: Edits,
     /// The other editors in these folders; `None` before this editor has a port.
@@ -52,21 +51,26 @@ impl Disk {
     }
 
     /// Writes a file, unless another program has changed it since it was `seen`.
-    pub(crate) fn save(&mut self, real: &Path, text: &str, seen: Stamp) -> Result<Stamp, String> {
-        // The name comes before the reason: both have to fit into a status line.
-        let failed = |reason: &dyn Display| format!("{} was not saved: {reason}", self.folders.label(real));
-        let now = stamp(real);
-        if now != seen && self.written.get(real) != Some(&now) {
-            let change = match (seen.exists, now.exists) {
-                (false, _) => Change::Created,
-                (true, false) => Change::Removed,
-                (true, true) => Change::Changed,
-            };
-            return Err(failed(&format_args!("it {change} on disk")));
+    pub(crate) fn save(&mut self, real: &Path, text: &str, seen: Seen) -> Result<Seen, String> {
+        let known = self.written.entry(real.to_owned()).or_default();
+        // The screen has seen all up to here.
+        match known.iter().position(|known| *known == seen) {
+            Some(at) => drop(known.drain(..at)),
+            None => *known = vec![seen],
         }
-        let stamp = write(real, text).map_err(|error| failed(&error))?;
-        self.written.insert(real.to_owned(), stamp);
-        Ok(stamp)
+        let written = save::save(real, text.as_bytes(), known.last());
+        known.extend(written.as_ref().ok());
+        written.map_err(|error| self.not_saved(real, &error))
+    }
+
+    /// Returns the sentence about a file that was not written. The name comes before the reason: both have to fit
+    /// into a status line.
+    fn not_saved(&self, real: &Path, error: &NotSaved) -> String {
+        let label = self.folders.label(real);
+        match error {
+            NotSaved::Changed(change) => format!("{label} was not saved: it {change} on disk"),
+            error => format!("{label} was not saved: {error}"),
+        }
     }
 
     /// Writes a file under a name of the person. Returns `None` if the file exists and `overwrite`
@@ -76,23 +80,22 @@ impl Disk {
         real: &Path,
         text: &str,
         overwrite: bool,
-    ) -> Result<Option<Stamp>, String> {
+    ) -> Result<Option<Seen>, String> {
         if real.is_dir() {
             return Err(format!("{} is a folder", real.display()));
         }
-        let seen = stamp(real);
-        if seen.exists && !overwrite {
-            return Ok(None);
+        match save::save(real, text.as_bytes(), (!overwrite).then_some(&Seen::ABSENT)) {
+            Err(NotSaved::Changed(Change::Created)) if !overwrite => Ok(None),
+            written => written.map(Some).map_err(|error| self.not_saved(real, &error)),
         }
-        self.save(real, text, seen).map(Some)
     }
 }
 
 /// The state of the disk as the editor has last seen it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Known {
     /// The real paths of the open files.
-    pub(crate) files: Vec<(PathBuf, Stamp)>,
+    pub(crate) files: Vec<(PathBuf, Seen)>,
     /// The unfolded folders.
     pub(crate) folders: BTreeMap<PathBuf, Option<SystemTime>>,
     /// The [version](Folders::rules_version) of the rules by which files are hidden.
@@ -109,7 +112,7 @@ pub(crate) struct Problems {
     pub(crate) on_disk: Result<Vec<Diagnostic>, String>,
 }
 
-/// The differences between the disk and [`Seen`].
+/// The differences between the disk and [`Known`].
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) files: Vec<Changed>,
@@ -119,35 +122,38 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) struct Changed {
     pub(crate) real: PathBuf,
-    /// The stamp that the editor had seen.
-    pub(crate) seen: Stamp,
-    pub(crate) stamp: Stamp,
+    /// What the editor had seen.
+    pub(crate) seen: Seen,
+    pub(crate) now: Seen,
     /// The text on disk now; meaningless if there is no file.
     pub(crate) text: Result<String, String>,
 }
 
 /// Looks for changed files and folders, and reads them.
-pub(crate) fn look(folders: &Folders, seen: Seen) -> Found {
-    let files = seen.files.iter().map(|(real, _)| real.clone());
-    let within: Vec<PathBuf> = files.chain(seen.folders.keys().map(|folder| entry_of(folder))).collect();
+pub(crate) fn look(folders: &Folders, known: Known) -> Found {
+    let files = known.files.iter().map(|(real, _)| real.clone());
+    let within: Vec<PathBuf> = files.chain(known.folders.keys().map(|folder| entry_of(folder))).collect();
     folders.look_at_ignored(within.iter().map(PathBuf::as_path));
-    let files = seen.files.into_iter().filter_map(|(real, seen)| {
-        let stamp = stamp(&real);
-        (stamp != seen).then(|| Changed { text: read(&real), real, seen, stamp })
+    let files = known.files.into_iter().filter_map(|(real, seen)| {
+        let now = Seen::unread(&real);
+        if now.has_attributes_of(&seen) {
+            return None;
+        }
+        let text = read(&real);
+        let now = text.as_ref().map_or(now, |text| now.with_text(text.as_bytes()));
+        Some(Changed { real, seen, now, text })
     });
     let files = files.collect();
-    let is_same = seen.folders.iter().all(|(folder, time)| modified(folder) == *time);
-    let listing = (!is_same || folders.rules_version() != seen.rules)
-        .then(|| list_all(folders, seen.folders.into_keys()));
+    let is_same = known.folders.iter().all(|(folder, time)| modified(folder) == *time);
+    let listing = (!is_same || folders.rules_version() != known.rules)
+        .then(|| list_all(folders, known.folders.into_keys()));
     Found { files, listing }
 }
 
 /// Reads a file of the open folders.
 pub(crate) fn open(folders: &Folders, Inside { shown, real }: Inside) -> Result<Document, String> {
-    // The stamp is taken before the read, so that a write during the read counts as later.
-    let stamp = stamp(&real);
-    let text = read(&real)?;
-    let mut document = Document::new(unicode(&shown)?, real, folders.label(&shown), text, stamp);
+    let (text, seen) = reread(&real)?;
+    let mut document = Document::new(unicode(&shown)?, real, folders.label(&shown), text, seen);
     document.is_hidden = folders.hides(&document.real);
     Ok(document)
 }
@@ -162,29 +168,17 @@ pub(crate) fn open_or_new(folders: &Folders, place: Inside) -> Result<Document, 
         return Err(format!("{} is in no folder that exists", real.display()));
     }
     let mut document =
-        Document::new(unicode(&shown)?, real, folders.label(&shown), String::new(), Stamp::default());
+        Document::new(unicode(&shown)?, real, folders.label(&shown), String::new(), Seen::ABSENT);
     document.is_hidden = folders.hides(&document.real);
     Ok(document)
 }
 
-/// Writes a file. Returns its stamp.
-fn write(real: &Path, text: &str) -> Result<Stamp, NotSaved> {
-    save::save(real, text.as_bytes(), None)?;
-    Ok(stamp(real))
-}
-
-/// Returns the stamp of a file.
-fn stamp(real: &Path) -> Stamp {
-    fs::metadata(real).map_or_else(
-        |_| Stamp::default(),
-        |metadata| Stamp { modified: metadata.modified().ok(), length: metadata.len(), exists: true },
-    )
-}
-
 /// Reads an open file again.
-pub(crate) fn reread(real: &Path) -> Result<(String, Stamp), String> {
-    let stamp = stamp(real);
-    Ok((read(real)?, stamp))
+pub(crate) fn reread(real: &Path) -> Result<(String, Seen), String> {
+    let seen = Seen::unread(real);
+    let text = read(real)?;
+    let seen = seen.with_text(text.as_bytes());
+    Ok((text, seen))
 }
 
 /// Returns the problems of this file in the open folders. Without a file, returns those of the files for
@@ -223,12 +217,17 @@ fn old(folders: &Folders, path: &str) -> Old {
     let Ok(Inside { real, .. }) = folders.find(path) else {
         return Old { place: None, text: OldText::Hidden("it lies outside of the open folders".into()) };
     };
-    // The stamp is taken before the read, so that a write during the read counts as later.
-    let stamp = stamp(&real);
-    let is_missing = fs::symlink_metadata(&real).is_err_and(|error| error.kind() == ErrorKind::NotFound);
-    let text =
-        if is_missing { OldText::Nothing } else { read(&real).map_or_else(OldText::Hidden, OldText::Text) };
-    Old { place: Some((real, stamp)), text }
+    let seen = Seen::unread(&real);
+    if fs::symlink_metadata(&real).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return Old { place: Some((real, Seen::ABSENT)), text: OldText::Nothing };
+    }
+    match read(&real) {
+        Ok(text) => {
+            let seen = seen.with_text(text.as_bytes());
+            Old { place: Some((real, seen)), text: OldText::Text(text) }
+        }
+        Err(reason) => Old { place: Some((real, seen)), text: OldText::Hidden(reason) },
+    }
 }
 
 #[cfg(test)]
@@ -263,18 +262,47 @@ mod tests {
         assert!(open("../secret").is_err() && open("src").is_err());
 
         fs::set_permissions(root.join("p/a.txt"), fs::Permissions::from_mode(0o640)).unwrap();
-        let stamp = write(&document.real, "longer\n").unwrap();
-        assert_eq!((stamp.length, stamp.exists), (7, true));
+        let mut disk = Disk::new(folders.clone());
+        let seen = disk.save(&document.real, "longer\n", document.seen).unwrap();
+        assert!(seen.is_text(b"longer\n"));
         assert_eq!(fs::read_to_string(root.join("p/a.txt")).unwrap(), "longer\n");
         assert_eq!(fs::metadata(root.join("p/a.txt")).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(root.join("p/link")).unwrap().is_symlink());
         assert_eq!(names("p").len(), 4, "nothing else is left");
         fs::hard_link(root.join("p/a.txt"), root.join("other")).unwrap();
-        write(&document.real, "both\n").unwrap();
+        disk.save(&document.real, "both\n", seen).unwrap();
         assert_eq!(fs::read_to_string(root.join("other")).unwrap(), "both\n");
-        let mut disk = Disk::new(folders.clone());
-        let refused = disk.save(&root.join("p/src"), "x", super::stamp(&root.join("p/src"))).unwrap_err();
+        let refused = disk.save(&root.join("p/src"), "x", Seen::unread(&root.join("p/src"))).unwrap_err();
         assert!(refused.starts_with("src was not saved: Is a directory"), "{refused}");
+
+        // The screen hears of a write later, and meanwhile asks for others.
+        let file = root.join("p/queue.txt");
+        let first = disk.save(&file, "1", Seen::ABSENT).unwrap();
+        let second = disk.save(&file, "2", Seen::ABSENT).unwrap();
+        let third = disk.save(&file, "3", first).unwrap();
+        fs::write(&file, "of somebody else").unwrap();
+        for seen in [Seen::ABSENT, second, third] {
+            let refused = disk.save(&file, "4", seen).unwrap_err();
+            assert!(refused.starts_with("queue.txt was not saved: it ") && refused.ends_with(" on disk"));
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), "of somebody else");
+        // A text that this editor once wrote is no reason to write over it: somebody put it back.
+        let theirs = Seen::now(&file);
+        fs::write(&file, "3").unwrap();
+        assert!(disk.save(&file, "4", theirs).is_err());
+        assert_eq!(disk.save_as(&file, "4", false), Ok(None));
+        assert!(disk.save_as(&file, "4", true).unwrap().is_some_and(|seen| seen.is_text(b"4")));
+
+        let mut seen = Seen::now(&file);
+        let changed = |seen| {
+            let known = Known { files: vec![(file.clone(), seen)], ..Known::default() };
+            look(&folders, known).files.into_iter().map(|changed| changed.now).collect::<Vec<_>>()
+        };
+        assert_eq!(changed(seen), []);
+        seen.doubt();
+        assert_eq!(changed(seen), [Seen::now(&file)], "attributes that are in doubt are looked at again");
+        fs::remove_file(&file).unwrap();
+        assert_eq!(changed(seen), [Seen::ABSENT]);
 
         let old_text = |path| old(&folders, path).text;
         assert_eq!(old_text("a.txt"), OldText::Text("both\n".into()));

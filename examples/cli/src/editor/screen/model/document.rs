@@ -2,9 +2,9 @@
 
 use super::buffer::Buffer;
 use crate::editor::diagnostics::check;
+use crate::support::save::Seen;
 use ide_mcp::ide::{Diagnostic, Position, Range, Selection};
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
@@ -19,8 +19,8 @@ pub(crate) struct Document {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The [state](Buffer::state) of the text that has these problems.
     checked: u64,
-    /// The stamp of the file when it was last read or written.
-    pub(crate) stamp: Stamp,
+    /// What the file held when it was last read or written.
+    pub(crate) seen: Seen,
     /// The [states](Buffer::state) of the text that are being saved, in order.
     pub(crate) saving: Vec<u64>,
     /// True if the file has since changed on disk, and was not read again because its text has
@@ -35,17 +35,8 @@ pub(crate) struct Document {
     pub(crate) accepted: Option<(u64, String)>,
 }
 
-/// The attributes of a file that show if it was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) modified: Option<SystemTime>,
-    pub(crate) length: u64,
-    /// False if there is no file.
-    pub(crate) exists: bool,
-}
-
 impl Document {
-    pub(crate) fn new(path: String, real: PathBuf, label: String, text: String, stamp: Stamp) -> Self {
+    pub(crate) fn new(path: String, real: PathBuf, label: String, text: String, seen: Seen) -> Self {
         let diagnostics = check(&real, &text);
         let buffer = Buffer::new(text);
         let checked = buffer.state();
@@ -56,7 +47,7 @@ impl Document {
             buffer,
             diagnostics,
             checked,
-            stamp,
+            seen,
             saving: Vec::new(),
             conflict: false,
             accepted: None,
@@ -92,13 +83,13 @@ impl Document {
     }
 
     /// Takes over the text that was read again.
-    pub(crate) fn reload(&mut self, text: String, stamp: Stamp) {
+    pub(crate) fn reload(&mut self, text: String, seen: Seen) {
         if self.buffer.text().as_str() == text {
             self.buffer.mark_saved(self.buffer.state());
         } else {
             self.buffer.reload(text);
         }
-        (self.stamp, self.conflict, self.accepted) = (stamp, false, None);
+        (self.seen, self.conflict, self.accepted) = (seen, false, None);
     }
 
     /// Gives the file another name. Its problems can be others there.
@@ -113,16 +104,18 @@ impl Document {
         self.buffer.is_dirty() && self.saving.last() != Some(&self.buffer.state())
     }
 
-    /// Records the outcome of writing the first text of [`saving`](Self::saving): its stamp, or
-    /// `None` for a failure.
-    pub(crate) fn saved(&mut self, written: Option<Stamp>) {
+    /// Records the outcome of writing the first text of [`saving`](Self::saving): what the file holds by then, or
+    /// `None` for a failure. It has possibly failed because of a change that the attributes of the file do not show.
+    pub(crate) fn saved(&mut self, written: Option<Seen>) {
         if self.saving.is_empty() {
             return;
         }
         let state = self.saving.remove(0);
-        if let Some(stamp) = written {
+        if let Some(seen) = written {
             self.buffer.mark_saved(state);
-            (self.stamp, self.conflict) = (stamp, false);
+            (self.seen, self.conflict) = (seen, false);
+        } else {
+            self.seen.doubt();
         }
     }
 
@@ -183,7 +176,7 @@ mod tests {
 
     fn document(name: &str, text: &str) -> Document {
         let path = format!("/p/{name}");
-        Document::new(path.clone(), path.into(), name.into(), text.into(), Stamp::default())
+        Document::new(path.clone(), path.into(), name.into(), text.into(), Seen::ABSENT)
     }
 
     #[test]
@@ -222,9 +215,9 @@ mod tests {
     fn reload_of_equal_text_keeps_undo() {
         let mut document = document("a.txt", "a");
         document.buffer.insert("b");
-        document.reload("ba".into(), Stamp::default());
+        document.reload("ba".into(), Seen::ABSENT);
         assert!(!document.buffer.is_dirty() && document.buffer.undo());
-        document.reload("c".into(), Stamp::default());
+        document.reload("c".into(), Seen::ABSENT);
         assert!(!document.buffer.is_dirty() && !document.buffer.undo());
     }
 }

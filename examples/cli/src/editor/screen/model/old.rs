@@ -1,14 +1,14 @@
 //! A file of a proposal, as it is on disk.
 
-use super::document::Stamp;
 use crate::editor::screen::disk::Changed;
+use crate::support::save::Seen;
 use std::path::{Path, PathBuf};
 
 /// A file of a proposal: the file that it changes, or the file at its new path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Old {
-    /// The file without symbolic links, and its stamp; `None` if it is not read.
-    pub(crate) place: Option<(PathBuf, Stamp)>,
+    /// The file without symbolic links, and what it held; `None` if it is not read.
+    pub(crate) place: Option<(PathBuf, Seen)>,
     pub(crate) text: OldText,
 }
 
@@ -30,11 +30,11 @@ impl Old {
 
     /// Takes over a change on disk.
     pub(crate) fn found(&mut self, changed: &Changed) {
-        let Some((real, stamp)) = &mut self.place else { return };
+        let Some((real, seen)) = &mut self.place else { return };
         if *real == changed.real {
-            *stamp = changed.stamp;
+            *seen = changed.now;
             self.text = match &changed.text {
-                _ if !changed.stamp.exists => OldText::Nothing,
+                _ if changed.now.is_absent() => OldText::Nothing,
                 Ok(text) => OldText::Text(text.clone()),
                 Err(reason) => OldText::Hidden(reason.clone()),
             };

@@ -199,6 +199,52 @@ fn save_keeps_a_change_on_disk() {
     assert_eq!(desk.read("a.txt"), "of the agent\n");
 }
 
+/// As `cp --preserve` makes it: the length and the time are those that the editor has seen.
+#[test]
+fn save_keeps_a_change_that_attributes_hide() {
+    let mut desk = dirty();
+    desk.keys(SAVE);
+    let time = fs::metadata(desk.path("a.txt")).unwrap().modified().unwrap();
+    desk.write("a.txt", "other\n");
+    fs::File::options().write(true).open(desk.path("a.txt")).unwrap().set_modified(time).unwrap();
+    desk.recover();
+    assert_eq!((desk.read("a.txt").as_str(), text(&desk)), ("other\n", "xalpha\n"));
+    desk.shows("a.txt was not saved: it has changed on disk");
+    assert!(desk.app.model.document().unwrap().conflict);
+    desk.keys(SAVE);
+    desk.shows("^S again overwrites it");
+    desk.keys(SAVE);
+    assert_eq!(desk.read("a.txt"), "xalpha\n");
+}
+
+#[test]
+fn save_asks_before_it_replaces_what_is_no_text() {
+    let mut desk = Desk::new(&[("a.txt", "alpha\n")]);
+    desk.open("a.txt");
+    desk.keys("x");
+    fs::write(desk.path("a.txt"), b"\xff\xfe").unwrap();
+    desk.wait(1000);
+    desk.shows("is not UTF-8");
+    desk.keys(SAVE);
+    desk.shows("^S again overwrites it");
+    assert_eq!(fs::read(desk.path("a.txt")).unwrap(), b"\xff\xfe");
+    desk.keys(SAVE);
+    assert_eq!(desk.read("a.txt"), "xalpha\n");
+}
+
+#[test]
+fn same_text_written_again_is_no_change() {
+    let mut desk = Desk::new(&[("a.txt", "alpha\n")]);
+    desk.open("a.txt");
+    desk.keys("x");
+    fs::remove_file(desk.path("a.txt")).unwrap();
+    desk.write("a.txt", "alpha\n");
+    desk.wait(1000);
+    assert!(!desk.app.model.document().unwrap().conflict);
+    desk.keys(SAVE);
+    assert_eq!(desk.read("a.txt"), "xalpha\n");
+}
+
 #[test]
 fn each_saved_text_is_written() {
     let mut desk = dirty();

@@ -51,11 +51,11 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
         }
         if let (Some(main), Some(document)) = (layout.main, model.document()) {
             let area = Rect { x: main.x, width: main.width, ..area };
-            let state = match (document.conflict, document.stamp.exists, document.buffer.is_dirty()) {
+            let state = match (document.conflict, document.seen.is_absent(), document.buffer.is_dirty()) {
                 (true, _, _) => " changed here and on disk ",
-                (false, false, _) => " not on disk ",
-                (false, true, true) => " not saved ",
-                (false, true, false) => "",
+                (false, true, _) => " not on disk ",
+                (false, false, true) => " not saved ",
+                (false, false, false) => "",
             };
             let state = format!("{}{state}", if document.is_hidden { " ‖ hidden" } else { "" });
             let state = if state.is_empty() || state.ends_with(' ') { state } else { format!("{state} ") };
