@@ -118,4 +118,31 @@ def long_messages_take_no_key(room):
         of_row(message[:10], act)
 
 
+def ends_with_a_long_error(room):
+    """The last words of a sidecar that gives up, and how to start it again, are one line."""
+    person = Person(room)
+    room.write("event", json.dumps({"event": "error", "message": "long " * 300}) + "\n")
+    room.write("ends", "read -r line\ncat event\nexit 2\n")
+    room.restart(*room.keys.sidecar("sh", "ends"))
+    room.shows("ide-mcp: long .*Start it again with :IdeMcp start")
+    room.hides("Press ENTER|-- More --", within=1)
+    person.command()
+
+
+def long_status_takes_no_key(room):
+    """An agent has chosen its name, and the folder can have a long one too."""
+    long = "f" * 150
+    (room.folder / long).mkdir()
+    person = Person(room)
+    agents = [RawAgent(room, f"agent{number}" * 9) for number in range(4)]
+    room.shows("agent3")
+    for keys in [[], [f":cd {long}", "<Enter>"]]:
+        room.type(*keys, *room.keys.STATUS)
+        room.shows(f"ide-mcp: ⧉ .*port {room.lock().stem}")
+        room.hides("Press ENTER|-- More --", within=1)
+        person.command()
+    for agent in agents:
+        agent.end()
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_only"]

@@ -65,9 +65,10 @@ def Line(text: string, columns: number): string
   return strdisplaywidth(line) > columns ? printf('%.*S…', max([columns - 1, 0]), line) : line
 enddef
 
-# Shows a message, without a prompt that would take the next key.
-def Warn(message: string, columns = v:echospace)
-  echohl WarningMsg | echomsg Line('ide-mcp: ' .. message, columns) | echohl None
+# Shows a message in one line, without a prompt that would take the next key. Of both parts, the second stays whole.
+def Warn(message: string, last = '')
+  const rest = v:echospace - strdisplaywidth(last)
+  echohl WarningMsg | echomsg Line(Line('ide-mcp: ' .. message, max([rest, 32])) .. last, v:echospace) | echohl None
 enddef
 
 # --- The process `ide-mcp sidecar`: commands and events are lines of JSON (docs/sidecar.md).
@@ -123,7 +124,7 @@ def End()
   [running, deaths] = [null_job, deaths->filter((_, time) => localtime() - time < within)->add(localtime())]
   Forget()
   const is_final = job_info(process).exitval == 2 || len(deaths) > max_deaths
-  if is_final | Warn(problem .. '. Start it again with :IdeMcp start', 1000) | else | Start() | endif
+  if is_final | Warn(problem, '. Start it again with :IdeMcp start') | else | Start() | endif
   redrawstatus!
 enddef
 
@@ -702,7 +703,7 @@ const commands: dict<func> = {
   mention: (lines) => IsFile(bufnr()) && isabsolutepath(expand('%:p'))
     ? Send({cmd: 'mention', path: expand('%:p')}->extend(empty(lines) ? {} : {lines: lines})) : Warn('no file'),
   status: (_) =>
-    Warn(running == null_job ? 'the sidecar does not run' : $'{Status()}, port {port}, {getcwd(-1)}', 1000),
+    running == null_job ? Warn('the sidecar does not run') : Warn(Status(), $', port {port}, {getcwd(-1)}'),
 }
 
 # `:help ide-mcp-options`
