@@ -6,6 +6,7 @@ import time
 from hostile import Person, RawAgent, is_scenario, of_row
 from run import Failure, await_
 
+NO_GATE = "update ide-mcp: this sidecar does not judge what agents name"
 OVERWRITE = ["<Escape>", ":w!", "<Enter>", "y", "<Escape>"]  # Vim asks, also with `!`
 
 
@@ -143,6 +144,32 @@ def long_status_takes_no_key(room):
         person.command()
     for agent in agents:
         agent.end()
+
+
+def sidecar_without_a_gate_is_refused(room):
+    """The events of an older sidecar are made up by a test."""
+    person = Person(room)
+    room.write("events", "")
+    room.write("older", "tail -f --pid=$$ events &\nexec tee commands | ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "older"))
+    room.lock()
+    path = room.path("b.txt")
+    rows = [
+        {"event": "diff", "tab": "b", "path": path, "old_path": path, "outside": False, "contents": "new\n"},
+        {"event": "call", "tool": "openFile", "arguments": {"filePath": path}},
+    ]
+    for number, row in enumerate(rows, 1000):
+        with open(room.path("events"), "a", encoding="utf-8") as events:
+            events.write(json.dumps({"conn": 1, "call": number, **row}) + "\n")
+
+        def failures(number=number):
+            commands = map(json.loads, (room.folder / "commands").read_text().splitlines())
+            return [sent["message"] for sent in commands if sent.get("cmd") == "fail" and sent["call"] == number]
+
+        if (found := await_("the call fails", failures)) != [NO_GATE]:
+            raise Failure(f"the call fails with {found}")
+        person.command()
+        person.is_unharmed()
 
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_only"]

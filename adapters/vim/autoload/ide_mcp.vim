@@ -10,6 +10,9 @@ const [max_deaths, within] = [5, 60] # a sidecar that dies more often within so 
 const max_text = 256 * 1024 # the longest text of a selection that agents receive, in bytes
 const nul = "\uffff" # a NUL of JSON in a text, which cannot have it; in a line of a buffer it is a line feed
 
+# Without its judgement of a file, nothing of an agent is shown.
+const no_gate = 'update ide-mcp: this sidecar does not judge what agents name'
+
 # Above these limits Vim would keep the person waiting. The figures are those of Vim 9.0 on a machine with other work.
 const max_file = 16 * 1024 * 1024 # bytes of a file that is read: what the sidecar lets through
 const max_diff = 4 * 1024 * 1024 # bytes of both sides of a diff: 7 MB take 0.3 s, also after each edit
@@ -261,6 +264,7 @@ def Respond(event: dict<any>, name: string)
 enddef
 
 def Propose(event: dict<any>)
+  if !has_key(event, 'label') | throw no_gate | endif
   const Answer = (members: dict<any>) => {
     if get(proposals, event.call, {}) isnot event
       if members.verdict == 'accept' | Warn('the proposal has ended') | endif
@@ -644,7 +648,8 @@ def Load(path: string): number
 enddef
 
 def OpenFile(call: dict<any>): any
-  const [path, arguments] = [get(call, 'path', ''), call.arguments]
+  if !has_key(call, 'path') | throw no_gate | endif
+  const [path, arguments] = [call.path, call.arguments]
   const buffer = Load(path)
   setbufvar(buffer, '&buflisted', true)
   const about = {languageId: getbufvar(buffer, '&filetype'), lineCount: getbufinfo(buffer)[0].linecount}
