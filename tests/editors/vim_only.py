@@ -1,6 +1,8 @@
 """What an agent can do to Vim alone: questions and programs that other editors do not have."""
 
 import json
+import os
+import re
 import time
 
 from hostile import Person, RawAgent, is_scenario, of_row
@@ -146,6 +148,39 @@ def long_status_takes_no_key(room):
         agent.end()
 
 
+def nothing_shown_turns_its_direction(room):
+    """A sidecar makes such names safe, and this one does not: a test makes up its events."""
+    marks = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(1, 0x20), *range(0x7F, 0xA0)]
+    text = "".join(f"a{chr(mark)}" for mark in marks)
+    person = Person(room)
+    room.write("events", "")
+    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "talks"))
+    room.lock()
+
+    def event(**members):
+        with open(room.path("events"), "a", encoding="utf-8") as events:
+            events.write(json.dumps({"conn": 1, **members}) + "\n")
+
+    for part in [text[at:at + 50] for at in range(0, len(text), 50)]:
+        event(event="connected", client=part, version=part)
+        event(event="error", message=part)
+        event(event="diff", call=1000, tab=part, label=part, path=room.path("b.txt"), old_path=room.path("b.txt"),
+              outside=False, contents="new\n")
+        room.shows(room.proposal(""))
+        room.type(":call writefile([ide_mcp#Status(), execute('messages')->split('\\n')[-1]]"
+                  " + getbufinfo()->map({_, info -> info.name}), 'shown')", "<Enter>")
+        lines = await_("what is shown is written", lambda: (room.folder / "shown").exists()
+                       and (room.folder / "shown").read_text().splitlines())
+        os.remove(room.path("shown"))
+        if (named := sum("a a a" in line for line in lines)) != 4 or not all(map(str.isprintable, lines)):
+            raise Failure(f"{named} lines with the text: {lines}")
+        event(event="closed", reason="over")
+        event(event="diff_closed", call=1000, tab=part, reason="close_tab")
+        room.hides(room.proposal(""))
+        person.command()
+
+
 def sidecar_without_a_gate_is_refused(room):
     """The events of an older sidecar are made up by a test."""
     person = Person(room)
@@ -170,6 +205,18 @@ def sidecar_without_a_gate_is_refused(room):
             raise Failure(f"the call fails with {found}")
         person.command()
         person.is_unharmed()
+
+
+def many_proposals_are_counted(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    person.begin()
+    agent.propose(room.path("a.txt"), "new\n")
+    room.shows("1 proposal waits")
+    agent.propose(room.path("b.txt"), "new\n", "other")
+    room.shows("2 proposals wait")
+    agent.end()
+    room.hides("waits?")
 
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_only"]
