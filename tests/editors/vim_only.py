@@ -8,6 +8,7 @@ import time
 from hostile import Person, RawAgent, is_scenario, of_row
 from run import Failure, await_
 
+END_TERMINAL = ["<C-w>", ":bwipeout!", "<Enter>"]
 NO_GATE = "update ide-mcp: this sidecar does not judge what agents name"
 OVERWRITE = ["<Escape>", ":w!", "<Enter>", "y", "<Escape>"]  # Vim asks, also with `!`
 
@@ -205,6 +206,50 @@ def sidecar_without_a_gate_is_refused(room):
             raise Failure(f"the call fails with {found}")
         person.command()
         person.is_unharmed()
+
+
+# What the person does without a pause, in which a view would take the next keys: the keys before, two that are
+# repeated, the last ones, and those that end the row.
+BUSY_KEYS = {
+    "motions": ([], ["j", "k"], [":w", "<Enter>"], []),
+    "a count that is not over": (["j"], ["1", "2"], ["<Escape>", ":w", "<Enter>"], []),
+    "a terminal": ([":terminal cat", "<Enter>"], ["x", "<BSpace>"], ["<Enter>", ":w", "<Enter>"], END_TERMINAL),
+    "a terminal with interrupts": ([":terminal sh traps", "<Enter>"], ["x", "<C-c>"], ["<Enter>"], END_TERMINAL),
+}
+
+
+def pause_comes_before_each_view(room):
+    """The keys that follow would decide on a proposal."""
+    room.write("traps", "trap 'echo interrupted' INT\nwhile :; do read line; done\n")
+    person = Person(room)
+    agent = RawAgent(room)
+    for name, (before, repeated, after, last) in BUSY_KEYS.items():
+        def act(before=before, repeated=repeated, after=after, last=last):
+            room.type(*before)
+            if last:
+                room.shows(r"\[running\]")
+            calls = []
+            for number in range(20):
+                room.type(repeated[number % 2])
+                if number == 4:
+                    calls.append(agent.propose(room.path("b.txt"), "new\n"))
+                time.sleep(0.1)
+                if re.search(room.proposal(""), room.screen()):
+                    raise Failure(f"the proposal is shown after key {number}")
+            room.type(*after)
+            room.shows(room.proposal("b.txt"))
+            if calls[0] in agent.answers:
+                raise Failure(f"an answer without a decision: {agent.answers[calls[0]]}")
+            room.type(*room.keys.REJECT)
+            if "DIFF_REJECTED" not in (answer := agent.answer(calls[0])):
+                raise Failure(f"the answer: {answer}")
+            if "<C-c>" in repeated:
+                room.shows("interrupted")
+            room.hides(room.proposal(""))
+            room.type(*last)
+            person.is_unharmed()
+            person.command()
+        of_row(name, act)
 
 
 def many_proposals_are_counted(room):

@@ -8,6 +8,7 @@ vim9script
 
 const [max_deaths, within] = [5, 60] # a sidecar that dies more often within so many seconds is not started again
 const max_text = 256 * 1024 # the longest text of a selection that agents receive, in bytes
+const quiet = 0.5 # seconds without a key before a view opens, which would take the next keys
 const nul = "\uffff" # a NUL of JSON in a text, which cannot have it; in a line of a buffer it is a line feed
 
 # Without its judgement of a file, nothing of an agent is shown.
@@ -33,6 +34,8 @@ var announced: list<string> = [] # the files with problems, as agents know them
 var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close` closes the view, once there is one
 var waiting: list<dict<any>> = [] # what waits for the end of typing: proposals, agents, files, and views that close
 var is_opening = false # a view opens, whose autocommands can let Vim read the next event
+var last_key = reltime() # the time of the last key
+var [clock, watcher] = [0, 0] # the timer for the end of a pause, and the popup that sees the keys in a terminal
 var dialogs: dict<number> = {} # the questions about agents by their connections
 var views: dict<func> = {} # what follows if the buffer of a proposal is written, or ends
 
@@ -173,16 +176,69 @@ const IsNext = (event: dict<any>): bool => event.event == 'close'
   || (event.event == 'consent' ? empty(dialogs) : event.event == 'call' ? !IsReviewing()
   : copy(proposals)->filter((_, proposal) => has_key(proposal, 'close'))->empty())
 
-# Does what waits, unless the person types: another window would take the next keys.
+# Returns whether the person pauses, and has typed no part of a command or of a mapping. In a terminal, only the popup
+# knows of keys.
+const IsQuiet = (): bool => reltimefloat(reltime(last_key)) >= quiet
+  && (mode(1) == 't' ? watcher != 0 : state('mS') == '')
+
+# After `:normal` in a callback, Vim takes a command for half typed until the next key. This key does nothing, and ends
+# no command.
+def Settle()
+  if mode(1) != 't' && state('mS') == 'S' | feedkeys("\<Ignore>", 'n') | endif
+enddef
+
+# Does what waits in a pause of the person: another window would take the next keys. What the person has decided on is
+# closed at once.
 def GoOn()
   const steps = {consent: Ask, close: (event) => event.close(), call: (event) => Respond(event, event.tool), diff: Open}
+  const is_quiet = IsQuiet()
   while !is_opening && !IsTyping()
-    const next = indexof(waiting, (_, event) => IsNext(event))
-    if next < 0 | return | endif
+    const next = indexof(waiting, (_, event) => (is_quiet || get(event, 'is_decided')) && IsNext(event))
+    if next < 0 | break | endif
     const event = remove(waiting, next)
     is_opening = true
     try | Attempt(event, steps[event.event]) | finally | is_opening = false | endtry
+    Settle()
   endwhile
+  if empty(waiting) || mode(1) != 't'
+    popup_close(watcher)
+    watcher = 0
+  elseif watcher == 0
+    Watch()
+  endif
+  # The end of typing is an event of its own.
+  if !is_quiet && clock == 0 && !empty(waiting) && !IsTyping()
+    const rest = float2nr(1000 * (quiet - reltimefloat(reltime(last_key))))
+    clock = timer_start(rest > 0 ? rest + 1 : float2nr(1000 * quiet), (_) => {
+      clock = 0
+      Settle()
+      GoOn()
+    })
+  endif
+enddef
+
+# Notes the time of a key outside of terminals, and goes on with what the key has decided on.
+def KeyWasTyped()
+  last_key = reltime()
+  GoOn()
+enddef
+
+# Notes the times of keys in a terminal, where they are no events: an invisible popup sees them first. Vim closes it at
+# CTRL-C, which is for the terminal.
+def Watch()
+  const Filter = (_, _) => {
+    last_key = reltime()
+    return false
+  }
+  const Return = (popup, result) => {
+    if result != -1 || popup != watcher | return | endif
+    [last_key, watcher] = [reltime(), 0]
+    feedkeys("\<C-C>", 'ni') # before keys that have come since
+    timer_start(0, (_) => GoOn())
+  }
+  last_key = reltime()
+  watcher = popup_create(' ', {line: 1, col: 1, mask: [[1, 1, 1, 1]], zindex: 32000, tabpage: -1, filter: Filter,
+    callback: Return})
 enddef
 
 def Open(proposal: dict<any>)
@@ -195,9 +251,9 @@ enddef
 # Asks the person to let an agent attach. A key of a person who types is no answer. The name is so short that the
 # question fits in a line, and so none of its words begins a line, as the answers do.
 def Ask(event: dict<any>)
-  var last = reltime() # the time of the last key
+  var last = reltime() # the time of the last key, also in a terminal
   const Filter = (dialog, key) => {
-    const is_answer = !IsTyping() && reltimefloat(reltime(last)) > 0.5
+    const is_answer = !IsTyping() && reltimefloat(reltime(last)) > quiet
     last = reltime()
     return is_answer && key =~? '^[yn]$' && popup_filter_yesno(dialog, key)
   }
@@ -292,9 +348,10 @@ def CloseView(call: number)
   if has_key(proposal, 'close') | CloseLater(proposal.close) | endif
 enddef
 
-# Calls a function that closes a view, after the end of typing.
-def CloseLater(Close: func)
-  insert(waiting, {event: 'close', close: Close}) # before another view opens
+# Calls a function that closes a view, after the end of typing and before another view opens. A view on which the person
+# has not decided is closed in a pause.
+def CloseLater(Close: func, is_decided = false)
+  insert(waiting, {event: 'close', close: Close, is_decided: is_decided})
 enddef
 
 # --- The view of a proposal: a tab with the file on the left and the proposal, which can be edited, on the right.
@@ -355,7 +412,7 @@ def Show(proposal: dict<any>): func
     else
       proposal.accept(is_changed ? Join(proposed, new.line_end) .. new.last_end : proposal.contents)
     endif
-    CloseLater(Close) # at once, the rest of :wq would close another window
+    CloseLater(Close, true) # at once, the rest of :wq would close another window
   }
   return Close
 enddef
@@ -731,7 +788,9 @@ options = {
 
 augroup ide_mcp
   autocmd BufEnter,CursorMoved,CursorMovedI,ModeChanged,TextChanged,TextChangedI * SelectionChanged()
-  autocmd SafeState,SafeStateAgain * ++nested GoOn() # nested: a view has the autocommands of other windows
+  # Vim waits for a key after each whole command, and for other events. A view has the autocommands of other windows.
+  autocmd SafeState * ++nested KeyWasTyped()
+  autocmd SafeStateAgain * ++nested GoOn()
   autocmd QuickFixCmdPost * AnnounceProblems()
   autocmd FileChangedShellPost * MarkChanged(true)
   autocmd BufReadPost,BufWritePost * MarkChanged(false)
