@@ -250,7 +250,7 @@ pub(crate) fn cut_short(path: &Path) -> Vec<PathBuf> {
 
 /// Returns the note about such a copy. Its name comes first: a status line can be short.
 pub(crate) fn note(copy: impl fmt::Display, path: impl fmt::Display) -> String {
-    format!("{copy} has the text of {path} before a write that was cut short: compare and remove it")
+    format!("{copy} may have the text of {path} before a write that was cut short: compare and remove it")
 }
 
 /// Returns the directory in which programs keep their state, or `None` if the environment has none.
@@ -518,7 +518,12 @@ impl<S: Steps> Save<'_, S> {
     /// the file still has.
     fn clear(&mut self, place: &Place, mut old: Option<&mut Old>) {
         for Left { path, is_copy } in place.left(self.state) {
-            let mut is_in_the_file = || Some(fs::read(&path).ok()? == old.as_mut()?.text().ok()?);
+            let mut is_in_the_file = || {
+                let old = old.as_mut()?;
+                // Anybody can have put a file of this name there, of any size: only one of the same length is read.
+                let has_length = fs::metadata(&path).ok()?.len() == old.metadata.len();
+                Some(has_length && fs::read(&path).ok()? == old.text().ok()?)
+            };
             if !is_copy || is_in_the_file() == Some(true) {
                 let _ = self.steps.remove(&path);
             }
