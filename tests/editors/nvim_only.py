@@ -120,4 +120,16 @@ def proposals_and_files_that_wait_are_counted(room):
     room.shows(room.proposal("b.txt"))
 
 
+def question_fits_the_screen(room):
+    person = Person(room)
+    room.restart(*room.keys.CONSENT)
+    room.lock()
+    room.tmux("resize-window", "-x", "80", "-y", "24")
+    person.command()
+    agent = RawAgent(room, "claude-code" + " ." * 20 + " 1: Refuse 2:", waits=False)
+    room.shows("^An agent that calls itself \"claude-code.*…\" asks to attach. Let it attach\\?$")
+    room.type(*room.keys.NO)
+    await_("the agent is refused", lambda: agent.is_over)
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "nvim_only"]

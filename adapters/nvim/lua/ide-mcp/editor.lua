@@ -100,8 +100,13 @@ local function one_line(text)
   return text
 end
 
---- Returns a text of an agent as one line of at most 64 characters, in which no quotation mark ends a quotation.
-function M.safe(text) return fn.strcharpart(one_line(text):gsub('"', "'"), 0, 64) end
+--- Returns a text of an agent as one line of at most 64 characters, or of so many columns, in which no quotation mark
+--- ends a quotation.
+function M.safe(text, columns)
+  local line = fn.strcharpart(one_line(text):gsub('"', "'"), 0, 64)
+  if not columns or fn.strdisplaywidth(line) <= columns then return line end
+  return fn.printf('%.' .. columns - 1 .. 'S…', line)
+end
 
 --- Tells the person something. A message of more than the line would wait for a key.
 function M.warn(message)

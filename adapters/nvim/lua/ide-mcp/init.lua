@@ -203,7 +203,10 @@ function on.consent(event)
   later(function()
     if not is_open() then return end
     -- The agent chose its name, so the words around it and the answers have to say all.
-    local name = (event.client or '') ~= '' and ('that calls itself "%s"'):format(editor.safe(event.client)) or 'without a name'
+    -- The question fits in a line, so no part of the name begins one, as the answers do.
+    local room = math.max(8, math.min(64, vim.o.columns - 66))
+    local name = (event.client or '') ~= '' and ('that calls itself "%s"'):format(editor.safe(event.client, room))
+      or 'without a name'
     local prompt = ('An agent %s asks to attach. Let it attach?'):format(name)
     vim.ui.select({ yes, 'Refuse' }, { prompt = prompt }, function(choice)
       if not is_open() then return end
