@@ -1,10 +1,11 @@
 """What an agent can do to Neovim alone: questions and options that other editors do not have."""
 
 import json
+import re
 import subprocess
 
 from hostile import Person, RawAgent, is_scenario, of_row
-from run import await_
+from run import Failure, await_
 
 
 def saving_asks_nothing(room):
@@ -118,6 +119,37 @@ def proposals_and_files_that_wait_are_counted(room):
     person.types()
     person.end()
     room.shows(room.proposal("b.txt"))
+
+
+def searched_text_is_no_pattern(room):
+    """A regular expression can search for seconds."""
+    person = Person(room)
+    room.write("found.txt", "".join("a" * 200 + "\n" for _ in range(2500)) + "one .*\\n two\nthree é four\n")
+    agent = RawAgent(room)
+
+    def opens(**texts):
+        return agent.call("openFile", filePath=room.path("found.txt"), **texts)
+
+    def fails(**texts):
+        call = opens(**texts)
+        agent.fails(call)
+        if "1000 bytes" not in agent.answer(call):
+            raise Failure(agent.answer(call))
+
+    for text in ["a" * 1001, "a\n" * 5000]:
+        fails(startText=text)
+        fails(startText="one", endText=text)
+    person.command()
+    begin = person.clock()
+    agent.answer(opens(startText="\n".join(["a" * 200] * 4) + "b", endText="c"))
+    person.within(begin, 0.5)
+    for texts, selected in [({"startText": ".*\\n", "endText": "three é"}, r".*\n two\nthree é"),
+                            ({"startText": " two\nthree"}, r" two\nthree"),
+                            ({"startText": "é", "selectToEndOfLine": True}, r"é four")]:
+        agent.answer(opens(**texts))
+        room.type('"zy', ":echo 'has:' . escape(substitute(@z, '\\n', '\\\\n', 'g'), '') . '.'", "<Enter>")
+        room.shows("^has:" + re.escape(selected) + r"\.")
+    person.command()
 
 
 def question_fits_the_screen(room):

@@ -7,6 +7,9 @@ local max_file = 16 * 1024 * 1024 -- the largest file that an agent can open, as
 -- The largest text with highlighting of syntax, and its longest line, in bytes. Measured with Neovim 0.7.2 and 0.12.4: in
 -- JavaScript the jump to the end of 600 KiB takes 0.4 to 0.6 s, and with a line of 1 MiB of JSON each key 0.1 s.
 local max_highlighted, max_line = 512 * 1024, 64 * 1024
+-- The longest text that `openFile` looks for, in bytes: in 16 MiB of one letter, the search for 999 of them and another
+-- letter takes 0.3 s.
+local max_sought = 1000
 -- The endings of files that the plugins of Neovim unpack: one of 16 MiB can have a text without an end.
 local packed = { gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true }
 -- What a message and a status line do not have: controls, marks for the direction of writing, and line separators.
@@ -276,7 +279,40 @@ local function load(buf, path, size)
   M.warn(fn.fnamemodify(path, ':t') .. ' has a swap file of another editor, and is read-only here')
 end
 
+-- Returns the row and the column of a byte of lines. All count from 1.
+local function place(lines, at)
+  for row, line in ipairs(lines) do
+    if at <= #line + 1 then return row, at end
+    at = at - #line - 1
+  end
+end
+
+-- Selects the first text of the arguments behind a line of the current buffer, to the end of the second text.
+local function select_text(arguments, line)
+  local lines = api.nvim_buf_get_lines(0, line - 1, -1, false)
+  local text = table.concat(lines, '\n')
+  local function find(wanted, from)
+    if (wanted or '') ~= '' then return text:find(wanted, from, true) end
+  end
+  local first, last = find(arguments.startText, 1)
+  if not first then return end
+  local function go(at)
+    local row, column = place(lines, at)
+    fn.cursor(line + row - 1, column)
+  end
+  go(first)
+  vim.cmd('normal! v')
+  go(select(2, find(arguments.endText, first)) or last)
+  if arguments.selectToEndOfLine then vim.cmd('normal! g_') end
+end
+
 function M.tools.openFile(arguments, path)
+  for _, name in ipairs({ 'startText', 'endText' }) do
+    local text = arguments[name] or ''
+    if type(text) ~= 'string' or #text > max_sought then
+      error(('%s is not a text of at most %d bytes'):format(name, max_sought), 0)
+    end
+  end
   local stat = path and vim.loop.fs_stat(path)
   if not is_plain(stat) then error('there is no file, or none of at most 16 MiB: ' .. arguments.filePath, 0) end
   local buf = fn.bufadd(path)
@@ -295,14 +331,7 @@ function M.tools.openFile(arguments, path)
   if stat.size > max_highlighted then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
   local line = math.max(1, math.min(math.floor(arguments.startLine or 1), api.nvim_buf_line_count(buf)))
   api.nvim_win_set_cursor(0, { line, 0 })
-  local function find(text, flags)
-    return text and fn.search('\\V' .. fn.escape(text, '\\'):gsub('\n', '\\n'), flags, 0, 300) > 0
-  end
-  if find(arguments.startText, 'cW') then
-    vim.cmd('normal! v')
-    if not find(arguments.endText, 'eW') then find(arguments.startText, 'ceW') end
-    if arguments.selectToEndOfLine then vim.cmd('normal! g_') end
-  end
+  select_text(arguments, line)
   return 'Opened file: ' .. path
 end
 
