@@ -121,6 +121,71 @@ def proposals_and_files_that_wait_are_counted(room):
     room.shows(room.proposal("b.txt"))
 
 
+# Texts that keep the highlighting busy, by the names of their files. The first aborts tree-sitter of Neovim 0.12.
+BUSY_TEXTS = {
+    "quotes.md": ">" * 300 + "\n",
+    "brackets.md": "[" * 8000 + "\n",
+    "brackets.txt": "[" * 8000 + "\n",
+    "brackets.lua": ("(" * 255 + "\n") * 62,
+    "blocks.c": ("({[" * 80 + "\n") * 260,
+    "small.c": ("({[" * 80 + "\n") * 60,
+    "long.c": ("({[" * 660 + "\n") * 32,
+    "tags.html": ("<a b=" * 400 + "\n") * 240,
+    "small.html": ("<a b=" * 50 + "\n") * 60,
+    "shell.sh": ("$(" * 120 + "\n") * 270,
+}
+
+
+def texts_of_proposals_start_no_parser(room):
+    """Nor do they keep the regular expressions of the syntax busy."""
+    person = Person(room)
+    agent = RawAgent(room)
+    for name, text in BUSY_TEXTS.items():
+        def act(name=name, text=text):
+            person.begin()
+
+            def look():
+                room.type(":echo 'type:' . &filetype . '.'", "<Enter>")
+                room.shows(r"^type:\.")
+
+            if not person.reviews(agent, agent.propose(room.path(name), text), look=look):
+                raise Failure("the proposal is not shown")
+        of_row(name, act)
+
+
+def small_proposals_have_their_syntax(room):
+    Person(room)
+    agent = RawAgent(room)
+    for name, syntax in {"a.c": "c", "a.md": "markdown", "a.py": "python", "a.rs": "rust"}.items():
+        call = agent.propose(room.path(name), "# text\n")
+        room.shows(room.proposal(name))
+        room.type(":echo 'syntax:' . &syntax . '.'", "<Enter>")
+        room.shows(rf"^syntax:{syntax}\.")
+        room.type(*room.keys.REJECT)
+        agent.answer(call)
+
+
+def folder_with_the_name_of_a_view_takes_no_view(room):
+    person = Person(room)
+    for call in range(1, 9):
+        for side in ["file", "proposal"]:
+            folder = room.folder / f"ide-mcp:/{call}/{side}/b.txt"
+            folder.mkdir(parents=True)
+            (folder / "spoof").write_text("x")
+    agent = RawAgent(room)
+    call = agent.propose(room.path("b.txt"), "new\n")
+    room.shows(room.proposal("b.txt"))
+    room.type("<C-w>", "w", "<C-w>", "w")
+    person.command()
+    if "spoof" in room.screen():
+        raise Failure("the view is that of a folder")
+    room.type(*room.keys.ACCEPT)
+    if "FILE_SAVED" not in (answer := agent.answer(call)):
+        raise Failure(answer)
+    room.hides(room.proposal(""))
+    person.is_unharmed()
+
+
 def searched_text_is_no_pattern(room):
     """A regular expression can search for seconds."""
     person = Person(room)

@@ -11,6 +11,10 @@ local max_changed, max_places = 20000, 1000
 -- Above this size of the changed text, of both sides in bytes, lines are not matched and words not marked. Neovim 0.12.4
 -- needs 0.4 s to do so for 90 KiB, and 11 s for 1 MiB.
 local max_matched = 32 * 1024
+-- Above these sizes of a side and of a line, in bytes, the syntax is not highlighted: its regular expressions hold up
+-- Neovim. At the limits the worst key, in 16 KiB of "(" as Lua, takes 0.4 s of Neovim 0.12.4 and 0.3 s of 0.7.2. In 64 KiB
+-- of "({[" as C it takes 1.4 s, and with lines of 2,000 bytes more than 4 s.
+local max_syntax, max_line = 16 * 1024, 256
 
 -- Returns the number of lines from the first to the last that differ, and these lines of each side as a text.
 local function changed(old, new)
@@ -33,8 +37,25 @@ local function too_much(old, new)
   return nil, #a + #b > max_matched
 end
 
+-- Highlights the syntax of the current buffer by the rules for a path. The buffer has no 'filetype': that would start the
+-- plugins for it, language servers, and tree-sitter, which a text of 300 bytes aborts together with Neovim 0.12.
+local function highlight(buf, path)
+  local is_done, syntax = pcall(vim.filetype.match, { buf = buf, filename = path })
+  if not is_done then -- Neovim 0.7 sets the type
+    local ignored = vim.go.eventignore
+    vim.go.eventignore = 'all'
+    pcall(vim.filetype.match, path, buf)
+    syntax = vim.bo[buf].filetype
+    vim.bo[buf].filetype = ''
+    vim.go.eventignore = ignored
+  end
+  if syntax and syntax ~= '' then pcall(function() vim.bo[buf].syntax = syntax end) end
+end
+
 -- Shows lines in the current window, in a buffer that ends with the window. Returns the buffer.
-local function show(name, path, lines, buftype, is_large)
+local function show(name, lines, buftype)
+  -- A plugin would show the folder.
+  if vim.loop.fs_lstat(name) then error('there is a file with the name of the view: ' .. name, 0) end
   local buf = api.nvim_create_buf(false, true)
   api.nvim_win_set_buf(0, buf)
   api.nvim_buf_set_name(buf, name)
@@ -42,19 +63,21 @@ local function show(name, path, lines, buftype, is_large)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo.undolevels = vim.go.undolevels
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.modified = buftype, 'wipe', false
-  if is_large then
-    vim.cmd('setlocal nowrap') -- a line of 15 MB takes 1.4 s to wrap
-  else
-    -- The path is an agent's words, and so no part of a command. There is no such group after `:filetype off`.
-    pcall(api.nvim_exec_autocmds, 'BufRead', {
-      group = 'filetypedetect', pattern = path:gsub('[%c,]', '_'), modeline = false,
-    })
-  end
+  -- The search for the other bracket takes at most so many milliseconds: by default 300, and so 1.2 s for a text of
+  -- brackets.
+  vim.b.matchparen_timeout, vim.b.matchparen_insert_timeout = 20, 20
   return buf
 end
 
 -- Returns a text of an agent for a status line.
 local function escape(text) return (text:gsub('%%', '%%%%')) end
+
+-- Returns whether the current window shows the proposal, in the buffer that was made for it.
+local function is_ours(view)
+  local buf = view[2]
+  return buf and api.nvim_win_get_buf(0) == buf and vim.bo[buf].buftype == 'acwrite' and vim.bo[buf].modifiable
+    and vim.startswith(api.nvim_buf_get_name(buf), view.name)
+end
 
 -- Fills the tab of a proposal, and adds to `view` what has an end: the buffers, and `diffopt` of before, if it is changed.
 local function fill(proposal, view, old, new)
@@ -62,9 +85,12 @@ local function fill(proposal, view, old, new)
   local large, is_coarse = editor.too_large(old) or editor.too_large(new), false
   local reason = large
   if not large then reason, is_coarse = too_much(old, new) end
+  local is_plain = large or editor.too_large(old, max_syntax, max_line) or editor.too_large(new, max_syntax, max_line)
   local function add(side, lines, buftype)
-    local name = ('ide-mcp://%d/%s/'):format(proposal.call, side) .. proposal.label
-    table.insert(view, show(name, proposal.path, lines, buftype, large))
+    local buf = show(view.name .. side .. '/' .. proposal.label, lines, buftype)
+    table.insert(view, buf)
+    if large then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
+    if not is_plain then highlight(buf, proposal.path) end
     if not reason then vim.cmd('diffthis') end
   end
   if is_coarse then
@@ -80,6 +106,7 @@ local function fill(proposal, view, old, new)
   local note = proposal.outside and ' OUTSIDE of the open folders' or ''
   vim.wo.statusline = (' %%t%s, proposed by %%<%s %%m%%=:w accepts, :q rejects '):format(note, escape(proposal.client))
   vim.cmd('silent! normal! gg]c')
+  if not is_ours(view) then error('a plugin has taken the view of the proposal', 0) end
 end
 
 --- Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, and with `accept(text)` and `reject()`, of
@@ -88,7 +115,10 @@ function M.show(proposal)
   local lines, line_end, last_end = editor.split(proposal.contents)
   local before = api.nvim_get_current_tabpage()
   vim.cmd('tabnew')
-  local tab, view, on_write = api.nvim_get_current_tabpage(), {}, nil
+  local tab, on_write = api.nvim_get_current_tabpage(), nil
+  -- Nobody can guess the name, and so make a folder with it.
+  local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)
+  local view = { name = ('ide-mcp://%d-%s/'):format(proposal.call, secret) }
   vim.t.ide_mcp_proposal = proposal.call
   local function leave()
     if on_write then pcall(api.nvim_del_autocmd, on_write) end
@@ -110,10 +140,15 @@ function M.show(proposal)
   end
   local new = view[2]
   -- By a pattern, not for the buffer: so `:w FILE` writes that file.
-  local pattern = ('ide-mcp://%d/proposal/*'):format(proposal.call)
+  local pattern = view.name .. 'proposal/*'
   on_write = api.nvim_create_autocmd('BufWriteCmd', { pattern = pattern, callback = function()
     if api.nvim_get_current_tabpage() ~= tab then -- `:wa` elsewhere
       return editor.warn('a proposal is accepted in its own tab only')
+    end
+    if not is_ours(view) then
+      proposal.reject()
+      vim.schedule(close)
+      return editor.warn('the proposal is rejected: a plugin has taken its view')
     end
     vim.bo[new].modified = false
     proposal.accept(table.concat(api.nvim_buf_get_lines(new, 0, -1, false), line_end) .. last_end)

@@ -46,14 +46,14 @@ function M.path()
   return (path:find('^/') or path:find('^%a:[/\\]')) and path
 end
 
---- Returns why lines are too much for the highlighting of syntax, or nil.
-function M.too_large(lines)
+--- Returns why lines are too much for highlighting, or nil. The limits are in bytes.
+function M.too_large(lines, limit, line_limit)
   local size = 0
   for _, line in ipairs(lines) do
-    if #line > max_line then return ('a line of %d KiB'):format(#line / 1024) end
+    if #line > (line_limit or max_line) then return ('a line of %d KiB'):format(#line / 1024) end
     size = size + #line + 1
   end
-  return size > max_highlighted and ('%d KiB'):format(size / 1024) or nil
+  return size > (limit or max_highlighted) and ('%d KiB'):format(size / 1024) or nil
 end
 
 --- Returns the lines of a text, the end of each line, and that of the last one. CR is part of the line ends if all lines
