@@ -264,4 +264,49 @@ def many_proposals_are_counted(room):
     room.hides("waits?")
 
 
+def texts_of_a_file_are_found(room):
+    """A regular expression of such texts would take minutes, whatever limit of time `search()` has."""
+    room.write("b.txt", "".join(f"{number} one.*two\nthree\n" for number in range(1000)))
+    room.write("long.txt", "".join("a" * 60_000 + "\n" for _ in range(8)))
+    room.write("many.txt", "other\n" * 300_000)
+    person = Person(room)
+    agent = RawAgent(room)
+    rows = [
+        ({"startText": "7 one.*", "endText": "two"}, "7 one.*two"),
+        ({"startText": "7 ONE"}, "one"),  # not found: the word under the cursor, the second of the line
+        ({"startText": "two\nthree\n8", "endText": " one.*"}, "two|three|8 one.*"),
+        ({"startText": "8 one", "endText": "three\n9 one.*two\nth"}, "8 one.*two|three|9 one.*two|th"),
+        ({"startText": "8 one", "endText": "none"}, "8 one"),
+        ({"startText": "0 one", "startLine": 3}, "10 one"[1:]),
+        ({"startText": "0 one", "startLine": 3, "selectToEndOfLine": True}, "0 one.*two"),
+    ]
+    for arguments, text in rows:
+        def act(arguments=arguments, text=text):
+            agent.answer(agent.call("openFile", filePath=room.path("b.txt"), **arguments))
+            found = "one" if "ONE" in str(arguments) else None
+            room.type(*(["<Escape>", "wviw"] if found else []), "y",
+                      ":echo 'found' getreg()->substitute('\\n', '|', 'g') .. '.'", "<Enter>")
+            room.shows("^found " + re.escape(text) + "[.]$")
+            person.command()
+        of_row(str(arguments), act)
+    for name, text in [("b.txt", "a" * 1001), ("b.txt", "a" * 7_000_000), ("long.txt", "a" * 30_000 + "b")]:
+        for texts in [{"startText": text}, {"startText": "a", "endText": text}]:
+            room.type(*room.keys.FIRST_FILE)
+            person.begin()
+            call = agent.call("openFile", filePath=room.path(name), **texts)
+            person.types()
+            person.end()
+            agent.fails(call)
+            person.command()
+            person.is_unharmed()
+    for name, text in [("long.txt", "a" * 999 + "b"), ("long.txt", "a\n" * 500), ("b.txt", "three\n" * 160 + "x"),
+                       ("many.txt", "other\n" * 160 + "x")]:
+        def act(name=name, text=text):
+            room.type(*room.keys.FIRST_FILE)
+            person.begin()
+            person.sees_file(agent, agent.call("openFile", filePath=room.path(name), startText=text, endText=text),
+                             {"b": "one", "l": "aaa", "m": "other"}[name[0]])
+        of_row(f"{name} {text[:8]}", act)
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_only"]

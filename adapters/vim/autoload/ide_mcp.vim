@@ -22,7 +22,7 @@ const max_folds = 50'000'000 # changes times lines in a diff with folds, which V
 const max_syntax = 512 * 1024 # bytes of a text with a file type: PHP of 250 kB takes 0.4 s at `G`, of 1 MB 1.5 s
 const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
 const max_nul = 500'000 # NULs in an event: 0.3 s
-const max_search = 10'000 # bytes of a text that an agent has Vim look for
+const max_search = 1000 # bytes of a text that an agent has Vim look for
 
 var options: dict<any> # see below
 var running = null_job # the process of the sidecar, unless it was stopped
@@ -704,9 +704,37 @@ def Load(path: string): number
   return buffer
 enddef
 
+# Returns the places of the first and of the last byte of a text in the current buffer, from a place on, or an empty
+# list if it is not found soon. Inside of a line search() keeps no limit of time, so this compares texts.
+def Find(text: string, from: number, column: number): list<list<number>>
+  const parts = text->split("\n", true)->map((_, part) => tr(part, nul, "\n"))
+  const [rest, begin, step] = [len(parts) - 1, reltime(), 1000]
+  var least = max([column - 1, 0])
+  for first in text == '' ? [] : range(from, line('$'), step)
+    if reltimefloat(reltime(begin)) > 0.2 | break | endif
+    const lines = getline(first, first + step - 1 + rest)
+    for i in range(max([min([step, len(lines) - rest]), 0]))
+      const at = rest == 0 ? stridx(lines[i], parts[0], least) : len(lines[i]) - len(parts[0])
+      if at >= least && (rest == 0 || strpart(lines[i], at) ==# parts[0]
+          && (rest == 1 || lines[i + 1 : i + rest - 1] ==# parts[1 : -2])
+          && strpart(lines[i + rest], 0, len(parts[-1])) ==# parts[-1])
+        const last = parts[-1] == '' ? [first + i + rest - 1, len(lines[i + rest - 1]) + 1]
+          : [first + i + rest, (rest == 0 ? at : 0) + len(parts[-1])]
+        return [[first + i, at + 1], last]
+      endif
+      least = 0
+    endfor
+  endfor
+  return []
+enddef
+
 def OpenFile(call: dict<any>): any
   if !has_key(call, 'path') | throw no_gate | endif
   const [path, arguments] = [call.path, call.arguments]
+  const texts = ['startText', 'endText']->map((_, name) => get(arguments, name, '') ?? '')
+  for text in texts
+    if len(text) > max_search | throw $'a text to look for has more than {max_search} bytes' | endif
+  endfor
   const buffer = Load(path)
   setbufvar(buffer, '&buflisted', true)
   const about = {languageId: getbufvar(buffer, '&filetype'), lineCount: getbufinfo(buffer)[0].linecount}
@@ -717,11 +745,12 @@ def OpenFile(call: dict<any>): any
   execute 'hide buffer' buffer
   if get(b:, 'ide_mcp_large') | setlocal nowrap nospell foldmethod=manual | endif
   cursor(get(arguments, 'startLine', 1), 1)
-  const Find = (name, flags) => has_key(arguments, name) && len(arguments[name]) <= max_search
-    && search('\V' .. arguments[name]->escape('\')->substitute("\n", '\\n', 'g'), flags, 0, 200) > 0
-  if Find('startText', 'cW')
+  const found = Find(texts[0], line('.'), 0)
+  if !empty(found)
+    const ends = Find(texts[1], found[0][0], found[0][1]) ?? found
+    cursor(found[0])
     normal! v
-    if !Find('endText', 'eW') | Find('startText', 'ceW') | endif
+    cursor(ends[1])
     if get(arguments, 'selectToEndOfLine') | execute 'normal! g_' | endif
   endif
   return 'Opened file: ' .. path
