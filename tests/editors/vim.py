@@ -9,9 +9,11 @@ PROGRAM = "vim"
 def command(root, home, file):
     """Installs the plugin as a user does, and returns the command of the editor."""
     install(root, home, "vim")
-    # A vimrc replaces the defaults of Vim, with which Escape does not wait a second for the rest of a key.
+    # A vimrc replaces the defaults of Vim, with which Escape does not wait a second for the rest of a key, and files have
+    # their types and highlighting.
     (home / ".vim/vimrc").write_text(
-        "set laststatus=2 statusline=%f\\ %m\\ %{ide_mcp#Status()} ttimeout ttimeoutlen=50\n")
+        "set laststatus=2 statusline=%f\\ %m\\ %{ide_mcp#Status()} ttimeout ttimeoutlen=50\n"
+        "syntax on\nfiletype plugin on\n")
     return [PROGRAM, file]
 
 

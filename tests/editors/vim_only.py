@@ -39,7 +39,6 @@ def file_that_waited_has_its_type(room):
     room.write("b.c", "int b;\n")
     person = Person(room)
     agent = RawAgent(room)
-    room.type(":filetype on", "<Enter>")
     person.begin()
     person.sees_file(agent, agent.call("openFile", filePath=room.path("b.c")), "int b")
     if '\\"c\\"' not in (found := agent.answer(agent.call("getOpenEditors"))):
@@ -307,6 +306,52 @@ def texts_of_a_file_are_found(room):
             person.sees_file(agent, agent.call("openFile", filePath=room.path(name), startText=text, endText=text),
                              {"b": "one", "l": "aaa", "m": "other"}[name[0]])
         of_row(f"{name} {text[:8]}", act)
+
+
+def filled(text, size, line):
+    """Returns lines of a repeated text."""
+    return (text * max(1, line // len(text)) + "\n") * (size // line)
+
+
+# Texts that take the longest to highlight, in files of these types.
+SLOW = {"c": "({[", "html": "<a b=", "md": ">", "lua": "(", "json": "[", "sh": "$(", "vim": "\\{", "pl": "m{",
+        "tex": "\\begin{a}$", "yaml": "- ", "rb": "#{", "rst": "`a_ ", "php": "<?php $a[", "cpp": "({["}
+
+
+def slow_syntax_keeps_nobody_waiting(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    for size, line in [(8000, 250), (64_000, 200), (480_000, 2000)]:
+        for kind, text in SLOW.items():
+            def act(kind=kind, text=text):
+                person.begin()
+                if not person.reviews(agent, agent.propose(room.path(f"x.{kind}"), filled(text, size, line))):
+                    raise Failure("the proposal is not shown")
+            of_row(f"{kind}, {size} bytes, lines of {line}", act)
+
+
+def proposal_has_syntax_and_no_plugins_of_its_type(room):
+    """Both open the same way, whether the file is open or not."""
+    person = Person(room)
+    room.write("b.c", "int b;\n")
+    agent = RawAgent(room)
+    texts = {"int b = 1;\n": "c", filled("a;", 9000, 200): "", filled("b;", 1000, 300): ""}
+    for is_open in [False, True]:
+        if is_open:
+            agent.answer(agent.call("openFile", filePath=room.path("b.c")))
+            room.shows("int b")
+        for text, syntax in texts.items():
+            def act(text=text, syntax=syntax):
+                call = agent.propose(room.path("b.c"), text)
+                room.shows(room.proposal("b.c"))
+                for _ in range(2):
+                    room.type("<C-w>", "w", ":echo ' ' | redraw", "<Enter>",
+                              ":echo $'[{&syntax}]' &diff exists('b:did_ftplugin') $'({&filetype})'", "<Enter>")
+                    room.shows(re.escape(f"[{syntax}] 1 0 ()"))
+                room.type(*room.keys.REJECT)
+                agent.answer(call)
+                person.is_unharmed()
+            of_row(f"{text[:9]}, open: {is_open}", act)
 
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_only"]

@@ -19,7 +19,9 @@ const max_file = 16 * 1024 * 1024 # bytes of a file that is read: what the sidec
 const max_diff = 4 * 1024 * 1024 # bytes of both sides of a diff: 7 MB take 0.3 s, also after each edit
 const max_changes = 20'000 # lines from the first change to the last: 0.1 s, and 50,000 with folds 5 s
 const max_folds = 50'000'000 # changes times lines in a diff with folds, which Vim checks one by one: 0.2 s
-const max_syntax = 512 * 1024 # bytes of a text with a file type: PHP of 250 kB takes 0.4 s at `G`, of 1 MB 1.5 s
+const max_syntax = 8 * 1024 # bytes of each side of a diff with syntax: brackets take 0.3 s at `G`, of 16 KiB over 0.5 s
+const max_syntax_line = 256 # bytes of a line of it: lines of 2,000 take 2 s in 64 KiB of HTML, and over 4 s in C
+const max_type = 512 * 1024 # bytes of a file with a file type: PHP of 250 kB takes 0.4 s at `G`, of 1 MB 1.5 s
 const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
 const max_nul = 500'000 # NULs in an event: 0.3 s
 const max_search = 1000 # bytes of a text that an agent has Vim look for
@@ -364,31 +366,34 @@ def Show(proposal: dict<any>): func
   const old = Split(open > 0 ? Join(open, "\n") : get(proposal, 'old', ''))
   const new = Split(proposal.contents)
   const [limit, has_folds] = Limits(old, new)
+  const has_syntax = limit == '' && IsSmall(old) && IsSmall(new)
   const name = Line(proposal.label, 24)
+  const root = $'ide-mcp://{proposal.call}/'
   const [before, windows] = [win_getid(), getwininfo()->map((_, window) => window.winid)]
   var [former, proposed, tick] = [0, 0, 0] # the two buffers, and the state of the second before the person edits it
   const Close = () => {
     if IsReviewing() && t:ide_mcp_proposal == proposed | win_gotoid(before) | endif
     feedkeys("\<Ignore>", 'n') # a terminal receives the next key
-    for buffer in getbufinfo()->filter((_, info) => stridx(info.name, $'ide-mcp://{proposal.call}/') == 0)
+    for buffer in getbufinfo()->filter((_, info) => stridx(info.name, root) == 0)
       execute $'silent! bwipeout! {buffer.bufnr}'
     endfor
   }
 
   try
-    former = Fill('file', proposal, old, {name: name, note: limit == '' ? '' : $', no highlighting: {limit}'})
-    proposed = Fill('proposal', proposal, new,
+    former = Fill($'{root}file/{Line(proposal.label, 64)}', old,
+      {name: name, note: limit == '' ? '' : $', no highlighting: {limit}'})
+    proposed = Fill($'{root}proposal/{Line(proposal.label, 64)}', new,
       {name: name, note: proposal.outside ? 'OUTSIDE of the open folders: ' : '', client: proposal.client})
     tick = getbufvar(proposed, 'changedtick')
-    execute 'tab sbuffer' former
+    execute 'silent tab sbuffer' former
     setlocal nomodifiable statusline=%<\ %{b:ide_mcp.name}%{b:ide_mcp.note}\ 
-    execute 'rightbelow vertical sbuffer' proposed
+    execute 'silent rightbelow vertical sbuffer' proposed
     &l:statusline = ' %{b:ide_mcp.note}%{b:ide_mcp.name}, proposed by %<%{b:ide_mcp.client} %m%=:w accepts, :q rejects '
     t:ide_mcp_proposal = proposed
     for shown in [former, proposed]
       win_gotoid(bufwinid(shown))
       setlocal bufhidden=wipe
-      Highlight(proposal, limit, has_folds, len(old.text) + len(new.text))
+      Highlight(proposal, limit, has_folds, has_syntax)
     endfor
     setbufvar(proposed, '&buftype', 'acwrite')
     if limit == '' && diff_hlID(1, 1) == 0 | execute 'silent! normal! ]c' | endif
@@ -449,13 +454,18 @@ def Limits(old: dict<any>, new: dict<any>): list<any>
   return changes > max_changes ? [$'{changes} lines changed', false] : ['', changes / 2 * all < max_folds]
 enddef
 
+# Returns whether a text can have syntax highlighting.
+const IsSmall = (side: dict<any>): bool => len(side.text) <= max_syntax
+  && side.text->split("\n")->map((_, line) => len(line))->max() <= max_syntax_line
+
 # Makes a buffer with a text, and with values for its status line. It is not shown yet. The functions take the name of
 # the buffer as it is.
-def Fill(side: string, proposal: dict<any>, text: dict<any>, values: dict<string>): number
-  const buffer = bufadd($'ide-mcp://{proposal.call}/{side}/{Line(proposal.label, 64)}')
+def Fill(name: string, text: dict<any>, values: dict<string>): number
+  const buffer = bufadd(name)
   setbufvar(buffer, 'ide_mcp', values)
-  for [name, value] in items({buftype: 'nofile', swapfile: false, buflisted: false, modeline: false, undolevels: -1})
-    setbufvar(buffer, $'&{name}', value)
+  setbufvar(buffer, 'matchparen_timeout', 20) # brackets take the plugin of Vim 0.3 s for each key otherwise
+  for [option, value] in items({buftype: 'nofile', swapfile: false, buflisted: false, modeline: false, undolevels: -1})
+    setbufvar(buffer, $'&{option}', value)
   endfor
   noautocmd bufload(buffer)
   # In parts, as Join().
@@ -473,21 +483,30 @@ def Fill(side: string, proposal: dict<any>, text: dict<any>, values: dict<string
   return buffer
 enddef
 
-# Highlights the buffer of a proposal in the current window.
-def Highlight(proposal: dict<any>, limit: string, has_folds: bool, size: number)
+# Highlights the buffer of a proposal in the current window. The plugins of a file type are not for the text of an
+# agent, so the type is only looked up.
+def Highlight(proposal: dict<any>, limit: string, has_folds: bool, has_syntax: bool)
   if has_folds
     diffthis
   else
     setlocal nowrap nospell foldmethod=manual nofoldenable
     if limit == '' | setlocal diff scrollbind cursorbind | endif
   endif
-  if limit != '' || size > max_syntax | return | endif
+  if !has_syntax | return | endif
   const open = Buffer(proposal.path)
-  if open > 0
-    &l:filetype = getbufvar(open, '&filetype')
-  elseif proposal.label !~ '[`$|%#*?{}<>"\\;&!]\|\A\@<=\~'
-    silent! doautocmd <nomodeline> filetypedetect BufRead
+  var type = open > 0 ? getbufvar(open, '&syntax') : ''
+  if open == 0 && proposal.label !~ '[`$|%#*?{}<>"\\;&!]\|\A\@<=\~'
+    const eventignore = &eventignore
+    try
+      set eventignore+=FileType
+      silent! doautocmd <nomodeline> filetypedetect BufRead
+      type = &filetype
+      setlocal filetype=
+    finally
+      &eventignore = eventignore
+    endtry
   endif
+  if type != '' | &l:syntax = type | endif
 enddef
 
 # --- What agents learn of Vim: the selection, and the answers of the tools.
@@ -687,7 +706,7 @@ def Load(path: string): number
     CheckTime(buffer) # as Vim does when it shows the buffer
     return buffer
   endif
-  const is_large = getfsize(path) > max_syntax || readfile(path)->map((_, line) => len(line))->max() > max_line
+  const is_large = getfsize(path) > max_type || readfile(path)->map((_, line) => len(line))->max() > max_line
   # Vim unpacks archives by other programs, and plugins ask for passwords.
   const is_packed = path =~? '\.\%(gz\|bz2\|z\|lzma\|xz\|lz\|lz4\|zst\|br\|gpg\|pgp\|asc\|age\)$'
   Quietly(() => bufload(buffer),
