@@ -308,6 +308,54 @@ def texts_of_a_file_are_found(room):
         of_row(f"{name} {text[:8]}", act)
 
 
+def folder_with_the_name_of_a_view_is_not_shown(room):
+    """The plugin of Vim for folders would list it in place of the proposal."""
+    for number in range(1, 9):
+        for side in ["file", "proposal"]:
+            (room.folder / f"ide-mcp:/{number}/{side}/b.txt").mkdir(parents=True)
+            room.write(f"ide-mcp:/{number}/{side}/b.txt/listed", "x")
+    person = Person(room)
+    agent = RawAgent(room)
+    for _ in range(2):
+        call = agent.propose(room.path("b.txt"), "new\n")
+        room.shows(room.proposal("b.txt"))
+        room.hides("listed", within=1)
+        room.type(*room.keys.ACCEPT)
+        if "FILE_SAVED" not in (answer := agent.answer(call)):
+            raise Failure(f"the answer: {answer}")
+        person.is_unharmed()
+
+
+def view_that_another_plugin_takes_fails(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type(":augroup taker | augroup END", "<Enter>")
+    for side in ["file", "proposal"]:
+        for taken in ["file taken", "hide enew", "let b:ide_mcp = {}"]:
+            def act(side=side, taken=taken):
+                room.type(f":autocmd! taker | autocmd taker BufWinEnter ide-mcp://*/{side}/* {taken}", "<Enter>",
+                          ":echo 'ready'", "<Enter>")
+                room.shows("^ready")
+                agent.fails(agent.propose(room.path("b.txt"), "new\n"))
+                room.shows("ide-mcp: .*another plugin")
+                person.is_unharmed()
+                room.type(":silent! %bwipeout! taken | echo tabpagenr('$') 'tabs'", "<Enter>")
+                room.shows("^1 tabs")
+            of_row(f"{side}: {taken}", act)
+
+
+def renamed_view_is_rejected_at_its_end(room):
+    """As a plugin that makes another buffer of it does."""
+    person = Person(room)
+    agent = RawAgent(room)
+    call = agent.propose(room.path("b.txt"), "new\n")
+    room.shows(room.proposal("b.txt"))
+    room.type(":file other", "<Enter>", *room.keys.REJECT)
+    if "DIFF_REJECTED" not in (answer := agent.answer(call)):
+        raise Failure(f"the answer: {answer}")
+    person.is_unharmed()
+
+
 def filled(text, size, line):
     """Returns lines of a repeated text."""
     return (text * max(1, line // len(text)) + "\n") * (size // line)

@@ -368,14 +368,17 @@ def Show(proposal: dict<any>): func
   const [limit, has_folds] = Limits(old, new)
   const has_syntax = limit == '' && IsSmall(old) && IsSmall(new)
   const name = Line(proposal.label, 24)
-  const root = $'ide-mcp://{proposal.call}/'
+  # No agent can guess the name, and so no folder has it, which a plugin would list in place of the proposal.
+  const root = printf('ide-mcp://%d-%08x%08x/', proposal.call, rand(srand()), rand(srand()))
   const [before, windows] = [win_getid(), getwininfo()->map((_, window) => window.winid)]
   var [former, proposed, tick] = [0, 0, 0] # the two buffers, and the state of the second before the person edits it
   const Close = () => {
     if IsReviewing() && t:ide_mcp_proposal == proposed | win_gotoid(before) | endif
     feedkeys("\<Ignore>", 'n') # a terminal receives the next key
-    for buffer in getbufinfo()->filter((_, info) => stridx(info.name, root) == 0)
-      execute $'silent! bwipeout! {buffer.bufnr}'
+    # Those of a view that failed early have only names.
+    const named = getbufinfo()->filter((_, info) => stridx(info.name, root) == 0)->map((_, info) => info.bufnr)
+    for buffer in extend([former, proposed], named)
+      if buffer > 0 && bufexists(buffer) | execute $'silent! bwipeout! {buffer}' | endif
     endfor
   }
 
@@ -386,14 +389,17 @@ def Show(proposal: dict<any>): func
       {name: name, note: proposal.outside ? 'OUTSIDE of the open folders: ' : '', client: proposal.client})
     tick = getbufvar(proposed, 'changedtick')
     execute 'silent tab sbuffer' former
+    CheckShown(former, root)
     setlocal nomodifiable statusline=%<\ %{b:ide_mcp.name}%{b:ide_mcp.note}\ 
     execute 'silent rightbelow vertical sbuffer' proposed
+    CheckShown(proposed, root)
     &l:statusline = ' %{b:ide_mcp.note}%{b:ide_mcp.name}, proposed by %<%{b:ide_mcp.client} %m%=:w accepts, :q rejects '
     t:ide_mcp_proposal = proposed
     for shown in [former, proposed]
       win_gotoid(bufwinid(shown))
       setlocal bufhidden=wipe
       Highlight(proposal, limit, has_folds, has_syntax)
+      CheckShown(shown, root)
     endfor
     setbufvar(proposed, '&buftype', 'acwrite')
     if limit == '' && diff_hlID(1, 1) == 0 | execute 'silent! normal! ]c' | endif
@@ -420,6 +426,13 @@ def Show(proposal: dict<any>): func
     CloseLater(Close, true) # at once, the rest of :wq would close another window
   }
   return Close
+enddef
+
+# Fails if the current window does not show a buffer of a view, as the view made it.
+def CheckShown(buffer: number, root: string)
+  if bufnr() != buffer || stridx(bufname(buffer), root) != 0 || empty(getbufvar(buffer, 'ide_mcp'))
+    throw 'another plugin has taken the view of the proposal'
+  endif
 enddef
 
 # Returns the parts of a text. A carriage return belongs to the end of a line only if all lines end so.
@@ -461,6 +474,7 @@ const IsSmall = (side: dict<any>): bool => len(side.text) <= max_syntax
 # Makes a buffer with a text, and with values for its status line. It is not shown yet. The functions take the name of
 # the buffer as it is.
 def Fill(name: string, text: dict<any>, values: dict<string>): number
+  if getftype(name) != '' | throw 'a file has the name of the view' | endif
   const buffer = bufadd(name)
   setbufvar(buffer, 'ide_mcp', values)
   setbufvar(buffer, 'matchparen_timeout', 20) # brackets take the plugin of Vim 0.3 s for each key otherwise
@@ -845,6 +859,6 @@ augroup ide_mcp
   autocmd User ALELintPost,CocDiagnosticChange,lsp_diagnostics_updated AnnounceProblems()
   autocmd DirChanged * Send({cmd: 'folders', folders: get(options.config, 'folders', [getcwd(-1)])})
   autocmd BufWriteCmd ide-mcp://* views[expand('<abuf>')](true)
-  autocmd BufWipeout ide-mcp://*/proposal/* remove(views, expand('<abuf>'))(false)
+  autocmd BufWipeout * if has_key(views, expand('<abuf>')) | remove(views, expand('<abuf>'))(false) | endif # any name
   autocmd VimLeavePre * Stop()
 augroup END
