@@ -208,7 +208,7 @@ def steady_row(line, row):
 
 def plugin(name):
     """Returns the screen of an editor with a plugin, and with a proposal. The tests of the plugin know its command."""
-    sys.path.insert(0, str(ROOT / "tests/editors"))
+    sys.path.insert(0, str(ROOT / "tests/lab/editors"))
     tested = __import__(name)
     with Place() as place:
         command = tested.command(ROOT, place.path / "home", "src/store.rs") + tested.PICTURE

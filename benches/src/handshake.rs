@@ -7,7 +7,7 @@ pub fn request() -> &'static [u8] {
     static REQUEST: OnceLock<String> = OnceLock::new();
     REQUEST
         .get_or_init(|| {
-            let session = include_str!("../../tests/fixtures/claude-code-2.1.330.jsonl");
+            let session = include_str!("../../tests/it/fixtures/claude-code-2.1.330.jsonl");
             let line = session.lines().find(|line| line.contains("\"http\"")).expect("a session has a head");
             let head = line.split("\"http\": \"").nth(1).and_then(|rest| rest.strip_suffix("\"}"));
             head.expect("the head ends its line").replace("\\r\\n", "\r\n")

@@ -1,6 +1,6 @@
 //! Sequences of calls of the functions of C, with an agent, and with connections of strangers.
 
-#[path = "../../tests/capi/functions.rs"]
+#[path = "../../tests/lab/capi/functions.rs"]
 mod functions;
 
 use functions::*;

@@ -62,7 +62,7 @@ const PROTOCOL: &[&str] =
 
 /// The adapter that translates the protocol for other languages, so that it names all of the core and the words of
 /// the protocol.
-const TRANSLATOR: &str = "adapters/embed/";
+const TRANSLATOR: &str = "adapters/editors/embed/";
 
 #[test]
 fn modules_name_only_lower_modules() {
@@ -215,7 +215,7 @@ fn adapter_files() -> Vec<PathBuf> {
     };
     let mut files = rust_files(&adapters);
     files.retain(is_source);
-    for adapter in ["driver", "lockfile", "mio", "smol", "blocking", "embed", "capi", "review"] {
+    for adapter in ["driver", "lockfile", "mio", "smol", "blocking", "editors/embed", "editors/capi"] {
         let folder = adapters.join(adapter);
         assert!(files.iter().any(|file| file.starts_with(&folder)), "no file of {adapter} was read");
     }

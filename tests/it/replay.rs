@@ -22,9 +22,9 @@ use ide_mcp::{
 use serde::Deserialize;
 use serde_json::Value;
 
-const OLD: &str = include_str!("../fixtures/claude-code-1.0.51.jsonl");
-const NEW: &str = include_str!("../fixtures/claude-code-2.1.330.jsonl");
-const AGAIN: &str = include_str!("../fixtures/claude-code-2.1.330-reconnect.jsonl");
+const OLD: &str = include_str!("fixtures/claude-code-1.0.51.jsonl");
+const NEW: &str = include_str!("fixtures/claude-code-2.1.330.jsonl");
+const AGAIN: &str = include_str!("fixtures/claude-code-2.1.330-reconnect.jsonl");
 
 const APPLICATIONS: u64 = 50;
 const CUTS: u64 = 1_000;

@@ -77,7 +77,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ),
     ("l11", &["tests/it/threats.rs"]),
     ("l12", &["src/ide/discovery/launch_env.rs"]),
-    ("l13", &["adapters/lockfile/src/owner.rs", "examples/cli/tests/it/impostor.rs"]),
+    ("l13", &["adapters/lockfile/src/owner.rs", "cli/tests/it/impostor.rs"]),
     (
         "l14",
         &["tests/it/threats.rs", "adapters/driver/src/server/proof.rs", "adapters/mio/tests/it/resume.rs"],
@@ -92,10 +92,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("e04", &["adapters/tests/main.rs"]),
     ("e05", &["tests/it/threats.rs"]),
     ("e06", &["tests/it/threats.rs"]),
-    (
-        "e07",
-        &["tests/it/threats.rs", "adapters/lockfile/tests/it/publish.rs", "examples/cli/tests/it/tap/mod.rs"],
-    ),
+    ("e07", &["tests/it/threats.rs", "adapters/lockfile/tests/it/publish.rs", "cli/tests/it/tap/mod.rs"]),
     ("e08", &["tests/it/threats.rs"]),
     ("e09", &["tests/it/host_pressure.rs"]),
     ("e10", &["tests/it/host_pressure.rs"]),
@@ -304,7 +301,7 @@ fn f21_binary_message_ends_the_connection() {
 /// would be visible in the list of processes.
 #[test]
 fn l11_no_program_takes_a_token_argument() {
-    let programs = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cli/src")).unwrap();
+    let programs = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("cli/src")).unwrap();
     let mut seen = 0;
     for program in programs {
         let options = program.unwrap().path().join("options.rs");

@@ -1,4 +1,4 @@
-//! The locks of this crate: those of the standard library, and in `tests/threads.sh` those of shuttle, which
+//! The locks of this crate: those of the standard library, and in `tests/lab/threads.sh` those of shuttle, which
 //! runs a test in many orders of its threads.
 
 #[cfg(all(test, shuttle))]

@@ -13,7 +13,7 @@ use std::process::Command;
 const LOADS: [(&str, usize, usize); 2] = [("100 B", 100, 2_000), ("64 KiB", 64 * 1024, 500)];
 
 /// The script that counts the instructions of a call through the C library.
-const COST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/capi/cost.sh");
+const COST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/lab/capi/cost.sh");
 
 /// Measures the CPU time of a call through the sidecar, and the instructions of a call in C.
 pub fn languages(rounds: usize) -> Section {

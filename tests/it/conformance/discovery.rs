@@ -6,8 +6,8 @@ const MATCHING: &str = "src/ide/discovery/matching/tests.rs";
 const LOCK_FILE: &str = "src/ide/discovery/lock_file/text.rs";
 const SPELLING: &str = "src/ide/paths/spelling.rs";
 const FOLDERS: &str = "adapters/lockfile/src/folders.rs";
-const AGENT: &str = "examples/cli/tests/it/attach.rs";
-const DOCTOR: &str = "examples/cli/src/doctor/rules/tests/mod.rs";
+const AGENT: &str = "cli/tests/it/attach.rs";
+const DOCTOR: &str = "cli/src/doctor/rules/tests/mod.rs";
 
 pub const ROWS: &[Row] = &[
     claim("discovery 1", "a lock file without `transport`, with `sse` or with `ws-ide` is not attached to")

@@ -1,5 +1,5 @@
 //! The answer that each request requires of a session, for the simulation and for the soak of the
-//! program (`examples/cli/tests/it/soak`), which includes this file.
+//! program (`cli/tests/it/soak`), which includes this file.
 
 use serde_json::Value;
 

@@ -40,7 +40,7 @@ const TESTED: [&str; 6] = [
 
 /// The packages whose sources are changed, with their folders.
 const PACKAGES: &[(&str, &str)] =
-    &[("ide-mcp", ""), ("ide-mcp-driver", "adapters/driver/"), ("ide-mcp-embed", "adapters/embed/")];
+    &[("ide-mcp", ""), ("ide-mcp-driver", "adapters/driver/"), ("ide-mcp-embed", "adapters/editors/embed/")];
 
 fn main() -> Result<()> {
     let parts: Vec<String> = env::args().skip(1).collect();

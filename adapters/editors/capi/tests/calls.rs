@@ -1,0 +1,35 @@
+//! The corpus of the fuzz target `capi_calls`, and random sequences for it.
+#![allow(unsafe_code, reason = "the functions of C are called")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::undocumented_unsafe_blocks,
+    reason = "a test"
+)]
+
+#[allow(unreachable_pub, reason = "the target is a part of another crate")]
+#[path = "../../../../fuzz/src/capi_calls.rs"]
+mod target;
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn corpus_holds() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/seeds/capi_calls");
+    let mut count = 0;
+    for entry in fs::read_dir(corpus).unwrap() {
+        target::capi_calls(&fs::read(entry.unwrap().path()).unwrap());
+        count += 1;
+    }
+    assert!(count > 10, "{count}");
+}
+
+#[test]
+fn random_sequences_hold() {
+    arbtest::arbtest(|u| {
+        target::capi_calls(u.bytes(u.len())?);
+        Ok(())
+    })
+    .budget_ms(3_000);
+}

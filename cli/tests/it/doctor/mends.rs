@@ -1,0 +1,367 @@
+//! The advice of the findings, followed literally in a terminal: it mends the fault, and causes no
+//! problem. A table has the steps for each finding.
+
+use super::cases::CASES;
+use super::fake::TOKEN;
+use super::owners;
+use super::setup::{Setup, mode};
+use crate::support::{Editor, Process};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+use tungstenite::client::IntoClientRequest as _;
+
+/// A step of a person who follows advice.
+enum Step {
+    /// Runs the command of the finding.
+    Run,
+    /// Runs the command of the finding, which starts another program. The doctor runs in place of that
+    /// program.
+    Start,
+    /// Acts as the advice requires, in which these words are.
+    Act(&'static str, fn(&mut Terminal)),
+}
+
+use Step::{Act, Run, Start};
+
+enum Advice {
+    /// The name of the case that has the fault, and the steps by which the fault is mended.
+    Mends(&'static str, &'static [Step]),
+    /// The reason why no test follows the advice.
+    Untested(&'static str),
+}
+
+use Advice::{Mends, Untested};
+
+const UPDATE: &[Step] = &[Act("pdate the extension", Terminal::restart)];
+const RESTART: &[Step] = &[Act("tart the editor again", Terminal::restart)];
+const RUN: &[Step] = &[Run];
+const RUN_AND_RESTART: &[Step] = &[Run, Act("tart the editor again", Terminal::restart)];
+
+/// The findings that have advice. A finding can have several rows.
+const ROWS: &[(&str, Advice)] = &[
+    ("variables-unusable", Mends("a home that is no path", &[Act("Set HOME", Terminal::set_home)])),
+    ("config-dir-unusable", Mends("an empty variable", RUN)),
+    ("config-dir-unusable", Mends("a variable that is no path", RUN)),
+    (
+        "config-dir-set",
+        Mends("another directory than the editor's", &[Act("Start the editor", Terminal::restart)]),
+    ),
+    ("port-variable-invalid", Mends("no port", RUN)),
+    ("port-variable-stale", Mends("a stale port", RUN)),
+    ("integration-off", Mends("integration that is off", RUN)),
+    ("integration-without-port", Mends("integration without a port", RUN)),
+    ("auto-connect-off", Mends("an agent whose attaching is switched off", RUN)),
+    ("host-override", Mends("another host", RUN)),
+    #[cfg(target_os = "linux")]
+    ("host-override-loopback", Mends("another address of this machine", RUN)),
+    #[cfg(not(target_os = "linux"))]
+    ("host-override-loopback", Untested("this system has one loopback address")),
+    ("folder-check-skipped", Mends("a folder that is not checked", RUN)),
+    ("opencode-without-token", Mends("the port of the right editor", &[Start])),
+    ("proxy-takes-loopback", Mends("a proxy", RUN)),
+    ("no-proxy-differs", Mends("half a no_proxy", RUN)),
+    ("no-proxy-differs", Mends("one no_proxy of two", RUN)),
+    ("wsl", Untested("needs Windows")),
+    ("directory-missing", Mends("no directory", &[Act("Start the editor", Terminal::start)])),
+    ("directory-not-a-directory", Mends("a file for a directory", RUN_AND_RESTART)),
+    ("directory-not-a-directory", Mends("a file above the directory", RUN_AND_RESTART)),
+    ("directory-not-a-directory", Mends("a dangling link for a directory", RUN_AND_RESTART)),
+    ("directory-unreadable", Mends("a closed directory", RUN)),
+    ("directory-unreadable", Mends("a closed directory above", RUN)),
+    ("directory-not-ours", Mends("a directory of another user", RUN_AND_RESTART)),
+    ("directory-writable-by-others", Mends("an open directory", RUN)),
+    ("directory-readable-by-others", Mends("a visible directory", RUN)),
+    ("parent-not-ours", Mends("a directory above of another user", RUN)),
+    ("parent-not-ours", Mends("a link above of another user", RUN)),
+    ("parent-writable-by-all", Mends("an open directory above", RUN)),
+    ("parent-writable-by-group", Mends("a directory above for a group", RUN)),
+    ("locks-where-nobody-looks", Mends("another directory than the editor's", RESTART)),
+    ("no-lock-files", Mends("no lock file", &[Act("Start the editor", Terminal::start)])),
+    ("lock-misnamed", Mends("a name without a port", RUN)),
+    ("lock-is-a-link", Mends("a link for a lock file", RUN)),
+    ("lock-is-a-link", Mends("a link for a lock file, and nothing else", RUN_AND_RESTART)),
+    ("lock-not-a-file", Mends("a pipe for a lock file", RUN)),
+    ("lock-not-a-file", Mends("a directory for a lock file", RUN)),
+    ("lock-not-ours", Mends("a lock file of another user", RUN_AND_RESTART)),
+    ("lock-unreadable", Mends("a closed lock file", RUN)),
+    ("lock-unparsable", Mends("half a lock file", RUN_AND_RESTART)),
+    ("lock-unparsable", Mends("bytes that are no text", RUN_AND_RESTART)),
+    ("lock-without-transport", Mends("no transport", UPDATE)),
+    ("lock-legacy", Mends("a lock file of the past", UPDATE)),
+    ("lock-readable-by-others", Mends("an open lock file", RUN)),
+    ("lock-readable-by-others", Mends("an open lock file", RUN_AND_RESTART)),
+    ("lock-without-token", Mends("no token", UPDATE)),
+    ("lock-without-process", Mends("no process", UPDATE)),
+    ("lock-left-over", Mends("a dead process beside a living one", RUN)),
+    ("lock-process-unseen", Mends("a process that is not seen, beside a living one", RUN)),
+    ("lock-process-unseen", Mends("a dead process without a name, beside a living one", RUN)),
+    ("lock-of-windows", Untested("needs Windows")),
+    (
+        "lock-of-windows-elsewhere",
+        Mends("an editor on Windows", &[Run, Act("update the extension", Terminal::start)]),
+    ),
+    ("port-refuses", Mends("a closed port", &[Act("Reload the window", Terminal::start), Run])),
+    ("port-of-another-user", Mends("another user on the port", RUN_AND_RESTART)),
+    ("port-without-owner", Untested("needs a port that another network namespace forwards")),
+    ("port-silent", Mends("a silent port", RESTART)),
+    ("not-an-editor", Mends("a web server", RUN_AND_RESTART)),
+    ("token-refused", Mends("a wrong token", RUN_AND_RESTART)),
+    ("token-refused", Mends("a wrong token, the JetBrains way", RUN_AND_RESTART)),
+    ("editor-full", Mends(FULL, &[Act("End agents", Terminal::end_agents)])),
+    ("editor-declines", Mends("an editor that declines", RESTART)),
+    ("subprotocol-missing", Mends("no sub-protocol", UPDATE)),
+    ("session-fails", Mends("a version that nobody knows", UPDATE)),
+    ("lets-in-without-token", Mends("an editor that asks for no token", UPDATE)),
+    ("lets-in-with-origin", Mends("an editor for web pages", UPDATE)),
+    (
+        "not-asked",
+        Mends("an editor that is not asked", &[Act("without --no-connect", |t| t.setup.arguments.clear())]),
+    ),
+    ("port-published-twice-differently", Mends("two lock files of one port", RUN)),
+    ("several-editors", Mends("two editors", &[Act("a terminal of the right editor", Terminal::of_editor)])),
+    (
+        "several-editors-one-named",
+        Mends("two editors, and the port of one", &[Act("close the other editors", Terminal::close_others)]),
+    ),
+    ("no-editor-for-directory", Mends("another folder", &[Act("Open ", Terminal::start)])),
+    ("folder-matches-only-logically", Mends("the editor came by a link", &[Act("Open ", Terminal::restart)])),
+    ("folder-matches-only-physically", Mends("the agent came by a link", RUN)),
+    ("folder-in-another-spelling", Untested("needs macOS or Windows")),
+    ("editor-without-folders", Mends("no folder", RUN)),
+    ("editor-without-folders", Mends("no folder", &[Act("Open ", Terminal::restart)])),
+];
+
+/// The case of an editor that has as many agents as it can have.
+const FULL: &str = "an editor with many agents";
+
+#[test]
+fn advice_of_each_finding_mends_it() {
+    // The rows are independent of each other and mostly wait for processes.
+    thread::scope(|scope| {
+        for rows in ROWS.chunks(ROWS.len().div_ceil(4)) {
+            scope.spawn(move || {
+                for (id, advice) in rows {
+                    let Mends(case, steps) = advice else { continue };
+                    follow(id, case, steps);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn each_finding_with_advice_has_a_row() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/doctor.md")).unwrap();
+    let (_, table) = page.split_once("| id | status |").unwrap();
+    let cells = table.lines().filter(|line| line.starts_with("| `"));
+    let advised: BTreeSet<&str> = cells
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.split(" | ").collect();
+            let has_advice = !cells[3].trim_matches([' ', '|']).is_empty();
+            has_advice.then(|| cells[0].trim_matches(['|', ' ', '`']))
+        })
+        .collect();
+    assert!(advised.len() > 40, "the page was read: {advised:?}");
+    let rows: BTreeSet<&str> = ROWS.iter().map(|(id, _)| *id).collect();
+    assert_eq!(rows, advised);
+    for (id, advice) in ROWS {
+        match advice {
+            Mends(case, steps) => {
+                assert!(fault(case).is_some() || owners::has(case), "{id}: no case {case:?}");
+                assert!(!steps.is_empty(), "{id}");
+            }
+            Untested(reason) => assert!(!reason.is_empty(), "{id}"),
+        }
+    }
+}
+
+/// Returns the function that breaks a set-up, if the user of the tests can do it.
+fn fault(case: &str) -> Option<fn(&mut Setup)> {
+    if case == FULL {
+        return Some(|s| {
+            let editor = s.place.editor(&[]);
+            let lock: Value = serde_json::from_str(&fs::read_to_string(&editor.lock).unwrap()).unwrap();
+            (0..16).for_each(|_| s.keep(attach(&editor.port, lock["authToken"].as_str().unwrap())));
+            s.keep_editor(editor);
+        });
+    }
+    CASES.iter().chain(owners::of_this_user()).find(|found| found.0 == case).map(|found| found.1)
+}
+
+/// Attaches an agent, which stays attached until it is dropped.
+fn attach(port: &str, token: &str) -> impl Sized + use<> {
+    let stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    let mut request = format!("ws://127.0.0.1:{port}").into_client_request().unwrap();
+    request.headers_mut().insert("X-Claude-Code-Ide-Authorization", token.parse().unwrap());
+    tungstenite::client(request, stream).unwrap()
+}
+
+fn follow(id: &str, case: &str, steps: &[Step]) {
+    let Some(fault) = fault(case) else {
+        // Root reads every file, and root alone can give a file to another user: no user has all cases.
+        return eprintln!("{id}: this user cannot set up {case:?}");
+    };
+    // A path with everything that a shell would change.
+    let mut setup = Setup::at(r#"doctor's "own" $HOME `x` * {path} \ "#);
+    fault(&mut setup);
+    let mut terminal = Terminal::open(setup);
+    let before = terminal.doctor();
+    let Some(finding) = before.findings.get(id) else { panic!("{case}: no {id} in {before:?}") };
+    let (advice, command) = (finding["advice"].as_str().unwrap(), finding["command"].as_str());
+    let mut after = None;
+    for step in steps {
+        match step {
+            Run => {
+                let command = command.unwrap_or_else(|| panic!("{case}: {id} has no command"));
+                // Braces keep the command in this shell, whose variables it can change.
+                terminal.send(&format!("{{ {command}; }} >/dev/null; echo status $?"));
+                assert_eq!(terminal.shell.line(), "status 0", "{case}: {command}");
+            }
+            Start => {
+                terminal.send(command.unwrap());
+                after = Some(terminal.diagnosis());
+            }
+            Act(words, act) => {
+                assert!(advice.contains(words), "{case}: {id} advises {advice:?}");
+                act(&mut terminal);
+            }
+        }
+    }
+    let begin = Instant::now();
+    let mut after = after.unwrap_or_else(|| terminal.doctor());
+    // A busy editor notices the end of an agent a little later.
+    while after.findings.contains_key(id) && begin.elapsed() < Duration::from_secs(10) {
+        after = terminal.doctor();
+    }
+    assert!(
+        !after.findings.contains_key(id),
+        "{case}: {id} is still in {after:?} after {advice} {command:?}"
+    );
+    let came: Vec<&String> = after.bad().filter(|new| !before.bad().any(|old| old == *new)).collect();
+    assert!(came.is_empty(), "{case}: the advice of {id} causes {came:?}: {after:?}");
+    assert!(after.status == 0, "{case}: the advice of {id} leaves {after:?}");
+    terminal.setup.open();
+}
+
+/// The output of one run of the doctor.
+#[derive(Debug)]
+struct Diagnosis {
+    findings: BTreeMap<String, Value>,
+    status: i64,
+}
+
+impl Diagnosis {
+    /// Returns the ids of the problems and the warnings.
+    fn bad(&self) -> impl Iterator<Item = &String> {
+        let is_bad = |finding: &Value| finding["status"] == "problem" || finding["status"] == "warning";
+        self.findings.iter().filter(move |(_, finding)| is_bad(finding)).map(|(id, _)| id)
+    }
+}
+
+/// A shell in the directory of the agent.
+struct Terminal {
+    shell: Process,
+    // The editor ends before its home is removed, in which it would restore its lock file.
+    editor: Option<Editor>,
+    setup: Setup,
+}
+
+impl Terminal {
+    /// Opens a terminal that finds `ide-mcp`, an `opencode` that is the doctor, and a `sudo` for the user
+    /// of the tests.
+    fn open(setup: Setup) -> Self {
+        let bin = setup.place.home().parent().unwrap().join("bin");
+        fs::create_dir(&bin).unwrap();
+        let script = |name: &str, text: &str| {
+            fs::write(bin.join(name), format!("#!/bin/sh\n{text}\n")).unwrap();
+            mode(&bin.join(name), 0o755);
+        };
+        script("sudo", r#"exec "$@""#);
+        script("opencode", DOCTOR);
+        let program = Path::new(crate::executable()).parent().unwrap();
+        let path = format!("{}:{}:{}", bin.display(), program.display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new("sh");
+        setup.house(&mut command);
+        Self { shell: Process::spawn("sh", command.env("PATH", path)), setup, editor: None }
+    }
+
+    fn send(&mut self, command: &str) {
+        assert!(!command.contains('\n'), "{command:?} is one line");
+        self.shell.send_line(command);
+    }
+
+    fn doctor(&mut self) -> Diagnosis {
+        let arguments = self.setup.arguments.join(" ");
+        self.send(&format!("{DOCTOR} {arguments}"));
+        self.diagnosis()
+    }
+
+    /// Reads the output of the doctor.
+    fn diagnosis(&mut self) -> Diagnosis {
+        let mut findings = BTreeMap::new();
+        loop {
+            let line = self.shell.json();
+            assert!(!line.to_string().contains(TOKEN), "the token is shown: {line}");
+            if line["event"] == "verdict" {
+                return Diagnosis { findings, status: line["status"].as_i64().unwrap() };
+            }
+            let id = line["id"].as_str().unwrap_or_else(|| panic!("no finding: {line}")).to_owned();
+            if line["status"] != "ok" {
+                findings.insert(id, line);
+            }
+        }
+    }
+
+    /// Starts the editor in the project, with the variables of the terminal.
+    fn start(&mut self) {
+        let project = self.setup.place.project().canonicalize().unwrap();
+        let mut command = self.setup.place.command("editor", &["--headless", project.to_str().unwrap()]);
+        self.setup.house(&mut command);
+        self.editor = Some(Editor::at(Process::spawn("editor", &mut command)));
+    }
+
+    /// Ends all editors, which removes their lock files, and starts a sound one.
+    fn restart(&mut self) {
+        self.end_editors(|_| true);
+        self.start();
+    }
+
+    fn close_others(&mut self) {
+        let named = self.setup.variable("CLAUDE_CODE_SSE_PORT").unwrap().to_owned();
+        self.end_editors(|path| path.file_stem().unwrap() != named.as_str());
+    }
+
+    fn end_editors(&self, ends: impl Fn(&Path) -> bool) {
+        for path in self.setup.place.in_lock_dir() {
+            if path.extension().is_some_and(|kind| kind == "lock") && ends(&path) {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    }
+
+    fn end_agents(&mut self) {
+        self.setup.release();
+    }
+
+    /// Changes into a terminal of one of the editors.
+    fn of_editor(&mut self) {
+        let path = self.setup.place.in_lock_dir().remove(0);
+        let port = path.file_stem().unwrap().to_str().unwrap();
+        self.send(&format!("export CLAUDE_CODE_SSE_PORT={port}"));
+    }
+
+    fn set_home(&mut self) {
+        let home = self.setup.place.home();
+        let home = home.to_str().unwrap().replace('\'', r"'\''");
+        self.send(&format!("export HOME='{home}'"));
+    }
+}
+
+/// The doctor as a command of the shell, which must not read the commands of the test.
+const DOCTOR: &str = "ide-mcp doctor --json </dev/null";

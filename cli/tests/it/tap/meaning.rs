@@ -1,0 +1,171 @@
+//! The comparison by meaning: ids and the order of independent messages are free. The recordings of
+//! the real client are compared, whose editor was written by hand.
+
+use super::programs::{Tap, editor, replay};
+use crate::support::Place;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use ide_mcp::ws::frame::{Header, Opcode, mask};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/it/fixtures").join(name)
+}
+
+/// The recordings whose editor behaves as this library.
+const EQUAL: [&str; 2] = ["claude-code-1.0.51.jsonl", "claude-code-2.1.330-reconnect.jsonl"];
+
+#[test]
+fn recorded_editors_differ_in_ids_alone() {
+    let place = Place::new("tap-fixtures");
+    for name in EQUAL {
+        let path = fixture(name);
+        let path = path.to_str().unwrap();
+        let (status, said) = replay(&place, &[path]);
+        assert_eq!(status, Some(0), "{name}: {said}");
+        // The recorded editor numbers its own requests from 9001 on.
+        let (status, said) = replay(&place, &["--bytes", path]);
+        assert_eq!(status, Some(1), "{name}: {said}");
+        assert!(said.contains("recorded  9001") && said.contains("where     id"), "{name}: {said}");
+    }
+    // In this recording the editor does not answer a diff whose tab the client closes.
+    let path = fixture("claude-code-2.1.330.jsonl");
+    let (status, said) = replay(&place, &[path.to_str().unwrap()]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("first difference: line 24,") && said.contains("DIFF_REJECTED"), "{said}");
+}
+
+#[test]
+fn recorded_clients_differ_in_names_alone() {
+    let place = Place::new("tap-clients");
+    for name in [EQUAL[0], EQUAL[1], "claude-code-2.1.330.jsonl"] {
+        let text = fs::read_to_string(fixture(name)).unwrap();
+        let (status, said) = replay(&place, &["--side", "agent", fixture(name).to_str().unwrap()]);
+        assert!(status == Some(1) && said.contains("first difference: line 2,"), "{name}: {said}");
+        assert!(
+            said.contains("params.clientInfo.") || said.contains("params.protocolVersion"),
+            "{name}: {said}"
+        );
+        let equal: String = text.lines().map(|line| as_our_client(line) + "\n").collect();
+        place.write("equal.jsonl", &equal);
+        let (status, said) = replay(&place, &["--side", "agent", "equal.jsonl"]);
+        assert_eq!(status, Some(0), "{name}: {said}");
+    }
+}
+
+/// Removes the names of a client that the client of this library does not send from a line of a
+/// recording, and writes the version of the protocol that it sends.
+fn as_our_client(line: &str) -> String {
+    let mut line: Value = serde_json::from_str(line).unwrap();
+    let Some(mut message) = line["text"].as_str().map(|text| serde_json::from_str::<Value>(text).unwrap())
+    else {
+        return line.to_string();
+    };
+    if message["method"] == "initialize" {
+        message["params"]["protocolVersion"] = json!("2025-11-25");
+        let info = message["params"]["clientInfo"].as_object_mut().unwrap();
+        info.retain(|name, _| name == "name" || name == "version");
+        line["text"] = message.to_string().into();
+    }
+    line.to_string()
+}
+
+#[test]
+fn independent_answers_come_in_any_order() {
+    let place = Place::new("tap-order");
+    let replay_of = |lines: &[Value]| {
+        let text: String = lines.iter().map(|form| format!("{form}\n")).collect();
+        place.write("moved.jsonl", &text);
+        replay(&place, &["moved.jsonl"])
+    };
+    for name in EQUAL {
+        let text = fs::read_to_string(fixture(name)).unwrap();
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let find =
+            |part: &str| lines.iter().position(|line| line["text"].to_string().contains(part)).unwrap();
+        // The requests 2 and 3, each with its answer, become both requests, and then both answers in
+        // the reversed order.
+        let (second, third) = (find("prompts/list"), find("resources/list"));
+        assert_eq!(third, second + 2);
+        let order = [second, third, third + 1, second + 1];
+        let moved = lines[..second].iter().chain(order.map(|index| &lines[index])).chain(&lines[third + 2..]);
+        let mut moved: Vec<Value> = moved.cloned().collect();
+        moved[second..third + 2].iter_mut().for_each(|line| line["ms"] = lines[third + 1]["ms"].clone());
+        let (status, said) = replay_of(&moved);
+        assert_eq!(status, Some(0), "{name}: {said}");
+        // One answer is missing.
+        moved.remove(second + 2);
+        let (status, said) = replay_of(&moved);
+        assert!(status == Some(1) && said.contains("\"resources\""), "{name}: {said}");
+    }
+}
+
+/// Returns a line of a transcript with a text in place of each message of whole frames, and with
+/// `change` applied to each message.
+fn as_texts(line: &Value, change: &dyn Fn(&mut Value)) -> Vec<Value> {
+    let bytes = match (line["raw"].as_str(), line["base64"].as_str()) {
+        (Some(raw), _) => raw.as_bytes().to_vec(),
+        (None, Some(base64)) => BASE64_STANDARD.decode(base64).unwrap(),
+        (None, None) => return vec![line.clone()],
+    };
+    if bytes.ends_with(b"\r\n\r\n") {
+        return vec![line.clone()];
+    }
+    let (mut rest, mut lines) = (&bytes[..], Vec::new());
+    while let Some((header, size)) = Header::parse(rest, line["from"] == "agent").unwrap() {
+        let (frame, behind) = rest.split_at(size + usize::try_from(header.len).unwrap());
+        rest = behind;
+        let mut line = line.clone();
+        line.as_object_mut().unwrap().retain(|name, _| name != "raw" && name != "base64");
+        if header.opcode == Opcode::Text {
+            let mut payload = frame[size..].to_vec();
+            header.key.into_iter().for_each(|key| mask(key, 0, &mut payload));
+            let mut message: Value = serde_json::from_slice(&payload).unwrap();
+            change(&mut message);
+            line["text"] = message.to_string().into();
+        } else {
+            line["base64"] = BASE64_STANDARD.encode(frame).into();
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[test]
+fn ids_of_replayed_side_are_free() {
+    let place = Place::new("tap-ids");
+    let (mut editor, port, _) = editor(&place, &["--on-diff", "accept"]);
+    let mut tap = Tap::start(&place, &port, "t.jsonl");
+    let mut calls = tap.agent(&place, &["calls"]);
+    editor.until("roots");
+    calls.propose("t", "new");
+    calls.event("outcome");
+    calls.send_line("getOpenEditors");
+    calls.event("outcome");
+    calls.hang_up();
+    assert_eq!(calls.end().0, Some(0));
+    tap.stop();
+    let transcript: Vec<Value> =
+        place.read("t.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // The ids of the requests of one side, and of the answers to them, are other ones.
+    let with_ids = |side: &str| {
+        let lines = transcript.iter().flat_map(|line| {
+            let is_own = line["from"] == side;
+            as_texts(line, &|message| {
+                if message.get("id").is_some() && message.get("method").is_some() == is_own {
+                    message["id"] = json!(format!("id {}", message["id"]));
+                }
+            })
+        });
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    for side in ["editor", "agent"] {
+        place.write("ids.jsonl", &with_ids(side));
+        let (status, said) = replay(&place, &["--side", side, "ids.jsonl"]);
+        assert_eq!(status, Some(0), "{side}: {said}");
+        let (status, said) = replay(&place, &["--bytes", "--side", side, "ids.jsonl"]);
+        assert_eq!(status, Some(1), "{side}, by bytes: {said}");
+    }
+}

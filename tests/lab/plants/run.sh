@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Plants one bug after another, and fails if the tests do not find it. Each of these bugs once passed all of
+# `cargo test`. The first line of a patch names the command that has to find the bug, the second line the bug.
+#
+# The work is done on a copy of the tree in target/plants, with the changes that git tracks; so the sources may be
+# edited meanwhile. A patch that no longer applies or compiles is an error: write it anew for the present code.
+# Run: tests/lab/plants/run.sh [NUMBER…]
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+shopt -s nullglob
+plants=()
+for number in "${@:-*}"; do
+    # The number of a plant, or the pattern for all of them.
+    # shellcheck disable=SC2206
+    found=(tests/lab/plants/$number-*.patch)
+    [ "${#found[@]}" -gt 0 ] || { printf 'there is no plant %s\n' "$number" >&2; exit 2; }
+    plants+=("${found[@]}")
+done
+
+copy=$PWD/target/plants/tree
+log=$PWD/target/plants/last.log
+export CARGO_TARGET_DIR=$PWD/target/plants/target
+commit=$(git stash create)
+commit=${commit:-HEAD}
+mkdir -p target/plants
+git worktree prune
+if [ -e "$copy/.git" ]; then
+    git -C "$copy" checkout --quiet --force --detach "$commit"
+else
+    git worktree add --quiet --force --detach "$copy" "$commit"
+fi
+
+# Runs the command of a plant in the copy.
+tests() {
+    local command
+    read -ra command <<<"$(sed -n '1s/^run: //p' "$1")"
+    [ "${command[*]:0:2}" = 'cargo test' ] || { printf '%s: the first line is no command\n' "$1" >&2; exit 2; }
+    printf '\n== %s: %s\n' "$(basename "$1" .patch)" "${command[*]}" >&2
+    (cd "$copy" && timeout 1200 "${command[@]}") >"$log" 2>&1
+}
+
+# Without a bug, each command has to pass.
+declare -A sound=()
+for plant in "${plants[@]}"; do
+    run=$(head -n 1 "$plant")
+    [ -z "${sound[$run]:-}" ] || continue
+    tests "$plant" || { cat "$log" >&2; printf 'the tests fail without a bug\n' >&2; exit 1; }
+    sound[$run]=1
+done
+
+table=() status=0
+for plant in "${plants[@]}"; do
+    name=$(basename "$plant" .patch)
+    if ! git -C "$copy" apply "$PWD/$plant"; then
+        verdict='DOES NOT APPLY'
+    elif tests "$plant"; then
+        verdict=SURVIVES
+    elif grep -q '^test result: FAILED' "$log"; then
+        verdict="found by $(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log" | sort | paste -sd ' ')"
+    else
+        # It does not compile, or a test hangs.
+        tail -n 30 "$log" >&2
+        verdict='NO RESULT'
+    fi
+    case $verdict in found*) ;; *) status=1 ;; esac
+    table+=("$(printf '%-42s %s' "$name" "$verdict")")
+    git -C "$copy" checkout --quiet --force .
+done
+
+printf '\n%s\n' "$(printf '%s\n' "${table[@]}")"
+exit "$status"

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Checks with the compiler of `rust-version`, Debian's 1.85: the core without std, the adapters, the examples and all
+# tests. The feature `simd` has a later version. Of the others only `std` replaces code, so the largest sets without and
+# with it are sufficient.
+# Run: tests/lab/platforms/msrv.sh
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+RUSTC=$(tests/lab/platforms/debian_rustc.sh 1.85)
+export RUSTC CARGO_TARGET_DIR=target/platforms/msrv
+cargo check --package ide-mcp --lib --no-default-features --features ide
+cargo check --workspace --all-targets

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Installs the program ide-mcp from the checkout as a user does, below target, and compares the
+# start of the program with that of an empty one: `ide-mcp --version` has at most twice the
+# instructions. Then times `ide-mcp doctor` beside 50 lock files of dead processes. Needs valgrind
+# and python3. Then builds `ide-mcp sidecar` alone, as a plugin of an editor downloads it, and
+# checks its size.
+# Run: tests/lab/release/program.sh
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+root=target/install
+cargo install --quiet --locked --force --root "$root" --path cli
+rustc -O -o "$root/empty" - <<<'fn main() {}'
+
+# The length of the environment would count as well.
+instructions() {
+    env -i valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'
+}
+empty=$(instructions "$root/empty")
+start=$(instructions "$root/bin/ide-mcp" --version)
+printf 'instructions: %s of ide-mcp --version, %s of an empty program\n' "$start" "$empty" >&2
+[ "$start" -le $((2 * empty)) ]
+
+# The fastest of ten runs, so that a busy machine does not matter. Without a folder in `PATH` the doctor asks no client
+# for its version.
+doctor=$(python3 - "$root/bin/ide-mcp" "$root/doctor" <<'PYTHON'
+import json, os, pathlib, shutil, subprocess, sys, time
+
+program, home = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+shutil.rmtree(home, ignore_errors=True)
+locks = home / ".claude/ide"
+locks.mkdir(parents=True, mode=0o700)
+os.chmod(home / ".claude", 0o700)
+dead = subprocess.Popen(["true"])
+dead.wait()
+for port in range(20_001, 20_051):
+    lock = {"pid": dead.pid, "workspaceFolders": [str(home)], "ideName": "dead", "transport": "ws", "authToken": "0" * 64}
+    descriptor = os.open(locks / f"{port}.lock", os.O_CREAT | os.O_WRONLY, 0o600)
+    os.write(descriptor, json.dumps(lock).encode())
+    os.close(descriptor)
+times = []
+for _ in range(10):
+    begin = time.perf_counter()
+    run = subprocess.run([program, "doctor", "--json"], cwd=home, env={"HOME": str(home)}, capture_output=True)
+    times.append(time.perf_counter() - begin)
+    found = run.stdout.decode()
+    if found.count(".lock") < 50:
+        sys.exit(f"the doctor does not name 50 lock files: {found}{run.stderr.decode()}")
+print(round(1000 * min(times)))
+PYTHON
+)
+printf 'ms: %s of ide-mcp doctor beside 50 dead lock files, at most %s\n' "$doctor" 100 >&2
+[ "$doctor" -le 100 ]
+
+# An empty program has 290,000 bytes, and the backtrace of a panic 190,000 of them.
+largest=1600000
+cargo build --quiet --locked --profile small --package ide-mcp-cli --no-default-features --features sidecar
+size=$(stat -c %s target/small/ide-mcp)
+printf 'bytes: %s of ide-mcp sidecar alone, at most %s\n' "$size" "$largest" >&2
+[ "$size" -le "$largest" ]

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Prints the names of the published packages of the workspace, one on each line; with `lib`, of those
+# that have a library. Run: tests/lab/release/published.sh [lib]
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+cargo metadata --no-deps --format-version 1 --offline | python3 -c '
+import json, sys
+kind = sys.argv[1:]
+for package in json.load(sys.stdin)["packages"]:
+    kinds = [name for target in package["targets"] for name in target["kind"]]
+    if package["publish"] is None and set(kind) <= set(kinds):
+        print(package["name"])' "$@"
