@@ -33,6 +33,8 @@ mod errors_page;
 #[cfg(feature = "ide")]
 mod flow;
 #[cfg(feature = "ide")]
+mod host_consent;
+#[cfg(feature = "ide")]
 mod host_pressure;
 #[cfg(feature = "ide")]
 mod host_privacy;

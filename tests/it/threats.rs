@@ -30,7 +30,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("n04", &["adapters/tests/main.rs", "tests/it/threats.rs"]),
     ("n05", &["adapters/tests/main.rs", "adapters/driver/tests/it/steps.rs", "tests/it/host_pressure.rs"]),
     ("n06", &["adapters/tests/main.rs"]),
-    ("n07", &["tests/it/ide_consent.rs"]),
+    ("n07", &["tests/it/ide_consent.rs", "tests/it/host_consent.rs"]),
     ("h01", &["tests/it/ide_refusals.rs"]),
     ("h02", &["tests/it/ide_refusals.rs", "tests/it/ws_handshake.rs"]),
     ("h03", &["tests/it/ws_handshake.rs"]),

@@ -69,16 +69,22 @@ impl<'a> AttachedClient<'a> {
         self.with(|server| server.elicit_within(form, timeout))
     }
 
-    /// Allows a client that waits for the consent of the person, as [`Server::allow`] does. Returns false if
-    /// the client does not wait.
+    /// Allows a client that waits for the consent of the person, as [`Server::allow`] does, even if the host
+    /// has [not asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client does not wait.
     pub fn allow(self) -> bool {
-        self.host.with(self.agent, Server::allow).unwrap_or(false)
+        let is_allowed = self.host.with(self.agent, Server::allow).unwrap_or(false);
+        if is_allowed {
+            self.host.questions.on_allowed(self.agent);
+        }
+        is_allowed
     }
 
     /// Ends the connection of the client in good order, as [`Server::disconnect`] does. The other clients stay.
-    /// The host still reports the events of the end. Another call has no effect.
+    /// The host still reports the events of the end. Another call has no effect. For a client about which the
+    /// host [asks](crate::ide::ServerConfig::asks_for_consent) this is a refusal.
     pub fn disconnect(self, now: Time) {
         self.host.connections.set_now(now);
+        self.host.questions.on_disconnected(self.host.connections.now, self.agent);
         let _ = self.host.with(self.agent, Server::disconnect);
     }
 

@@ -10,6 +10,7 @@ mod filter;
 mod handle;
 mod mentions;
 mod pause;
+mod questions;
 mod secrets;
 mod unauthenticated;
 mod wire;
@@ -38,6 +39,7 @@ use connections::Connections;
 use debounce::Debounce;
 use mentions::Mentions;
 use pause::Paused;
+use questions::Questions;
 use serde::Serialize;
 
 /// The agents that are attached to an editor, and the state that they share: the selection, mentions,
@@ -71,6 +73,7 @@ pub struct Host {
     /// receives it.
     selection: Option<SerializedNotification>,
     mentions: Mentions,
+    questions: Questions,
     /// The agents in the order in which they became ready.
     ready: Vec<AgentId>,
     shut_down: bool,
@@ -92,6 +95,7 @@ impl Host {
             config,
             selection: None,
             mentions: Mentions::default(),
+            questions: Questions::default(),
             ready: Vec::new(),
             shut_down: false,
             paused: None,
@@ -374,17 +378,25 @@ impl Host {
         if self.shut_down { 0 } else { self.config.max_clients }
     }
 
-    /// Returns the next event of any connection.
+    /// Returns the next event of any connection, then the question about a client that had to wait for it.
     fn next_event(&mut self) -> Option<HostEvent> {
-        let (conn, event) = self.connections.next_event(self.places())?;
-        let agent = conn.into();
-        if matches!(event, ServerEvent::AdmissionPending) {
-            return Some(HostEvent::AdmissionPending { conn });
-        }
+        let (agent, event) = loop {
+            let Some((conn, event)) = self.connections.next_event(self.places()) else {
+                return self.next_question();
+            };
+            if matches!(event, ServerEvent::AdmissionPending) {
+                return Some(HostEvent::AdmissionPending { conn });
+            }
+            let is_question = matches!(event, ServerEvent::ConsentPending { .. });
+            if !is_question || self.questions.add(self.connections.now, conn.into()) {
+                break (conn.into(), event);
+            }
+        };
         if matches!(event, ServerEvent::Ready { .. }) {
             self.ready.push(agent);
         } else if matches!(event, ServerEvent::Closed(_)) {
             self.ready.retain(|ready| *ready != agent);
+            self.questions.on_closed(self.connections.now, agent);
         }
         // From this event on the client can accept mentions. The waiting mentions go out before any
         // further answer to this client. Otherwise the order would depend on the chunks in which the
@@ -393,6 +405,15 @@ impl Host {
             self.send_mentions();
         }
         Some(HostEvent::Agent { agent, event })
+    }
+
+    /// Returns the question about the next client that waits for one, if its time has come.
+    fn next_question(&mut self) -> Option<HostEvent> {
+        let Connections { now, .. } = self.connections;
+        let server = |agent: AgentId| self.connections.get(self.connections.index(agent.conn()?)?);
+        let waits = |agent| server(agent).is_some_and(Server::waits_for_consent);
+        let agent = self.questions.next(now, waits)?;
+        Some(HostEvent::Agent { agent, event: server(agent)?.consent_pending() })
     }
 
     /// Sends this selection to every client, and later to each client that attaches.
@@ -496,6 +517,7 @@ impl Machine for Host {
         if addressee_gone() || !self.lock_file.is_empty() {
             return Some(self.connections.now);
         }
-        earlier(self.connections.deadline(), earlier(self.debounce.deadline(), self.mentions.deadline()))
+        let pushes = earlier(self.debounce.deadline(), self.mentions.deadline());
+        earlier(self.connections.deadline(), earlier(self.questions.deadline(), pushes))
     }
 }

@@ -92,11 +92,7 @@ impl Server {
                     self.mcp.stop_keepalive();
                 }
                 self.roots.is_due = self.peer == Peer::Agent && self.asks_for_roots();
-                if self.consent.ask() {
-                    let client = self.mcp.client().cloned();
-                    return Some(ServerEvent::ConsentPending { client, is_for_models: self.is_for_models() });
-                }
-                self.begin_ready()
+                if self.consent.ask() { self.consent_pending() } else { self.begin_ready() }
             }
             mcp::Event::ToolsListed => {
                 self.listed = true;
@@ -160,6 +156,11 @@ impl Server {
             }
         }
         self.consent.hold(event);
+    }
+
+    /// Returns the event of a client that waits for consent.
+    pub(crate) fn consent_pending(&self) -> ServerEvent {
+        ServerEvent::ConsentPending { client: self.client().cloned(), is_for_models: self.is_for_models() }
     }
 
     /// Begins the pushes to the client, and returns the event of its readiness.

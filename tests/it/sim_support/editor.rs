@@ -28,6 +28,7 @@ use super::{
     tap::nonce_in,
 };
 use calls::{Deed, Open, What, asked};
+use consent::Question;
 
 /// The ledgers of all connections that are not over.
 pub type Books = BTreeMap<ConnId, Ledger>;
@@ -58,6 +59,7 @@ pub struct Editor {
     deeds: BTreeMap<(Time, u64), (CallId, Deed)>,
     /// The decisions about clients, by the time of the world: true if the person allows the client.
     decisions: BTreeMap<(Time, u64), (ConnId, bool)>,
+    question: Question,
     /// True if the person allows every client from now on.
     pub allows_all: bool,
     serial: u64,
@@ -96,6 +98,7 @@ impl Editor {
             ended: VecDeque::new(),
             deeds: BTreeMap::new(),
             decisions: BTreeMap::new(),
+            question: Question::default(),
             allows_all: false,
             serial: 0,
             requests: BTreeMap::new(),
@@ -187,7 +190,7 @@ impl Editor {
                 oracle.claim(is_answer, I::Roots, || format!("{roots:?} after {answer}"));
                 oracle.hit("folders: reported");
             }
-            ServerEvent::ConsentPending { .. } => self.ask_for_consent(now, conn, book, oracle),
+            ServerEvent::ConsentPending { .. } => self.ask_for_consent((now, time), conn, book, oracle),
             ServerEvent::Ready { .. } => oracle.claim(book.consent == Consent::Given, I::Consent, || {
                 format!("{conn:?} is ready: {:?}", book.consent)
             }),
@@ -206,6 +209,7 @@ impl Editor {
 
     fn closed(&mut self, time: Time, conn: ConnId, closed: &Closed, book: &mut Ledger, oracle: &mut Oracle) {
         (book.has_ended, book.moved_at) = (true, time);
+        self.question.end(conn, time, false);
         self.waiting_mentions.values_mut().for_each(|of| of.is_doubtful = true);
         let calls = self.open.keys().filter(|call| conn_of(**call) == conn).count();
         let requests = self.requests.keys().filter(|request| conn_asked(**request) == conn).count();
@@ -272,6 +276,7 @@ impl Editor {
         self.ended.clear();
         self.deeds.clear();
         self.decisions.clear();
+        self.question = Question::default();
         self.waiting_mentions.clear();
         self.past.selections.clear();
         (self.selected, self.selected_len, self.edition) = (0, 0, 0);

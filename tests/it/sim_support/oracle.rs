@@ -101,7 +101,8 @@ invariants! {
     /// A form goes only to a client that shows forms, and an answer that does not fit is malformed
     Forms,
     /// Before the consent of the person a client gets no push, and the application none of its calls; then each
-    /// call that waited comes, or is answered before the connection ends with 1008
+    /// call that waited comes, or is answered before the connection ends with 1008. The person is asked about
+    /// each client, one at a time, and not in the quiet time after a refusal
     Consent,
     /// Every mention arrives at one client, in order, or is reported as expired
     Mentions,

@@ -121,6 +121,10 @@ bugs! {
     SendsFormsToAnyone => Forms,
     /// The person is not asked about clients.
     NeedsNoConsent => Consent,
+    /// The person is asked about a client beside another one, and in the quiet time.
+    AsksAtOnce => Consent,
+    /// The person is not asked about some clients.
+    ForgetsAQuestion => Consent,
     /// A selection is sent before the consent.
     SelectsBeforeTheConsent => Consent,
     /// A call that waited for the consent does not come after it.
@@ -165,6 +169,8 @@ pub struct Subject {
     mark: usize,
     /// The client that was allowed last, until its events are polled.
     allowed: Option<ConnId>,
+    /// The client about which the person was asked last.
+    asked: Option<ConnId>,
 }
 
 impl Subject {
@@ -200,6 +206,7 @@ impl Subject {
             last: BTreeMap::new(),
             connected: 0,
             allowed: None,
+            asked: None,
         }
     }
 
@@ -260,10 +267,23 @@ impl Subject {
         };
         let Some(bug) = self.bug else { return Some(event) };
         let HostEvent::Agent { agent, event: of_agent } = &event else { return Some(event) };
+        if matches!(of_agent, ServerEvent::ConsentPending { .. }) {
+            self.asked = agent.conn();
+        }
         match (bug, of_agent) {
             (Bug::ClosedTwice, ServerEvent::Closed(closed)) => {
                 let again = ServerEvent::Closed(closed.clone());
                 self.extra.push(HostEvent::Agent { agent: *agent, event: again });
+            }
+            (Bug::AsksAtOnce, ServerEvent::IdeConnected { .. })
+                if agent.conn() != self.asked
+                    && agent.conn().is_some_and(|conn| self.waits_for_consent(conn)) =>
+            {
+                let event = ServerEvent::ConsentPending { client: None, is_for_models: false };
+                self.extra.push(HostEvent::Agent { agent: *agent, event });
+            }
+            (Bug::ForgetsAQuestion, ServerEvent::ConsentPending { .. }) if self.every(3) => {
+                return self.poll_event();
             }
             (Bug::NeverCloses, ServerEvent::Closed(_)) if self.every(3) => return self.poll_event(),
             (Bug::ForgetsADiff, ServerEvent::DiffClosed { reason: DiffEnd::TabClosed, .. }) => {

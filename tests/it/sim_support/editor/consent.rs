@@ -11,16 +11,55 @@ use crate::sim_support::{
     plant::Subject,
 };
 
+/// The question to the person, who is asked about one client at a time.
+#[derive(Debug, Default)]
+pub(super) struct Question {
+    about: Option<ConnId>,
+    /// The number of refusals since the latest consent.
+    refusals: usize,
+    quiet_until: Time,
+}
+
+impl Question {
+    /// Records the end of the question about this client at this time, if it is open.
+    pub(super) fn end(&mut self, conn: ConnId, time: Time, is_refused: bool) {
+        if self.about.take_if(|about| *about == conn).is_none() {
+            return;
+        }
+        self.refusals += usize::from(is_refused);
+        let seconds = [10, 10, 20, 40, 80, 160, 300][self.refusals.min(6)];
+        self.quiet_until = time.saturating_add(Duration::from_secs(seconds));
+    }
+}
+
 impl Editor {
+    /// Checks, after a turn of the loop, that no client waits for a question that can come. `is_due` is true
+    /// if a client waits.
+    pub fn check_question(&self, time: Time, is_due: bool, oracle: &mut Oracle) {
+        let Question { about, quiet_until, .. } = self.question;
+        match is_due {
+            true if about.is_some() => oracle.hit("consent: another question is open"),
+            true if time < quiet_until => oracle.hit("consent: quiet time"),
+            _ => oracle.claim(!is_due, I::Consent, || {
+                format!("a client is initialized, and the person is not asked since {quiet_until:?}")
+            }),
+        }
+    }
+
     /// Asks the person about a client, and plans the decision. The scripts of hostile peers go on after
     /// it, so the person disconnects agents alone.
     pub(super) fn ask_for_consent(
         &mut self,
-        now: Time,
+        (now, time): (Time, Time),
         conn: ConnId,
         book: &mut Ledger,
         oracle: &mut Oracle,
     ) {
+        let Question { about, quiet_until, .. } = self.question;
+        oracle.claim(about.is_none() && quiet_until <= time, I::Consent, || {
+            format!("{conn:?} is asked about, beside {about:?} and before {quiet_until:?}")
+        });
+        self.question.about = Some(conn);
         oracle.claim(book.consent == Consent::Unasked, I::Consent, || {
             format!("the person is asked about {conn:?}: {:?}", book.consent)
         });
@@ -54,10 +93,12 @@ impl Editor {
                 let allowed = subject.allow(conn);
                 oracle.claim(allowed, I::Consent, || format!("{conn:?} waits, and cannot be allowed"));
                 book.consent = Consent::Given;
+                self.question = Question::default();
                 oracle.hit("consent: given");
             } else {
                 subject.host.client(conn.into()).disconnect(time);
                 book.consent = Consent::Refused;
+                self.question.end(conn, time, true);
                 oracle.hit("consent: refused");
             }
         }

@@ -2,7 +2,7 @@
 
 use ide_mcp::Time;
 
-use super::{Ledger, same};
+use super::{Ledger, Standing, same};
 use crate::sim_support::{
     oracle::{Invariant as I, Oracle},
     tap::Message,
@@ -48,6 +48,12 @@ impl Ledger {
         self.consent != Consent::Given
     }
 
+    /// Returns true if the client is initialized, and the person was not asked about it.
+    pub fn waits_for_a_question(&self) -> bool {
+        let is_there = !self.has_ended && self.close_code.is_none() && self.standing != Standing::Stranger;
+        is_there && self.initialized && self.consent == Consent::Unasked
+    }
+
     /// Returns the wait of a request that was read now; `None` if the request does not wait.
     pub(super) fn wait_of(&self, text: &str, ends_diffs: bool) -> Option<Wait> {
         let method = Message::read(text).and_then(|message| message.method().map(str::to_owned));
@@ -77,9 +83,6 @@ impl Ledger {
     /// Records a rest with nothing unwritten: the session has every call that was read, and has dropped
     /// those that were cancelled.
     pub(super) fn rest_waiting(&mut self, now: Time, oracle: &mut Oracle) {
-        oracle.claim(!self.initialized || self.consent != Consent::Unasked, I::Consent, || {
-            "the client is initialized, and the person was not asked".into()
-        });
         let Self { pending, silenced, .. } = self;
         pending.retain(|asked| {
             let is_dropped = asked.call.is_none() && asked.wait.is_some_and(|wait| wait.is_cancelled);

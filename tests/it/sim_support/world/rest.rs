@@ -4,7 +4,11 @@ use allocation_counter::measure;
 use ide_mcp::{Time, ide, ide::ConnId, ws};
 
 use super::World;
-use crate::sim_support::{ledger::Standing, oracle::Invariant as I, plant::Subject};
+use crate::sim_support::{
+    ledger::{Ledger, Standing},
+    oracle::Invariant as I,
+    plant::Subject,
+};
 
 impl World {
     /// Checks the rules that hold whenever no byte can move.
@@ -69,6 +73,8 @@ impl World {
                 format!("{conn:?} got selection {} last, and not {}", book.last_selection, editor.selected)
             });
         }
+        let waits = |(conn, book): (&ConnId, &Ledger)| !blocked.contains(conn) && book.waits_for_a_question();
+        editor.check_question(time, books.iter().any(waits), oracle);
         editor.check(time, |conn| blocked.contains(&conn), blocked.is_empty(), oracle);
         self.check_shutdown(time);
         let there = |conn: &ConnId| self.cables.iter().any(|cable| cable.conn == Some(*conn));

@@ -1,0 +1,104 @@
+//! The questions of a host about its clients: one at a time, and none for a while after a refusal.
+//! Otherwise a program that a person refuses could connect again and ask at once, until the person gives
+//! in.
+//!
+//! ```text
+//!  Free ──a client waits──▶ Asked ──allow──▶ Free, the refusals are forgotten
+//!    ▲                      │  │ the client leaves: as long as after the latest refusal, at least 10 s
+//!    │                      │  ▼
+//!    └──────────────────── Quiet ◀── disconnect: twice as long as after the refusal before it
+//! ```
+
+use super::AgentId;
+use crate::Time;
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+/// The quiet time after the first refusal: a person who has answered can read what became of it, and go
+/// back to their work, before the next question.
+const FIRST: Duration = Duration::from_secs(10);
+
+/// The longest quiet time. A program that never gives up asks twelve times an hour. A person who starts
+/// an agent beside it waits for the question no longer than this.
+const LONGEST: Duration = Duration::from_secs(5 * 60);
+
+/// The questions about the clients that wait for consent.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    /// The client about which the person is asked.
+    open: Option<AgentId>,
+    /// The clients about which the person is not asked yet, in the order in which they introduced
+    /// themselves.
+    waiting: VecDeque<AgentId>,
+    /// The end of the latest quiet time.
+    quiet_until: Time,
+    /// The length of the quiet time after the latest refusal; zero without a refusal since the latest
+    /// consent.
+    quiet: Duration,
+}
+
+impl Questions {
+    /// Takes a client that has introduced itself. Returns true if the person can be asked about it now;
+    /// otherwise it waits.
+    pub(super) fn add(&mut self, now: Time, agent: AgentId) -> bool {
+        let is_next = self.is_free(now) && self.waiting.is_empty();
+        if is_next {
+            self.open = Some(agent);
+        } else {
+            self.waiting.push_back(agent);
+        }
+        is_next
+    }
+
+    /// Returns the waiting client to ask about now. `waits` is false for a client whose end has begun.
+    pub(super) fn next(&mut self, now: Time, waits: impl Fn(AgentId) -> bool) -> Option<AgentId> {
+        if !self.is_free(now) {
+            return None;
+        }
+        while let Some(agent) = self.waiting.pop_front() {
+            if waits(agent) {
+                self.open = Some(agent);
+                return self.open;
+            }
+        }
+        None
+    }
+
+    /// Notes that a client was allowed, after its question or before.
+    pub(super) fn on_allowed(&mut self, agent: AgentId) {
+        self.forget(agent);
+        (self.quiet_until, self.quiet) = (Time::ZERO, Duration::ZERO);
+    }
+
+    /// Notes that the application disconnects a client. This refuses the client if the person is asked
+    /// about it.
+    pub(super) fn on_disconnected(&mut self, now: Time, agent: AgentId) {
+        if self.forget(agent) {
+            self.quiet = self.quiet.saturating_mul(2).clamp(FIRST, LONGEST);
+            self.quiet_until = now.saturating_add(self.quiet);
+        }
+    }
+
+    /// Notes the end of a client. If the person is asked about it, the question flickered, so a quiet
+    /// time follows. It does not grow: a person who starts their agent again has refused nothing.
+    pub(super) fn on_closed(&mut self, now: Time, agent: AgentId) {
+        if self.forget(agent) {
+            self.quiet_until = now.saturating_add(self.quiet.max(FIRST));
+        }
+    }
+
+    fn is_free(&self, now: Time) -> bool {
+        self.open.is_none() && self.quiet_until <= now
+    }
+
+    /// Forgets a client. Returns true if the person is asked about it.
+    fn forget(&mut self, agent: AgentId) -> bool {
+        self.waiting.retain(|waiting| *waiting != agent);
+        self.open.take_if(|open| *open == agent).is_some()
+    }
+
+    /// Returns the time of the next question; `None` if no client waits for one, or if one is open.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        (self.open.is_none() && !self.waiting.is_empty()).then_some(self.quiet_until)
+    }
+}

@@ -1,0 +1,289 @@
+//! The questions of a host about its clients: one at a time, and none for a while after a refusal.
+
+use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, answer, at, call, config, text, texts, written};
+use ide_mcp::ide::{AgentId, ConnId, Host, HostConfig, HostEvent, MODELS_TARGET, ServerEvent};
+use ide_mcp::{Machine, Time, Wire};
+use std::time::Duration;
+
+/// A host that asks, with a clock. Its connections have no timers of their own.
+struct Room {
+    host: Host,
+    now: Time,
+}
+
+/// What becomes of a client about which the person is asked.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Allowed,
+    Refused,
+    Leaves,
+}
+use Fate::{Allowed, Leaves, Refused};
+
+impl Room {
+    fn new() -> Self {
+        let mut server = config();
+        server.asks_for_consent = true;
+        (server.ws.keepalive, server.mcp.keepalive) = (None, None);
+        Self { host: Host::new(HostConfig::new(server)), now: Time::ZERO }
+    }
+
+    fn feed(&mut self, agent: AgentId, bytes: &[u8]) {
+        self.host.wire(agent.conn().unwrap()).unwrap().feed(self.now, bytes);
+    }
+
+    /// Connects a client that introduces itself, and returns it with the clients that are asked about.
+    fn join(&mut self) -> (AgentId, Vec<AgentId>) {
+        self.join_at("/")
+    }
+
+    fn join_at(&mut self, target: &str) -> (AgentId, Vec<AgentId>) {
+        let agent = AgentId::from(self.host.connect(self.now));
+        let head = HEAD.replacen("GET / ", &format!("GET {target} "), 1);
+        self.feed(agent, &[head.into_bytes(), text(INITIALIZE), text(INITIALIZED)].concat());
+        (agent, self.asked())
+    }
+
+    /// Polls every event, and returns the clients that are asked about.
+    fn asked(&mut self) -> Vec<AgentId> {
+        self.events().into_iter().filter(|(_, event)| is_question(event)).map(|(agent, _)| agent).collect()
+    }
+
+    fn events(&mut self) -> Vec<(AgentId, ServerEvent)> {
+        let mut events = Vec::new();
+        loop {
+            let due = self.host.deadline();
+            let Some(event) = self.host.poll_event() else { break };
+            assert!(due.is_some_and(|due| due <= self.now), "law 5: {event:?}, due {due:?}");
+            let HostEvent::Agent { agent, event } = event else { panic!("{event:?}") };
+            events.push((agent, event));
+        }
+        while self.host.poll_transmit().is_some() {}
+        let due = self.host.deadline();
+        assert!(due.is_none_or(|due| due > self.now), "law 4: due {due:?} at {:?}", self.now);
+        events
+    }
+
+    fn at(&mut self, now: Time) -> Vec<AgentId> {
+        self.now = now;
+        self.host.tick(now);
+        self.asked()
+    }
+
+    /// Decides about a client. Returns the clients that are asked about next.
+    fn end(&mut self, agent: AgentId, fate: Fate) -> Vec<AgentId> {
+        match fate {
+            Allowed => assert!(self.host.client(agent).allow(), "{agent:?}"),
+            Refused => self.host.client(agent).disconnect(self.now),
+            Leaves => {}
+        }
+        let mut asked = self.asked();
+        // An allowed client leaves too, so that the table has room.
+        self.host.remove(self.now, agent.conn().unwrap());
+        asked.extend(self.asked());
+        asked
+    }
+
+    /// Brings a client about whom the person is asked at once.
+    fn open(&mut self) -> AgentId {
+        let (agent, asked) = self.join();
+        assert_eq!(asked, [agent], "at {:?}", self.now);
+        agent
+    }
+}
+
+fn is_question(event: &ServerEvent) -> bool {
+    matches!(event, ServerEvent::ConsentPending { .. })
+}
+
+#[test]
+fn n07_one_client_at_a_time_is_asked_about() {
+    let mut room = Room::new();
+    let first = room.open();
+    let (second, asked) = room.join_at(MODELS_TARGET);
+    assert_eq!(asked, []);
+    let (third, asked) = room.join();
+    assert_eq!(asked, []);
+    assert_eq!(room.host.deadline(), None, "no question is due while one is open");
+    // Meanwhile the deadlines of the calls of a client apply, and its calls are held.
+    written(&mut room.host.wire(third.conn().unwrap()).unwrap());
+    room.feed(third, &text(&call(1, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+    room.feed(third, &text(&call(2, "countLines", "{}")));
+    assert!(room.events().is_empty());
+    assert_eq!(room.at(at(60_000)), []);
+    let sent = texts(&written(&mut room.host.wire(third.conn().unwrap()).unwrap()));
+    assert_eq!(sent[0], answer(1, &["[]"]), "{sent:?}");
+    // In the order in which they introduced themselves.
+    assert!(room.host.client(first).allow());
+    let events = room.events();
+    let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
+    assert!((*ready, *asked) == (first, second));
+    let ServerEvent::ConsentPending { client, is_for_models } = question else { panic!("{question:?}") };
+    assert!(*is_for_models && client.as_ref().is_some_and(|client| client.name == "claude-code"));
+    assert_eq!(room.end(second, Allowed), [third]);
+    // A client that introduces itself at the moment of an answer comes after those that wait.
+    let (fourth, _) = room.join();
+    assert!(room.host.client(third).allow());
+    let (fifth, asked) = room.join();
+    assert_eq!(asked, [fourth]);
+    assert_eq!(room.end(fourth, Allowed), [fifth]);
+}
+
+/// Checks the length of each quiet time, at both sides of its end.
+#[test]
+fn n07_quiet_time_doubles_with_each_refusal() {
+    let rows = [
+        (Leaves, 10),
+        (Leaves, 10),
+        (Refused, 10),
+        (Refused, 20),
+        (Leaves, 20),
+        (Refused, 40),
+        (Refused, 80),
+        (Refused, 160),
+        (Refused, 300),
+        (Refused, 300),
+        (Leaves, 300),
+        (Allowed, 0),
+        (Leaves, 10),
+        (Refused, 10),
+        (Refused, 20),
+        (Allowed, 0),
+        (Refused, 10),
+    ];
+    let mut room = Room::new();
+    let (mut agent, mut end) = (room.open(), 0);
+    for (row, (fate, seconds)) in rows.into_iter().enumerate() {
+        let named = format!("row {row}: {fate:?} at {end}");
+        assert_eq!(room.end(agent, fate), [], "{named}");
+        let (next, asked) = room.join();
+        end += seconds * 1_000;
+        if seconds == 0 {
+            assert_eq!(asked, [next], "{named}");
+        } else {
+            assert_eq!(asked, [], "{named}");
+            assert_eq!(room.host.deadline(), Some(at(end)), "{named}");
+            assert_eq!(room.at(at(end - 1)), [], "{named}");
+            assert_eq!(room.host.deadline(), Some(at(end)), "{named}");
+            assert_eq!(room.at(at(end)), [next], "{named}");
+        }
+        assert_eq!(room.host.deadline(), None, "{named}");
+        agent = next;
+    }
+}
+
+/// Checks a program that connects again half a second after each end.
+#[test]
+fn n07_nagging_client_asks_rarely() {
+    // Questions in 12 s, as it was measured without a quiet time (24), and in an hour.
+    for (fate, in_12_s, in_an_hour) in [(Refused, 2, 16), (Leaves, 2, 360)] {
+        let mut room = Room::new();
+        let mut counts = [0, 0];
+        let (mut client, mut asked) = room.join();
+        for now in (500..3_600_000).step_by(500) {
+            if asked == [client] {
+                counts[0] += u32::from(now <= 12_000);
+                counts[1] += 1;
+                room.end(client, fate);
+                room.now = at(now);
+                (client, asked) = room.join();
+            } else {
+                asked = room.at(at(now));
+            }
+        }
+        assert_eq!(counts, [in_12_s, in_an_hour], "{fate:?}");
+    }
+}
+
+/// Checks that a client about which the person was not asked leaves no trace.
+#[test]
+fn n07_waiting_client_can_leave() {
+    let mut room = Room::new();
+    let first = room.open();
+    let ((second, _), (third, _), (fourth, _)) = (room.join(), room.join(), room.join());
+    assert_eq!(room.end(second, Leaves), []);
+    assert_eq!(room.end(third, Refused), []);
+    assert_eq!(room.end(first, Allowed), [fourth], "neither of the two was refused");
+    assert_eq!(room.end(fourth, Refused), []);
+    let (fifth, _) = room.join();
+    assert_eq!(room.host.deadline(), Some(at(10_000)));
+    assert_eq!(room.end(fifth, Leaves), []);
+    assert_eq!(room.host.deadline(), None, "no client waits for the end of the quiet time");
+}
+
+/// Checks that the end of a waiting client, which is read together with the question about another client,
+/// comes before a question about it.
+#[test]
+fn n07_client_that_leaves_is_not_asked_about() {
+    let mut room = Room::new();
+    let first = room.open();
+    let (second, _) = room.join();
+    assert!(room.host.client(first).allow());
+    let third = AgentId::from(room.host.connect(room.now));
+    room.feed(third, &[HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)].concat());
+    room.host.remove(room.now, second.conn().unwrap());
+    assert_eq!(room.asked(), [third]);
+    // A shutdown begins the ends of all clients.
+    room.end(third, Refused);
+    room.join();
+    assert_eq!(room.at(at(9_000)), []);
+    room.host.shutdown(room.now);
+    assert_eq!(room.at(at(10_000)), []);
+}
+
+/// Checks that an application can allow a client before its question.
+#[test]
+fn waiting_client_can_be_allowed() {
+    let mut room = Room::new();
+    let first = room.open();
+    room.end(first, Refused);
+    let ((second, _), (third, _)) = (room.join(), room.join());
+    assert!(room.host.client(second).allow());
+    let events = room.events();
+    let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
+    assert!((*ready, *asked) == (second, third) && is_question(question), "no quiet time is left");
+    // This question stays open.
+    let (fourth, asked) = room.join();
+    assert_eq!(asked, []);
+    assert!(room.host.client(fourth).allow());
+    assert_eq!(room.asked(), []);
+    let (fifth, asked) = room.join();
+    assert_eq!(asked, []);
+    assert_eq!(room.end(third, Allowed), [fifth]);
+}
+
+/// Checks that the end of a connection and a decision about it count once.
+#[test]
+fn n07_refusal_counts_once() {
+    for leaves_first in [true, false] {
+        let mut room = Room::new();
+        let agent = room.open();
+        let conn: ConnId = agent.conn().unwrap();
+        if leaves_first {
+            room.host.remove(at(0), conn);
+        }
+        // The application has not polled the end yet.
+        room.host.client(agent).disconnect(at(0));
+        room.host.client(agent).disconnect(at(0));
+        room.asked();
+        room.now = at(5_000);
+        room.host.remove(room.now, conn);
+        room.host.client(agent).disconnect(room.now);
+        assert!(!room.host.client(agent).allow());
+        let (next, asked) = room.join();
+        assert_eq!((asked, room.at(at(9_999)), room.at(at(10_000))), (vec![], vec![], vec![next]));
+        room.end(next, Refused);
+        let (next, _) = room.join();
+        assert_eq!((room.at(at(29_999)), room.at(at(30_000))), (vec![], vec![next]), "the second refusal");
+    }
+}
+
+#[test]
+fn quiet_time_ends_with_time_itself() {
+    let mut room = Room::new();
+    let first = room.open();
+    let (second, _) = room.join();
+    assert_eq!(room.at(Time::new(Duration::from_nanos(u64::MAX - 1))), []);
+    assert_eq!(room.end(first, Refused), []);
+    assert_eq!(room.at(Time::new(Duration::MAX)), [second]);
+}
