@@ -30,14 +30,14 @@ pub(crate) struct Core {
     pub(crate) gap: Option<Gap>,
 }
 
-/// The counts of the events that were left out, and the questions that were not.
+/// The counts of the events that were left out, and the question that was not.
 #[derive(Debug, Default)]
 pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) calls: u64,
-    /// The event `consent` of each agent that waits: without it no person is asked, and the agent waits for
-    /// ever.
-    consents: BTreeMap<u64, Event>,
+    /// The event `consent` of the agent that waits for the answer: without it no person is asked, and all
+    /// agents wait for ever. The host asks about one agent at a time.
+    consent: Option<Event>,
 }
 
 /// A command that concerns more than the host.
@@ -75,12 +75,12 @@ impl Core {
     /// Adds an event. If the editor takes no events, counts it, or keeps the question about an agent.
     pub(crate) fn put(&mut self, event: Event) {
         let Some(gap) = &mut self.gap else { return self.queue.push_back(event) };
-        if let Event::Consent { conn, .. } = event {
-            gap.consents.insert(conn, event);
+        if let Event::Consent { .. } = event {
+            gap.consent = Some(event);
             return;
         }
-        if let Event::Closed { conn, .. } = event {
-            gap.consents.remove(&conn);
+        if let Event::Closed { conn: closed, .. } = event {
+            gap.consent.take_if(|event| matches!(event, Event::Consent { conn, .. } if *conn == closed));
         }
         gap.events = gap.events.saturating_add(1);
     }
@@ -105,13 +105,13 @@ impl Core {
             self.gap.get_or_insert_default();
             return;
         }
-        let Some(Gap { events, calls, consents }) = self.gap.take() else { return };
+        let Some(Gap { events, calls, consent }) = self.gap.take() else { return };
         if events > 0 {
             self.put(Event::Gap { events, calls });
             let status = self.status(host, None);
             self.put(status);
         }
-        self.queue.extend(consents.into_values());
+        self.queue.extend(consent);
     }
 
     /// Adds the last event, and takes events again before it.

@@ -19,7 +19,7 @@ events! {
         /// The variables for a terminal that the editor starts: the value of each, and null for one to remove.
         environment: Box<RawValue>,
     }
-    /// An agent waits for the command `allow` or `disconnect`, because the configuration has `consent`.
+    /// An agent waits for the command `allow` or `disconnect`, because the configuration has `consent`. The event comes for one agent at a time. After a `disconnect` in answer to it, or if the agent leaves, the next one comes 10 s later or more: each further refusal doubles this time, up to 5 min, until an `allow`.
     2 "consent" => Consent {
         /// The number of the agent.
         conn: u64,
