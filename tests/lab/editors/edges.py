@@ -507,16 +507,16 @@ def question_ends_with_its_agent(room):
     room.lock()
     for _ in range(2):
         agent = room.play({"sleep": 20000})
-        time.sleep(2)
-        room.shows(room.question())
+        room.shows(room.question())  # the second one 10 s after the end of the first
+        time.sleep(1)  # the person reads
         agent.process.kill()
         time.sleep(1)
         room.type(*room.keys.FIRST_YES)
         time.sleep(1)
         room.hides("ide-mcp: ")
     room.play({"sleep": 20000})
-    time.sleep(2)
-    room.shows(room.question())
+    room.shows(room.question())  # 10 s after the end of the last one
+    time.sleep(1)  # the person reads
     room.type(*room.keys.SECOND_YES)
     room.shows(room.keys.ATTACHED)
 

@@ -381,10 +381,11 @@ def hostile_names_of_agents_and_tabs_are_shown(room):
 
 def hostile_names_of_agents_get_no_consent(room):
     person = Person(room)
-    room.restart(*room.keys.CONSENT)
-    room.lock()
+    room.type(*room.keys.CONSENT)
     for row, name in {**NAMES, **SPOOFS}.items():
         def act(name=name):
+            room.restart()  # the next sidecar knows of no refusal, and asks at once
+            room.lock()
             agent = RawAgent(room, name, waits=False)
             room.shows(room.question(None))
             lines = [line.strip() for line in room.screen().splitlines()]
