@@ -71,6 +71,11 @@ table! {
     }
 
     #[test]
+    fn idle_agent_is_ready_at_the_editor() {
+        agents
+    }
+
+    #[test]
     fn detach_before_the_answer_ends_at_once() {
         agents
     }

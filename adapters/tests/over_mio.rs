@@ -172,7 +172,12 @@ impl adapter::Agent for MioAgent {
         let mut this = Self::start(options)?;
         loop {
             match this.wait().unwrap() {
-                AgentEvent::Attached(_) => return Ok(this),
+                AgentEvent::Attached(_) => {
+                    // The rest of the turn, which writes.
+                    let rest = std::iter::from_fn(|| this.agent.next_event(this.clock.now()));
+                    this.kept.extend(rest);
+                    return Ok(this);
+                }
                 AgentEvent::Ended(error) => return Err(error),
                 event => this.kept.push_back(event),
             }

@@ -48,6 +48,10 @@ impl Agent {
         let mut agent = Self::start(options)?;
         loop {
             if let Some(beginning) = agent.session.take_beginning() {
+                // The editor waits for these bytes, and the agent can be idle from now on.
+                if let Some(conn) = &mut agent.conn {
+                    let _ = conn.flush(Duration::ZERO);
+                }
                 return beginning.map(|()| agent);
             }
             agent.advance(agent.now().saturating_add(LONGEST));

@@ -52,6 +52,10 @@ impl Agent {
         let mut agent = Self::start(options)?;
         loop {
             if let Some(beginning) = agent.session.take_beginning() {
+                // The editor waits for these bytes, and the agent can be idle from now on.
+                if let Some(conn) = &mut agent.conn {
+                    conn.write();
+                }
                 return beginning.map(|()| agent);
             }
             agent.advance().await;
@@ -163,7 +167,7 @@ impl Agent {
         }
         if !self.session.has_connection() {
             if let Some(mut conn) = self.conn.take() {
-                conn.write_last();
+                conn.write();
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::socket::Socket;
 use crate::waiting::Waiting;
 use async_io::Async;
 use ide_mcp::{Clock, Machine, Time, Wire};
-use ide_mcp_driver::{Conn as Inner, Link, Readiness, WakeSet, refuse_itself};
+use ide_mcp_driver::{BUDGET, Conn as Inner, Link, WakeSet, refuse_itself};
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -94,9 +94,11 @@ impl<M: Wire + Machine> Conn<M> {
         self.waiting.wakes.waker()
     }
 
-    /// Takes a step after the event of the end, without waiting: it writes the last frame.
-    pub(crate) fn write_last(&mut self) {
-        let _ = self.inner.next(self.now(), &Readiness::default());
+    /// Writes the send buffer, as far as the socket has room.
+    pub(crate) fn write(&mut self) {
+        let now = self.now();
+        let (machine, link) = self.inner.parts_mut();
+        link.write(machine, now, BUDGET);
     }
 
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the connection [is

@@ -57,6 +57,21 @@ pub(crate) fn agent_attaches_calls_and_detaches<A: Adapter>() {
     );
 }
 
+/// Attaches, and then does nothing. The editor lists the agent all the same.
+pub(crate) fn idle_agent_is_ready_at_the_editor<A: Adapter>() {
+    let (dir, mut world) = (TempDir::new(), World::<A>::new());
+    let options = published(&mut world, &dir);
+    let (ends, ended) = mpsc::channel::<()>();
+    let agent = thread::spawn(move || {
+        let agent = A::Agent::attach(options).unwrap();
+        let _ = ended.recv();
+        drop(agent);
+    });
+    world.until(|world| !world.seen.ready.is_empty());
+    drop(ends);
+    world.serve(agent);
+}
+
 /// Detaches while the editor has not answered the opening handshake.
 pub(crate) fn detach_before_the_answer_ends_at_once<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
