@@ -55,15 +55,14 @@ impl Gate {
         self.folders = parsed.filter_map(Result::ok).collect();
     }
 
-    /// Returns the path of a file that an agent has named, or the reason for which no editor gets it.
-    pub(crate) fn judge(&self, written: &str, purpose: Use) -> Result<String, String> {
+    /// Returns the path of a file that an agent has named, and its text, to be read once it is asked for: `None`
+    /// without a file, and without a disk. Otherwise returns the reason for which no editor gets the path.
+    pub(crate) fn judge(&self, written: &str, purpose: Use) -> Result<(String, Option<OldText>), String> {
         let path = parse(written).map_err(|why| why.to_string())?;
         let text = path.to_str().ok_or("the path is not Unicode")?;
         self.check_local(text)?;
-        if self.has_disk {
-            old_text::look(text, purpose)?;
-        }
-        Ok(text.into())
+        let old = if self.has_disk { old_text::look(text, purpose)? } else { None };
+        Ok((text.into(), old))
     }
 
     /// Refuses a path that leads an editor to another machine, or to a program: before anything looks at it, because a
@@ -96,12 +95,6 @@ impl Gate {
 
     fn is_named_inside(&self, path: &str) -> bool {
         matches!(classify(path, &self.folders, Platform::native()), PathClass::Inside(_))
-    }
-
-    /// Returns the text of a file before a change, to be read once it is asked for; `None` without a file, and without
-    /// a disk.
-    pub(crate) fn old_text(&self, path: &str) -> Option<OldText> {
-        self.has_disk.then(|| OldText::of(path)).flatten()
     }
 }
 

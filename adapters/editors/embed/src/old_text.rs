@@ -37,20 +37,6 @@ struct Source {
 }
 
 impl OldText {
-    /// Returns the text of this file, unread; `None` if there is no file.
-    pub(crate) fn of(path: &str) -> Option<Self> {
-        let metadata = fs::metadata(path);
-        if metadata.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-            return None;
-        }
-        Some(Self(Arc::new(Source {
-            path: path.into(),
-            #[cfg(feature = "listen")]
-            size: metadata.map_or(0, |metadata| metadata.len()),
-            text: OnceLock::new(),
-        })))
-    }
-
     /// Returns the size of the file in bytes, which is about that of the text.
     #[cfg(feature = "listen")]
     pub(crate) fn size(&self) -> u64 {
@@ -84,14 +70,23 @@ impl Output for OldText {
     }
 }
 
-/// Looks at a file that an agent has named, without opening more than a plain file. A path without a file passes.
-pub(crate) fn look(path: &str, purpose: Use) -> Result<(), String> {
-    match fs::metadata(path) {
-        Ok(metadata) if purpose == Use::Ask => check_plain(path, &metadata),
-        Ok(metadata) => check_size(path, &metadata),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(format!("the file cannot be used: {error}")),
+/// Looks at a file that an agent has named, without opening it. Returns its text, unread; a path without a file passes.
+pub(crate) fn look(path: &str, purpose: Use) -> Result<Option<OldText>, String> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("the file cannot be used: {error}")),
+    };
+    match purpose {
+        Use::Ask => check_plain(path, &metadata)?,
+        Use::Load => check_size(path, &metadata)?,
     }
+    Ok(Some(OldText(Arc::new(Source {
+        path: path.into(),
+        #[cfg(feature = "listen")]
+        size: metadata.len(),
+        text: OnceLock::new(),
+    }))))
 }
 
 /// Reads a file as text. The file can have become another one since [`look`].

@@ -77,7 +77,7 @@ impl Core {
             }
             ServerEvent::EditExpected { edit, path } => {
                 // Of a file that no editor gets, neither the edit is announced nor its end.
-                if let Ok(path) = self.gate.judge(&path, Use::Ask) {
+                if let Ok((path, _)) = self.gate.judge(&path, Use::Ask) {
                     let edit = self.numbers.expect_edit(edit, path.clone());
                     self.put(Event::EditExpected { conn, edit, path });
                 }
@@ -122,7 +122,8 @@ impl Core {
         }
         let judged = file_of(&call).map(|(written, purpose)| self.gate.judge(written, purpose)).transpose();
         match judged {
-            Ok(path) => {
+            Ok(file) => {
+                let path = file.map(|(path, _)| path);
                 let (tool, arguments) = (call.name().to_owned(), json(&call));
                 let call = self.numbers.open(id, kind);
                 self.put(Event::Call { conn, call, tool, arguments, path });
@@ -151,13 +152,17 @@ impl Core {
         if self.fail_at_once(host, id, &kind) {
             return;
         }
-        let judge = |path: &str| self.gate.judge(path, Use::Load);
-        let (path, old_path) = match judge(&new_file_path).and_then(|path| Ok((path, judge(&old_file_path)?)))
-        {
-            Ok(paths) => paths,
+        let judge = |written: &str| self.gate.judge(written, Use::Load);
+        // The two are nearly always the same, and one look is enough then.
+        let judged = judge(&new_file_path).and_then(|new| match old_file_path == new_file_path {
+            true => Ok((new.0.clone(), new)),
+            false => Ok((new.0, judge(&old_file_path)?)),
+        });
+        let (path, (old_path, old)) = match judged {
+            Ok(files) => files,
             Err(reason) => return refuse(host, id, &kind, &reason),
         };
-        let (outside, old) = (self.gate.is_outside(&path), self.gate.old_text(&old_path));
+        let outside = self.gate.is_outside(&path);
         let (label, call) = (gate::label(&path), self.numbers.open(id, kind));
         self.put(Event::Diff { conn, call, tab, label, path, old_path, outside, old, contents });
     }

@@ -98,7 +98,15 @@ impl Desk {
         take: fn(&mut ListeningEditor) -> Option<Event>,
         seen: impl FnMut(&Event),
     ) -> (Result<(), String>, Option<Event>) {
-        let diff = OpenDiff::new(path, "new\n", "t");
+        self.propose_diff(OpenDiff::new(path, "new\n", "t"), take, seen)
+    }
+
+    fn propose_diff(
+        &mut self,
+        diff: OpenDiff,
+        take: fn(&mut ListeningEditor) -> Option<Event>,
+        seen: impl FnMut(&Event),
+    ) -> (Result<(), String>, Option<Event>) {
         self.play(move |agent| agent.call(&diff).map(drop).map_err(|error| error.to_string()), take, seen)
     }
 }
@@ -228,6 +236,24 @@ fn old_text_is_decoded_once() {
     fs::remove_file(&path).unwrap();
     let (_, event) = desk.propose(&path, ListeningEditor::next_whole_event, |_| {});
     assert!(old(&event.unwrap()).is_none(), "a new file has none");
+}
+
+/// Checks that the old text is that of the file that the agent names as the old one.
+#[test]
+fn old_text_is_that_of_the_old_file() {
+    let mut desk = Desk::new();
+    let (here, gone) = (desk.path("a"), desk.path("none"));
+    fs::write(&here, "here\n").unwrap();
+    for (old_path, path, text) in [(&here, &gone, Some("here\n")), (&gone, &here, None)] {
+        let mut diff = OpenDiff::new(path, "new\n", "t");
+        diff.old_file_path = old_path.into();
+        let mut seen = None;
+        let (outcome, event) =
+            desk.propose_diff(diff, ListeningEditor::next_event, |event| seen = old(event));
+        assert_eq!((outcome, seen.as_deref()), (Ok(()), text), "{old_path}");
+        let event = checked(&event.unwrap());
+        assert_eq!((&event["path"], &event["old_path"]), (&path.as_str().into(), &old_path.as_str().into()));
+    }
 }
 
 /// Checks the times of the reading: the library on the thread of an editor reads when the text is asked for, and the
