@@ -27,11 +27,11 @@ mod conformance;
 #[cfg(feature = "ide")]
 mod corpora;
 #[cfg(feature = "ide")]
-mod errors_order;
-#[cfg(feature = "ide")]
-mod errors_page;
+mod error_texts;
 #[cfg(feature = "ide")]
 mod flow;
+#[cfg(feature = "ide")]
+mod handshake_order;
 #[cfg(feature = "ide")]
 mod host_consent;
 #[cfg(feature = "ide")]

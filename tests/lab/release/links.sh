@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that every file exists to which a document links or which it names, that no merge has left a text
-# twice in a document, and that no path stands twice, or below another folder, in the map of ARCHITECTURE.md.
+# twice in a document.
 # Run: tests/lab/release/links.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -26,17 +26,5 @@ for name in map(pathlib.Path, sys.argv[1:]):
             faults.append(f"{name}: two lines begin with: {begin}")
         begins.add(begin)
 
-# A nested item names parts of the item above it.
-above, seen = [], set()
-for line in re.search(r"## Map\n(.*?)\n## ", pathlib.Path("ARCHITECTURE.md").read_text(), re.S)[1].split("\n"):
-    if not (item := re.match(r"( *)- ((?:`[^`]*/[^`]*`(?:, | and )?)+)", line)):
-        continue
-    level, paths = len(item[1]) // 2, re.findall(r"`([^`]*)`", item[2])
-    parents = above[level - 1] if level else [""]
-    faults += [f"the map has {path} twice" for path in paths if path in seen]
-    faults += [f"the map has {path} below {parents}" for path in paths if not path.startswith(tuple(parents))]
-    seen.update(paths)
-    above[level:] = [paths]
-assert len(seen) > 100, f"the map was read: {len(seen)} paths"
 sys.exit("\n".join(faults) or None)
 PYTHON

@@ -1,5 +1,5 @@
-//! The order of the refusals in docs/errors.md: the server checks a request to open in the order of
-//! the rows.
+//! The order in which an editor checks a request to open: of two broken rules, the one of the earlier row decides the
+//! answer. docs/errors.md lists the rows for people.
 
 use crate::support::ide::{HEAD, at, config, drain};
 use ide_mcp::ide::{Host, HostConfig};
@@ -17,7 +17,7 @@ enum Fault {
 }
 use Fault::{Add, Change, Full};
 
-/// The rows of the page: the status, the text, the subject and the fault. Among adjacent rows with
+/// The refusals in the order of the checks: the status, the text, the subject and the fault. Among adjacent rows with
 /// a `*`, the fault that comes first in the request decides. A request breaks only one of the rows
 /// with the same subject.
 const ROWS: &[(&str, &str, &str, Fault)] = &[
@@ -128,19 +128,7 @@ fn answer(request: &str) -> (String, String) {
 }
 
 #[test]
-fn rows_follow_the_order_of_the_checks() {
-    let page = include_str!("../../docs/errors.md").replace('`', "");
-    let section = page.split("\n## ").nth(1).unwrap();
-    let rows: Vec<(&str, &str)> = section
-        .lines()
-        .filter_map(|line| {
-            let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
-            Some((cells.next()?, cells.next()?))
-        })
-        .skip(2)
-        .collect();
-    assert_eq!(rows, ROWS.iter().map(|(status, text, ..)| (*status, *text)).collect::<Vec<_>>());
-
+fn earlier_broken_rule_decides() {
     let mut pairs = 0;
     for (index, (status, text, about, fault)) in ROWS.iter().enumerate() {
         let one = fault.break_in(HEAD).unwrap();
