@@ -1,4 +1,4 @@
-# Functions for .ci/run and .ci/full, which source this file. `step COMMAND…` runs a command under a
+# Functions for .ci/run, which sources this file. `step COMMAND…` runs a command under a
 # headline; the durations of the steps are printed at the end of the script. `beside FUNCTION` starts
 # a function of steps, which runs beside the following steps. `join` waits for the function, prints
 # the output and the durations of its steps, and fails if one of them has failed.

@@ -55,7 +55,7 @@ fn some_thousand_inputs() {
 }
 
 #[test]
-#[ignore = "a minute; .ci/full runs it"]
+#[ignore = "a minute; tests/lab/run laws runs it"]
 fn hundred_thousand_inputs() {
     judge(&play(1_000_000..1_100_000, random_input), MUST_HIT);
 }
@@ -84,7 +84,7 @@ fn foreign_editors_break_no_promise_of_an_agent() {
 }
 
 #[test]
-#[ignore = "four minutes; .ci/full runs it"]
+#[ignore = "four minutes; tests/lab/run laws runs it"]
 fn hundred_thousand_foreign_editors() {
     judge(&play(1_000_000..1_100_000, foreign_editor), FOREIGN);
 }

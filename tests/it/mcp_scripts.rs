@@ -57,7 +57,7 @@ fn some_thousand_scripts() {
 }
 
 #[test]
-#[ignore = "a minute; .ci/full runs it"]
+#[ignore = "a minute; tests/lab/run laws runs it"]
 fn hundred_thousand_scripts() {
     judge(&play(1_000_000..1_100_000, both_roles), MUST_HIT);
 }

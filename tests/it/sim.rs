@@ -1,6 +1,6 @@
 //! A simulation of an editor and all programs that attach to it: some hundred seeds in every run of
-//! the tests, and 100,000 by `cargo run --release --example sim -- --seeds 100000`, which .ci/full
-//! runs.
+//! the tests, and 100,000 by `cargo run --release --example sim -- --seeds 100000`, which
+//! `tests/lab/run laws` runs.
 //!
 //! A seed determines a whole run (see `sim_support`), so the number of a seed repeats its run.
 

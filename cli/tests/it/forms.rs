@@ -1,6 +1,6 @@
 //! Forms: the editor without a screen asks, and a script or a person at a terminal answers.
 
-use crate::support::tmux::Tmux;
+use crate::support::tmux::{self, Tmux};
 use crate::support::{Editor, Place};
 use serde_json::{Value, json};
 
@@ -124,6 +124,9 @@ fn watched(name: &str, mark: &str) -> (Place, Editor, Tmux) {
 
 #[test]
 fn person_answers_forms_at_a_terminal() {
+    if tmux::is_missing() {
+        return;
+    }
     let (_place, mut editor, tmux) = watched("form-terminal", ";");
     editor.send_line(&ask(TESTS, ""));
     let screen = tmux.wait("a number from 1 to 2 >");
@@ -159,6 +162,9 @@ fn person_answers_forms_at_a_terminal() {
 
 #[test]
 fn closed_form_leaves_the_terminal() {
+    if tmux::is_missing() {
+        return;
+    }
     let (_place, mut editor, tmux) = watched("form-closed", ";");
     for line in [1, 2] {
         editor.send_line(&ask(TESTS, r#","within":1500"#));
@@ -178,6 +184,9 @@ fn closed_form_leaves_the_terminal() {
 
 #[test]
 fn closed_form_line_answers_no_later_form() {
+    if tmux::is_missing() {
+        return;
+    }
     let (_place, mut editor, tmux) = watched("form-stale", ";");
     let confirm =
         |message: &str| format!(r#"{{"message":"{message}","requestedSchema":{{"properties":{{}}}}}}"#);
@@ -208,6 +217,9 @@ fn closed_form_line_answers_no_later_form() {
 
 #[test]
 fn session_goes_on_during_a_form() {
+    if tmux::is_missing() {
+        return;
+    }
     let (place, mut editor, tmux) = watched("form-waits", ";");
     place.write("a.txt", "hello\n");
     editor.send_line(&ask(TESTS, ""));
@@ -220,6 +232,9 @@ fn session_goes_on_during_a_form() {
 
 #[test]
 fn agent_in_background_shows_no_form() {
+    if tmux::is_missing() {
+        return;
+    }
     let (_place, mut editor, tmux) = watched("form-background", "&");
     for line in [1, 2] {
         editor.send_line(&ask(TESTS, ""));

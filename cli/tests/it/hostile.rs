@@ -3,7 +3,7 @@
 
 use crate::hidden::Agent;
 use crate::screen::Desk;
-use crate::support::{Editor, Place};
+use crate::support::{Editor, Place, tmux};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -168,6 +168,9 @@ fn sidecar_survives_hostile_names() {
 /// Checks that the person goes on typing while an agent names all that, and that each key arrives.
 #[test]
 fn screen_survives_hostile_names() {
+    if tmux::is_missing() {
+        return;
+    }
     let desk = Desk::new("hostile-screen");
     desk.place.write("a.txt", "\n");
     desk.start_with("a.txt");

@@ -1,6 +1,6 @@
 //! The command that an editor starts beside itself, and the port and token that the editor keeps for it.
 
-use crate::support::tmux::Tmux;
+use crate::support::tmux::{self, Tmux};
 use crate::support::{Editor, Place, Process};
 use serde_json::Value;
 use std::fs;
@@ -149,6 +149,9 @@ fn file_of_the_last_run_has_to_be_ours() {
 
 #[test]
 fn run_of_a_screen_comes_back_without_a_command() {
+    if tmux::is_missing() {
+        return;
+    }
     let place = Place::new("resume-plain");
     let home = place.home();
     let variables = [("HOME", home.to_str().unwrap()), ("EDITOR", crate::executable())];
@@ -185,6 +188,9 @@ fn second_editor_shares_no_token() {
 
 #[test]
 fn screen_shows_that_resumed_port_is_taken() {
+    if tmux::is_missing() {
+        return;
+    }
     let place = Place::new("resume-screen");
     let _first = editor(&place, &["--resume"], &[]);
     let (port, _) = token(&place.published("the editor", None));
@@ -199,6 +205,9 @@ fn screen_shows_that_resumed_port_is_taken() {
 
 #[test]
 fn command_starts_in_a_split_of_tmux() {
+    if tmux::is_missing() {
+        return;
+    }
     let place = Place::new("split");
     let home = place.home();
     let program = crate::executable();
@@ -215,6 +224,9 @@ fn command_starts_in_a_split_of_tmux() {
 
 #[test]
 fn failed_command_stays_in_its_split() {
+    if tmux::is_missing() {
+        return;
+    }
     let place = Place::new("split-failed");
     let home = place.home();
     let variables = [("HOME", home.to_str().unwrap()), ("EDITOR", crate::executable())];
@@ -233,6 +245,9 @@ fn failed_command_stays_in_its_split() {
 
 #[test]
 fn split_takes_name_and_words_literally() {
+    if tmux::is_missing() {
+        return;
+    }
     let place = Place::new("split-literal");
     let home = place.home();
     fs::create_dir(place.project().join("a#S b;")).unwrap();

@@ -4,7 +4,7 @@
 # in tmux with an empty home, a stand-in for the model's API, and namespaces of its own that reach
 # loopback alone. The clients are installed by version from npm below target. All scenarios run even
 # if one fails; clients that cannot run here are skipped with a notice, which is a failure if
-# IDE_MCP_NO_SKIPS is set, as in .ci/full. Takes 6 minutes.
+# IDE_MCP_NO_SKIPS is set, as in tests/lab/run. Takes 6 minutes.
 #
 # Needs node, npm, tmux, git, ip, and unshare as root or with user namespaces.
 # Run: tests/lab/peers/real_client.sh [--list] [PATTERN]    such as 'opencode-*/*', 'claude-2.1.330/clear' or '*/clear'

@@ -9,7 +9,7 @@ fn reviews_equal_the_model() {
 }
 
 #[test]
-#[ignore = "takes seconds; .ci/full runs it"]
+#[ignore = "takes seconds; tests/lab/run laws runs it"]
 fn hundred_thousand_reviews_equal_the_model() {
     (0..100_000).for_each(check);
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 #[test]
-#[ignore = "needs the program patch, and takes seconds; .ci/full runs it"]
+#[ignore = "needs the program patch, and takes seconds; tests/lab/run laws runs it"]
 fn thousand_diffs_are_applied_by_patch() {
     let folder = std::env::temp_dir().join(format!("ide-mcp-review-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();

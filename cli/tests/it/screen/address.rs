@@ -1,6 +1,7 @@
 //! The address of the editor on the screen, alone and beside another editor.
 
 use super::Desk;
+use crate::support::tmux;
 use std::path::Path;
 
 /// Returns the port of a lock file.
@@ -10,6 +11,9 @@ fn port(lock: &Path) -> &str {
 
 #[test]
 fn editors_of_one_folder_have_two_names() {
+    if tmux::is_missing() {
+        return;
+    }
     let desk = Desk::new("neighbors");
     let mut first = desk.place.start("editor", &["--headless"]);
     let first_lock = desk.place.published("the first editor", None);

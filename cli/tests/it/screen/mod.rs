@@ -5,7 +5,7 @@ mod address;
 mod work;
 
 use crate::support::Place;
-use crate::support::tmux::Tmux;
+use crate::support::tmux::{self, Tmux};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
@@ -91,6 +91,9 @@ impl Desk {
 
 #[test]
 fn a_person_and_an_agent() {
+    if tmux::is_missing() {
+        return;
+    }
     let desk = Desk::new("tour");
     let (tmux, place) = (&desk.tmux, &desk.place);
     let old = "fn main() {\n    let name = \"you\";\n    greet(name);\n}\n";
@@ -192,6 +195,9 @@ fn a_person_and_an_agent() {
 
 #[test]
 fn every_end_restores_the_terminal() {
+    if tmux::is_missing() {
+        return;
+    }
     let desk = Desk::new("ways");
     desk.place.write("a.txt", "text\n");
     desk.place.write("new.txt", "proposed\n");
@@ -230,6 +236,9 @@ fn every_end_restores_the_terminal() {
 
 #[test]
 fn continued_process_draws_again() {
+    if tmux::is_missing() {
+        return;
+    }
     let desk = Desk::started("stopped");
     desk.signal(Signal::TSTP);
     desk.tmux.wait("Stopped");

@@ -1,6 +1,7 @@
 //! The work of a person with one file, on screens of three sizes, with colors and without.
 
 use super::Desk;
+use crate::support::tmux;
 
 #[test]
 fn person_works_on_every_screen() {
@@ -12,6 +13,9 @@ fn person_works_on_every_screen() {
 }
 
 fn work(width: u16, height: u16, variables: &[(&str, &str)]) {
+    if tmux::is_missing() {
+        return;
+    }
     let desk = Desk::with("work", variables);
     let (tmux, place) = (&desk.tmux, &desk.place);
     let long = format!("a needle, \u{6f22}\u{5b57} and a tab\there, {}the end\r\n", "many words ".repeat(12));
@@ -88,6 +92,9 @@ fn work(width: u16, height: u16, variables: &[(&str, &str)]) {
 
 #[test]
 fn joined_emoji_leave_no_old_cells() {
+    if tmux::is_missing() {
+        return;
+    }
     let desk = Desk::new("joined");
     desk.place.write("a.txt", &"x".repeat(30));
     desk.place.write("b.txt", "a\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}b end\n");

@@ -1,5 +1,6 @@
 //! A terminal for a program, in tmux: the test presses keys and reads the screen.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::thread;
@@ -8,6 +9,19 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The time between two reads of the screen.
 const BLINK: Duration = Duration::from_millis(20);
+
+/// Returns whether this machine has no tmux, and says on standard error that the test is skipped. Panics if
+/// `IDE_MCP_NO_SKIPS` is set, as in `tests/lab/run skips`.
+pub fn is_missing() -> bool {
+    let is_missing = Command::new("tmux").arg("-V").output().is_err();
+    if is_missing {
+        assert!(std::env::var_os("IDE_MCP_NO_SKIPS").is_none(), "tmux is not installed");
+        let name = thread::current().name().unwrap_or_default().to_owned();
+        // Not captured, as a skipped test must be seen.
+        let _ = std::io::stderr().write_all(format!("skipped {name}: tmux is not installed\n").as_bytes());
+    }
+    is_missing
+}
 
 pub struct Tmux {
     socket: String,
@@ -25,9 +39,7 @@ impl Tmux {
         // `/bin/sh` with an empty `ENV` does not change the settings of the terminal, as the shell of
         // a user can.
         command.args(["-e", "ENV=", "/bin/sh"]);
-        let began = command.output().unwrap_or_else(|error| {
-            panic!("this test drives the editor in tmux, which has to be installed: {error}")
-        });
+        let began = command.output().unwrap();
         assert!(began.status.success(), "{began:?}");
         tmux.run(&["set-option", "-g", "escape-time", "0"]);
         tmux.line("echo read''y");

@@ -15,6 +15,9 @@ use crate::editor::screen::{terminal, theme};
 
 #[test]
 fn panic_restores_the_terminal() {
+    if tmux::is_missing() {
+        return;
+    }
     let root = std::env::temp_dir().join(format!("ide-mcp-panic-{}", std::process::id()));
     std::fs::create_dir_all(&root).unwrap();
     let tmux = tmux::Tmux::new(&root, &root, &[("RUST_BACKTRACE", "0")]);

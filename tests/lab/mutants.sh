@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Makes one small change after another in the code that has changed since a commit, and fails if the tests do not
+# notice a change. .cargo/mutants.toml lists the changes that nobody has to notice, with the reasons. By default the
+# commit is the last one on which this check has passed, or the one before HEAD. A change takes a minute or two.
+# Run: tests/lab/mutants.sh [COMMIT]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+tools=$PWD/target/tools
+PATH=$tools/bin:$PATH
+command -v cargo-mutants >/dev/null || cargo install --quiet --locked --root "$tools" cargo-mutants@27.1.0
+
+passed=target/lab/mutants.passed
+since=${1:-$(cat "$passed" 2>/dev/null || echo HEAD~1)}
+head=$(git rev-parse HEAD)
+mkdir -p target/lab
+git diff "$since" -- '*.rs' >target/lab/mutants.diff
+if [ -s target/lab/mutants.diff ]; then
+    # The tests of the core, and those of the packages above it whose code has changed.
+    cargo mutants --in-diff target/lab/mutants.diff --package ide-mcp --package ide-mcp-driver --package ide-mcp-embed \
+        --output target/lab --no-shuffle --colors never
+fi
+echo "$head" >"$passed"
