@@ -416,12 +416,12 @@ fn e07_nothing_shows_a_token() {
     assert!(lock.to_json().contains(CANARY), "the lock file shows the token");
 }
 
-/// Checks that `.ci/run` tests these features of serde_json. Any dependency of an application can enable
+/// Checks that the lab tests these features of serde_json. Any dependency of an application can enable
 /// them for all crates.
 #[test]
 fn e08_enabled_serde_json_features_are_tested() {
-    let ci = file(".ci/run");
+    let lab = file("tests/lab/run");
     for feature in ["arbitrary_precision", "preserve_order", "unbounded_depth"] {
-        assert!(ci.contains(&format!("serde_json/{feature}")), "{feature}");
+        assert!(lab.contains(&format!("serde_json/{feature}")), "{feature}");
     }
 }
