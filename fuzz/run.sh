@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Fuzzes each target for some minutes, one after the other, beginning with its corpus. An input that
-# fails is written to fuzz/artifacts; new inputs go to fuzz/corpus, which is not kept in git. Needs
+# fails is written to fuzz/artifacts; new inputs go to fuzz/corpus/found, which is not kept in git. Needs
 # the nightly toolchain.
 # Run: fuzz/run.sh MINUTES [TARGET…]
 #
-# fuzz/run.sh 0 TARGET… only merges the inputs of fuzz/corpus into the committed corpora: the
+# fuzz/run.sh 0 TARGET… only merges the new inputs into the committed seeds, fuzz/seeds/TARGET.txt: the
 # smallest set with the same coverage, and every input whose name is not a hash.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,8 +21,9 @@ PATH=$tools/bin:$PATH
 command -v cargo-fuzz >/dev/null || cargo install --quiet --locked --root "$tools" cargo-fuzz@0.13.2
 
 for target in "${targets[@]}"; do
-    gathered=fuzz/corpus/$target
-    kept=fuzz/seeds/$target
+    gathered=fuzz/corpus/found/$target
+    # The committed seeds, as files for libFuzzer.
+    kept=fuzz/corpus/seeds/$target
     case $target in
         handshake_*) dictionary=$target ;;
         # In these scripts no byte becomes part of a text: numbers select the texts.
@@ -33,7 +34,9 @@ for target in "${targets[@]}"; do
     esac
     words=()
     [ -z "$dictionary" ] || words=(-dict="fuzz/dictionaries/$dictionary.dict")
-    mkdir -p "$gathered" "$kept"
+    mkdir -p "$gathered"
+    rm -rf "$kept"
+    fuzz/seeds.py unpack "$target" "$kept"
     # The counters of branches would make thousands of inputs differ if a script or a text repeats
     # itself.
     few=()
@@ -49,9 +52,8 @@ for target in "${targets[@]}"; do
         # Inputs that were written by hand, or that once failed, stay: their names are not hashes as
         # libFuzzer writes them.
         find "$kept" -type f -regextype posix-extended ! -regex '.*/[0-9a-f]{40}' -exec cp -t "$small" {} +
-        rm -rf "$kept"
-        mv "$small" "$kept"
-        chmod 755 "$kept"
+        fuzz/seeds.py pack "$target" "$small"
+        rm -rf "$small"
     else
         printf '\n== %s, %s min\n' "$target" "$minutes"
         nice cargo +nightly fuzz run "$target" "$gathered" "$kept" -- \

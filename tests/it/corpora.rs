@@ -1,25 +1,24 @@
 //! The corpora of the fuzz targets, replayed by `cargo test`: regression tests that need no fuzzer.
 
+#[path = "../../fuzz/src/seeds.rs"]
+mod seeds;
 #[path = "../../fuzz/src/targets/mod.rs"]
 mod targets;
 
 use crate::mcp_scripts::{Situations, judge, play};
 use crate::sessions::Hits;
 use ide_mcp::testing::Random;
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// Runs a target on every input of its corpus, and names the inputs that fail.
 fn replay(name: &str, target: fn(&[u8])) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name);
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     let (mut replayed, mut failed) = (0, Vec::new());
-    for entry in fs::read_dir(&corpus).unwrap() {
-        let path = entry.unwrap().path();
-        let bytes = fs::read(&path).unwrap();
+    for (seed, bytes) in seeds::seeds(&fuzz, name) {
         replayed += 1;
         if catch_unwind(AssertUnwindSafe(|| target(&bytes))).is_err() {
-            failed.push(path);
+            failed.push(format!("{seed} {}", bytes.escape_ascii()));
         }
     }
     assert!(replayed > 10, "{name} has a corpus of {replayed}");

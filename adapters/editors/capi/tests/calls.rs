@@ -11,15 +11,18 @@
 #[path = "../../../../fuzz/src/capi_calls.rs"]
 mod target;
 
-use std::fs;
+#[allow(unreachable_pub, reason = "the seeds are a part of another crate")]
+#[path = "../../../../fuzz/src/seeds.rs"]
+mod seeds;
+
 use std::path::Path;
 
 #[test]
 fn corpus_holds() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/seeds/capi_calls");
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz");
     let mut count = 0;
-    for entry in fs::read_dir(corpus).unwrap() {
-        target::capi_calls(&fs::read(entry.unwrap().path()).unwrap());
+    for (_, bytes) in seeds::seeds(&fuzz, "capi_calls") {
+        target::capi_calls(&bytes);
         count += 1;
     }
     assert!(count > 10, "{count}");

@@ -4,19 +4,20 @@
 #[path = "../../../../../fuzz/src/command_lines.rs"]
 mod target;
 
+#[allow(unreachable_pub, reason = "the seeds are a part of another crate")]
+#[path = "../../../../../fuzz/src/seeds.rs"]
+mod seeds;
+
 use arbitrary::Unstructured;
-use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
 
 #[test]
 fn corpus_holds() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/seeds/command_lines");
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz");
     let mut count = 0;
-    for entry in fs::read_dir(corpus).unwrap() {
-        let path = entry.unwrap().path();
-        let bytes = fs::read(&path).unwrap();
-        assert!(catch_unwind(|| target::command_lines(&bytes)).is_ok(), "{}", path.display());
+    for (name, bytes) in seeds::seeds(&fuzz, "command_lines") {
+        assert!(catch_unwind(|| target::command_lines(&bytes)).is_ok(), "{name} {}", bytes.escape_ascii());
         count += 1;
     }
     assert!(count > 10, "{count}");
