@@ -20,6 +20,7 @@ mod keys;
 pub(crate) mod layout;
 mod model;
 mod paint;
+mod review;
 mod signals;
 pub(crate) mod terminal;
 pub(crate) mod theme;

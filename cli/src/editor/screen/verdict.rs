@@ -3,9 +3,9 @@
 use super::app::App;
 use super::disk;
 use crate::editor::diffs::Verdict;
+use crate::editor::screen::review::Outcome;
 use ide_mcp::ide::{DiffOutcome, Host};
 use ide_mcp::rpc::CallId;
-use ide_mcp_review::Outcome;
 use std::mem;
 
 impl App {

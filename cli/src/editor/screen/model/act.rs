@@ -5,8 +5,8 @@ use super::buffer::Motion;
 use super::prompt::{Kind, Prompt};
 use super::{Confirm, Focus, Model, Page, PageKind, Tone};
 use crate::editor::diffs::Verdict;
+use crate::editor::screen::review;
 use ide_mcp::rpc::CallId;
-use ide_mcp_review as review;
 use std::path::PathBuf;
 
 /// A context in which keys have a meaning.

@@ -1,6 +1,6 @@
 //! The rows of a proposed change, for a unified and for a side-by-side diff.
 
-use ide_mcp_review::{self as review, Review};
+use crate::editor::screen::review::{self as review, Review};
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar as _;
 

@@ -6,8 +6,8 @@ use super::old::{Old, OldText};
 use super::strips::{Form, Strip, strips};
 use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::screen::disk::Changed;
+use crate::editor::screen::review::{self as review, Outcome, Review};
 use ide_mcp::ide::{Call, DiffOutcome, OpenDiff};
-use ide_mcp_review::{self as review, Outcome, Review};
 use std::borrow::Cow;
 use std::iter;
 use std::path::Path;
@@ -184,7 +184,7 @@ impl Proposed {
     /// Returns the outcome that accepts the hunks that were not rejected; `None` if the file has changed and
     /// the person was not [asked](Self::ask).
     pub(crate) fn accepted(&self) -> Option<Outcome> {
-        let outcome = self.review.outcome_with(review::Verdict::Accepted).ok();
+        let outcome = self.review.outcome(review::Verdict::Accepted).ok();
         outcome.filter(|_| !self.covers_unknown())
     }
 

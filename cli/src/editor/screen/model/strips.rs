@@ -101,7 +101,7 @@ fn starts(text: &str, columns: usize) -> (Vec<usize>, Vec<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp_review::Review;
+    use crate::editor::screen::review::Review;
 
     fn shown(old: &str, new: &str, wide: bool) -> Vec<String> {
         let changes = Changes::of(&Review::new(old, new));

@@ -6,8 +6,8 @@ use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::change::{Kind, Line, Row};
 use crate::editor::screen::model::proposal::Proposed;
 use crate::editor::screen::model::strips::{Form, Piece, Strip};
+use crate::editor::screen::review::Verdict;
 use crate::support::columns::{cut, width};
-use ide_mcp_review::Verdict;
 
 /// The columns of the sign of a line and the space behind it.
 const SIGN: u16 = 2;

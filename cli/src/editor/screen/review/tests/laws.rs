@@ -1,7 +1,7 @@
 //! The laws of hunks and of their application.
 
-use crate::support::{Random, applied, lines};
-use ide_mcp_review::{LineKind, Review, Row};
+use super::support::{Random, applied, lines};
+use crate::editor::screen::review::{LineKind, Review, Row};
 
 #[test]
 fn reviews_equal_the_model() {

@@ -1,11 +1,21 @@
 //! The states of a review, against a model of strings and flags.
 
-use crate::support::{Random, applied, lines};
-use ide_mcp_review::{Hunk, Outcome, Review, Unfinished, Verdict};
+use super::support::{Random, applied, lines};
+use crate::editor::screen::review::outcome::Unfinished;
+use crate::editor::screen::review::{Hunk, Outcome, Review, Verdict};
 
 const BASE: &str = "1\n2\n3\n4\n5\n";
 /// A proposal with two hunks.
 const PROPOSAL: &str = "one\n2\n3\n4\nfive\n";
+
+/// Accepts the undecided hunks.
+fn decide_rest(review: &mut Review) {
+    for index in 0..review.hunks().len() {
+        if review.hunks()[index].verdict == Verdict::Undecided {
+            review.decide(index, Verdict::Accepted);
+        }
+    }
+}
 
 fn verdicts(review: &Review) -> Vec<Verdict> {
     review.hunks().iter().map(|hunk| hunk.verdict).collect()
@@ -37,7 +47,7 @@ fn verdicts_determine_the_outcome() {
             assert!(review.decide(hunk, verdict), "{name}");
         }
         assert!(!review.decide(2, Accepted), "{name}: there are two hunks");
-        assert_eq!(review.outcome(), expected, "{name}");
+        assert_eq!(review.outcome(Undecided), expected, "{name}");
     }
 }
 
@@ -47,20 +57,27 @@ fn verdicts_of_all_and_rest_differ() {
     assert_eq!(review.preview(), PROPOSAL, "undecided hunks are part of the preview");
     review.decide(1, Verdict::Rejected);
     let first_alone = Ok(Outcome::AcceptedWith("one\n2\n3\n4\n5\n".into()));
-    assert_eq!(review.outcome_with(Verdict::Accepted), first_alone);
-    assert_eq!(review.outcome_with(Verdict::Rejected), Ok(Outcome::Rejected));
-    assert_eq!(review.outcome_with(Verdict::Undecided), Err(Unfinished::Undecided(1)));
-    review.decide_rest(Verdict::Accepted);
+    assert_eq!(review.outcome(Verdict::Accepted), first_alone);
+    assert_eq!(review.outcome(Verdict::Rejected), Ok(Outcome::Rejected));
+    assert_eq!(review.outcome(Verdict::Undecided), Err(Unfinished::Undecided(1)));
+    decide_rest(&mut review);
     assert_eq!(verdicts(&review), [Verdict::Accepted, Verdict::Rejected]);
-    review.decide_all(Verdict::Accepted);
-    assert_eq!((review.count(Verdict::Accepted), review.outcome()), (2, Ok(Outcome::Accepted)));
+    review.decide(1, Verdict::Accepted);
+    assert_eq!(
+        (review.count(Verdict::Accepted), review.outcome(Verdict::Undecided)),
+        (2, Ok(Outcome::Accepted))
+    );
 }
 
 #[test]
 fn equal_texts_are_accepted_without_hunks() {
     for text in ["", "a", "a\n"] {
         let review = Review::new(text, text);
-        assert_eq!((review.hunks(), review.outcome()), (&[][..], Ok(Outcome::Accepted)), "{text:?}");
+        assert_eq!(
+            (review.hunks(), review.outcome(Verdict::Undecided)),
+            (&[][..], Ok(Outcome::Accepted)),
+            "{text:?}"
+        );
     }
 }
 
@@ -70,14 +87,18 @@ fn edit_keeps_the_verdicts_of_other_hunks() {
     assert_eq!(review.preview(), "one\n2\n3\n4\n5\n");
     review.edit("one\n2\ndrei\n4\n5\n");
     assert_eq!(verdicts(&review), [Verdict::Accepted, Verdict::Undecided]);
-    review.decide_rest(Verdict::Accepted);
-    assert_eq!(review.outcome(), Ok(Outcome::AcceptedWith("one\n2\ndrei\n4\n5\n".into())));
+    decide_rest(&mut review);
+    assert_eq!(review.outcome(Verdict::Undecided), Ok(Outcome::AcceptedWith("one\n2\ndrei\n4\n5\n".into())));
     review.edit("one!\n2\ndrei\n4\n5\n");
     assert_eq!(verdicts(&review), [Verdict::Undecided, Verdict::Accepted], "the edited hunk is another one");
-    review.discard_edit();
+    review.edit(PROPOSAL);
     assert_eq!((verdicts(&review), review.is_edited()), (vec![Verdict::Undecided; 2], false));
     review.edit(BASE);
-    assert_eq!(review.outcome(), Ok(Outcome::Rejected), "the person has taken everything back");
+    assert_eq!(
+        review.outcome(Verdict::Undecided),
+        Ok(Outcome::Rejected),
+        "the person has taken everything back"
+    );
 }
 
 #[test]
@@ -87,17 +108,17 @@ fn changed_base_is_a_conflict() {
     assert!(!review.has_other_base(), "an equal text is no change");
     let changed = format!("{BASE}6\n");
     review.set_base(&changed);
-    assert_eq!(review.outcome(), Err(Unfinished::Conflict));
+    assert_eq!(review.outcome(Verdict::Undecided), Err(Unfinished::Conflict));
     // The change is one hunk with the second one, which it touches.
     assert_eq!(verdicts(&review), [Verdict::Accepted, Verdict::Undecided]);
     review.decide(1, Verdict::Rejected);
-    assert_eq!(review.outcome(), Err(Unfinished::Conflict), "a verdict confirms nothing");
+    assert_eq!(review.outcome(Verdict::Undecided), Err(Unfinished::Conflict), "a verdict confirms nothing");
     review.confirm();
-    assert_eq!(review.outcome(), Ok(Outcome::AcceptedWith("one\n2\n3\n4\n5\n6\n".into())));
+    assert_eq!(review.outcome(Verdict::Undecided), Ok(Outcome::AcceptedWith("one\n2\n3\n4\n5\n6\n".into())));
     review.set_base(&changed);
     assert!(!review.is_conflict(), "an equal text needs no second confirmation");
     review.set_base("another\n");
-    assert_eq!(review.outcome(), Err(Unfinished::Conflict), "a third text does");
+    assert_eq!(review.outcome(Verdict::Undecided), Err(Unfinished::Conflict), "a third text does");
     review.set_base(BASE);
     assert!(!review.has_other_base(), "the original text is back");
     review.confirm();
@@ -148,7 +169,11 @@ fn random_steps_equal_the_model() {
             }
             assert_eq!((review.base(), review.target()), (base.as_str(), target.as_str()), "{name}");
             verdicts_are_kept(&before, &review, &name);
-            assert_eq!(review.outcome(), outcome(&review, &original, &proposal, is_confirmed), "{name}");
+            assert_eq!(
+                review.outcome(Verdict::Undecided),
+                outcome(&review, &original, &proposal, is_confirmed),
+                "{name}"
+            );
         }
     }
 }

@@ -6,14 +6,12 @@
 //! [`Verdict`]. The [`Outcome`] is the answer for the program: the proposal as it is, another text, or
 //! a rejection.
 //!
-//! ```
-//! use ide_mcp_review::{Outcome, Review, Verdict};
-//!
+//! ```ignore
 //! let mut review = Review::new("one\ntwo\nthree\n", "1\ntwo\n3\n");
 //! assert_eq!(review.hunks().len(), 2);
 //! review.decide(0, Verdict::Accepted);
 //! review.decide(1, Verdict::Rejected);
-//! assert_eq!(review.outcome(), Ok(Outcome::AcceptedWith("1\ntwo\nthree\n".into())));
+//! assert_eq!(review.outcome(Verdict::Undecided), Ok(Outcome::AcceptedWith("1\ntwo\nthree\n".into())));
 //! ```
 //!
 //! # States
@@ -59,8 +57,8 @@
 //!
 //! # Bounds
 //!
-//! The crate reads no clock, so equal texts have equal hunks on every machine, and the bounds are counts:
-//! [`MAX_COMPARED_LINES`], [`MAX_COMPARED_BYTES`] and [`MAX_BLOCK_LINES`]. Beyond the bounds,
+//! The module reads no clock, so equal texts have equal hunks on every machine, and the bounds are counts:
+//! `MAX_COMPARED_LINES`, `MAX_COMPARED_BYTES` and `MAX_BLOCK_LINES`. Beyond the bounds,
 //! the hunks are larger or the ranges within lines wider, and all invariants still hold.
 
 mod compare;
@@ -68,17 +66,12 @@ mod hunk;
 mod inner;
 mod lines;
 mod outcome;
-mod review;
 mod rows;
-mod unified;
+mod state;
+#[cfg(test)]
+mod tests;
 
-pub use compare::MAX_COMPARED_LINES;
-pub use hunk::{Hunk, Verdict};
-pub use inner::{MAX_BLOCK_LINES, MAX_COMPARED_BYTES};
-pub use outcome::{Outcome, Unfinished};
-pub use review::Review;
-pub use rows::{Line, LineKind, Row};
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+pub(crate) use hunk::{Hunk, Verdict};
+pub(crate) use outcome::Outcome;
+pub(crate) use rows::{Line, LineKind, Row};
+pub(crate) use state::Review;

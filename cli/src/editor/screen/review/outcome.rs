@@ -8,7 +8,7 @@ use std::fmt;
 /// `ide_mcp::ide::OpenDiff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "every host has to answer each outcome")]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// The text is accepted as it was proposed.
     Accepted,
     /// This text is accepted: some hunks were rejected, or the person has edited the text.
@@ -19,8 +19,7 @@ pub enum Outcome {
 
 /// The reason for which a review has no outcome yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Unfinished {
+pub(crate) enum Unfinished {
     /// The base has changed since the review began, and the person has not confirmed the change.
     Conflict,
     /// The person has not decided about this number of hunks.

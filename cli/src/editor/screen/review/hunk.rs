@@ -5,20 +5,19 @@ use std::ops::Range;
 /// A difference between the base and the target: the lines of the base that the lines of the target
 /// replace. Lines count from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Hunk {
+pub(crate) struct Hunk {
     /// The replaced lines of the base; an empty range, at the place of the insertion, if lines are added.
-    pub base: Range<usize>,
+    pub(crate) base: Range<usize>,
     /// The lines of the target; an empty range if lines are removed.
-    pub target: Range<usize>,
+    pub(crate) target: Range<usize>,
     /// The verdict of the person.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 /// The verdict of the person about a hunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a view has a look for each, and there is nothing beside them")]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// The person has not decided.
     #[default]
     Undecided,

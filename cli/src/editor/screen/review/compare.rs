@@ -1,13 +1,13 @@
 //! The comparison of two texts by lines.
 
-use crate::hunk::{Hunk, Verdict};
-use crate::lines::Lines;
+use super::hunk::{Hunk, Verdict};
+use super::lines::Lines;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// The largest number of lines that are compared, of both texts together and without the lines that both
 /// begin or end with. If there are more lines, all of them are one hunk. At optimization level 1, two random
 /// texts of so many lines, the hardest that were found, take 0.2 s, so an editor is not blocked.
-pub const MAX_COMPARED_LINES: usize = 40_000;
+pub(crate) const MAX_COMPARED_LINES: usize = 40_000;
 
 /// Returns the hunks between two texts, all undecided.
 pub(crate) fn compare(base: &Lines, target: &Lines) -> Vec<Hunk> {

@@ -1,17 +1,16 @@
 //! The state machine of a review.
 
-use crate::compare::compare;
-use crate::hunk::{Hunk, Verdict};
-use crate::lines::Lines;
-use crate::outcome::{Outcome, Unfinished};
-use crate::rows::{Row, rows};
-use crate::unified::unified_diff;
+use super::compare::compare;
+use super::hunk::{Hunk, Verdict};
+use super::lines::Lines;
+use super::outcome::{Outcome, Unfinished};
+use super::rows::{Row, rows};
 use std::mem;
 use std::ops::Range;
 
 /// The review of a proposed text. The documentation of the [crate] has the states and the invariants.
 #[derive(Clone, Debug)]
-pub struct Review {
+pub(crate) struct Review {
     base: Lines,
     /// The base of [`Review::new`]; `None` if the base is that text.
     original: Option<String>,
@@ -26,8 +25,7 @@ pub struct Review {
 impl Review {
     /// Creates the review of a proposed text. `base` is the current text of the file, empty for a new file.
     /// All hunks are undecided.
-    #[must_use]
-    pub fn new(base: impl Into<String>, proposal: impl Into<String>) -> Self {
+    pub(crate) fn new(base: impl Into<String>, proposal: impl Into<String>) -> Self {
         let proposal = proposal.into();
         let (base, target) = (Lines::new(base.into()), Lines::new(proposal.clone()));
         let hunks = compare(&base, &target);
@@ -35,72 +33,48 @@ impl Review {
     }
 
     /// Returns the current text of the file.
-    #[must_use]
-    pub fn base(&self) -> &str {
+    pub(crate) fn base(&self) -> &str {
         self.base.as_str()
     }
 
-    /// Returns the text as it was proposed.
-    #[must_use]
-    pub fn proposal(&self) -> &str {
-        &self.proposal
-    }
-
     /// Returns the text of all hunks: the edited text, or else the proposal.
-    #[must_use]
-    pub fn target(&self) -> &str {
+    pub(crate) fn target(&self) -> &str {
         self.target.as_str()
     }
 
     /// Returns true if the person has edited the text, and the edited text is not the proposal.
-    #[must_use]
-    pub fn is_edited(&self) -> bool {
+    pub(crate) fn is_edited(&self) -> bool {
         self.target.as_str() != self.proposal
     }
 
     /// Returns the hunks, in the order of the text.
-    #[must_use]
-    pub fn hunks(&self) -> &[Hunk] {
+    pub(crate) fn hunks(&self) -> &[Hunk] {
         &self.hunks
     }
 
     /// Returns the number of hunks with a verdict.
-    #[must_use]
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub(crate) fn count(&self, verdict: Verdict) -> usize {
         self.hunks.iter().filter(|hunk| hunk.verdict == verdict).count()
     }
 
     /// Returns consecutive lines of the base with their ends, or an empty text if there are no such lines.
-    #[must_use]
-    pub fn base_lines(&self, lines: Range<usize>) -> &str {
+    pub(crate) fn base_lines(&self, lines: Range<usize>) -> &str {
         self.base.get(lines)
     }
 
     /// Returns consecutive lines of the target with their ends, or an empty text if there are no such lines.
-    #[must_use]
-    pub fn target_lines(&self, lines: Range<usize>) -> &str {
+    pub(crate) fn target_lines(&self, lines: Range<usize>) -> &str {
         self.target.get(lines)
     }
 
     /// Sets the verdict about a hunk, by its index. Returns false if there is no such hunk.
-    pub fn decide(&mut self, hunk: usize, verdict: Verdict) -> bool {
+    pub(crate) fn decide(&mut self, hunk: usize, verdict: Verdict) -> bool {
         self.hunks.get_mut(hunk).map(|hunk| hunk.verdict = verdict).is_some()
-    }
-
-    /// Sets the verdict about all hunks.
-    pub fn decide_all(&mut self, verdict: Verdict) {
-        self.hunks.iter_mut().for_each(|hunk| hunk.verdict = verdict);
-    }
-
-    /// Sets the verdict about the undecided hunks.
-    pub fn decide_rest(&mut self, verdict: Verdict) {
-        let undecided = self.hunks.iter_mut().filter(|hunk| hunk.verdict == Verdict::Undecided);
-        undecided.for_each(|hunk| hunk.verdict = verdict);
     }
 
     /// Returns the base with the hunks for which `is_chosen` returns true. Its arguments are the index of a
     /// hunk and the hunk.
-    pub fn apply(&self, mut is_chosen: impl FnMut(usize, &Hunk) -> bool) -> String {
+    pub(crate) fn apply(&self, mut is_chosen: impl FnMut(usize, &Hunk) -> bool) -> String {
         let (mut text, mut at) = (String::new(), 0);
         for (index, hunk) in self.hunks.iter().enumerate() {
             text.push_str(self.base.get(at..hunk.base.start));
@@ -116,14 +90,13 @@ impl Review {
 
     /// Returns the text that an acceptance of the undecided hunks would result in: the text for an editor,
     /// and then for [`edit`](Self::edit).
-    #[must_use]
-    pub fn preview(&self) -> String {
+    pub(crate) fn preview(&self) -> String {
         self.apply(|_, hunk| hunk.verdict != Verdict::Rejected)
     }
 
     /// Replaces the target by a text that the person has made of the [preview](Self::preview). A rejected
     /// hunk that the text does not contain is gone; [`discard_edit`](Self::discard_edit) brings it back.
-    pub fn edit(&mut self, text: impl Into<String>) {
+    pub(crate) fn edit(&mut self, text: impl Into<String>) {
         let text = text.into();
         if text == self.target.as_str() {
             return;
@@ -132,14 +105,9 @@ impl Review {
         self.replace(None, Some(Lines::new(text)), |hunk| &hunk.base);
     }
 
-    /// Replaces the edited text by the proposal.
-    pub fn discard_edit(&mut self) {
-        self.edit(self.proposal.clone());
-    }
-
     /// Sets the current text of the file: what the buffer of an editor or the disk has now. An equal text
     /// has no effect. Another text is a [conflict](Self::is_conflict), unless it is the original base.
-    pub fn set_base(&mut self, text: &str) {
+    pub(crate) fn set_base(&mut self, text: &str) {
         if text == self.base.as_str() {
             return;
         }
@@ -152,38 +120,27 @@ impl Review {
 
     /// Returns true if the base is not the text against which the proposal was made, and the person has not
     /// [confirmed](Self::confirm) this.
-    #[must_use]
-    pub fn is_conflict(&self) -> bool {
+    pub(crate) fn is_conflict(&self) -> bool {
         self.has_other_base() && !self.is_confirmed
     }
 
     /// Returns true if the base is not the text against which the proposal was made, confirmed or not.
-    #[must_use]
-    pub const fn has_other_base(&self) -> bool {
+    pub(crate) const fn has_other_base(&self) -> bool {
         self.original.is_some()
     }
 
     /// Ends a conflict: the person has seen the hunks against the current base. Without a conflict, it has no
     /// effect.
-    pub fn confirm(&mut self) {
+    pub(crate) fn confirm(&mut self) {
         self.is_confirmed = true;
     }
 
-    /// Returns the answer for the program that proposed the text. A rejection of the whole proposal needs no
-    /// outcome: the host can answer it at any time.
-    ///
-    /// # Errors
-    /// Returns [`Unfinished`] if there is a conflict or an undecided hunk.
-    pub fn outcome(&self) -> Result<Outcome, Unfinished> {
-        self.outcome_with(Verdict::Undecided)
-    }
-
-    /// Returns the [`outcome`](Self::outcome) as if each undecided hunk had the verdict `rest`: for a key that
-    /// accepts all that was not rejected.
+    /// Returns the answer for the program that proposed the text, as if each undecided hunk had the verdict `rest`: for a
+    /// key that accepts all that was not rejected.
     ///
     /// # Errors
     /// Returns [`Unfinished`] if there is a conflict, or if a hunk is undecided and `rest` is too.
-    pub fn outcome_with(&self, rest: Verdict) -> Result<Outcome, Unfinished> {
+    pub(crate) fn outcome(&self, rest: Verdict) -> Result<Outcome, Unfinished> {
         if self.is_conflict() {
             return Err(Unfinished::Conflict);
         }
@@ -207,22 +164,8 @@ impl Review {
 
     /// Returns the rows of a view: all hunks, each with up to `context` equal lines before and after it. If
     /// the texts are equal, there are no rows.
-    #[must_use]
-    pub fn rows(&self, context: usize) -> Vec<Row> {
+    pub(crate) fn rows(&self, context: usize) -> Vec<Row> {
         rows(&self.base, &self.target, &self.hunks, context)
-    }
-
-    /// Returns the unified diff from the base to [`apply`](Self::apply) with the same argument, for `patch`
-    /// and like programs; empty if no hunk is chosen. The names of the two texts are written as they are.
-    pub fn unified_diff(
-        &self,
-        (old_name, new_name): (&str, &str),
-        context: usize,
-        mut is_chosen: impl FnMut(usize, &Hunk) -> bool,
-    ) -> String {
-        let chosen = self.hunks.iter().enumerate().filter(|(index, hunk)| is_chosen(*index, hunk));
-        let chosen: Vec<Hunk> = chosen.map(|(_, hunk)| hunk.clone()).collect();
-        unified_diff(&self.base, &self.target, (old_name, new_name), &chosen, context)
     }
 
     /// Replaces texts, and compares them. A hunk keeps its verdict if it is at the same place, which is a

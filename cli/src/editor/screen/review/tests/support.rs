@@ -1,6 +1,6 @@
 //! Random texts, and a model of texts with hunks.
 
-use ide_mcp_review::Hunk;
+use crate::editor::screen::review::Hunk;
 
 /// Pieces of texts: each line end, no line end, repeated lines, and characters of several bytes.
 const PIECES: &[&str] = &[

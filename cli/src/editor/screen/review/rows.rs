@@ -1,14 +1,14 @@
 //! The rows of a view.
 
-use crate::hunk::Hunk;
-use crate::inner::{Budget, Ranges, inner_ranges};
-use crate::lines::Lines;
+use super::hunk::Hunk;
+use super::inner::{Budget, Ranges, inner_ranges};
+use super::lines::Lines;
 use std::ops::Range;
 
 /// A row of a view of the hunks, as in a unified diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a view draws both kinds")]
-pub enum Row {
+pub(crate) enum Row {
     /// A number of equal lines that are too far from a hunk to be shown.
     Hidden(usize),
     /// A line of the base, of the target, or of both.
@@ -17,27 +17,26 @@ pub enum Row {
 
 /// A line of the base, of the target, or of both.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Line {
+pub(crate) struct Line {
     /// The texts that have the line.
-    pub kind: LineKind,
+    pub(crate) kind: LineKind,
     /// The number of the line in the base, from 0; `None` for an added line.
-    pub base: Option<usize>,
+    pub(crate) base: Option<usize>,
     /// The number of the line in the target, from 0; `None` for a removed line.
-    pub target: Option<usize>,
+    pub(crate) target: Option<usize>,
     /// The index of the hunk of a removed or added line.
-    pub hunk: Option<usize>,
+    pub(crate) hunk: Option<usize>,
     /// The bytes that differ from the counterpart of the line in the other text, without the line ends. The
     /// ranges are in order, do not overlap, and begin and end at characters. An empty range is a place at
     /// which the counterpart has more text. A hunk with different numbers of base and target lines has no
     /// ranges, because its lines have no counterparts.
-    pub changed: Vec<Range<usize>>,
+    pub(crate) changed: Vec<Range<usize>>,
 }
 
 /// The texts that have a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a line is in one text or in both")]
-pub enum LineKind {
+pub(crate) enum LineKind {
     /// Both texts.
     Same,
     /// The base alone.
@@ -132,7 +131,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Review;
+    use crate::editor::screen::review::Review;
 
     /// Returns the rows in the form of a unified diff, with the ranges.
     fn shown(base: &str, target: &str, context: usize) -> Vec<String> {

@@ -3,14 +3,14 @@
 use similar::{ChangeTag, DiffOp, InlineChangeOptions, TextDiff};
 use std::ops::Range;
 
-/// The largest number of bytes in one call of [`Review::rows`](crate::Review::rows) that are compared by
+/// The largest number of bytes in one call of [`Review::rows`](super::Review::rows) that are compared by
 /// words, of both texts together. At optimization level 1, so many bytes of random words take 0.2 s, so an
 /// editor is not blocked. Beyond the bound, a line has one range, from its first to its last difference.
-pub const MAX_COMPARED_BYTES: usize = 64 * 1024;
+pub(crate) const MAX_COMPARED_BYTES: usize = 64 * 1024;
 
 /// The largest number of lines of a hunk that are compared by words. A larger block was written anew, and its
 /// words are found in lines that have nothing to do with them.
-pub const MAX_BLOCK_LINES: usize = 50;
+pub(crate) const MAX_BLOCK_LINES: usize = 50;
 
 /// The number of bytes that can still be compared by words.
 #[derive(Debug)]
