@@ -11,6 +11,10 @@ use std::time::Duration;
 pub(crate) use ide_mcp::ide::paths::System;
 pub(crate) use ide_mcp_lockfile::Weakness;
 
+/// The length in bytes from which on a text is a secret. A shorter one is no secret that holds, and is
+/// part of many words.
+pub(crate) const SHORTEST_SECRET: usize = 8;
+
 /// All facts for the rules.
 #[derive(Debug)]
 pub(crate) struct Facts {

@@ -1,15 +1,11 @@
 //! The tokens and other secrets that the doctor has read, and their removal from all that it shows. A
 //! token can also be in a name or in a path, where no rule expects it.
 
-use super::facts::Facts;
+use super::facts::{Facts, SHORTEST_SECRET};
 use super::rules::Finding;
 use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
-
-/// The length in bytes from which on a text is a secret. A shorter one is no secret that holds, and is
-/// part of many words.
-pub(crate) const SHORTEST: usize = 8;
 
 const HIDDEN: &str = "[token]";
 
@@ -36,7 +32,7 @@ impl Secrets {
             [secret.replace('\'', r"'\''"), quoted, secret]
         };
         let all: BTreeSet<String> =
-            secrets.filter(|secret| secret.len() >= SHORTEST).flat_map(forms).collect();
+            secrets.filter(|secret| secret.len() >= SHORTEST_SECRET).flat_map(forms).collect();
         let mut all: Vec<String> = all.into_iter().collect();
         all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self(all)

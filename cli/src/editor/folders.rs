@@ -5,15 +5,13 @@
 //! program could change the files anyway.
 
 use crate::editor::ignored::Ignored;
+use crate::editor::paths::MAX_PATH;
 use ide_mcp::ide::{Filter, secret_reason};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
-
-/// The longest path that Linux accepts, in bytes. Each component of a path costs a disk access.
-pub(super) const MAX_PATH: usize = 4096;
 
 /// The failure of each call of an agent about a hidden file, whether the file exists or not. The core
 /// has this text too, in place of the text of a hidden file.

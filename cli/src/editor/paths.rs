@@ -4,6 +4,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// The longest path that Linux accepts, in bytes. Each component of a path costs a disk access.
+pub(super) const MAX_PATH: usize = 4096;
+
 /// The folders to open, and the files to show.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Named {

@@ -11,7 +11,7 @@
 //!
 //! The last step needs a disk, which [`Editor`](crate::Editor) does not have.
 
-use crate::old_text::{self, OldText};
+use crate::old_text::{self, OldText, Use};
 use ide_mcp::ide::display_line;
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, Suspicion, classify};
 
@@ -21,15 +21,6 @@ const MAX_NAME: usize = 64;
 
 /// The longest message of a peer in an event, in characters: two lines of a terminal.
 const MAX_MESSAGE: usize = 200;
-
-/// What an editor does with a file that an agent names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// Looks whether it is open, or what is known about it.
-    Ask,
-    /// Reads it. Above [`MAX_FILE`](old_text::MAX_FILE) the call fails.
-    Load,
-}
 
 /// Judges the paths of agents for an editor with these folders.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! The files that agents name, on the disk: what they are, and what a proposal would replace.
 
-use crate::gate::Use;
 use crate::output::{Output, Value};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
@@ -68,6 +67,15 @@ impl Output for OldText {
     fn value(&self) -> Option<Value<'_>> {
         self.read().ok().map(Value::Text)
     }
+}
+
+/// What an editor does with a file that an agent names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Looks whether it is open, or what is known about it.
+    Ask,
+    /// Reads it. Above [`MAX_FILE`] the call fails.
+    Load,
 }
 
 /// Looks at a file that an agent has named, without opening it. Returns its text, unread; a path without a file passes.

@@ -2,8 +2,9 @@
 
 use crate::core::{Core, json};
 use crate::event::Event;
-use crate::gate::{self, Use};
+use crate::gate;
 use crate::numbers::CallKind;
+use crate::old_text::Use;
 use ide_mcp::ide::{
     AgentId, Call, CurrentSelection, Host, HostEvent, LockFileEvent, OpenDiff, ServerEvent, Tool, ToolCall,
 };

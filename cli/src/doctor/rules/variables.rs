@@ -1,9 +1,9 @@
 //! The rules about the environment of an agent.
 
 use super::Finding;
+use crate::doctor::facts::SHORTEST_SECRET;
 use crate::doctor::facts::{Facts, Lock, System, Variables};
 use crate::doctor::kinds;
-use crate::doctor::secrets::SHORTEST;
 use ide_mcp::ide::LockFile;
 use ide_mcp::ide::client_env::{
     AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, LOOPBACK, OPENCODE_PORT_VARIABLE,
@@ -91,7 +91,7 @@ pub(crate) fn shown_value(name: &str, value: &str) -> String {
         CONFIG_DIR => true,
         HOST_VARIABLE => !value.contains('@'),
         name if PROXIES.contains(&name) || NO_PROXIES.contains(&name) => return "set".into(),
-        _ => value.len() < SHORTEST,
+        _ => value.len() < SHORTEST_SECRET,
     };
     if is_shown { format!("{value:?}") } else { format!("{} characters long", value.chars().count()) }
 }

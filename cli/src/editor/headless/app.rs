@@ -6,8 +6,8 @@
 use super::command::{Command, range};
 use super::context::Offered;
 use super::forms::Forms;
+use super::offer::tool_set;
 use super::report::{Event, Report};
-use super::tools::tool_set;
 use crate::editor::diffs::{Diffs, Proposal, Verdict};
 use crate::editor::edits::Expected;
 use crate::editor::options::OnDiff;
@@ -258,7 +258,7 @@ fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<AgentId>, String> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tools::all_tools;
+    use super::super::offer::all_tools;
     use super::*;
     use crate::editor::folders::Folders;
     use ide_mcp::ide::{HostConfig, Policy, ServerConfig};

@@ -62,8 +62,8 @@ impl Headless {
 
 #[cfg(test)]
 mod tests {
+    use super::super::offer::all_tools;
     use super::super::report::Report;
-    use super::super::tools::all_tools;
     use super::*;
     use crate::editor::folders::Folders;
     use crate::editor::options::OnDiff;

@@ -8,6 +8,7 @@ mod context;
 mod edits;
 mod forms;
 mod input;
+mod offer;
 mod report;
 mod tools;
 mod unauthenticated;
@@ -25,10 +26,10 @@ use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
 use input::{Note, Notes};
 use mio::{Events, Poll, Token};
+use offer::all_tools;
 use report::{Event, Report};
 use std::error::Error;
 use std::io::ErrorKind;
-use tools::all_tools;
 use unauthenticated::Reported;
 
 /// The tokens in the `Poll`; the server owns the range after its own token.

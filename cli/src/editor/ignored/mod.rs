@@ -3,7 +3,7 @@
 
 mod rules;
 
-use crate::editor::folders::MAX_PATH;
+use crate::editor::paths::MAX_PATH;
 use rules::{NAMES, Rules, UNREAD, everything, is_ignored, rules_of, stamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};

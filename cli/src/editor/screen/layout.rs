@@ -1,10 +1,8 @@
 //! The layout of the screen, for drawing and for the mouse. Every size has one, down to one cell.
 
-use super::model::act::Shown;
+use super::model::act::{SIDE_BY_SIDE, Shown};
 use super::model::{Focus, Model};
 
-/// The number of columns from which a diff can be shown side by side.
-pub(crate) const SIDE_BY_SIDE: u16 = 100;
 /// The number of columns from which the list of files is beside the text. With fewer columns, only
 /// one of them is shown.
 const TWO_PANES: u16 = 60;

@@ -2,7 +2,8 @@
 
 use super::{App, Quitting};
 use crate::editor::screen::layout::shown;
-use crate::editor::screen::model::act::{Action, Request, changes};
+use crate::editor::screen::model::act::{Action, changes};
+use crate::editor::screen::model::request::Request;
 
 impl App {
     /// Ends the editor after the saves in progress. A second request ends it at once.

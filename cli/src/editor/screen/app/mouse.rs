@@ -4,7 +4,8 @@ use super::App;
 use crate::editor::screen::keys::{Mouse, MouseKind};
 use crate::editor::screen::layout::{layout, shown};
 use crate::editor::screen::model::Focus;
-use crate::editor::screen::model::act::{Action, Request};
+use crate::editor::screen::model::act::Action;
+use crate::editor::screen::model::request::Request;
 use crate::editor::screen::model::tree::RowKind;
 use crate::editor::screen::view::byte_in_text;
 

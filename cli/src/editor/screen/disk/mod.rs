@@ -9,7 +9,7 @@ use crate::editor::folders::{Folders, Inside};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::read::read;
 use crate::editor::screen::model::document::Document;
-use crate::editor::screen::model::old::{Old, OldText};
+use crate::editor::screen::model::old::{Changed, Old, OldText};
 use crate::editor::workspace::{on_disk, unicode};
 use crate::support::save::{self, Change, NotSaved, Seen};
 use ide_mcp::ide::{Diagnostic, OpenDiff};
@@ -117,16 +117,6 @@ pub(crate) struct Problems {
 pub(crate) struct Found {
     pub(crate) files: Vec<Changed>,
     pub(crate) listing: Option<Listing>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Changed {
-    pub(crate) real: PathBuf,
-    /// What the editor had seen.
-    pub(crate) seen: Seen,
-    pub(crate) now: Seen,
-    /// The text on disk now; meaningless if there is no file.
-    pub(crate) text: Result<String, String>,
 }
 
 /// Looks for changed files and folders, and reads them.

@@ -3,11 +3,13 @@
 
 use super::buffer::Motion;
 use super::prompt::{Kind, Prompt};
+use super::request::Request;
 use super::{Confirm, Focus, Model, Page, PageKind, Tone};
 use crate::editor::diffs::Verdict;
 use crate::editor::screen::review;
-use ide_mcp::rpc::CallId;
-use std::path::PathBuf;
+
+/// The number of columns from which a diff can be shown side by side.
+pub(crate) const SIDE_BY_SIDE: u16 = 100;
 
 /// A context in which keys have a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,37 +115,6 @@ impl Action {
                 | Self::Paste
         )
     }
-}
-
-/// A request to the application, for work that the model cannot do itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
-    Open(PathBuf),
-    /// Opens a file by its name. Without such a file, it is a new one.
-    OpenNamed(String),
-    /// Asks the person at an agent.
-    AskAgent(String),
-    /// Writes the shown file under another name, and over an existing file only if `overwrite` is true.
-    SaveAs {
-        name: String,
-        overwrite: bool,
-    },
-    /// Lists the folders again.
-    Refresh,
-    Save,
-    Reload,
-    /// Mentions this file, or the shown file.
-    Mention(Option<PathBuf>),
-    /// Accepts the shown proposal without the rejected changes, or rejects all of it.
-    Decide(Verdict),
-    UndoEdit(CallId),
-    Redraw,
-    /// Begins or ends a pause.
-    Pause,
-    /// Ends the editor after the saves in progress.
-    Quit,
-    /// Ends the editor, even if changes are lost.
-    QuitAnyway,
 }
 
 /// The visible extent of the view in front.
@@ -304,7 +275,7 @@ impl Model {
 
     fn switch(&mut self) {
         self.wide = !self.wide;
-        if self.wide && self.size.0 < crate::editor::screen::layout::SIDE_BY_SIDE {
+        if self.wide && self.size.0 < SIDE_BY_SIDE {
             self.wide = false;
             self.say(Tone::Plain, "side by side needs a screen of 100 columns");
         }

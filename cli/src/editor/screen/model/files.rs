@@ -1,7 +1,8 @@
 //! The actions of the person on files: open, save, close, and the end of the editor.
 
-use super::act::{Request, changes};
+use super::act::changes;
 use super::document::Document;
+use super::request::Request;
 use super::tree::RowKind;
 use super::{Confirm, Focus, Model, Tone};
 use std::path::PathBuf;

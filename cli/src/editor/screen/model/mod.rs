@@ -13,6 +13,7 @@ pub(crate) mod messages;
 pub(crate) mod old;
 pub(crate) mod prompt;
 pub(crate) mod proposal;
+pub(crate) mod request;
 pub(crate) mod strips;
 pub(crate) mod text;
 pub(crate) mod tree;

@@ -1,8 +1,18 @@
 //! A file of a proposal, as it is on disk.
 
-use crate::editor::screen::disk::Changed;
 use crate::support::save::Seen;
 use std::path::{Path, PathBuf};
+
+/// A file that is not as the editor has seen it.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) real: PathBuf,
+    /// What the editor had seen.
+    pub(crate) seen: Seen,
+    pub(crate) now: Seen,
+    /// The text on disk now; meaningless if there is no file.
+    pub(crate) text: Result<String, String>,
+}
 
 /// A file of a proposal: the file that it changes, or the file at its new path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The question in the status line that the person answers: a search, a line, or the name of a file.
 
-use super::act::Request;
 use super::buffer::{Buffer, Spot};
 use super::find::{LONGEST, Needle, is_too_long};
+use super::request::Request;
 use super::{Confirm, Focus, Model, Tone};
 use std::path::Path;
 

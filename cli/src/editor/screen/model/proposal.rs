@@ -2,10 +2,10 @@
 
 use super::buffer::Buffer;
 use super::change::Changes;
+use super::old::Changed;
 use super::old::{Old, OldText};
 use super::strips::{Form, Strip, strips};
 use crate::editor::diffs::{Proposal, Verdict};
-use crate::editor::screen::disk::Changed;
 use crate::editor::screen::review::{self as review, Outcome, Review};
 use ide_mcp::ide::{Call, DiffOutcome, OpenDiff};
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 //! and the keys.
 
 use super::canvas::{Canvas, Ink};
-use super::text::rest;
+use super::text::{rest, right_aligned};
 use super::{pages, prompt};
 use crate::editor::screen::bindings::short;
 use crate::editor::screen::layout::{Layout, Rect, shown};
@@ -293,10 +293,4 @@ fn split(canvas: &mut Canvas, area: Rect, left: &str, right: &str, left_ink: Ink
     let room = usize::from(area.width).saturating_sub(width(right)).saturating_sub(1);
     canvas.write(area, &cut(left, room), left_ink);
     right_aligned(canvas, area, right, right_ink);
-}
-
-pub(super) fn right_aligned(canvas: &mut Canvas, area: Rect, text: &str, ink: Ink) {
-    let Some(free) = usize::from(area.width).checked_sub(width(text)) else { return };
-    let x = area.x.saturating_add(u16::try_from(free).unwrap_or(u16::MAX));
-    canvas.write(rest(area, x), text, ink);
 }

@@ -1,8 +1,7 @@
 //! The question in the status line, with its answer and the latest note about it.
 
-use super::bars::right_aligned;
 use super::canvas::{Canvas, Ink};
-use super::text::rest;
+use super::text::{rest, right_aligned};
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::prompt::{Kind, Prompt};
 use crate::editor::screen::model::{Model, Tone};

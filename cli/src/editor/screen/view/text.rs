@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Ink};
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::buffer::Buffer;
-use crate::support::columns::column_of;
+use crate::support::columns::{column_of, width};
 use std::ops::Range;
 
 pub(crate) fn draw(
@@ -82,4 +82,10 @@ pub(crate) fn columns(buffer: &Buffer, area: Rect) -> usize {
 pub(crate) const fn rest(line: Rect, x: u16) -> Rect {
     let used = x.saturating_sub(line.x);
     Rect { x, width: line.width.saturating_sub(used), ..line }
+}
+
+pub(super) fn right_aligned(canvas: &mut Canvas, area: Rect, text: &str, ink: Ink) {
+    let Some(free) = usize::from(area.width).checked_sub(width(text)) else { return };
+    let x = area.x.saturating_add(u16::try_from(free).unwrap_or(u16::MAX));
+    canvas.write(rest(area, x), text, ink);
 }

@@ -67,7 +67,7 @@ pub(crate) fn lines(text: &str) -> Vec<&str> {
     let (mut lines, mut start) = (Vec::new(), 0);
     for (at, byte) in text.bytes().enumerate() {
         if byte == b'\n' || at + 1 == text.len() {
-            lines.push(&text[start..=at]);
+            lines.extend(text.get(start..=at));
             start = at + 1;
         }
     }
