@@ -51,7 +51,7 @@ impl<'a> AgentCore<'a> {
             Unit::Head(head) => Some(head.as_slice()),
             _ => None,
         });
-        let field = |name| head.and_then(|head| crate::replay::editor_config::field(head, name));
+        let field = |name| head.and_then(|head| crate::replay::script::field(head, name));
         let message = |method: &str| {
             let messages = said().filter_map(Expected::parsed);
             messages.into_iter().find(|message| message.method.as_deref() == Some(method))

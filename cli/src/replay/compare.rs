@@ -4,19 +4,12 @@
 //! handshake is compared by the fields that RFC 6455 or the editor reads.
 
 use crate::replay::ids::Ids;
-use crate::replay::script::Expected;
+use crate::replay::script::{Comparison, Expected, field};
 use crate::support::difference::{Extent, Place, difference, quote};
 use crate::support::message::{Fault, Kind};
 use crate::support::units::Unit;
 use ide_mcp::ws::frame::Opcode;
 use serde_json::Value;
-
-/// The parts of the output that have to be equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
-    Meaning,
-    Bytes,
-}
 
 /// Returns the first difference; `None` if there is none. `ids` are those of the connection.
 pub(crate) fn compare(recorded: &Expected, now: &Expected, by: Comparison, ids: &Ids) -> Option<Place> {
@@ -181,7 +174,7 @@ fn in_fields(recorded: &[u8], now: &[u8]) -> Option<Place> {
     }
     FIELDS.iter().enumerate().find_map(|(index, name)| {
         let value = |head| {
-            let value = crate::replay::editor_config::field(head, name);
+            let value = field(head, name);
             value.map(|value| if index < 2 { value.to_ascii_lowercase() } else { value })
         };
         let [a, b] = [value(recorded), value(now)];

@@ -1,6 +1,6 @@
 //! The configuration of the editor, inferred from a transcript: its name, its tools, and its token.
 
-use crate::replay::script::{Heard, Script};
+use crate::replay::script::{Heard, Script, field};
 use crate::support::message::{Kind, Message, member, read_member};
 use crate::support::transcript::Header;
 use crate::support::units::Unit;
@@ -84,13 +84,6 @@ fn policy(header: Option<&Header>, script: &Script) -> Policy {
         Some(token) => Policy::new(port, token),
         None => Policy::without_authentication(port),
     }
-}
-
-/// Returns the value of a field of a head.
-pub(crate) fn field(head: &[u8], name: &str) -> Option<String> {
-    let head = std::str::from_utf8(head).ok()?;
-    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
-    fields.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
 }
 
 fn declare(server: &mut ServerConfig, capabilities: Option<&RawValue>) {

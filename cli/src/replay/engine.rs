@@ -1,22 +1,13 @@
-//! The engine that plays a script to a core, and compares the output of the core.
+//! What plays a script: a core, whose output is compared, and the outcome of a run.
 //!
 //! The machine has to repeat everything that it does by itself. It cannot repeat the actions of its
 //! application: for those the engine lets the [`Core`] act as the application did, and the output
 //! has to be the same.
-//!
-//! A transcript shows when bytes passed the tap. It does not show whether a side had read one
-//! message before it sent another, because bytes take time between the tap and the side. If both
-//! orders are possible, the engine makes a choice: at first the order of the transcript. After a
-//! difference it reverses the choices just before the difference, one at a time, and keeps a
-//! reversal that leads further.
 
-use crate::replay::run::Run;
-use crate::replay::script::{Expected, Script};
+use crate::replay::script::Expected;
 use crate::support::difference::Place;
 use crate::support::units::Piece;
 use ide_mcp::Time;
-use std::collections::BTreeSet;
-use std::time::Duration;
 
 /// One side of all connections: a machine, and the actions of an application on it.
 pub(crate) trait Core {
@@ -66,38 +57,6 @@ pub(crate) struct Outcome {
     pub(crate) same: usize,
     /// The time and the connection of each choice.
     pub(crate) choices: Vec<(Time, u32)>,
-}
-
-/// The maximum number of choices before a difference that the engine reverses, on the connection of
-/// the difference and on the others: enough for some messages that crossed.
-const TRIES: usize = 16;
-
-/// Plays the script to a new core each time, until there is no difference, or no reversal leads
-/// further.
-pub(crate) fn play<C: Core>(script: &Script, tolerance: Duration, new: impl Fn() -> C) -> Outcome {
-    let mut reversed = BTreeSet::new();
-    let mut best = Run::new(script, tolerance, &reversed, new()).play();
-    'better: while let Some(difference) = &best.difference {
-        let near = |(_, (at, _)): &(usize, &(Time, u32))| at.saturating_add(tolerance) >= difference.at;
-        let choices = best.choices.iter().enumerate().rev().take_while(near);
-        let choices = choices.filter(|(choice, _)| !reversed.contains(choice));
-        // A choice on the same connection is the most likely cause.
-        let (same, other): (Vec<_>, Vec<_>) = choices.partition(|(_, (_, conn))| *conn == difference.conn);
-        let untried = same.into_iter().take(TRIES).chain(other.into_iter().take(TRIES));
-        for choice in untried.map(|(choice, _)| choice) {
-            // After a reversal the later choices can differ, so none of them stays reversed.
-            let mut tried: BTreeSet<usize> = reversed.range(..choice).copied().collect();
-            tried.insert(choice);
-            let run = Run::new(script, tolerance, &tried, new()).play();
-            let is_later = |found: &Difference| (found.at, found.line) > (difference.at, difference.line);
-            if run.difference.as_ref().is_none_or(is_later) {
-                (best, reversed) = (run, tried);
-                continue 'better;
-            }
-        }
-        break;
-    }
-    best
 }
 
 /// Returns a time in seconds for a person.

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::replay::compare::Comparison;
+use crate::replay::script::Comparison;
 use crate::view::Filter;
 use lexopt::prelude::*;
 use std::path::PathBuf;

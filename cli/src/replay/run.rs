@@ -2,10 +2,10 @@
 //!
 //! By meaning, a message can come before or after independent ones, within the tolerance.
 
-use crate::replay::compare::{Comparison, are_independent, compare, corresponds, show};
+use crate::replay::compare::{are_independent, compare, corresponds, show};
 use crate::replay::engine::{Cause, Core, Difference, Outcome, seconds};
 use crate::replay::said::Said;
-use crate::replay::script::{Doing, Expected, Script, Step};
+use crate::replay::script::{Comparison, Doing, Expected, Script, Step};
 use crate::support::difference::Place;
 use crate::support::transcript::Side;
 use crate::support::units::{Piece, Unit};

@@ -1,6 +1,5 @@
 //! A transcript from the view of one side: its input with times, and its expected output.
 
-use crate::replay::compare::Comparison;
 use crate::support::message::Message;
 use crate::support::transcript::{Side, Transcript, What};
 use crate::support::units::{Piece, Unit, Units, frame};
@@ -29,6 +28,13 @@ pub(crate) enum Doing {
     Mute,
     /// The side has sent the unit with this index among those expected on its connection.
     Expect(usize),
+}
+
+/// The parts of the output that have to be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Meaning,
+    Bytes,
 }
 
 /// A unit that the side sent.
@@ -259,4 +265,11 @@ impl Script {
             Heard::Head(_) => None,
         })
     }
+}
+
+/// Returns the value of a field of a head.
+pub(crate) fn field(head: &[u8], name: &str) -> Option<String> {
+    let head = std::str::from_utf8(head).ok()?;
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+    fields.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
 }
