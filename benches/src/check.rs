@@ -6,7 +6,7 @@
 
 use crate::case::{Case, Counts};
 use crate::cases;
-use crate::data::{Grid, Section};
+use crate::data::{Grid, Plot};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -32,10 +32,7 @@ pub fn check(bless: bool) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut section = Section::new("counts");
-    section.grids = vec![grid(&counts)];
-    section.goals = crate::goals::judge(&counts);
-    section.print();
+    grid(&counts).print();
     if bless {
         fs::write(BASELINE, render(&counts)).expect("the baseline can be written");
         return ExitCode::SUCCESS;
@@ -54,23 +51,16 @@ pub fn check(bless: bool) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Counts, and writes the counts, the goals, and the growth of the cost, for the page.
-pub fn write_counts(path: &str) -> ExitCode {
+/// Counts how the cost grows with sizes, cuts, open calls and connections, and prints the curves.
+pub fn growth() -> ExitCode {
     let points = crate::growth::points();
-    let counted = count().and_then(|counts| Ok((counts, instructions(GROWTH, points.len())?)));
-    let (counts, growth) = match counted {
-        Ok(counted) => counted,
+    match instructions(GROWTH, points.len()) {
+        Ok(counts) => crate::growth::plots(&points, &counts).iter().for_each(Plot::print),
         Err(why) => {
             eprintln!("{why}");
             return ExitCode::FAILURE;
         }
-    };
-    let mut section = Section::new("counts");
-    section.grids = vec![grid(&counts)];
-    section.goals = crate::goals::judge(&counts);
-    section.plots = crate::growth::plots(&points, &growth);
-    let text = serde_json::to_string(&section).expect("it can be written");
-    fs::write(path, text).expect("the file can be written");
+    }
     ExitCode::SUCCESS
 }
 

@@ -21,12 +21,12 @@ pub struct Point {
 }
 
 /// Id, title, and the meaning of each axis.
-const PLOTS: [(&str, &str, &str, &str); 5] = [
-    ("growth-messages", "Cost by messages so far", "messages before", "instructions per message"),
-    ("growth-open-calls", "Cost by open calls", "calls open", "instructions per call"),
-    ("growth-connections", "Cost by connections", "connections", "instructions per call"),
-    ("growth-sizes", "Cost by size", "bytes of a text", "instructions per byte"),
-    ("growth-cuts", "Cost by how a 16 KiB text is cut", "bytes per read", "instructions per byte"),
+const PLOTS: [(&str, &str, &str); 5] = [
+    ("Cost by messages so far", "messages before", "instructions per message"),
+    ("Cost by open calls", "calls open", "instructions per call"),
+    ("Cost by connections", "connections", "instructions per call"),
+    ("Cost by size", "bytes of a text", "instructions per byte"),
+    ("Cost by how a 16 KiB text is cut", "bytes per read", "instructions per byte"),
 ];
 
 const CALL: &str = "tools/call";
@@ -78,13 +78,7 @@ pub fn points() -> Vec<Point> {
 pub fn plots(points: &[Point], counts: &[f64]) -> Vec<Plot> {
     let mut plots: Vec<Plot> = PLOTS
         .iter()
-        .map(|(id, name, x, y)| Plot {
-            id: (*id).into(),
-            name: (*name).into(),
-            x: (*x).into(),
-            y: (*y).into(),
-            series: Vec::new(),
-        })
+        .map(|(name, x, y)| Plot { name: (*name).into(), x: (*x).into(), y: (*y).into(), series: Vec::new() })
         .collect();
     for (point, count) in points.iter().zip(counts) {
         let all = &mut plots[point.plot].series;

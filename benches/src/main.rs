@@ -1,15 +1,7 @@
 //! Measurements of the WebSocket layer and of tool calls, beside other implementations and beside
 //! floors, which are the cost of the bytes alone.
 //!
-//! ```text
-//! cargo run --release -- report                       everything, and docs/performance.md from it
-//! cargo run --release -- report --render              the page again, from the results beside it
-//! cargo run --release -- report --quick --out DIR     a short run, to check that it works
-//! cargo run --release [-- decode | encode | handshake | calls | adapters | idle | echo | memory | call-sockets | turns | languages | program | minimal ...] [--rounds N]
-//! cargo run --release --features check -- calls                       and the allocations of each for a call
-//! cargo run --release --no-default-features                         ours and the floors alone
-//! cargo run --release --no-default-features --features check -- --check | --bless
-//! ```
+//! `--help` lists what can be measured.
 
 #[cfg_attr(not(feature = "check"), allow(dead_code, reason = "some of it is only counted"))]
 mod case;
@@ -20,8 +12,6 @@ mod check;
 mod data;
 mod floor;
 #[cfg(feature = "check")]
-mod goals;
-#[cfg(feature = "check")]
 mod growth;
 mod handshake;
 #[cfg(feature = "check")]
@@ -31,11 +21,9 @@ mod measure;
 mod minimal;
 #[cfg_attr(not(feature = "check"), allow(dead_code, reason = "some of it is only counted"))]
 mod ours;
-mod page;
 #[cfg(feature = "peers")]
 mod peers;
 mod program;
-mod report;
 mod serve;
 mod sockets;
 mod table;
@@ -44,6 +32,7 @@ mod tally;
 mod workload;
 
 use std::process::ExitCode;
+use table::Table;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -57,14 +46,6 @@ fn main() -> ExitCode {
             }
             return ExitCode::SUCCESS;
         }
-        [mode, rounds, path] if mode == "--write-tables" => {
-            let rounds = rounds.parse().expect("the number of rounds");
-            let measured = MEASUREMENTS.iter().filter(|(name, _)| DEPENDS_ON_SIMD.contains(name));
-            let sections: Vec<_> = measured.map(|(_, measure)| measure(rounds)).collect();
-            let text = serde_json::to_string(&sections).expect("it can be written");
-            std::fs::write(path, text).expect("the file can be written");
-            return ExitCode::SUCCESS;
-        }
         _ => {}
     }
     #[cfg(feature = "check")]
@@ -73,13 +54,14 @@ fn main() -> ExitCode {
             check::run_counted(which);
             return ExitCode::SUCCESS;
         }
-        ["--write-counts", path] => return check::write_counts(path),
+        ["--growth"] => return check::growth(),
         ["--check"] => return check::check(false),
         ["--bless"] => return check::check(true),
         _ => {}
     }
-    if args.first().is_some_and(|arg| arg == "report") {
-        return page::report(&args[1..]);
+    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
     }
     #[cfg(not(feature = "check"))]
     if args.iter().any(|arg| arg == "--check" || arg == "--bless") {
@@ -87,12 +69,14 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let rounds = args.iter().position(|arg| arg == "--rounds").and_then(|at| args.get(at + 1)?.parse().ok());
-    let names: Vec<&String> = args.iter().take_while(|arg| *arg != "--rounds").collect();
+    // A quick run shows that all of it works; its figures mean little.
+    let rounds = if args.iter().any(|arg| arg == "--quick") { Some(1) } else { rounds };
+    let names: Vec<&String> = args.iter().take_while(|arg| !arg.starts_with("--")).collect();
     if let Some(unknown) =
         names.iter().find(|name| !MEASUREMENTS.iter().any(|(known, _)| *known == name.as_str()))
     {
         let known: Vec<&str> = MEASUREMENTS.iter().map(|(name, _)| *name).collect();
-        eprintln!("{unknown}: not one of {}", known.join(", "));
+        eprintln!("{unknown}: not one of {}; --help says more", known.join(", "));
         return ExitCode::FAILURE;
     }
     for (name, measure) in MEASUREMENTS {
@@ -103,15 +87,12 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The measurements that the feature `simd` changes.
-const DEPENDS_ON_SIMD: [&str; 3] = ["decode", "encode", "calls"];
-
 /// All measurements, by name; each takes the number of rounds.
 const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
-    ("decode", |rounds| report::section("decode", &tables::decode(rounds))),
-    ("encode", |rounds| report::section("encode", &tables::encode(rounds))),
-    ("handshake", |rounds| report::section("handshake", &tables::handshake(rounds))),
-    ("calls", |rounds| report::section("calls", &mcp::tables::calls(rounds))),
+    ("decode", |rounds| tables(&tables::decode(rounds))),
+    ("encode", |rounds| tables(&tables::encode(rounds))),
+    ("handshake", |rounds| tables(&tables::handshake(rounds))),
+    ("calls", |rounds| tables(&mcp::tables::calls(rounds))),
     ("adapters", sockets::adapters::adapters),
     ("idle", sockets::idle::idle),
     ("echo", sockets::echo::echo),
@@ -122,3 +103,20 @@ const MEASUREMENTS: &[(&str, fn(usize) -> data::Section)] = &[
     ("program", program::program),
     ("minimal", minimal::minimal),
 ];
+
+fn tables(tables: &[Table]) -> data::Section {
+    data::Section::of(tables.iter().map(Table::grid).collect())
+}
+
+const HELP: &str = "\
+Measures the WebSocket layer and tool calls beside other implementations, and prints tables.
+
+  cargo run --release [-- NAME…] [--rounds N | --quick]      all measurements, or these:
+      decode encode handshake calls adapters idle echo memory call-sockets turns languages program minimal
+  cargo run --release --features simd -- decode encode calls the same with the feature simd of this crate
+  cargo run --release --no-default-features                  this crate and the floors alone, without peers
+
+With --no-default-features --features check, which needs valgrind:
+  -- --check      compares instructions and allocations with the baseline; --bless writes the baseline
+  -- --growth     instructions by size, cuts, open calls and connections
+  -- calls        prints the allocations for a call as well";

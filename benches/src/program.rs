@@ -48,7 +48,7 @@ pub fn program(rounds: usize) -> Section {
             grid.set(name, column, value);
         }
     }
-    let mut section = Section::new("program");
+    let mut section = Section::default();
     section.grids.push(grid);
     section
 }

@@ -5,11 +5,7 @@ use crate::measure::Timed;
 use std::collections::BTreeMap;
 
 /// The name of this crate in every table, in this build.
-pub const OURS: &str = if cfg!(feature = "simd") { OURS_SIMD } else { OURS_DEFAULT };
-/// The name of this crate with its default features.
-pub const OURS_DEFAULT: &str = "ide-mcp";
-/// The name of this crate with its feature `simd`.
-pub const OURS_SIMD: &str = "ide-mcp, simd";
+pub const OURS: &str = if cfg!(feature = "simd") { "ide-mcp, simd" } else { "ide-mcp" };
 
 /// Nanoseconds, by contestant and column.
 pub struct Table {

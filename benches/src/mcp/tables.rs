@@ -1,16 +1,14 @@
-//! The table of calls in memory: a call of each size by each contestant, and the goals.
+//! The table of calls in memory: a call of each size by each contestant.
 
 use super::calls::{SIZES, open_diff};
 use super::{hand_written, ours};
-use crate::data::{Goal, Grid};
 use crate::measure::{Contestant, race};
-use crate::table::{OURS, OURS_DEFAULT, Table};
+use crate::table::{OURS, Table};
 
 /// This crate with the WebSocket and the dialect, in this build.
-const OUR_FRAMES: &str = if cfg!(feature = "simd") { "ide-mcp, frames, simd" } else { OUR_DEFAULT_FRAMES };
-const OUR_DEFAULT_FRAMES: &str = "ide-mcp, frames";
-/// The contestant to which the goals are relative.
-pub const RMCP_PARSE: &str = "rmcp, parsing alone";
+const OUR_FRAMES: &str = if cfg!(feature = "simd") { "ide-mcp, frames, simd" } else { "ide-mcp, frames" };
+#[cfg(feature = "peers")]
+const RMCP_PARSE: &str = "rmcp, parsing alone";
 
 /// Measures the nanoseconds of a call.
 pub fn calls(rounds: usize) -> Vec<Table> {
@@ -47,14 +45,4 @@ fn count_allocations(size: &str, mut contestants: Vec<Contestant>) -> Vec<Contes
         println!("{:<32}{:>8.1}", contestant.name, heap.count_total as f64 / TIMES as f64);
     }
     contestants
-}
-
-/// Returns the goals whose cells the table has.
-pub fn goals(grid: &Grid) -> Vec<Goal> {
-    let goal = |ours: &str| {
-        let ratio = grid.cell(ours, "100 B")? / grid.cell(RMCP_PARSE, "100 B")?;
-        let what = format!("tools/call in memory, 100 B: time of {RMCP_PARSE}, {ours}");
-        Some(Goal::at_most(what, ratio, 0.6, "×"))
-    };
-    [OURS_DEFAULT, OUR_DEFAULT_FRAMES].into_iter().filter_map(goal).collect()
 }

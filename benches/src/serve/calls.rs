@@ -24,7 +24,9 @@ pub const MIO: &str = "ide-mcp-mio";
 pub const SMOL: &str = "ide-mcp-smol";
 pub const BLOCKING: &str = "ide-mcp-blocking";
 pub const SIDECAR: &str = "ide-mcp sidecar";
+#[cfg(feature = "peers")]
 pub const HAND_WRITTEN: &str = "tungstenite + serde";
+#[cfg(feature = "peers")]
 pub const RMCP: &str = "rmcp";
 
 /// The servers of the adapters, and a connection on its own thread without a server.

@@ -2,9 +2,9 @@
 //! reads.
 
 use super::load::{Load, TEXT};
-use super::race::{Lane, cpu, find, grid, one_by_one, together};
+use super::race::{Lane, grid, one_by_one, together};
 use super::{SERVE, SERVE_CALLS};
-use crate::data::{Goal, Section};
+use crate::data::Section;
 use crate::serve;
 use crate::serve::calls as serve_calls;
 
@@ -12,12 +12,9 @@ use crate::serve::calls as serve_calls;
 const SHAPES: [(usize, usize, usize); 4] =
     [(1, 1, 2_000), (1, 64, 8_000), (100, 1, 4_000), (100, 64, 12_800)];
 
-/// The maximum cost of an adapter, as a multiple of the cost of a bare `Conn`.
-const GOAL: f64 = 1.2;
-
 /// Measures calls and echoes of every shape through each adapter.
 pub fn adapters(rounds: usize) -> Section {
-    let mut section = Section::new("adapters");
+    let mut section = Section::default();
     for (connections, depth, messages) in SHAPES {
         let shape =
             format!("{connections} connection{}, {depth} in flight{}", s(connections), each(connections));
@@ -27,7 +24,6 @@ pub fn adapters(rounds: usize) -> Section {
         let lanes =
             run(servers, serve_calls::BARE, SERVE_CALLS, calls, (connections, depth, messages), rounds);
         section.grids.push(grid(&name, &lanes, serve_calls::BARE));
-        section.goals.extend(goals(&name, &lanes));
         let echo = |_: &str, port| Load::echo(port, depth, false);
         let lanes =
             run(serve::ADAPTERS, serve::BARE, SERVE, echo, (connections, depth, 2 * messages), rounds);
@@ -51,21 +47,6 @@ fn run(
             together(servers, mode, connect, (connections, depth, waves), rounds)
         }
     }
-}
-
-fn goals(name: &str, lanes: &[Lane]) -> Vec<Goal> {
-    let Some(bare) = find(lanes, serve_calls::BARE) else { return Vec::new() };
-    let others = lanes.iter().filter(|lane| lane.name != bare.name);
-    others
-        .map(|lane| {
-            Goal::at_most(
-                format!("{name}: CPU of a bare Conn, {}", lane.name),
-                lane.median_ratio(bare, cpu),
-                GOAL,
-                "×",
-            )
-        })
-        .collect()
 }
 
 fn s(count: usize) -> &'static str {

@@ -4,7 +4,7 @@ use super::load::{Load, session};
 use super::memory::SETTLE;
 use super::running::Running;
 use super::{OTHER_CORE, SERVE_CALLS};
-use crate::data::{Goal, Grid, Plot, Section, Series};
+use crate::data::{Grid, Plot, Section, Series};
 use crate::serve::calls::{MIO, SMOL, TOKEN};
 use std::thread;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const WINDOW: Duration = Duration::from_secs(5);
 pub fn idle(_: usize) -> Section {
     let name = format!("{AGENTS} authenticated idle agents");
     let columns = ["process at first, KiB", "each agent, KiB", "wake-ups/s", "CPU µs/s"].map(Into::into);
-    let mut section = Section::new("idle");
+    let mut section = Section::default();
     let mut grid =
         Grid::new(&name, "resident memory, and wake-ups in the 5 s after the last has come to rest", columns);
     for name in [MIO, SMOL] {
@@ -38,27 +38,10 @@ pub fn idle(_: usize) -> Section {
         for (column, value) in [before as f64, each, waits, cpu].into_iter().enumerate() {
             grid.set(name, column, value);
         }
-        section.goals.push(Goal::at_most(format!("idle: each agent, {name}"), each, 2.5, " KiB"));
-        section.goals.push(Goal::at_most(format!("idle: wake-ups between pings, {name}"), waits, 0.0, "/s"));
     }
     section.grids.push(grid);
-    if let Some(plot) = growth() {
-        section.goals.extend(plot.series.iter().map(beside_all));
-        section.plots.push(plot);
-    }
+    section.plots.extend(growth());
     section
-}
-
-/// Returns the goal that a turn does not visit every agent.
-fn beside_all(series: &Series) -> Goal {
-    let costs = |place: Option<&(f64, f64)>| place.map_or(f64::NAN, |(_, cost)| *cost);
-    let times = costs(series.points.last()) / costs(series.points.first());
-    Goal::at_most(
-        format!("idle: a call beside {AGENTS}, against beside one, {}", series.name),
-        times,
-        1.5,
-        "×",
-    )
 }
 
 /// Measures the cost of a call of one agent beside idle agents. `None` if instructions cannot be
@@ -66,7 +49,6 @@ fn beside_all(series: &Series) -> Goal {
 fn growth() -> Option<Plot> {
     const CALLS: usize = 2000;
     let mut plot = Plot {
-        id: "growth-idle-agents".into(),
         name: "Cost of a call beside idle agents".into(),
         x: "idle agents".into(),
         y: "instructions per call, without the kernel's".into(),

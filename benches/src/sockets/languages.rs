@@ -18,7 +18,7 @@ const COST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/lab/capi/cost.
 /// Measures the CPU time of a call through the sidecar, and the instructions of a call in C.
 pub fn languages(rounds: usize) -> Section {
     program::build();
-    let mut section = Section::new("languages");
+    let mut section = Section::default();
     for (size, bytes, times) in LOADS {
         let connect = |_: &str, port| Load::calls(port, bytes, 1);
         let lanes = one_by_one(&[MIO, SIDECAR], MIO, SERVE_CALLS, connect, (1, times), rounds);

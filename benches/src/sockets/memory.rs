@@ -3,8 +3,8 @@
 use super::load::{Load, TEXT};
 use super::running::Running;
 use super::{OTHER_CORE, SERVE};
-use crate::data::{Goal, Grid, Section};
-use crate::serve::{MIO, RAW, SERVERS};
+use crate::data::{Grid, Section};
+use crate::serve::{RAW, SERVERS};
 use std::thread;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub const SETTLE: Duration = Duration::from_secs(3);
 pub fn memory(_: usize) -> Section {
     let name = format!("{IDLE} connections, each of which has echoed one text of {TEXT} B and is idle");
     let columns = ["process at first", "each connection"].map(Into::into);
-    let mut section = Section::new("memory");
+    let mut section = Section::default();
     let mut grid = Grid::new(&name, "resident KiB", columns);
     for name in SERVERS {
         let server = Running::start(SERVE, name, OTHER_CORE);
@@ -36,9 +36,6 @@ pub fn memory(_: usize) -> Section {
         let each = (server.resident() as f64 - before as f64) / IDLE as f64;
         grid.set(name, 0, before as f64);
         grid.set(name, 1, each);
-        if *name == MIO {
-            section.goals.push(Goal::at_most("memory: each idle connection, mio", each, 1.0, " KiB"));
-        }
     }
     section.grids.push(grid);
     section

@@ -4,7 +4,7 @@
 use super::load::Load;
 use super::running::Running;
 use super::{OTHER_CORE, SERVE_CALLS};
-use crate::data::{Goal, Grid, Section};
+use crate::data::{Grid, Section};
 use crate::serve::calls::{ADAPTERS, BARE};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -22,18 +22,14 @@ const BYTES: usize = 1024;
 /// The time between two calls of the measured client.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// The maximum duration of a turn, in microseconds: less than a third of a display frame, which is
-/// 16.7 ms.
-const GOAL: f64 = 5_000.0;
-
 /// Measures the longest turn beside the flood, the latency of one client, and the calls of the
 /// flood.
 ///
-/// The latency has no goal, because it includes the time in which the threads of the load wait for
+/// A turn should take less than a third of a display frame, which is 16.7 ms. The latency includes the time in which the threads of the load wait for
 /// each other on their core. The turns of `ide-mcp-blocking` are not timed: its server returns
 /// events one by one, and does not report the end of a turn.
 pub fn turns(rounds: usize) -> Section {
-    let mut section = Section::new("turns");
+    let mut section = Section::default();
     let columns =
         ["longest turn, CPU µs", "p50 µs", "p99 µs", "calls/s of the flood", "CPU µs a call"].map(Into::into);
     let name = format!("one client beside {FLOODERS} that have {DEPTH} calls of {BYTES} B under way each");
@@ -47,14 +43,6 @@ pub fn turns(rounds: usize) -> Section {
         };
         for column in (0..5).filter(|column| median(*column) > 0.0) {
             grid.set(server, column, median(column));
-        }
-        if median(0) > 0.0 {
-            section.goals.push(Goal::at_most(
-                format!("{name}: longest turn, {server}"),
-                median(0),
-                GOAL,
-                "µs",
-            ));
         }
     }
     section.grids.push(grid);
