@@ -1,3 +1,5 @@
+//! The tests of the text that is edited, by what a person does to it.
+
 mod rows;
 
 use super::*;
