@@ -5,12 +5,12 @@ use std::path::Path;
 /// A seed: its name, or an empty text, and its bytes.
 pub type Seed = (String, Vec<u8>);
 
-/// Reads the seeds of a target, where `fuzz` is the folder of that name. Panics if a line is not as `fuzz/seeds.py`
+/// Reads the seeds of a target, where `fuzz` is the folder of that name. Fails if a line is not as `fuzz/seeds.py`
 /// writes it.
-pub fn seeds(fuzz: &Path, target: &str) -> Vec<Seed> {
+pub fn seeds(fuzz: &Path, target: &str) -> Result<Vec<Seed>, String> {
     let path = fuzz.join("seeds").join(format!("{target}.txt"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    parse(&text).unwrap_or_else(|line| panic!("{} line {line} is no seed", path.display()))
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    parse(&text).map_err(|line| format!("{} line {line} is no seed", path.display()))
 }
 
 /// Returns the seeds of a packed text, or the number of the line that is wrong. The first line is for people.

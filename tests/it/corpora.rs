@@ -15,7 +15,7 @@ use std::path::Path;
 fn replay(name: &str, target: fn(&[u8])) {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     let (mut replayed, mut failed) = (0, Vec::new());
-    for (seed, bytes) in seeds::seeds(&fuzz, name) {
+    for (seed, bytes) in seeds::seeds(&fuzz, name).unwrap() {
         replayed += 1;
         if catch_unwind(AssertUnwindSafe(|| target(&bytes))).is_err() {
             failed.push(format!("{seed} {}", bytes.escape_ascii()));

@@ -21,7 +21,7 @@ use std::path::Path;
 fn corpus_holds() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz");
     let mut count = 0;
-    for (_, bytes) in seeds::seeds(&fuzz, "capi_calls") {
+    for (_, bytes) in seeds::seeds(&fuzz, "capi_calls").unwrap() {
         target::capi_calls(&bytes);
         count += 1;
     }

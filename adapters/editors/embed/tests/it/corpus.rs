@@ -16,7 +16,7 @@ use std::path::Path;
 fn corpus_holds() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz");
     let mut count = 0;
-    for (name, bytes) in seeds::seeds(&fuzz, "command_lines") {
+    for (name, bytes) in seeds::seeds(&fuzz, "command_lines").unwrap() {
         assert!(catch_unwind(|| target::command_lines(&bytes)).is_ok(), "{name} {}", bytes.escape_ascii());
         count += 1;
     }
