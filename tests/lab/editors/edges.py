@@ -660,6 +660,8 @@ def command_window_delays_views(room):
     agent = room.play(room.propose("b.txt", "new\n"), outcome("openDiff", texts("FILE_SAVED", "new\n")))
     room.shows(room.keys.NOTICE)
     room.type(*room.keys.END_COMMAND_WINDOW)
+    room.hides(room.proposal("a.txt"))
+    room.type(*room.keys.ABANDON)  # the next proposal waits for a key
     room.shows(room.proposal("b.txt"))
     room.type(*room.keys.ACCEPT)
     agent.done()

@@ -28,6 +28,7 @@ PICTURE = ["--cmd", "set termguicolors", "-c", " | ".join([
 ])]
 
 
+ACCEPT, ACCEPT_AND_CLOSE = ["<Reading>", *ACCEPT], ["<Reading>", *ACCEPT_AND_CLOSE]
 SELECT_ONE = ["<Escape>", "gg0v"]  # the first of them
 BUSY = ["<Escape>", ":lua vim.loop.sleep(3000)", "<Enter>"]
 BUSY_SOON = BUSY

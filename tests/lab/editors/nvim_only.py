@@ -3,8 +3,9 @@
 import json
 import re
 import subprocess
+import time
 
-from hostile import Person, RawAgent, is_scenario, of_row
+from hostile import QUIET, Person, RawAgent, is_scenario, of_row
 from run import Failure, await_
 
 
@@ -67,6 +68,8 @@ def withdrawn_proposal_ends_before_the_next_opens(room):
     second = agent.propose(room.path("new.txt"), text, "second")  # waits for a decision
     agent.answer(agent.call("close_tab", tab_name="first"))
     agent.answer(first)
+    room.shows("1 proposal waits for a key")
+    room.type(*room.keys.ABANDON)
     room.shows(room.proposal("new.txt"))
     room.type(*room.keys.COUNT_PROPOSALS)
     room.shows(room.keys.ONE_PROPOSAL)
@@ -227,6 +230,121 @@ def question_fits_the_screen(room):
     room.shows("^An agent that calls itself \"claude-code.*…\" asks to attach. Let it attach\\?$")
     room.type(*room.keys.NO)
     await_("the agent is refused", lambda: agent.is_over)
+
+
+def withdrawn(room, agent, *edits):
+    """Shows a proposal for b.txt, types keys in it, and lets the agent put another one in its place."""
+    first = agent.propose(room.path("b.txt"), "harmless\n", "first")
+    room.shows("harmless")
+    room.type(*edits)
+    agent.answer(agent.call("close_tab", tab_name="first"))
+    second = agent.propose(room.path("b.txt"), "other text\n", "second")
+    agent.answer(first)
+    return second
+
+
+def next_proposal_waits_for_a_key(room):
+    """The person was about to accept the first. What an agent opens and selects is no key of the person."""
+    person = Person(room)
+    agent = RawAgent(room)
+    rows = {
+        "nothing": lambda: None,
+        "a selection": lambda: agent.answer(agent.call("openFile", filePath=room.path("a.txt"), startText="bc")),
+        "autocommands that type": lambda: agent.answer(agent.call("saveDocument", filePath=room.path("a.txt"))),
+        "another agent that comes and goes": lambda: RawAgent(room).end(),
+    }
+    room.type(":autocmd BufWritePre * normal! l", "<Enter>")
+    for row, lure in rows.items():
+        def act(lure=lure):
+            room.type(*room.keys.INSERT_LINE)
+            call = withdrawn(room, agent)
+            room.shows(r"ide-mcp: b\.txt was withdrawn\. The next proposal waits for a key")
+            lure()
+            end = time.monotonic() + 3 * QUIET  # longer than the pause before a view
+            while time.monotonic() < end:
+                if "other text" in room.screen():
+                    raise Failure("the next proposal opens without a key")
+                time.sleep(0.05)
+            room.shows("1 proposal waits for a key")
+            room.type(":w", "<Enter>")  # meant for the first
+            room.shows("other text")
+            time.sleep(2 * QUIET)
+            if call in agent.answers:
+                raise Failure("the next proposal is decided by the keys for the first")
+            room.type(*room.keys.REJECT)
+            agent.answer(call)
+            person.is_unharmed()
+        of_row(row, act)
+
+
+def new_view_accepts_nothing_at_once(room):
+    """The person who begins to save a file when the view opens has not read it."""
+    person = Person(room)
+    agent = RawAgent(room)
+    for keys in [":w", ":wq"]:
+        def act(keys=keys):
+            call = agent.propose(room.path("b.txt"), "unread\n")
+            room.shows(room.proposal("b.txt"))
+            room.type(keys, "<Enter>")
+            room.shows("ide-mcp: the proposal has just opened, and is not accepted yet")
+            time.sleep(2 * QUIET)
+            room.shows("unread")
+            if call in agent.answers:
+                raise Failure("the proposal is decided")
+            room.type(":echo 'modified' &modified", "<Enter>")
+            room.shows("^modified 0")
+            room.type(":w", "<Enter>")
+            if "FILE_SAVED" not in (answer := agent.answer(call)):
+                raise Failure(answer)
+            person.is_unharmed()
+        of_row(keys, act)
+
+
+def text_typed_into_a_withdrawn_proposal_stays(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    call = withdrawn(room, agent, *room.keys.INSERT_LINE)
+    room.shows(r'b\.txt was withdrawn\. Your text is in \[withdrawn\] b\.txt')
+    room.type(*room.keys.ABANDON)
+    room.shows("other text")
+    room.type(*room.keys.REJECT)
+    agent.answer(call)
+    person.is_unharmed()
+    room.type(":ls", "<Enter>")
+    room.shows(r'\+ +"ide-mcp://.*/\[withdrawn\] b\.txt"')
+    room.type("<Enter>", ":b withdrawn", "<Enter>")
+    room.shows("^harmless")
+    room.shows("^edited")
+    room.type("u", "<C-r>", ":w", "<Enter>")
+    room.shows("ide-mcp: this proposal was withdrawn. `:w FILE` writes your text to a file")
+    room.shows("^edited")
+    if (room.folder / "[withdrawn] b.txt").exists():
+        raise Failure("a file is written")
+    room.has("b.txt", "other\n")
+    room.type(":w copy.txt", "<Enter>")
+    room.has("copy.txt", "edited\nharmless\n")
+    room.type(":qa", "<Enter>")  # Neovim does not end
+    person.command()
+    room.type(":bdelete!", "<Enter>")
+    room.hides("harmless")
+    # Without a change nothing stays.
+    call = withdrawn(room, agent)
+    room.shows("1 proposal waits for a key")
+    room.type(":ls", "<Enter>")
+    room.shows('"a.txt"')
+    room.hides(r"\[withdrawn\]")
+
+
+def late_accept_keeps_the_typed_text(room):
+    """The agent has gone while the person types, who then accepts."""
+    room.start()
+    room.type_into_ended_proposal()
+    room.type("<C-o>", ":w", "<Enter>")
+    room.shows("proposal has ended")
+    room.type("<Escape>")
+    room.shows(r"Your text is in \[withdrawn\] b\.txt")
+    room.type(":b withdrawn", "<Enter>")
+    room.shows("^typingxxx")
 
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "nvim_only"]

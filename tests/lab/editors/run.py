@@ -26,6 +26,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = ROOT / "target/debug/ide-mcp"
 PATIENCE = 15
+READING = 0.6  # a view accepts nothing in its first half second
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
@@ -84,8 +85,11 @@ class Room:
         self.type(*self.keys.START)
 
     def type(self, *keys):
-        """Types texts, and keys in angle brackets such as <Enter>."""
+        """Types texts, and keys in angle brackets such as <Enter>. At <Reading> the person looks at a new view."""
         for key in keys:
+            if key == "<Reading>":
+                time.sleep(READING)
+                continue
             name = re.fullmatch(r"<(.+)>", key)
             self.tmux("send-keys", *([name[1]] if name else ["-l", key]))
 

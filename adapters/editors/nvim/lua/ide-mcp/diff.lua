@@ -15,6 +15,9 @@ local max_matched = 32 * 1024
 -- Neovim. At the limits the worst key, in 16 KiB of "(" as Lua, takes 0.4 s of Neovim 0.12.4 and 0.3 s of 0.7.2. In 64 KiB
 -- of "({[" as C it takes 1.4 s, and with lines of 2,000 bytes more than 4 s.
 local max_syntax, max_line = 16 * 1024, 256
+-- For so many nanoseconds after a view is on the screen, nothing is accepted: who began to write a file when it opened
+-- has not read it.
+local unread = 500e6
 
 -- Returns the number of lines from the first to the last that differ, and these lines of each side as a text.
 local function changed(old, new)
@@ -52,17 +55,23 @@ local function highlight(buf, path)
   if syntax and syntax ~= '' then pcall(function() vim.bo[buf].syntax = syntax end) end
 end
 
+-- Gives a buffer a name without a file, and lines.
+local function fill_buffer(buf, name, lines, buftype)
+  api.nvim_buf_set_name(buf, name)
+  vim.bo[buf].undolevels = -1 -- undo does not take the text away
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].undolevels = vim.go.undolevels
+  vim.bo[buf].buftype, vim.bo[buf].modified = buftype, false
+end
+
 -- Shows lines in the current window, in a buffer that ends with the window. Returns the buffer.
 local function show(name, lines, buftype)
   -- A plugin would show the folder.
   if vim.loop.fs_lstat(name) then error('there is a file with the name of the view: ' .. name, 0) end
   local buf = api.nvim_create_buf(false, true)
   api.nvim_win_set_buf(0, buf)
-  api.nvim_buf_set_name(buf, name)
-  vim.bo.undolevels = -1 -- undo does not take the text away
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo.undolevels = vim.go.undolevels
-  vim.bo.buftype, vim.bo.bufhidden, vim.bo.modified = buftype, 'wipe', false
+  fill_buffer(buf, name, lines, buftype)
+  vim.bo.bufhidden = 'wipe'
   -- The search for the other bracket takes at most so many milliseconds: by default 300, and so 1.2 s for a text of
   -- brackets.
   vim.b.matchparen_timeout, vim.b.matchparen_insert_timeout = 20, 20
@@ -109,19 +118,36 @@ local function fill(proposal, view, old, new)
   if not is_ours(view) then error('a plugin has taken the view of the proposal', 0) end
 end
 
+-- Keeps the text of a proposal into which the person has typed, and which is not accepted, in a listed buffer. There is no
+-- limit for such buffers, because an agent can make none without the typing. Neovim does not end while the text is
+-- there, since it counts as modified. Returns the name for the person.
+local function keep(view, label)
+  local name = '[withdrawn] ' .. label
+  local buf = api.nvim_create_buf(true, true)
+  fill_buffer(buf, view.name .. name, api.nvim_buf_get_lines(view[2], 0, -1, false), 'acwrite')
+  vim.bo[buf].modified = true
+  api.nvim_create_autocmd('BufWriteCmd', { pattern = view.name .. '*', callback = function()
+    editor.warn('this proposal was withdrawn. `:w FILE` writes your text to a file')
+  end })
+  return name
+end
+
 --- Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, and with `accept(text)` and `reject()`, of
---- which the first call counts. Returns a function that closes the view.
+--- which the first call counts and returns true. Returns a function that closes the view; if the person has typed into
+--- a text that was not accepted, that function keeps the text, and returns the name of its buffer.
 function M.show(proposal)
   local lines, line_end, last_end = editor.split(proposal.contents)
   local before = api.nvim_get_current_tabpage()
   vim.cmd('tabnew')
-  local tab, on_write = api.nvim_get_current_tabpage(), nil
+  local tab, on_write, opened = api.nvim_get_current_tabpage(), nil, math.huge
   -- Nobody can guess the name, and so make a folder with it.
   local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)
   local view = { name = ('ide-mcp://%d-%s/'):format(proposal.call, secret) }
   vim.t.ide_mcp_proposal = proposal.call
   local function leave()
     if on_write then pcall(api.nvim_del_autocmd, on_write) end
+    local text = view[2]
+    local kept = text and api.nvim_buf_is_valid(text) and vim.bo[text].modified and keep(view, proposal.label) or nil
     pcall(api.nvim_tabpage_del_var, tab, 'ide_mcp_proposal') -- other windows of the person keep the tab
     if api.nvim_get_current_tabpage() == tab and api.nvim_tabpage_is_valid(before) then
       api.nvim_set_current_tabpage(before)
@@ -130,8 +156,9 @@ function M.show(proposal)
       if api.nvim_buf_is_valid(buf) then api.nvim_buf_delete(buf, { force = true }) end
     end
     if view.diffopt then vim.o.diffopt = view.diffopt end
+    return kept
   end
-  local function close() editor.quietly(leave) end -- another buffer can be entered
+  local function close() return editor.quietly(leave) end -- another buffer can be entered
   local is_done, problem = pcall(fill, proposal, view, editor.before(proposal), lines)
   if not is_done then
     close()
@@ -150,14 +177,25 @@ function M.show(proposal)
       vim.schedule(close)
       return editor.warn('the proposal is rejected: a plugin has taken its view')
     end
+    if vim.loop.hrtime() - opened < unread then
+      local is_modified = vim.bo[new].modified
+      vim.bo[new].modified = true -- else :wq goes on, and rejects
+      vim.schedule(function()
+        if api.nvim_buf_is_valid(new) then vim.bo[new].modified = is_modified end
+      end)
+      return editor.warn('the proposal has just opened, and is not accepted yet')
+    end
+    local text = table.concat(api.nvim_buf_get_lines(new, 0, -1, false), line_end) .. last_end
+    if proposal.accept(text) == false then return end -- the view closes soon, and keeps what is typed
     vim.bo[new].modified = false
-    proposal.accept(table.concat(api.nvim_buf_get_lines(new, 0, -1, false), line_end) .. last_end)
     vim.schedule(close) -- later: the rest of :wq would close another window
   end })
   api.nvim_create_autocmd('BufWipeout', { buffer = new, callback = function()
     proposal.reject()
     vim.schedule(close)
   end })
+  vim.cmd('redraw')
+  opened = vim.loop.hrtime()
   return close
 end
 

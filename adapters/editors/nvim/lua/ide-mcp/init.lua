@@ -32,6 +32,10 @@ local waiting = {} -- what waits for the end of typing: functions, and functions
 local timer = vim.loop.new_timer() -- runs them
 local last_key = 0 -- the time of the last key, in milliseconds
 local quiet = 500 -- so many milliseconds without a key end the typing of commands
+-- Whether the next proposal waits for a key: the agent withdrew the one that the person saw, who could take the next for
+-- it and accept a text that nobody has read.
+local is_held = false
+local is_acting = false -- whether an agent is served: a `:normal` of autocommands is no key of the person
 
 -- The modes in which no command is half typed: `:help mode()`.
 local calm = { n = true, nt = true, v = true, V = true, ['\22'] = true, t = true }
@@ -49,6 +53,14 @@ end
 
 local function now() return vim.loop.hrtime() / 1e6 end
 
+-- Runs a function for an agent.
+local function serve(act, ...)
+  is_acting = true
+  local is_done, bug = pcall(act, ...)
+  is_acting = false
+  if not is_done then warn(bug) end
+end
+
 -- Runs the functions that wait, unless the person types: another window would take the next keys.
 local function go_on()
   if not waiting[1] or not calm[vim.fn.mode(1)] or vim.fn.getcmdwintype() ~= '' then return end
@@ -57,8 +69,7 @@ local function go_on()
   for at, waiter in ipairs(waiting) do
     if waiter.is_due() then
       table.remove(waiting, at)
-      local is_done, bug = pcall(waiter.act)
-      if not is_done then warn(bug) end
+      serve(waiter.act)
       vim.cmd('redrawstatus')
       return go_on()
     end
@@ -119,17 +130,17 @@ function on.closed(event) M.agents[event.conn], questions[event.conn] = nil, nil
 
 function on.diff(event)
   if not event.label then return fail(event.call, 'update ide-mcp: this sidecar does not judge what agents name') end
-  local proposal, compared = {}, {}
+  local proposal, compared = { label = event.label }, {}
   local function answer(verdict, contents)
     if proposals[event.call] ~= proposal then
       if verdict == 'accept' then warn('nothing is accepted: the proposal has ended') end
-      return
+      return false
     end
     proposals[event.call] = nil
     vim.defer_fn(go_on, 30) -- once the view is closed
     local changed = contents ~= event.contents and contents or nil
     sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = changed })
-    if verdict == 'reject' then return end
+    if verdict == 'reject' then return true end
     compared.text = contents or event.contents
     -- The agent writes the file soon.
     for _, ms in ipairs({ 200, 1000, 5000 }) do
@@ -142,11 +153,12 @@ function on.diff(event)
         end)
       end, ms)
     end
+    return true
   end
   proposals[event.call] = proposal
   event.client = M.agents[event.conn] or 'an agent'
-  function event.accept(text) answer('accept', text) end
-  function event.reject() answer('reject') end
+  function event.accept(text) return answer('accept', text) end
+  function event.reject() return answer('reject') end
   later(function()
     if proposals[event.call] ~= proposal then return end
     proposal.is_shown = true
@@ -159,13 +171,20 @@ function on.diff(event)
       proposals[event.call] = nil
       fail(event.call, close)
     end
-  end, function() return proposals[event.call] ~= proposal or is_decided() end)
+  end, function() return proposals[event.call] ~= proposal or is_decided() and not is_held end)
 end
 
 function on.diff_closed(event)
   local proposal = proposals[event.call] or {}
   proposals[event.call] = nil
-  if proposal.close then later(proposal.close, nil, 1) end -- the next view would open over it
+  if not proposal.close then return end
+  later(function()
+    is_held = true
+    local kept = proposal.close()
+    local name = editor.safe(proposal.label, math.max(8, vim.v.echospace - 60))
+    local place = type(kept) == 'string' and ('Your text is in %s. '):format(kept) or ''
+    warn(('%s was withdrawn. %sThe next proposal waits for a key'):format(name, place))
+  end, nil, 1) -- the next view would open over it
 end
 
 function on.call(event)
@@ -245,9 +264,8 @@ function on.status(event)
 end
 
 local function on_event(event)
-  local is_done, bug = pcall(M.options.on_event, event)
-  if not is_done then warn(bug) end
-  if on[event.event] then on[event.event](event) end
+  serve(M.options.on_event, event)
+  if on[event.event] then serve(on[event.event], event) end
   vim.cmd('redrawstatus')
 end
 
@@ -265,8 +283,10 @@ function M.status()
   local agents = table.concat(vim.tbl_values(M.agents), ', ')
   local count = #vim.tbl_filter(function(proposal) return not proposal.is_shown end, vim.tbl_values(proposals))
   local files = #vim.tbl_keys(calls)
-  local function wait(number, what) return (' (%d %s)'):format(number, what .. (number == 1 and ' waits' or 's wait')) end
-  local note = count > 0 and wait(count, 'proposal') or files > 0 and wait(files, 'file')
+  local function wait(number, what, more)
+    return (' (%d %s%s)'):format(number, what .. (number == 1 and ' waits' or 's wait'), more or '')
+  end
+  local note = count > 0 and wait(count, 'proposal', is_held and ' for a key') or files > 0 and wait(files, 'file')
     or M.is_paused and ' (paused)' or ''
   return '⧉ ' .. (agents == '' and 'no agent' or agents) .. note
 end
@@ -311,7 +331,13 @@ function M.setup(options)
 
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
   local function at(events, act) vim.api.nvim_create_autocmd(events, { group = group, callback = act }) end
-  vim.on_key(function() last_key = now() end, vim.api.nvim_create_namespace('ide-mcp'))
+  vim.on_key(function(_, typed)
+    last_key = now()
+    if typed == '' or is_acting then return end -- the rest of a mapping; before Neovim 0.10 there is no `typed`
+    if not is_held then return end
+    is_held = false
+    vim.schedule(go_on)
+  end, vim.api.nvim_create_namespace('ide-mcp'))
   local is_due = false
   vim.tbl_map(editor.note_time, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
   at({ 'BufReadPost', 'BufWritePost' }, function(event) editor.note_time(event.buf) end)
