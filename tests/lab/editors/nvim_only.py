@@ -347,4 +347,67 @@ def late_accept_keeps_the_typed_text(room):
     room.shows("^typingxxx")
 
 
+MIB = 1 << 20
+
+
+def files_that_nobody_has_seen_are_bounded_in_sum(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    limit = "files of more than 32 MiB were opened and not looked at. Show one with makeFrontmost"
+
+    def opens(name, size=None, **more):
+        if size is not None:
+            room.write(name, "x" * (size - 1) + "\n")
+        return agent.call("openFile", filePath=room.path(name), **more)
+
+    def hidden(name, size=None):
+        return agent.answer(opens(name, size, makeFrontmost=False))
+
+    def is_open(name, size=None):
+        if "success" not in (answer := hidden(name, size)):
+            raise Failure(f"{name} is not opened: {answer}")
+
+    def is_refused(name, size=None):
+        if limit not in (answer := hidden(name, size)):
+            raise Failure(f"{name} is opened: {answer}")
+
+    is_open("one.txt", 16 * MIB)
+    is_open("two.txt", 15 * MIB)
+    is_refused("three.txt", MIB + 1)
+    is_open("four.txt", MIB)
+    is_refused("small.txt", 2)
+    is_open("one.txt")  # it is open already
+    is_open("a.txt")  # the person has opened it
+    # What is shown counts until the person has pressed a key.
+    if limit not in (answer := agent.answer(opens("three.txt"))):
+        raise Failure(answer)
+    agent.answer(opens("four.txt"))
+    room.shows("^xxxx")
+    is_refused("small.txt")
+    person.command()
+    is_open("small.txt")
+    is_refused("three.txt")
+    room.type(":bwipeout two.txt", "<Enter>")
+    person.command()
+    is_open("three.txt")
+    room.type(":b one.txt", "<Enter>")
+    person.command()
+    is_open("five.txt", 16 * MIB)
+    person.is_unharmed()
+
+
+def small_files_count_as_what_their_buffers_take(room):
+    Person(room)
+    agent = RawAgent(room)
+    for first, last in [(0, 200), (200, 400), (400, 513)]:  # the core takes 256 calls at a time
+        calls = {}
+        for number in range(first, last):
+            room.write(f"small{number}.txt", "x\n")
+            calls[number] = agent.call("openFile", filePath=room.path(f"small{number}.txt"), makeFrontmost=False)
+        await_("the answers", lambda calls=calls: all(call in agent.answers for call in calls.values()))
+        for number, call in calls.items():
+            if ("success" in agent.answer(call)) != (number < 512):
+                raise Failure(f"file {number}: {agent.answer(call)}")
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "nvim_only"]

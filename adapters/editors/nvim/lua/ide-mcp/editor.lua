@@ -7,15 +7,19 @@ local max_file = 16 * 1024 * 1024 -- the largest file that an agent can open, as
 -- The largest text with highlighting of syntax, and its longest line, in bytes. Measured with Neovim 0.7.2 and 0.12.4: in
 -- JavaScript the jump to the end of 600 KiB takes 0.4 to 0.6 s, and with a line of 1 MiB of JSON each key 0.1 s.
 local max_highlighted, max_line = 512 * 1024, 64 * 1024
+-- What the files may have in sum that were loaded for agents and that the person has not seen, in bytes: two of the
+-- largest. Of 30 files of 15 MiB Neovim grew by 600 MB. A file counts as what its buffer takes at least: 40 to 210 KiB.
+local max_unseen, min_buffer = 32 * 1024 * 1024, 64 * 1024
 -- The longest text that `openFile` looks for, in bytes: in 16 MiB of one letter, the search for 999 of them and another
 -- letter takes 0.3 s.
 local max_sought = 1000
 -- The endings of files that the plugins of Neovim unpack: one of 16 MiB can have a text without an end.
 local packed = { gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true }
 -- What a message and a status line do not have: controls, marks for the direction of writing, and line separators.
-local unseen = {
+local hidden = {
   '%c', '\194[\128-\159]', '\216\156', '\226\128[\139-\143\168-\174]', '\226\129[\160-\175]', '\239\187\191',
 }
+local unseen = {} -- how much the buffers count that were loaded for agents and that the person has not seen
 local times = {} -- when the files of buffers were changed, at the last time that Neovim read or wrote them
 local severities = { 'Error', 'Warning', 'Information', 'Hint' }
 
@@ -99,7 +103,7 @@ end
 -- Returns a text as one line. A mark for the direction of writing or a line separator would turn around the words beside
 -- it, and some terminals execute a control character of 8 bits.
 local function one_line(text)
-  for _, hidden in ipairs(unseen) do text = text:gsub(hidden, ' ') end
+  for _, pattern in ipairs(hidden) do text = text:gsub(pattern, ' ') end
   return text
 end
 
@@ -267,10 +271,28 @@ M.tools.saveDocument = of_open_file(function(buf)
   return { saved = true, message = 'Document saved successfully' }
 end)
 
+--- Notes that the person sees the windows of the tab: each key says so.
+function M.look()
+  if not next(unseen) then return end
+  for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do unseen[api.nvim_win_get_buf(window)] = nil end
+end
+
+-- Counts the size of a file that is loaded for an agent.
+local function count(buf, size)
+  local sum = math.max(size, min_buffer)
+  for other, bytes in pairs(unseen) do
+    if api.nvim_buf_is_loaded(other) then sum = sum + bytes else unseen[other] = nil end
+  end
+  local remedy = 'Show one with makeFrontmost, for the person to look at'
+  if sum > max_unseen then error('files of more than 32 MiB were opened and not looked at. ' .. remedy, 0) end
+  unseen[buf] = math.max(size, min_buffer)
+end
+
 -- Reads a file that an agent names into its buffer. A large file is read without the autocommands, and so without a
 -- type; so is one that a plugin would unpack.
 local function load(buf, path, size)
   local is_bare = size > max_highlighted or packed[fn.fnamemodify(path, ':e')]
+  count(buf, size)
   M.quietly(function() fn.bufload(buf) end, is_bare and 'all' or 'BufReadCmd')
   vim.bo[buf].buflisted = true
   M.note_time(buf)

@@ -334,6 +334,7 @@ function M.setup(options)
   vim.on_key(function(_, typed)
     last_key = now()
     if typed == '' or is_acting then return end -- the rest of a mapping; before Neovim 0.10 there is no `typed`
+    editor.look()
     if not is_held then return end
     is_held = false
     vim.schedule(go_on)
