@@ -26,7 +26,8 @@ pub(crate) const EDITORS: &[Editor] = &[
     Editor {
         name: "nvim",
         files: files!("nvim": "doc/ide-mcp.txt" "lua/ide-mcp/diff.lua" "lua/ide-mcp/editor.lua"
-            "lua/ide-mcp/health.lua" "lua/ide-mcp/init.lua" "lua/ide-mcp/sidecar.lua" "plugin/ide-mcp.lua"),
+            "lua/ide-mcp/health.lua" "lua/ide-mcp/init.lua" "lua/ide-mcp/nested.lua" "lua/ide-mcp/sidecar.lua"
+            "plugin/ide-mcp.lua"),
         places: &[
             ("XDG_DATA_HOME", "nvim/site/pack/ide-mcp/start/ide-mcp"),
             ("HOME", ".local/share/nvim/site/pack/ide-mcp/start/ide-mcp"),

@@ -410,4 +410,93 @@ def small_files_count_as_what_their_buffers_take(room):
                 raise Failure(f"file {number}: {agent.answer(call)}")
 
 
+def list_over_lines(depth, indent="  ", mark="- "):
+    return "".join(f"{indent * level}{mark}x\n" for level in range(depth))
+
+
+# Texts at which the parser of Neovim 0.12 for Markdown ends Neovim: it has room for 254 blocks in each other.
+NESTED = {
+    "quotes.md": ">" * 300 + "\n",
+    "items.md": "- " * 300 + "x\n",
+    "numbers.md": "1. " * 300 + "x\n",
+    "mixed.md": "> 1) * " * 100 + "x\n",
+    "lines.md": list_over_lines(260),
+    "quoted.md": "".join(">" * level + " x\n" for level in range(300)),
+    "tabs.md": list_over_lines(260, "\t", "-\t"),
+    "returns.md": list_over_lines(260).replace("\n", "\r\n"),
+    "fenced.md": "> ```markdown\n> " + ">" * 300 + "\n> ```\n",
+    "wide.md": ("\ufeff" + ">" * 300 + "\n").encode("utf-16-le"),
+    "wide-big.md": ("\ufeff" + ">" * 300 + "\n").encode("utf-16-be"),
+    # One level above the limit.
+    "limit-quotes.md": ">" * 129 + "\n",
+    "limit-lines.md": list_over_lines(129),
+}
+
+# Texts that are opened with their types.
+NOT_NESTED = {
+    "quotes.md": ">" * 128 + "\n",
+    "lines.md": list_over_lines(128),
+    "lines-of.c": ("/" + "*" * 300 + "\n" + "-" * 300 + "\n" + "+" * 300 + " */\n"),
+    "numbers.c": " ".join(f"{number}.5" for number in range(999)) + "\n",
+    "deep.c": "\t" * 60 + "x;\n",
+}
+
+
+def nested_texts_do_not_end_the_editor(room):
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type(*room.keys.INSERT_LINE)  # unsaved
+    person.command()
+    time.sleep(QUIET)  # the end of a command clears its line
+    for name, text in NESTED.items():
+        def act(name=name, text=text):
+            (room.folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+            agent.answer(agent.call("openFile", filePath=room.path(name), makeFrontmost=False))
+            room.shows(f"ide-mcp: {name} is nested too deep for a parser, and has no file type")
+            agent.answer(agent.call("openFile", filePath=room.path(name)))
+            room.shows(name)
+            person.command()
+            room.type(":echo 'type:' . &filetype . '.'", "<Enter>")
+            room.shows(r"^type:\.")
+            person.is_unharmed()
+        of_row(name, act)
+    room.type(*room.keys.FIRST_FILE)
+    room.shows("edited")
+
+
+def texts_of_common_depth_have_their_types(room):
+    Person(room)
+    agent = RawAgent(room)
+    for name, text in NOT_NESTED.items():
+        def act(name=name, text=text):
+            room.write(name, text)
+            agent.answer(agent.call("openFile", filePath=room.path(name)))
+            room.type(":echo 'type:' . &filetype . '.'", "<Enter>")
+            room.shows(r"^type:(markdown|c)\.")
+        of_row(name, act)
+
+
+def nested_text_is_not_read_again(room):
+    """The agent writes it into files that are open with a type. A Neovim without a parser for Markdown reads it again."""
+    person = Person(room)
+    agent = RawAgent(room)
+    for name in ["shown.md", "hidden.md"]:
+        room.write(name, "before\n")
+        agent.answer(agent.call("openFile", filePath=room.path(name)))
+    room.type(":b shown.md", "<Enter>")
+    call = agent.propose(room.path("shown.md"), ">" * 300 + "\n")
+    room.shows(room.proposal("shown.md"))
+    room.type(*room.keys.ACCEPT)
+    agent.answer(call)
+    room.hides(room.proposal("shown.md"))
+    room.write("shown.md", ">" * 300 + "\n")
+    room.shows("ide-mcp: shown.md on disk is nested too deep for a parser, and is not read again|^>>>>")
+    person.command()
+    room.write("hidden.md", ">" * 300 + "\n")
+    agent.answer(agent.call("openFile", filePath=room.path("hidden.md")))
+    person.command()
+    room.shows("^(before|>>>>)")
+    person.is_unharmed()
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "nvim_only"]

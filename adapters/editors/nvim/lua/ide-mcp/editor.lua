@@ -1,5 +1,6 @@
 --- What agents learn of Neovim: the selection, and the answers of the tools.
 local api, fn = vim.api, vim.fn
+local is_nested = require('ide-mcp.nested')
 local M = { tools = {} }
 
 local max_text = 256 * 1024 -- the longest text of a selection that agents receive, in bytes
@@ -158,6 +159,12 @@ function M.quietly(act, ignored, choice)
   return result
 end
 
+-- Returns whether Neovim would end if a buffer read its file again: by its highlighting.
+local function ends_at(buf, path)
+  local highlighter = vim.treesitter.highlighter
+  return highlighter and highlighter.active[buf] and is_changed_on_disk(buf) and is_nested(read(path) or '')
+end
+
 --- Reads a file again, if it was changed on disk. Unsaved changes of the person stay, since Neovim would ask and take the
 --- next keys as answer.
 ---
@@ -167,7 +174,12 @@ end
 function M.reread(path, accepted)
   local buf = M.buffer(path)
   if not buf or not is_plain(vim.loop.fs_stat(path)) then return false end
-  local function check(choice) M.quietly(function() vim.cmd('checktime ' .. buf) end, nil, choice) end
+  local function check(choice)
+    if ends_at(buf, path) then
+      return M.warn(fn.fnamemodify(path, ':t') .. ' on disk is nested too deep for a parser, and is not read again')
+    end
+    M.quietly(function() vim.cmd('checktime ' .. buf) end, nil, choice)
+  end
   if not vim.bo[buf].modified then
     local is_wanted = api.nvim_buf_call(buf, function() return api.nvim_eval('&autoread') == 1 end)
     if is_wanted then check() end -- else the person reads it
@@ -289,16 +301,21 @@ local function count(buf, size)
 end
 
 -- Reads a file that an agent names into its buffer. A large file is read without the autocommands, and so without a
--- type; so is one that a plugin would unpack.
+-- type; so is one that a plugin would unpack, or at which a parser would end Neovim.
 local function load(buf, path, size)
-  local is_bare = size > max_highlighted or packed[fn.fnamemodify(path, ':e')]
+  local is_deep = size <= max_highlighted and is_nested(read(path) or '')
+  local is_bare = size > max_highlighted or packed[fn.fnamemodify(path, ':e')] or is_deep
   count(buf, size)
   M.quietly(function() fn.bufload(buf) end, is_bare and 'all' or 'BufReadCmd')
   vim.bo[buf].buflisted = true
   M.note_time(buf)
-  if fn.swapname(buf):find('%.swp$') or fn.swapname(buf) == '' then return end
-  vim.bo[buf].readonly = true
-  M.warn(fn.fnamemodify(path, ':t') .. ' has a swap file of another editor, and is read-only here')
+  local notes = {} -- one message: a second one would wait for a key
+  if is_deep then table.insert(notes, 'is nested too deep for a parser, and has no file type') end
+  if not fn.swapname(buf):find('%.swp$') and fn.swapname(buf) ~= '' then
+    vim.bo[buf].readonly = true
+    table.insert(notes, 'has a swap file of another editor, and is read-only here')
+  end
+  if notes[1] then M.warn(fn.fnamemodify(path, ':t') .. ' ' .. table.concat(notes, '; it ')) end
 end
 
 -- Returns the row and the column of a byte of lines. All count from 1.
@@ -338,7 +355,11 @@ function M.tools.openFile(arguments, path)
   local stat = path and vim.loop.fs_stat(path)
   if not is_plain(stat) then error('there is no file, or none of at most 16 MiB: ' .. arguments.filePath, 0) end
   local buf = fn.bufadd(path)
-  if not api.nvim_buf_is_loaded(buf) then load(buf, path, stat.size) end
+  if not api.nvim_buf_is_loaded(buf) then
+    load(buf, path, stat.size)
+  elseif ends_at(buf, path) then -- a buffer that is entered is read again
+    error('the file on disk is nested too deep for a parser: ' .. path, 0)
+  end
   if arguments.makeFrontmost == false then
     local count = api.nvim_buf_line_count(buf)
     return { success = true, filePath = path, languageId = vim.bo[buf].filetype, lineCount = count }
