@@ -1,26 +1,49 @@
-//! The seeds of a fuzz target, from its one file in `fuzz/seeds`, which `fuzz/seeds.py` packs.
+//! The seeds of the fuzz targets, replayed by `cargo test`. Those of a target are one file in `fuzz/seeds`, which
+//! `fuzz/seeds.py` packs.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// A seed: its name, or an empty text, and its bytes.
-pub type Seed = (String, Vec<u8>);
+type Seed = (String, Vec<u8>);
 
-/// Reads the seeds of a target, where `fuzz` is the folder of that name. Fails if a line is not as `fuzz/seeds.py`
-/// writes it.
-pub fn seeds(fuzz: &Path, target: &str) -> Result<Vec<Seed>, String> {
-    let path = fuzz.join("seeds").join(format!("{target}.txt"));
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    parse(&text).map_err(|line| format!("{} line {line} is no seed", path.display()))
+/// Runs a target on each of its seeds; `fuzz` is the folder of that name. Panics with the seeds on which the target
+/// panics, with the line that is no seed, or if there are so few seeds that some must have been lost.
+pub fn replay(fuzz: &Path, name: &str, target: fn(&[u8])) {
+    let path = fuzz.join("seeds").join(format!("{name}.txt"));
+    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+    let fault = text.and_then(|text| replay_text(&text, target)).err();
+    assert!(fault.is_none(), "{}: {}", path.display(), fault.unwrap_or_default());
 }
 
-/// Returns the seeds of a packed text, or the number of the line that is wrong. The first line is for people.
+fn replay_text(text: &str, target: fn(&[u8])) -> Result<(), String> {
+    let seeds = parse(text).map_err(|line| format!("line {line} is no seed"))?;
+    let failed: Vec<String> = seeds
+        .iter()
+        .filter(|(_, bytes)| catch_unwind(AssertUnwindSafe(|| target(bytes))).is_err())
+        .map(|(name, bytes)| format!("{name}\t{}", bytes.escape_ascii()))
+        .collect();
+    if !failed.is_empty() {
+        return Err(format!("the target fails on\n{}", failed.join("\n")));
+    }
+    // The smallest corpus has 20.
+    if seeds.len() > 10 { Ok(()) } else { Err(format!("{} seeds are too few", seeds.len())) }
+}
+
+/// Returns the seeds of a packed text, or the number of the line that is wrong: 0 if the end was cut off.
 fn parse(text: &str) -> Result<Vec<Seed>, usize> {
-    let lines = text.strip_suffix('\n').ok_or(0_usize)?.split('\n').enumerate().skip(1);
-    lines.map(|(index, line)| seed(line).ok_or(index + 1)).collect()
+    let mut lines = text.strip_suffix('\n').ok_or(0_usize)?.split('\n').zip(1..);
+    // The head is for people.
+    lines.next().filter(|(head, _)| head.starts_with('#')).ok_or(1_usize)?;
+    lines.map(|(line, number)| seed(line).ok_or(number)).collect()
 }
 
 fn seed(line: &str) -> Option<Seed> {
     let (name, text) = line.split_once('\t')?;
+    // Unpacked, a seed is a file of that name.
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+        return None;
+    }
     let mut seed = Vec::new();
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -46,7 +69,7 @@ fn seed(line: &str) -> Option<Seed> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{parse, replay_text};
 
     #[test]
     fn every_byte_is_read_as_it_was_written() {
@@ -60,13 +83,28 @@ mod tests {
     fn wrong_line_is_named() {
         for (name, line) in [
             ("no tab", "seed"),
+            ("an empty line", ""),
+            ("two seeds", "a\tx\ty"),
+            ("the end of a line of Windows", "a\tx\r"),
             ("half an escape", "a\t\\x0"),
             ("an unknown escape", "a\t\\e"),
             ("a byte that has to be escaped", "a\t\u{7f}"),
             ("an escape that is not needed", "a\t\\x41"),
+            ("a name that is a path", "../a\tx"),
         ] {
             assert_eq!(parse(&format!("# head\na\tx\n{line}\n")), Err(3), "{name}");
         }
         assert_eq!(parse("# head\na\tx"), Err(0), "a file that was cut");
+        assert_eq!(parse("a\tx\n"), Err(1), "a seed in place of the head");
+    }
+
+    #[test]
+    fn replay_names_its_faults() {
+        let text = |seeds: usize| format!("# head\nnamed\t\\n\n{}", "\tx\n".repeat(seeds - 1));
+        assert_eq!(replay_text(&text(11), |_| {}), Ok(()));
+        assert_eq!(replay_text(&text(10), |_| {}), Err("10 seeds are too few".into()));
+        let fails = replay_text(&text(11), |bytes| assert_ne!(bytes, b"\n"));
+        assert_eq!(fails, Err("the target fails on\nnamed\t\\n".into()));
+        assert_eq!(replay_text("# head\nx\n", |_| {}), Err("line 2 is no seed".into()));
     }
 }
