@@ -3,62 +3,108 @@
 
     fuzz/seeds.py unpack TARGET FOLDER    writes each seed of fuzz/seeds/TARGET.txt as a file, as libFuzzer wants them
     fuzz/seeds.py pack TARGET FOLDER      writes fuzz/seeds/TARGET.txt from the files of a folder
+    fuzz/seeds.py check                   shows that both lose nothing: unpacks each file, and packs it again
 
-A line is a seed: its name, a tab, and its bytes as a string of Rust has them. Seeds that a person has named, because they
-were written by hand or once failed, come first. The others need no name: libFuzzer calls them by their SHA-1.
+A line is a seed: its name, a tab, and its bytes as `escape_ascii` of Rust writes them. Seeds that a person has named,
+because they were written by hand or once failed, come first. The others need no name: libFuzzer calls them by their
+SHA-1. To add a seed, unpack, copy its file to the folder under a name, and pack.
 """
 
-import ast
 import hashlib
 import pathlib
 import re
 import sys
+import tempfile
 
-HEAD = "# Seeds of the fuzz target {}, one a line: a name (or none), a tab, the bytes. fuzz/seeds.py writes and reads this file.\n"
+PACKED = pathlib.Path(__file__).resolve().parent / "seeds"
+HEAD = (
+    "# Seeds of the fuzz target {}, one a line: a name (or none), a tab, the bytes as `escape_ascii` of Rust writes them. "
+    "fuzz/seeds.py packs this file."
+)
 SHORT = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 39: "\\'", 92: "\\\\"}
+HASH = re.compile(r"[0-9a-f]{40}")
 
 
 def escape(seed):
-    """As `u8::escape_ascii` of Rust."""
     return "".join(SHORT.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\x{byte:02x}") for byte in seed)
 
 
 def unescape(text):
-    return ast.literal_eval(f'b"{text}"')
+    seed = text.encode("ascii").decode("unicode_escape").encode("latin-1")
+    # Python knows more escapes than Rust.
+    if escape(seed) != text:
+        raise ValueError(text)
+    return seed
 
 
-def pack(target, folder, packed):
-    named, others = {}, set()
-    for path in pathlib.Path(folder).iterdir():
-        seed = escape(path.read_bytes())
-        if re.fullmatch(r"[0-9a-f]{40}", path.name):
-            others.add(seed)
-        else:
-            named[path.name] = seed
+def packed_text(target, files):
+    """The packed text of files, which are pairs of a name and bytes."""
+    named = {name: seed for name, seed in files if not HASH.fullmatch(name)}
+    for name in named:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+            sys.exit(f"{target}: a name has letters, digits, - and _ only: {name}")
     # A merge keeps a named seed under its hash as well.
-    others -= set(named.values())
-    lines = [f"{name}\t{seed}\n" for name, seed in sorted(named.items())] + [f"\t{seed}\n" for seed in sorted(others)]
-    packed.write_text(HEAD.format(target) + "".join(lines), newline="\n")
-    print(f"{target}: {len(named)} named seeds and {len(others)} others")
+    others = {seed for name, seed in files if HASH.fullmatch(name)} - set(named.values())
+    lines = [f"{name}\t{escape(seed)}" for name, seed in sorted(named.items())] + sorted(f"\t{escape(seed)}" for seed in others)
+    return "\n".join([HEAD.format(target), *lines, ""])
 
 
-def unpack(folder, packed):
-    folder = pathlib.Path(folder)
+def unpacked(target, text):
+    """The files of a packed text. Only a text that packing them again would write is one."""
+    files = []
+    for number, line in enumerate(text.split("\n")[1:-1], 2):
+        try:
+            name, escaped = line.split("\t")
+            seed = unescape(escaped)
+        except ValueError:
+            sys.exit(f"{target}.txt line {number} is no seed")
+        files.append((name or hashlib.sha1(seed).hexdigest(), seed))
+    for number, (line, again) in enumerate(zip(text.split("\n"), packed_text(target, files).split("\n")), 1):
+        if line != again:
+            sys.exit(f"{target}.txt line {number} would be packed as {again!r}")
+    return files
+
+
+def files_of(folder):
+    return [(path.name, path.read_bytes()) for path in folder.iterdir()]
+
+
+def unpack(target, text, folder):
+    files = unpacked(target, text)
     folder.mkdir(parents=True, exist_ok=True)
-    for line in packed.read_text().split("\n")[1:-1]:
-        name, text = line.split("\t")
-        seed = unescape(text)
-        if re.search(r"[^\w.-]", name):
-            sys.exit(f"{packed}: no name of a file: {name}")
-        (folder / (name or hashlib.sha1(seed).hexdigest())).write_bytes(seed)
+    for name, seed in files:
+        (folder / name).write_bytes(seed)
+
+
+def check():
+    with tempfile.TemporaryDirectory() as scratch:
+        # Every byte, and none.
+        others = bytes(reversed(range(256))), b""
+        files = {("every", bytes(range(256))), *((hashlib.sha1(seed).hexdigest(), seed) for seed in others)}
+        texts = {"every_byte": packed_text("every_byte", files)}
+        if set(unpacked("every_byte", texts["every_byte"])) != files:
+            sys.exit("packing changes seeds")
+        texts |= {packed.stem: packed.read_bytes().decode("ascii") for packed in PACKED.glob("*.txt")}
+        for target, text in texts.items():
+            folder = pathlib.Path(scratch) / target
+            unpack(target, text, folder)
+            if packed_text(target, files_of(folder)) != text:
+                sys.exit(f"{target}.txt is not as it would be packed")
+    print(f"{len(texts) - 1} files of seeds are as they would be packed")
 
 
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ("pack", "unpack"):
-        sys.exit(__doc__)
-    way, target, folder = sys.argv[1:]
-    packed = pathlib.Path(__file__).resolve().parent / "seeds" / f"{target}.txt"
-    pack(target, folder, packed) if way == "pack" else unpack(folder, packed)
+    match sys.argv[1:]:
+        case ["pack", target, folder]:
+            text = packed_text(target, files_of(pathlib.Path(folder)))
+            (PACKED / f"{target}.txt").write_bytes(text.encode("ascii"))
+            print(f"{target}: {text.count(chr(10)) - 1} seeds")
+        case ["unpack", target, folder]:
+            unpack(target, (PACKED / f"{target}.txt").read_bytes().decode("ascii"), pathlib.Path(folder))
+        case ["check"]:
+            check()
+        case _:
+            sys.exit(__doc__)
 
 
 if __name__ == "__main__":
