@@ -467,6 +467,8 @@ The hooks are for files: a view gets no language server."
     (ide-mcp--attempt
      .call
      (lambda ()
+       (when (and (equal .event "diff") (not .label))
+         (error "update ide-mcp: this sidecar does not judge what agents name"))
        (dolist (path (list .path .old_path))
          (when path (ide-mcp--check-path path)))
        (pcase .event
@@ -474,10 +476,7 @@ The hooks are for files: a view gets no language server."
          ("connected" (ide-mcp--join event))
          ("closed" (ide-mcp--leave .conn))
          ("status" (ide-mcp--catch-up event))
-         ("diff"
-          (unless .label
-            (error "update ide-mcp: this sidecar does not judge what agents name"))
-          (ide-mcp--propose event))
+         ("diff" (ide-mcp--propose event))
          ("diff_closed" (ide-mcp--close .call))
          ((or "call" "prompt" "resource")
           (let ((answer (lambda ()
