@@ -112,6 +112,14 @@ That of 300,000 changed lines takes a second.")
   "The longest event with half a surrogate pair, in characters.
 No library reads it: Emacs needs 0.15 s for each MiB.")
 
+(defconst ide-mcp--most-unseen (* 32 1024 1024)
+  "The number of bytes that agents can load into buffers that nobody has seen.
+It is two files of the largest size.  30 files of 15 MiB took 600 MB.")
+
+(defconst ide-mcp--least-unseen (* 64 1024)
+  "The number of bytes for which a file counts at least that nobody has seen.
+So there are at most 512: a buffer takes memory beside its text.")
+
 (defvar ide-mcp--process nil "The process of the sidecar.")
 (defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
 (defvar ide-mcp--lines nil "The lines that were not handled yet, in order.")
@@ -130,6 +138,12 @@ It is nil for a function that closes a view.")
 
 (defvar-local ide-mcp--foreign nil
   "Non-nil in a buffer that an agent opened, whose folder is no open folder.")
+(put 'ide-mcp--foreign 'permanent-local t)
+
+(defvar-local ide-mcp--unseen nil
+  "Non-nil in a buffer that was loaded for an agent, until a key is pressed in it.
+An agent can show a file while nobody is there.")
+(put 'ide-mcp--unseen 'permanent-local t)
 
 (defvar ide-mcp--answered nil
   "The time of the last answer to a question, after which Emacs has no idle time.")
@@ -853,17 +867,44 @@ The agent that asked for URI receives its own spelling."
   "Return non-nil if openFile with ARGUMENTS shows the file."
   (or (not (assq 'makeFrontmost arguments)) (alist-get 'makeFrontmost arguments)))
 
-(defun ide-mcp--check-file (path)
-  "Signal an error unless PATH is a plain file that can be opened."
+(defun ide-mcp--watch ()
+  "Count the current buffer as unseen, until the person presses a key in it."
+  (setq ide-mcp--unseen t)
+  (add-hook 'pre-command-hook #'ide-mcp--look nil t))
+
+(defun ide-mcp--look ()
+  "Note that the person looks at the current buffer."
+  (setq ide-mcp--unseen nil)
+  (remove-hook 'pre-command-hook #'ide-mcp--look t))
+(put 'ide-mcp--look 'permanent-local-hook t)
+
+(defun ide-mcp--unseen-bytes (except)
+  "Return the bytes of the unseen buffers, without the buffer EXCEPT.
+They are those of now, since a buffer can follow its file, and can be killed."
+  (cl-loop for buffer in (buffer-list)
+           unless (or (eq buffer except) (not (buffer-local-value 'ide-mcp--unseen buffer)))
+           sum (with-current-buffer buffer
+                 (save-restriction
+                   (widen)
+                   (max ide-mcp--least-unseen (1- (position-bytes (point-max))))))))
+
+(defun ide-mcp--check-file (path unseen &optional buffer)
+  "Signal an error unless PATH is a plain file that can be opened.
+If UNSEEN is non-nil, the person has not looked at it.  BUFFER has its text of
+before."
   (let ((size (ide-mcp--guarded
                 (and (file-regular-p path) (file-readable-p path)
                      (file-attribute-size (file-attributes (file-truename path)))))))
     (cond ((not size) (error "There is no file %s" path))
-          ((> size ide-mcp--most-bytes) (error "The file is larger than 16 MiB: %s" path)))))
+          ((> size ide-mcp--most-bytes) (error "The file is larger than 16 MiB: %s" path))
+          ((and unseen (> (+ (max ide-mcp--least-unseen size) (ide-mcp--unseen-bytes buffer))
+                          ide-mcp--most-unseen))
+           (error "The person has not looked at %d MiB of files that agents opened: show one with makeFrontmost"
+                  (/ ide-mcp--most-unseen 1024 1024))))))
 
 (defun ide-mcp--visit (path)
   "Return a buffer with the file PATH, which an agent names."
-  (ide-mcp--check-file path)
+  (ide-mcp--check-file path t)
   (let ((program (find-file-name-handler path 'insert-file-contents))
         text reason)
     (with-temp-buffer
@@ -874,6 +915,7 @@ The agent that asked for URI receives its own spelling."
         (let ((name (format "*copy: %s*" (ide-mcp--name path))))
           (when (get-buffer name) (ide-mcp--kill name))
           (with-current-buffer (ide-mcp--view name path text)
+            (ide-mcp--watch)
             (setq buffer-read-only t
                   header-line-format
                   (ide-mcp--header "A copy with no highlighting and broken lines: %s" reason))
@@ -885,6 +927,7 @@ The agent that asked for URI receives its own spelling."
             (setq buffer (find-file-noselect path t program))))
         (with-current-buffer buffer
           (setq ide-mcp--foreign t)
+          (ide-mcp--watch)
           (cond (program (setq buffer-read-only t))
                 (reason (ide-mcp--tame)
                         (ide-mcp--say "%s has no highlighting: %s" (buffer-name) reason))
@@ -901,7 +944,7 @@ its file now has a line so long that a copy is shown."
     (with-current-buffer buffer
       (if (or (buffer-modified-p) (verify-visited-file-modtime) (ide-mcp--by-program-p))
           buffer
-        (ide-mcp--check-file buffer-file-name)
+        (ide-mcp--check-file buffer-file-name ide-mcp--unseen buffer)
         (let ((text (car (ide-mcp--read-again))))
           (unwind-protect
               (unless (with-current-buffer text (ide-mcp--long-line-p ide-mcp--copied-line))
@@ -909,6 +952,7 @@ its file now has a line so long that a copy is shown."
                   (undo-boundary)
                   (ide-mcp--guarded (revert-buffer t t t))
                   (undo-boundary)
+                  (when ide-mcp--unseen (setq buffer-undo-list nil)) ; of a text that nobody knows
                   (unless large (ide-mcp--tame-again)))
                 buffer)
             (ide-mcp--kill text)))))))

@@ -501,5 +501,69 @@ def ended_view_asks_nothing(room):
     room.hides(room.proposal("b.txt"))
     room.hides(r"kill\? \(y or n\)")
 
+def unseen_files_are_bounded_in_sum(room):
+    """32 MiB can be loaded. What the person has killed, opened, or looked at with a key does not count."""
+    lines = ("0123456789abcde\n" * 65536) * 16
+    for name in ["one", "two", "three", "four", "own"]:
+        room.write(f"{name}.txt", lines)
+    room.write("small.txt", "small\n")
+    person = Person(room)
+    agent = RawAgent(room)
+
+    def opens(name, frontmost=False):
+        answer = agent.answer(agent.call("openFile", filePath=room.path(f"{name}.txt"), makeFrontmost=frontmost))
+        if '"isError": true' in answer and "has not looked at 32 MiB of files that agents opened: show one with makeFrontmost" not in answer:
+            raise Failure(f"the answer: {answer[:300]}")
+        return '"isError": true' not in answer
+
+    def check(*expected):
+        for name, is_open in expected:
+            if opens(name) is not is_open:
+                raise Failure(f"{name} is opened" if not is_open else f"{name} is not opened")
+
+    room.type(*room.keys.run('(let (large-file-warning-threshold) (find-file "own.txt"))'))
+    room.shows("0123456789")
+    check(("own", True), ("one", True), ("two", True), ("small", False), ("one", True))
+    if not opens("one", True) or opens("three", True):
+        raise Failure("a file that is loaded is not shown, or another one is loaded")
+    check(("small", False))
+    room.type("<C-n>")
+    check(("small", True), ("three", False))
+    room.type(*room.keys.run('(progn (kill-buffer "small.txt") (kill-buffer "two.txt"))'))
+    evaluated(room, "t")
+    check(("three", True), ("four", True), ("small", False))
+    # A file that becomes small leaves nothing of the text of before, and one that grows counts.
+    room.write("three.txt", "small\n")
+    check(("three", True), ("small", True))
+    if (found := evaluated(room, '(with-current-buffer "three.txt" buffer-undo-list)')) != "nil":
+        raise Failure(f"undo has the text of before: {found[:99]}")
+    room.write("three.txt", lines)
+    check(("three", False))
+    # Copies of files with a long line count too.
+    room.type(*room.keys.run('(progn (kill-buffer "three.txt") (kill-buffer "four.txt"))'))
+    evaluated(room, "t")
+    for name in ["one", "two", "three"]:
+        room.write(f"long-{name}.txt", "x" * 12_000_000)
+    check(("long-one", True), ("long-two", True), ("long-three", False))
+    person.command()
+    person.is_unharmed()
+
+
+def unseen_small_files_are_bounded_in_number(room):
+    for number in range(513):
+        room.write(f"small{number}.txt", "small\n")
+    room.start()
+    agent = RawAgent(room)
+    calls = []
+    for number in range(513):
+        calls.append(agent.call("openFile", filePath=room.path(f"small{number}.txt"), makeFrontmost=False))
+        agent.answer(calls[number // 100 * 100])  # 256 calls at a time are the most
+    for call in calls:
+        agent.answer(call)
+    failed = [number for number, call in enumerate(calls) if agent.answers[call]["result"].get("isError")]
+    if failed != [512]:
+        raise Failure(f"not opened: {failed}")
+
+
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "emacs_only"]
