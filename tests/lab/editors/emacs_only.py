@@ -565,5 +565,52 @@ def unseen_small_files_are_bounded_in_number(room):
         raise Failure(f"not opened: {failed}")
 
 
+# Texts that CC Mode and the mode of Perl need long for, with the largest sizes that have colors.
+LARGEST = {
+    "quotes in C++": ("x.cpp", "\"'\"'\"\"''" * 9 + "\n", 65536),
+    "double quotes in C++": ("x.cpp", '"' * 79 + "\n", 65536),
+    "templates in C++": ("x.cpp", "a::b<c>" * 11 + "\n", 65536),
+    "comments in C": ("x.c", "/*" * 39 + "\n", 65536),
+    "quotes in Java": ("x.java", "\"'\"'\"\"''" * 9 + "\n", 65536),
+    "quotes in Perl": ("x.pl", "q\"'s{" * 13 + "\n", 8192),
+}
+
+
+def proposal_of_the_largest_colored_size_delays_no_key(room):
+    """One more character has no colors, and the header says so."""
+    person = Person(room)
+    agent = RawAgent(room)
+    for row, (name, unit, size) in LARGEST.items():
+        text = (unit * size)[:size]
+        for proposed in [text, text + " "]:
+            def act(name=name, size=size, proposed=proposed):
+                person.begin()
+
+                def decide():
+                    is_plain = f"no colors: more than {size // 1024} KiB" in " ".join(room.screen().split())
+                    if is_plain is not (len(proposed) > size):
+                        raise Failure(f"{len(proposed)} characters: {'no colors' if is_plain else 'colors'}")
+                    for key in ["<M->>", "x", '"', "<C-p>", "<C-e>", "<M-<>", "x", "<C-v>", "<C-e>"]:
+                        room.type(key)
+                        person.command()
+                    room.type(*room.keys.REJECT)
+
+                if not person.reviews(agent, agent.propose(room.path(name), proposed), decide):
+                    raise Failure("the proposal is not shown")
+            of_row(f"{row}, {len(proposed)} characters", act)
+
+
+def proposed_code_has_colors(room):
+    """An apostrophe in a comment is no beginning of a text."""
+    room.start()
+    agent = RawAgent(room)
+    agent.propose(room.path("x.cpp"), "// it's wordy\nint plain = 1'000; /* remark */ return \"quoted\"; char c = '\"'; later;\n")
+    room.shows("later")
+    looks = {word: room.styles(word)[0] for word in ["wordy", "plain", "remark", "return", "quoted", "later"]}
+    if looks["wordy"] != looks["remark"] or looks["plain"] != looks["later"]:
+        raise Failure(f"the colors: {looks}")
+    if len({str(looks[word]) for word in ["wordy", "plain", "return", "quoted"]}) != 4:
+        raise Failure(f"the colors: {looks}")
+
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "emacs_only"]
