@@ -57,12 +57,16 @@ is a failure."
   "Function that shows a proposal, and returns a function that closes the view.
 It receives the event `diff' of docs/sidecar.md as an alist, with `client',
 the name of the agent, and with the functions `accept', which receives the
-text, and `reject'.  The first call of these counts."
+text, and `reject'.  The first call of these counts.  `accept' returns nil if
+the proposal has ended before.  The function that closes the view returns a
+buffer, if it leaves a text of the person in one, or nil."
   :type 'function)
 
 (defconst ide-mcp--idle-delay 0.5
   "Time in seconds without a key after which a view may open or close.
-Otherwise another buffer would take the keys that the person types.")
+Otherwise another buffer would take the keys that the person types.  A proposal
+is accepted after the same time at the earliest: a key within it was on its way
+before the text could be seen.")
 
 ;; The limits of what Emacs is given to show: a key has to be answered in half a second.
 ;; Measured with Emacs 28.2 on a terminal, while other programs computed.
@@ -125,6 +129,12 @@ That of 300,000 changed lines takes a second.")
   "The longest event with half a surrogate pair, in characters.
 No library reads it: Emacs needs 0.15 s for each MiB.")
 
+(defconst ide-mcp--most-kept 8
+  "The number of withdrawn texts, into which the person typed, that stay.
+With so many, further proposals fail until the person saves or kills one: a text
+of 16 MiB stays for each key that a hand on the move types into a new view, and
+what was typed is never thrown away.")
+
 (defconst ide-mcp--most-unseen (* 32 1024 1024)
   "The number of bytes that agents can load into buffers that nobody has seen.
 It is two files of the largest size.  30 files of 15 MiB took 600 MB.")
@@ -148,6 +158,10 @@ So there are at most 512: a buffer takes memory beside its text.")
   "Alist from keys to functions that wait until the person does not type.
 The key is the call of a proposal, or `consent' with the connection of an agent.
 It is nil for a function that closes a view.")
+(defvar ide-mcp--undecided nil
+  "The `num-input-keys' at which a view ended without a decision of the person.
+No proposal is shown before the next key: the person may be about to accept the
+text that was there, and would accept another one unread.")
 
 (defvar-local ide-mcp--foreign nil
   "Non-nil in a buffer that an agent opened, whose folder is no open folder.")
@@ -386,9 +400,10 @@ question mark."
     (if (length> text length) (concat (substring text 0 (1- length)) "…") text)))
 
 (defun ide-mcp--kill (buffer)
-  "Kill BUFFER, which is one of ours, without a question."
-  (with-current-buffer buffer
-    (let ((kill-buffer-query-functions nil)) (kill-buffer))))
+  "Kill BUFFER, which is one of ours, without a question, if the person did not."
+  (when (buffer-live-p (get-buffer buffer))
+    (with-current-buffer buffer
+      (let ((kill-buffer-query-functions nil)) (kill-buffer)))))
 
 (defun ide-mcp--say (format &rest values)
   "Show the text that FORMAT makes of VALUES as a line in the echo area."
@@ -725,26 +740,39 @@ TRIES times 0.2 s to write the file."
       (ide-mcp--wait
        .call
        (lambda ()
+         (ide-mcp--check-kept)
          (setq state (ide-mcp--state .path))
          (cl-flet ((decide (verdict &optional text)
                      (ide-mcp--decide event view state verdict text)))
-           (setcdr view (funcall ide-mcp-show-function
-                                 `((client . ,(or (alist-get .conn ide-mcp--agents) "an agent"))
-                                   (accept . ,(lambda (text) (decide "accept" text)))
-                                   (reject . ,(lambda () (decide "reject")))
-                                   . ,event)))))))))
+           (when-let ((close (funcall
+                              ide-mcp-show-function
+                              `((client . ,(or (alist-get .conn ide-mcp--agents) "an agent"))
+                                (accept . ,(lambda (text) (decide "accept" text)))
+                                (reject . ,(lambda () (decide "reject")))
+                                . ,event))))
+             (setcdr view (lambda () (ide-mcp--withdraw close .label))))))))))
 
 (defun ide-mcp--decide (event view state verdict &optional text)
   "Answer the diff of EVENT with VERDICT and TEXT, unless its VIEW has ended.
-STATE is that of the buffer of the file when the view was shown."
+STATE is that of the buffer of the file when the view was shown.  Return nil if
+the view has ended."
   (let-alist event
     (cond ((memq view ide-mcp--proposals)
            (setf (alist-get .call ide-mcp--proposals nil t) nil)
            (when (equal verdict "accept")
              (ide-mcp--expect-edit .path state (or text .contents)))
            (ide-mcp-send :cmd "answer" :call .call :verdict verdict
-                         :contents (unless (equal text .contents) text)))
-          ((equal verdict "accept") (ide-mcp--say "The proposal has ended: %s" .path)))))
+                         :contents (unless (equal text .contents) text))
+           t)
+          ((equal verdict "accept") (ide-mcp--say "The proposal has ended: %s" .path) nil))))
+
+(defun ide-mcp--withdraw (close name)
+  "Call CLOSE for the view of a proposal for NAME that was not decided."
+  (setq ide-mcp--undecided num-input-keys)
+  (let ((kept (funcall close)))
+    (ide-mcp--say "The proposal has ended without your decision: %s.%s  The next one comes after your next key"
+                  name
+                  (if (bufferp kept) (format "  Your text is in %s." (buffer-name kept)) ""))))
 
 (defun ide-mcp--close (call)
   "End the proposal CALL, and close its view once the person does not type.
@@ -759,7 +787,8 @@ The closing comes before all else that waits, and so before the next view."
   (setq ide-mcp--waiting (append ide-mcp--waiting (list (cons key function)))))
 
 (defun ide-mcp--go-on ()
-  "Call the functions that wait, unless the person types or reviews a proposal."
+  "Call the functions that wait, unless the person types or reviews a proposal.
+A proposal also waits for a key after the end of one without a decision."
   (cancel-function-timers #'ide-mcp--go-on)
   (while (and ide-mcp--waiting
               (time-less-p ide-mcp--idle-delay
@@ -768,7 +797,9 @@ The closing comes before all else that waits, and so before the next view."
               (not (input-pending-p)) ; typed while Emacs was busy
               (not (or (active-minibuffer-window) cursor-in-echo-area isearch-mode
                        (equal (terminal-name) "initial_terminal") ; a daemon without a frame
-                       (seq-some #'cdr ide-mcp--proposals))))
+                       (seq-some #'cdr ide-mcp--proposals)
+                       (and (eql ide-mcp--undecided num-input-keys)
+                            (assq (car (car ide-mcp--waiting)) ide-mcp--proposals)))))
     (pcase-let ((`(,key . ,function) (pop ide-mcp--waiting)))
       (ide-mcp--attempt (and (integerp key) key) function))
     (force-mode-line-update t))
@@ -1040,6 +1071,9 @@ its file now has a line so long that a copy is shown."
 ;;; The view of a proposal
 
 (defvar-local ide-mcp--proposal nil "The proposal of this buffer.")
+(defvar-local ide-mcp--shown nil "The time at which the proposal of this buffer was on the screen.")
+(defvar-local ide-mcp--kept nil "Non-nil in a buffer with what the person typed into a proposal.")
+(put 'ide-mcp--kept 'permanent-local t)
 (defvar-local ide-mcp--reason nil "The reason for which this view has no colors.")
 (defvar-local ide-mcp--line-number 1 "The number of the line in which the marking is.")
 
@@ -1050,17 +1084,22 @@ Killing the buffer rejects the proposal."
                 (cons (kbd "C-c C-k") #'kill-current-buffer)))
 
 (defun ide-mcp-accept ()
-  "Accept the proposal with the text of this buffer."
+  "Accept the proposal with the text of this buffer.
+A proposal that has only just appeared is not accepted."
   (interactive nil ide-mcp-proposal-mode)
-  (let-alist ide-mcp--proposal
-    (let ((text (ide-mcp--unfolded)))
-      (funcall .accept (cond ((equal text (ide-mcp--lines-of .contents)) .contents)
-                             ((ide-mcp--dos-p .contents)
-                              (decode-coding-string
-                               (encode-coding-string text 'utf-8-emacs-dos)
-                               'utf-8-emacs-unix))
-                             (t text)))))
-  (kill-buffer))
+  (when (process-live-p ide-mcp--process) ; the agent may have withdrawn it while Emacs was busy
+    (accept-process-output ide-mcp--process 0 nil t))
+  (if (time-less-p (time-since ide-mcp--shown) ide-mcp--idle-delay)
+      (ide-mcp--say "Not accepted, since the proposal has only just appeared: read it, and accept it again")
+    (let-alist ide-mcp--proposal
+      (let ((text (ide-mcp--unfolded)))
+        (when (funcall .accept (cond ((equal text (ide-mcp--lines-of .contents)) .contents)
+                                     ((ide-mcp--dos-p .contents)
+                                      (decode-coding-string
+                                       (encode-coding-string text 'utf-8-emacs-dos)
+                                       'utf-8-emacs-unix))
+                                     (t text)))
+          (kill-buffer)))))) ; the view of a proposal that has ended is closed after a pause
 
 (defun ide-mcp--dos-p (text)
   "Return non-nil if each line of TEXT ends as in DOS."
@@ -1104,16 +1143,22 @@ Killing the buffer rejects the proposal."
   (save-restriction
     (widen)
     (if (ide-mcp--folded-p)
-        (let ((buffer (current-buffer)) place)
+        (let ((buffer (current-buffer)))
           (with-temp-buffer
             (insert-buffer-substring buffer)
-            (goto-char (point-min))
-            (while (setq place (text-property-any (point) (point-max) 'ide-mcp-fold t))
-              (goto-char place)
-              (delete-region place (next-single-property-change
-                                    place 'ide-mcp-fold nil (point-max))))
-            (buffer-substring-no-properties (point-min) (point-max))))
+            (ide-mcp--unfold)
+            (ide-mcp--text)))
       (ide-mcp--text))))
+
+(defun ide-mcp--unfold ()
+  "Remove the ends of `ide-mcp--fold' from the current buffer."
+  (save-excursion
+    (goto-char (point-min))
+    (let (place)
+      (while (setq place (text-property-any (point) (point-max) 'ide-mcp-fold t))
+        (goto-char place)
+        (delete-region place (next-single-property-change
+                              place 'ide-mcp-fold nil (point-max)))))))
 
 (defun ide-mcp--view (name path text)
   "Return a buffer NAME with TEXT, in the major mode for PATH unless too large."
@@ -1154,7 +1199,11 @@ See `ide-mcp-show-function'."
            (new (funcall made (ide-mcp--view (format "*proposal: %s*" name) .path .contents)))
            (colors (or (buffer-local-value 'ide-mcp--reason old)
                        (buffer-local-value 'ide-mcp--reason new)))
-           (marks (ide-mcp--compare old new)))
+           (marks (ide-mcp--compare old new))
+           (end (lambda ()
+                  (funcall .reject)
+                  (when (get-buffer-window new) (set-window-configuration windows))
+                  (ide-mcp--kill old))))
       (with-current-buffer new
         (ide-mcp-proposal-mode)
         (setq ide-mcp--proposal proposal
@@ -1165,17 +1214,45 @@ See `ide-mcp-show-function'."
                                      (colors (format "  The code has no colors: %s." colors))
                                      (t ""))
                                .client))
-        (add-hook 'kill-buffer-hook
-                  (lambda ()
-                    (funcall .reject)
-                    (when (get-buffer-window new) (set-window-configuration windows))
-                    (ide-mcp--kill old))
-                  nil t))
+        (add-hook 'kill-buffer-hook end nil t))
       (let ((ignore-window-parameters t)) (delete-other-windows))
       (pop-to-buffer-same-window old)
       (setq buffer-read-only t)
       (pop-to-buffer new '(display-buffer-pop-up-window))
-      (lambda () (ide-mcp--kill new)))))
+      (redisplay t) ; its colors can take time, in which nobody has seen the text
+      (setq ide-mcp--shown (current-time))
+      (lambda () (ide-mcp--end new end name)))))
+
+(defun ide-mcp--end (view end name)
+  "End the VIEW of a withdrawn proposal for the file NAME, by the function END.
+If the person has typed into it, it stays as a text of the person, and is
+returned.  It is shown if it had the keys, so that these go nowhere else."
+  (cond ((not (buffer-live-p view)) nil)
+        ((not (buffer-modified-p view)) (ide-mcp--kill view) nil)
+        (t (let ((selected (eq view (window-buffer))))
+             (with-current-buffer view
+               (remove-hook 'kill-buffer-hook end t)
+               (save-current-buffer (funcall end))
+               (ide-mcp-proposal-mode -1)
+               (ide-mcp--unfold)
+               (rename-buffer (format "*withdrawn: %s*" name) t)
+               (setq ide-mcp--proposal nil
+                     ide-mcp--kept t
+                     buffer-offer-save t ; Emacs asks about it before it ends
+                     header-line-format
+                     (ide-mcp--header "Withdrawn by the agent: what you typed is in no file")))
+             (when selected (pop-to-buffer view '(display-buffer-pop-up-window)))
+             view))))
+
+(defun ide-mcp--check-kept ()
+  "Signal an error if the person keeps too many texts of withdrawn proposals."
+  (when (>= (seq-count (lambda (buffer)
+                         (and (buffer-local-value 'ide-mcp--kept buffer)
+                              (not (buffer-file-name buffer))))
+                       (buffer-list))
+            ide-mcp--most-kept)
+    (error "The person has %d texts of withdrawn proposals, and saves or kills one of *withdrawn: …* first"
+           ide-mcp--most-kept)))
 
 (defun ide-mcp--old-text (path text)
   "Return the text of the file PATH: that of its buffer, or TEXT if it has none."

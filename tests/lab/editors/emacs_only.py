@@ -501,6 +501,133 @@ def ended_view_asks_nothing(room):
     room.hides(room.proposal("b.txt"))
     room.hides(r"kill\? \(y or n\)")
 
+def next_proposal_waits_for_a_key_after_a_withdrawal(room):
+    """The person would accept a text that has taken the place of the one that was read."""
+    room.start()
+    agent = RawAgent(room)
+    for end in ["closeAllDiffTabs", "the connection"]:
+        agent.propose(room.path("b.txt"), "that was read\n")
+        room.shows("that was read")
+        if end == "the connection":
+            agent.end()
+            agent = RawAgent(room)
+        else:
+            agent.answer(agent.call(end))
+        call = agent.propose(room.path("b.txt"), "nobody has read\n")
+        room.shows(r"The proposal has ended without your decision: b\.txt\.  The next one comes after your next key")
+        room.shows(room.keys.NOTICE)
+        time.sleep(2)
+        if re.search("nobody has read", room.screen()):
+            raise Failure("another text is shown before a key")
+        room.type("<C-n>")
+        room.shows("nobody has read")
+        room.type(*room.keys.ACCEPT)
+        if "FILE_SAVED" not in (answer := agent.answer(call)):
+            raise Failure(f"the answer: {answer}")
+        room.hides(room.proposal("b.txt"))
+
+
+def key_that_was_on_its_way_accepts_nothing(room):
+    """The keys are pressed in the moment in which the proposal appears."""
+    room.start()
+    room.type(*room.keys.run("(advice-add 'ide-mcp-show :after (lambda (&rest _) (setq unread-command-events (list 3 3))))"))
+    agent = RawAgent(room)
+    call = agent.propose(room.path("b.txt"), "new\n")
+    room.shows("Not accepted, since the proposal has only just appeared")
+    room.shows(room.proposal("b.txt"))
+    if call in agent.answers:
+        raise Failure("the proposal is decided")
+    room.type(*room.keys.ACCEPT)
+    if "FILE_SAVED" not in (answer := agent.answer(call)):
+        raise Failure(f"the answer: {answer}")
+
+
+KEPT_TEXT = """(with-current-buffer "*withdrawn: b.txt*" (list buffer-file-name buffer-offer-save (buffer-string)))"""
+
+
+def typed_text_outlives_a_withdrawal(room):
+    """With the keys that follow, and without the line ends that are for the eye only."""
+    long = "x" * 100_000 + "\n"
+    for text, unit in [("new\n", "typed new"), (long, "typed x")]:
+        room.write("b.txt", "other\n")
+        if text is not long:
+            room.start()
+        agent = RawAgent(room)
+        agent.propose(room.path("b.txt"), text)
+        room.shows(room.proposal("b.txt"))
+        room.type("<M-<>", "typed ")
+        room.shows(unit)
+        agent.answer(agent.call("closeAllDiffTabs"))
+        room.shows(r"decision: b\.txt\.  Your text is in \*withdrawn: b\.txt\*\.  The")
+        room.hides(room.proposal("b.txt"))
+        room.shows("Withdrawn by the agent: what you typed is in no file")
+        room.shows("second")  # the window of the person is there again
+        room.type("more ")
+        room.shows("typed more ")
+        if (found := evaluated(room, KEPT_TEXT)) != f"(nil t typed more {text.strip()}\n)":
+            raise Failure(f"the text that stays: {found[:99]} … {found[-9:]}")
+        room.type(*room.keys.run('(kill-buffer "*withdrawn: b.txt*")', "(delete-other-windows)"))
+        room.shows("second")
+        agent.end()
+
+
+def typed_text_outlives_a_withdrawal_elsewhere(room):
+    """The person has gone to another buffer, which keeps the keys."""
+    room.start()
+    agent = RawAgent(room)
+    agent.propose(room.path("b.txt"), "new\n")
+    room.shows(room.proposal("b.txt"))
+    room.type("<M-<>", "typed ", *room.keys.run('(progn (switch-to-buffer "a.txt") (delete-other-windows))'))
+    room.hides("typed new")
+    agent.answer(agent.call("closeAllDiffTabs"))
+    room.shows(r"Your text is in \*withdrawn: b\.txt\*\.")
+    room.hides("typed new")
+    if (found := evaluated(room, KEPT_TEXT)) != "(nil t typed new\n)":
+        raise Failure(f"the text that stays: {found}")
+
+
+def accepted_text_outlives_an_earlier_withdrawal(room):
+    """Emacs is busy when the agent withdraws the proposal and the person accepts it."""
+    room.start()
+    agent = RawAgent(room)
+    agent.propose(room.path("b.txt"), "new\n")
+    room.shows(room.proposal("b.txt"))
+    room.type("<M-<>", "typed ")
+    room.shows("typed new")
+    room.type(*room.keys.BUSY)
+    agent.answer(agent.call("closeAllDiffTabs"))
+    room.type(*room.keys.ACCEPT)
+    room.shows(r"Your text is in \*withdrawn: b\.txt\*\.")
+    if (found := evaluated(room, KEPT_TEXT)) != "(nil t typed new\n)":
+        raise Failure(f"the text that stays: {found}")
+
+
+def eight_withdrawn_texts_stay(room):
+    """Then a proposal fails until the person has killed one."""
+    room.start()
+    agent = RawAgent(room)
+
+    def withdrawn(number):
+        agent.propose(room.path("b.txt"), f"text {number}\n")
+        room.shows(f"text {number}")
+        room.type("<M-<>", "typed ")
+        room.shows("typed text")
+        agent.answer(agent.call("closeAllDiffTabs"))
+        room.shows("Your text is in")
+        room.type(*room.keys.run('(progn (switch-to-buffer "a.txt") (delete-other-windows))'))
+
+    for number in range(8):
+        withdrawn(number)
+    call = agent.propose(room.path("b.txt"), "the ninth\n")
+    agent.fails(call)
+    room.shows("The person has 8 texts of withdrawn proposals, and saves or kills one")
+    names = "(seq-filter (lambda (buffer) (string-match-p \"withdrawn\" (buffer-name buffer))) (buffer-list))"
+    if evaluated(room, f"(length {names})") != "8":
+        raise Failure("a text is lost")
+    room.type(*room.keys.run(f"(kill-buffer (car {names}))"))
+    withdrawn("after")
+
+
 def unseen_files_are_bounded_in_sum(room):
     """32 MiB can be loaded. What the person has killed, opened, or looked at with a key does not count."""
     lines = ("0123456789abcde\n" * 65536) * 16
