@@ -1,7 +1,11 @@
 //! Processes of the programs, with a home directory of the test, and with a timeout for each line
 //! that the test reads.
 
+#[path = "skip.rs"]
+mod skip;
+
 use serde_json::{Value, json};
+pub use skip::skip;
 use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -428,12 +432,4 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Writes the reason for which a test does not run on this machine, past the capture of libtest. Fails if
-/// `IDE_MCP_NO_SKIPS` is set, as in `tests/lab/run skips`.
-pub fn skip(reason: &str) {
-    assert!(std::env::var_os("IDE_MCP_NO_SKIPS").is_none(), "a skipped test is a failure here: {reason}");
-    let name = thread::current().name().unwrap_or_default().to_owned();
-    std::io::stderr().write_all(format!("skipped {name}: {reason}\n").as_bytes()).unwrap();
 }

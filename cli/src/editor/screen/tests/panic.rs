@@ -9,6 +9,12 @@
 #[path = "../../../../tests/it/support/tmux.rs"]
 mod tmux;
 
+#[allow(unreachable_pub, reason = "the tests of the commands use it")]
+#[path = "../../../../tests/it/support/skip.rs"]
+mod skip;
+
+use skip::skip;
+
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::view::canvas::{Canvas, Ink};
 use crate::editor::screen::{terminal, theme};
