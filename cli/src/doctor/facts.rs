@@ -11,8 +11,7 @@ use std::time::Duration;
 pub(crate) use ide_mcp::ide::paths::System;
 pub(crate) use ide_mcp_lockfile::Weakness;
 
-/// The length in bytes from which on a text is a secret. A shorter one is no secret that holds, and is
-/// part of many words.
+/// A text of fewer bytes counts as no secret: anybody could guess it, and it would be found inside many words.
 pub(crate) const SHORTEST_SECRET: usize = 8;
 
 /// All facts for the rules.

@@ -70,7 +70,8 @@ impl<'a> AttachedClient<'a> {
     }
 
     /// Allows a client that waits for the consent of the person, as [`Server::allow`] does, even if the host
-    /// has [not asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client does not wait.
+    /// has [not asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client
+    /// does not wait.
     pub fn allow(self) -> bool {
         let is_allowed = self.host.with(self.agent, Server::allow).unwrap_or(false);
         if is_allowed {
