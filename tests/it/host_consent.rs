@@ -41,11 +41,11 @@ impl Room {
         let agent = AgentId::from(self.host.connect(self.now));
         let head = HEAD.replacen("GET / ", &format!("GET {target} "), 1);
         self.feed(agent, &[head.into_bytes(), text(INITIALIZE), text(INITIALIZED)].concat());
-        (agent, self.asked())
+        (agent, self.questions())
     }
 
     /// Polls every event, and returns the clients that are asked about.
-    fn asked(&mut self) -> Vec<AgentId> {
+    fn questions(&mut self) -> Vec<AgentId> {
         self.events().into_iter().filter(|(_, event)| is_question(event)).map(|(agent, _)| agent).collect()
     }
 
@@ -67,7 +67,7 @@ impl Room {
     fn at(&mut self, now: Time) -> Vec<AgentId> {
         self.now = now;
         self.host.tick(now);
-        self.asked()
+        self.questions()
     }
 
     /// Decides about a client. Returns the clients that are asked about next.
@@ -77,10 +77,10 @@ impl Room {
             Refused => self.host.client(agent).disconnect(self.now),
             Leaves => {}
         }
-        let mut asked = self.asked();
+        let mut asked = self.questions();
         // An allowed client leaves too, so that the table has room.
         self.host.remove(self.now, agent.conn().unwrap());
-        asked.extend(self.asked());
+        asked.extend(self.questions());
         asked
     }
 
@@ -222,7 +222,7 @@ fn n07_client_that_leaves_is_not_asked_about() {
     let third = AgentId::from(room.host.connect(room.now));
     room.feed(third, &[HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)].concat());
     room.host.remove(room.now, second.conn().unwrap());
-    assert_eq!(room.asked(), [third]);
+    assert_eq!(room.questions(), [third]);
     // A shutdown begins the ends of all clients.
     room.end(third, Refused);
     room.join();
@@ -246,7 +246,7 @@ fn waiting_client_can_be_allowed() {
     let (fourth, asked) = room.join();
     assert_eq!(asked, []);
     assert!(room.host.client(fourth).allow());
-    assert_eq!(room.asked(), []);
+    assert_eq!(room.questions(), []);
     let (fifth, asked) = room.join();
     assert_eq!(asked, []);
     assert_eq!(room.end(third, Allowed), [fifth]);
@@ -265,7 +265,7 @@ fn n07_refusal_counts_once() {
         // The application has not polled the end yet.
         room.host.client(agent).disconnect(at(0));
         room.host.client(agent).disconnect(at(0));
-        room.asked();
+        room.questions();
         room.now = at(5_000);
         room.host.remove(room.now, conn);
         room.host.client(agent).disconnect(room.now);

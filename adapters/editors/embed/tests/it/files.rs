@@ -2,7 +2,7 @@
 
 use crate::listening::{Folder, until};
 use crate::support::checked;
-use ide_mcp::ide::{CheckDocumentDirty, OpenDiff, OpenFile};
+use ide_mcp::ide::{CheckDocumentDirty, OpenDiff, OpenFile, ToolArguments};
 use ide_mcp_blocking::{Agent, AgentOptions};
 use ide_mcp_embed::{Event, ListeningEditor, Value};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -98,16 +98,20 @@ impl Desk {
         take: fn(&mut ListeningEditor) -> Option<Event>,
         seen: impl FnMut(&Event),
     ) -> (Result<(), String>, Option<Event>) {
-        self.propose_diff(OpenDiff::new(path, "new\n", "t"), take, seen)
+        self.call(OpenDiff::new(path, "new\n", "t"), take, seen)
     }
 
-    fn propose_diff(
+    fn call<T: ToolArguments + Send + 'static>(
         &mut self,
-        diff: OpenDiff,
+        arguments: T,
         take: fn(&mut ListeningEditor) -> Option<Event>,
         seen: impl FnMut(&Event),
     ) -> (Result<(), String>, Option<Event>) {
-        self.play(move |agent| agent.call(&diff).map(drop).map_err(|error| error.to_string()), take, seen)
+        self.play(
+            move |agent| agent.call(&arguments).map(drop).map_err(|error| error.to_string()),
+            take,
+            seen,
+        )
     }
 }
 
@@ -181,19 +185,9 @@ fn only_plain_files_of_a_size_reach_the_editor() {
                 }
             };
         check(desk.propose(&path, ListeningEditor::next_event, |_| {}), "openDiff", loaded);
-        let open = OpenFile::new(path.as_str());
-        let opened = desk.play(
-            move |agent| agent.call(&open).map(drop).map_err(|error| error.to_string()),
-            ListeningEditor::next_event,
-            |_| {},
-        );
+        let opened = desk.call(OpenFile::new(path.as_str()), ListeningEditor::next_event, |_| {});
         check(opened, "openFile", loaded);
-        let dirty = CheckDocumentDirty::new(path.as_str());
-        let looked = desk.play(
-            move |agent| agent.call(&dirty).map(drop).map_err(|error| error.to_string()),
-            ListeningEditor::next_event,
-            |_| {},
-        );
+        let looked = desk.call(CheckDocumentDirty::new(path.as_str()), ListeningEditor::next_event, |_| {});
         check(looked, "checkDocumentDirty", asked);
     }
 }
@@ -248,8 +242,7 @@ fn old_text_is_that_of_the_old_file() {
         let mut diff = OpenDiff::new(path, "new\n", "t");
         diff.old_file_path = old_path.into();
         let mut seen = None;
-        let (outcome, event) =
-            desk.propose_diff(diff, ListeningEditor::next_event, |event| seen = old(event));
+        let (outcome, event) = desk.call(diff, ListeningEditor::next_event, |event| seen = old(event));
         assert_eq!((outcome, seen.as_deref()), (Ok(()), text), "{old_path}");
         let event = checked(&event.unwrap());
         assert_eq!((&event["path"], &event["old_path"]), (&path.as_str().into(), &old_path.as_str().into()));
