@@ -315,6 +315,11 @@ def main():
     for tool in ["tmux", editor.PROGRAM]:
         if not shutil.which(tool):
             sys.exit(f"{tool} is not installed")
+    # The plugin is a part of the program.
+    built = PROGRAM.read_bytes()
+    for file in (ROOT / "adapters/editors" / name.partition("_")[0]).rglob("*.*"):
+        if file.suffix in (".el", ".lua", ".vim") and file.read_bytes() not in built:
+            sys.exit(f"{PROGRAM.name} has another {file.name}: cargo build --package ide-mcp-cli")
     failed = 0
     absent = getattr(editor, "ABSENT", {})
     for scenario in [scenario for scenario in chosen if scenario.__name__ in absent]:

@@ -170,7 +170,7 @@ def view_closes_with_its_agent(room):
         agent.process.kill()
         room.hides(room.proposal())
         room.shows("second")
-        room.type(*room.keys.ABANDON)  # the next proposal waits for a key
+        room.type(*room.keys.ENDS_OF_TEXT)  # the next proposal waits for a key
 
 
 def two_agents_have_a_proposal_each(room):
@@ -332,7 +332,7 @@ def agent_returns_after_death_of_sidecar(room):
         room.hides(room.proposal())
         proposal.process.kill()
         room.shows(room.keys.ATTACHED, within=30)
-        room.type(*room.keys.ABANDON)  # the next proposal waits for a key
+        room.type(*room.keys.ENDS_OF_TEXT)  # the next proposal waits for a key
     if room.lock() != before:
         raise Failure("the sidecar has another port")
     room.type(*room.keys.SELECT_FIRST)
