@@ -443,6 +443,8 @@ def ended_proposal_is_not_accepted(room):
     room.type_into_ended_proposal()
     room.type(*room.keys.ACCEPT_WHILE_TYPING)
     room.shows("proposal has ended")
+    time.sleep(0.5)  # longer than the mode of the editor needs to be shown over it
+    room.shows("proposal has ended", within=0)
 
 
 def status_after_a_gap_ends_views_and_agents(room):

@@ -28,7 +28,6 @@ PICTURE = ["--cmd", "set termguicolors", "-c", " | ".join([
 ])]
 
 
-ACCEPT, ACCEPT_AND_CLOSE = ["<Reading>", *ACCEPT], ["<Reading>", *ACCEPT_AND_CLOSE]
 SELECT_ONE = ["<Escape>", "gg0v"]  # the first of them
 BUSY = ["<Escape>", ":lua vim.loop.sleep(3000)", "<Enter>"]
 BUSY_SOON = BUSY
@@ -115,7 +114,10 @@ def leave_swap_file(path):
     return [PROGRAM, "--headless", "-u", "NONE", path]
 
 
-OWN_SCENARIOS = ["nvim_only"]
+KEPT = r"\[withdrawn\] b\.txt"  # how a message names a text that stays
+END_POPUPS = []
+OPENS_AGAIN = False  # whether `openFile` reads a file again that has changed on disk
+OWN_SCENARIOS = ["vi_only", "nvim_only"]
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {

@@ -5,8 +5,9 @@ import os
 import re
 import time
 
-from hostile import Person, RawAgent, is_scenario, of_row
+from hostile import QUIET, Person, RawAgent, is_scenario, of_row
 from run import Failure, await_
+from vi_only import withdrawn
 
 END_TERMINAL = ["<C-w>", ":bwipeout!", "<Enter>"]
 NO_GATE = "update ide-mcp: this sidecar does not judge what agents name"
@@ -119,6 +120,38 @@ def long_messages_take_no_key(room):
             person.command()
             room.hides("^:")
         of_row(message[:10], act)
+
+
+def messages_are_seen_in_each_mode(room):
+    """Vim shows the mode, or the command, over what it echoes. All messages are in `:messages` too."""
+    person = Person(room)
+    room.write("events", "")
+    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "talks"))
+    room.lock()
+    room.shows(room.keys.DETACHED)
+    modes = {
+        "Normal": ([], []), "half a command": (["d"], ["<Escape>"]), "Insert": (["i"], ["<Escape>"]),
+        "a command of Insert": (["i", "<C-o>"], ["<Escape>", "<Escape>"]), "Replace": (["R"], ["<Escape>"]),
+        "Visual": (["v"], ["<Escape>"]), "a command line": ([":abc"], ["<C-c>"]), "Select": (["gh"], ["<Escape>"]),
+        "its window": (["q:"], ["<C-c>", "<C-c>"]), "a terminal": ([":terminal cat", "<Enter>"], END_TERMINAL),
+    }
+    for number, (name, (begin, end)) in enumerate(modes.items()):
+        def act(number=number, begin=begin, end=end):
+            room.type(*begin)
+            time.sleep(0.3)
+            with open(room.path("events"), "a", encoding="utf-8") as events:
+                events.write(json.dumps({"event": "error", "message": f"number {number}"}) + "\n")
+            room.shows(f"ide-mcp: number {number}")
+            time.sleep(1)
+            room.shows(f"ide-mcp: number {number}", within=0)
+            room.type(*end)
+            person.command()
+        of_row(name, act)
+    room.type(":call writefile(execute('messages')->split('\\n'), 'messages')", "<Enter>")
+    messages = room.folder / "messages"
+    await_(f"{len(modes)} messages", lambda: messages.exists()
+           and messages.read_text().count("ide-mcp: number") == len(modes))
 
 
 def ends_with_a_long_error(room):
@@ -400,6 +433,52 @@ def proposal_has_syntax_and_no_plugins_of_its_type(room):
                 agent.answer(call)
                 person.is_unharmed()
             of_row(f"{text[:9]}, open: {is_open}", act)
+
+
+def key_in_a_terminal_ends_the_waiting(room):
+    """There, keys are no events. An interrupt is a key, and reaches the terminal."""
+    room.write("traps", "trap 'echo interrupted' INT\nwhile :; do read line; done\n")
+    person = Person(room)
+    agent = RawAgent(room)
+    for key in ["x", "<C-c>"]:
+        def act(key=key):
+            room.type(":terminal sh traps", "<Enter>")
+            room.shows(r"\[running\]")
+            call = withdrawn(room, agent)
+            room.shows("1 proposal waits for a key")
+            time.sleep(3 * QUIET)
+            room.hides("other text", within=0)
+            room.type(key)
+            room.shows("other text")
+            room.type(*room.keys.REJECT)
+            agent.answer(call)
+            room.hides("other text")
+            room.shows("interrupted" if key == "<C-c>" else "^x")
+            room.type(*END_TERMINAL)
+            person.is_unharmed()
+        of_row(key, act)
+
+
+def interrupt_ends_the_waiting(room):
+    """Vim closes at CTRL-C the popup that sees the keys. The interrupt still ends what it should."""
+    person = Person(room)
+    agent = RawAgent(room)
+    room.type("V")
+    room.shows("-- VISUAL LINE --")
+    call = withdrawn(room, agent)
+    room.shows("1 proposal waits for a key")
+    room.type("V")
+    room.shows("other text")
+    room.type(*room.keys.REJECT)
+    agent.answer(call)
+    call = withdrawn(room, agent)
+    room.shows("1 proposal waits for a key")
+    room.type("<C-c>")
+    room.shows("other text")
+    room.type(*room.keys.REJECT)
+    agent.answer(call)
+    person.is_unharmed()
+    person.command()
 
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_only"]

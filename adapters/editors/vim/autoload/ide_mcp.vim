@@ -9,6 +9,8 @@ vim9script
 const [max_deaths, within] = [5, 60] # a sidecar that dies more often within so many seconds is not started again
 const max_text = 256 * 1024 # the longest text of a selection that agents receive, in bytes
 const quiet = 0.5 # seconds without a key before a view opens, which would take the next keys
+const unread = 0.5 # seconds in which a view accepts nothing: who began to write a file when it opened has not read it
+const max_kept = 8 # texts that stay after their proposals were withdrawn: each can have some MiB, and none is thrown away
 const nul = "\uffff" # a NUL of JSON in a text, which cannot have it; in a line of a buffer it is a line feed
 
 # Without its judgement of a file, nothing of an agent is shown.
@@ -26,6 +28,12 @@ const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.0
 const max_nul = 500'000 # NULs in an event: 0.3 s
 const max_search = 1000 # bytes of a text that an agent has Vim look for
 
+# The files that were loaded for agents and that the person has not seen have so many bytes in sum: two of the largest.
+# Vim grew by 600 MB at 30 files of 15 MiB. Each counts as what its buffer takes at least.
+const [max_unseen, min_buffer] = [32 * 1024 * 1024, 64 * 1024]
+const limit_unseen = $'files of more than {max_unseen / 1024 / 1024} MiB were opened and not looked at. '
+  .. 'Show one with makeFrontmost, for the person to look at'
+
 var options: dict<any> # see below
 var running = null_job # the process of the sidecar, unless it was stopped
 var [lock, problem] = ['', ''] # the path of its lock file, which the next process takes over; its last error
@@ -37,7 +45,12 @@ var proposals: dict<dict<any>> = {} # the open proposals by their calls; `close`
 var waiting: list<dict<any>> = [] # what waits for the end of typing: proposals, agents, files, and views that close
 var is_opening = false # a view opens, whose autocommands can let Vim read the next event
 var last_key = reltime() # the time of the last key
-var [clock, watcher] = [0, 0] # the timer for the end of a pause, and the popup that sees the keys in a terminal
+var [clock, watcher] = [0, 0] # the timer for the end of a pause, and the popup that sees the keys of the person
+# Whether the next proposal waits for a key: the agent withdrew the one that the person saw, who could take the next for
+# it and accept a text that nobody has read.
+var is_held = false
+var kept: list<number> = [] # the buffers with what the person typed into proposals that were withdrawn
+var unseen: dict<number> = {} # the bytes of the files that were loaded for agents, by buffers that the person has not seen
 var dialogs: dict<number> = {} # the questions about agents by their connections
 var views: dict<func> = {} # what follows if the buffer of a proposal is written, or ends
 
@@ -60,7 +73,8 @@ enddef
 # Returns a text for the status line: the attached agents, or an empty text without a sidecar.
 export def Status(): string
   const count = copy(waiting)->filter((_, event) => event.event == 'diff')->len()
-  const note = count > 0 ? $' ({count} proposal{count > 1 ? "s wait" : " waits"})' : is_paused ? ' (paused)' : ''
+  const note = count > 0 ? $' ({count} proposal{count > 1 ? "s wait" : " waits"}{is_held ? " for a key" : ""})'
+    : is_paused ? ' (paused)' : ''
   const names = empty(agents) ? 'no agent' : values(agents)->join(', ')
   return running == null_job ? '' : $'⧉ {names}{note}'
 enddef
@@ -73,10 +87,14 @@ def Line(text: string, columns: number): string
   return strdisplaywidth(line) > columns ? printf('%.*S…', max([columns - 1, 0]), line) : line
 enddef
 
-# Shows a message in one line, without a prompt that would take the next key. Of both parts, the second stays whole.
+# Shows a message in one line, without a prompt that would take the next key. Of both parts, the second stays whole. Where
+# Vim shows "-- INSERT --", "-- VISUAL --" or a command, it shows that over a message at once, but not over this window.
 def Warn(message: string, last = '')
   const rest = v:echospace - strdisplaywidth(last)
-  echohl WarningMsg | echomsg Line(Line('ide-mcp: ' .. message, max([rest, 32])) .. last, v:echospace) | echohl None
+  const line = Line(Line('ide-mcp: ' .. message, max([rest, 32])) .. last, v:echospace)
+  echohl WarningMsg
+  if mode(1) =~ '^\%(n\|no\|nt\|t\)$' | echomsg line | else | :5echowindow line | endif
+  echohl None
 enddef
 
 # --- The process `ide-mcp sidecar`: commands and events are lines of JSON (docs/sidecar.md).
@@ -164,6 +182,7 @@ def Attempt(event: dict<any>, Act: func)
     if process != running || !has_key(event, 'call') | return | endif
     CloseView(event.call)
     Send({cmd: 'fail', call: event.call, message: v:exception})
+    redrawstatus!
   endtry
 enddef
 
@@ -176,7 +195,7 @@ const IsReviewing = (): bool => bufexists(get(t:, 'ide_mcp_proposal', -1))
 # Returns whether nothing else holds up what waits: a person decides on one proposal and on one agent at a time.
 const IsNext = (event: dict<any>): bool => event.event == 'close'
   || (event.event == 'consent' ? empty(dialogs) : event.event == 'call' ? !IsReviewing()
-  : copy(proposals)->filter((_, proposal) => has_key(proposal, 'close'))->empty())
+  : !is_held && copy(proposals)->filter((_, proposal) => has_key(proposal, 'close'))->empty())
 
 # Returns whether the person pauses, and has typed no part of a command or of a mapping. In a terminal, only the popup
 # knows of keys.
@@ -202,16 +221,16 @@ def GoOn()
     try | Attempt(event, steps[event.event]) | finally | is_opening = false | endtry
     Settle()
   endwhile
-  if empty(waiting) || mode(1) != 't'
+  if !is_held && !IsUnseen() && (empty(waiting) || mode(1) != 't')
     popup_close(watcher)
     watcher = 0
-  elseif watcher == 0
+  elseif empty(popup_getpos(watcher)) # another plugin can have closed it
     Watch()
   endif
   # The end of typing is an event of its own.
   if !is_quiet && clock == 0 && !empty(waiting) && !IsTyping()
     const rest = float2nr(1000 * (quiet - reltimefloat(reltime(last_key))))
-    clock = timer_start(rest > 0 ? rest + 1 : float2nr(1000 * quiet), (_) => {
+    clock = timer_start(max([rest + 1, 50]), (_) => { # Vim can be busy for a moment after the pause
       clock = 0
       Settle()
       GoOn()
@@ -225,29 +244,46 @@ def KeyWasTyped()
   GoOn()
 enddef
 
-# Notes the times of keys in a terminal, where they are no events: an invisible popup sees them first. Vim closes it at
-# CTRL-C, which is for the terminal.
+# Returns whether the current tab shows a file that was loaded for an agent, and the person has pressed no key since.
+const IsUnseen = (): bool => !empty(unseen)
+  && indexof(tabpagebuflist(), (_, buffer) => has_key(unseen, buffer)) >= 0
+
+# Notes a key of the person, who sees the windows of the tab.
+def Look()
+  for buffer in tabpagebuflist() | silent! remove(unseen, buffer) | endfor
+  [last_key, is_held] = [reltime(), false]
+enddef
+
+# Waits for a key of the person: an invisible popup sees it first. In a terminal keys are no events, and elsewhere an
+# event does not tell a key from what Vim or a plugin makes Vim read. Vim closes the popup at CTRL-C.
 def Watch()
-  const Filter = (_, _) => {
-    last_key = reltime()
+  const Filter = (_, key) => {
+    if index(["\<Ignore>", "\<CursorHold>", "\<FocusGained>", "\<FocusLost>", "\<MouseMove>"], key) < 0
+      Look()
+      timer_start(0, (_) => GoOn()) # in a terminal nothing else does
+    endif
     return false
   }
   const Return = (popup, result) => {
     if result != -1 || popup != watcher | return | endif
-    [last_key, watcher] = [reltime(), 0]
+    watcher = 0
+    Look()
     feedkeys("\<C-C>", 'ni') # before keys that have come since
     timer_start(0, (_) => GoOn())
   }
-  last_key = reltime()
+  if mode(1) == 't' | last_key = reltime() | endif # of keys before, nothing is known
   watcher = popup_create(' ', {line: 1, col: 1, mask: [[1, 1, 1, 1]], zindex: 32000, tabpage: -1, filter: Filter,
     callback: Return})
 enddef
 
 def Open(proposal: dict<any>)
+  if len(filter(kept, (_, text) => bufloaded(text))) >= max_kept
+    throw $'{max_kept} texts of withdrawn proposals stay until the person closes one: see `:ls`'
+  endif
   const buffer = Buffer(proposal.old_path)
   proposal.compared = [buffer, getbufvar(buffer, 'changedtick')]
   proposal.close = options.show(proposal)
-  if get(proposals, proposal.call, {}) isnot proposal | CloseLater(proposal.close) | endif
+  if get(proposals, proposal.call, {}) isnot proposal | CloseLater(() => Withdraw(proposal)) | endif
 enddef
 
 # Asks the person to let an agent attach. A key of a person who types is no answer. The name is so short that the
@@ -326,16 +362,18 @@ def Propose(event: dict<any>)
   const Answer = (members: dict<any>) => {
     if get(proposals, event.call, {}) isnot event
       if members.verdict == 'accept' | Warn('the proposal has ended') | endif
-      return
+      return false
     endif
     remove(proposals, event.call)
+    event.is_decided = true
     Send({cmd: 'answer', call: event.call}->extend(members))
-    if members.verdict != 'accept' | return | endif
+    if members.verdict != 'accept' | return true | endif
     var looks = 20 # the agent writes the file soon
     timer_start(250, (timer) => {
       looks -= 1
       if TakeIn(event, get(members, 'contents', event.contents), looks == 0) | timer_stop(timer) | endif
     }, {repeat: looks})
+    return true
   }
   event.client = get(agents, event.conn, 'an agent')
   event.accept = (text) => Answer({verdict: 'accept'}->extend(text == event.contents ? {} : {contents: text}))
@@ -347,7 +385,17 @@ enddef
 def CloseView(call: number)
   filter(waiting, (_, event) => get(event, 'call') != call)
   const proposal = has_key(proposals, call) ? remove(proposals, call) : {}
-  if has_key(proposal, 'close') | CloseLater(proposal.close) | endif
+  if has_key(proposal, 'close') | CloseLater(() => Withdraw(proposal)) | endif
+enddef
+
+# Closes the view of a proposal that has ended. If the person has not decided on it, the next one waits for a key.
+def Withdraw(proposal: dict<any>)
+  if get(proposal, 'is_decided') | proposal.close() | return | endif
+  is_held = true
+  proposal.close()
+  redraw # the end of the view would take the message away
+  Warn(proposal.label, ' was withdrawn. ' .. (has_key(proposal, 'kept') ? $'Your text is in `:b{proposal.kept}`. ' : '')
+    .. 'The next proposal waits for a key')
 enddef
 
 # Calls a function that closes a view, after the end of typing and before another view opens. A view on which the person
@@ -368,11 +416,12 @@ def Show(proposal: dict<any>): func
   const [limit, has_folds] = Limits(old, new)
   const has_syntax = limit == '' && IsSmall(old) && IsSmall(new)
   const name = Line(proposal.label, 24)
-  # No agent can guess the name, and so no folder has it, which a plugin would list in place of the proposal.
-  const root = printf('ide-mcp://%d-%08x%08x/', proposal.call, rand(srand()), rand(srand()))
+  const root = Root(proposal)
   const [before, windows] = [win_getid(), getwininfo()->map((_, window) => window.winid)]
   var [former, proposed, tick] = [0, 0, 0] # the two buffers, and the state of the second before the person edits it
+  var opened: list<number> # the time at which the view was on the screen
   const Close = () => {
+    if !empty(opened) && getbufvar(proposed, '&modified', false) | Keep(proposal, proposed) | endif
     if IsReviewing() && t:ide_mcp_proposal == proposed | win_gotoid(before) | endif
     feedkeys("\<Ignore>", 'n') # a terminal receives the next key
     # Those of a view that failed early have only names.
@@ -412,20 +461,49 @@ def Show(proposal: dict<any>): func
     Close()
     throw failure
   endtry
+  redraw
+  opened = reltime()
 
   views[proposed] = (is_written) => {
     # In such a window Vim writes a buffer that the current tab does not show, as :wa and 'autowrite' do.
     if is_written && win_gettype() == 'autocmd' | Warn('a proposal is accepted in its own tab only') | return | endif
+    if is_written && reltimefloat(reltime(opened)) < unread
+      const is_modified = getbufvar(proposed, '&modified')
+      setbufvar(proposed, '&modified', true) # else :wq goes on, and rejects
+      timer_start(0, (_) => setbufvar(proposed, '&modified', is_modified))
+      Warn('the proposal has just opened, and is not accepted yet')
+      return
+    endif
     const is_changed = getbufvar(proposed, 'changedtick') != tick
-    setbufvar(proposed, '&modified', false)
     if !is_written
       proposal.reject()
-    else
-      proposal.accept(is_changed ? Join(proposed, new.line_end) .. new.last_end : proposal.contents)
+    elseif !proposal.accept(is_changed ? Join(proposed, new.line_end) .. new.last_end : proposal.contents)
+      return # the view closes soon, and what is typed stays
     endif
+    setbufvar(proposed, '&modified', false)
     CloseLater(Close, true) # at once, the rest of :wq would close another window
   }
   return Close
+enddef
+
+# Returns the beginning of the names of buffers. No agent can guess it, and so no folder has it, which a plugin would list
+# in place of the buffer.
+const Root = (proposal: dict<any>): string =>
+  printf('ide-mcp://%d-%08x%08x/', proposal.call, rand(srand()), rand(srand()))
+
+# Keeps what the person has typed into a proposal that was withdrawn, in a listed buffer without a file. It counts as
+# modified, so Vim does not end over it.
+def Keep(proposal: dict<any>, proposed: number)
+  const buffer = Fill($'{Root(proposal)}withdrawn/{Line(proposal.label, 64)}',
+    {text: Join(proposed, "\n"), line_end: "\n", last_end: ''}, {})
+  for [option, value] in items({buftype: 'acwrite', buflisted: true, modified: true})
+    setbufvar(buffer, $'&{option}', value)
+  endfor
+  views[buffer] = (is_written) => {
+    if is_written | Warn('this proposal was withdrawn. `:w FILE` writes your text to a file') | endif
+  }
+  kept->add(buffer)
+  proposal.kept = buffer
 enddef
 
 # Fails if the current window does not show a buffer of a view, as the view made it.
@@ -573,12 +651,18 @@ enddef
 # Reads the file of a buffer again if it has changed on disk. Unsaved changes stay, without the question that Vim asks
 # before it shows or writes the buffer.
 def CheckTime(buffer: number)
+  const undoreload = &undoreload
+  if has_key(unseen, buffer)
+    Count(buffer, Path(buffer))
+    &undoreload = 0 # undo would keep the text of before
+  endif
   if !getbufvar(buffer, '&modified') | setbufvar(buffer, '&autoread', true) | endif
   execute $'autocmd ide_mcp FileChangedShell <buffer={buffer}> v:fcs_choice = "" | MarkChanged(true)'
   try
     Quietly(() => execute($'checktime {buffer}'))
   finally
     execute $'autocmd! ide_mcp FileChangedShell <buffer={buffer}>'
+    &undoreload = undoreload
   endtry
 enddef
 
@@ -592,6 +676,7 @@ enddef
 def Reread(path: string)
   const buffer = Buffer(path)
   if buffer == 0 || getbufvar(buffer, '&modified') || !IsPlain(path) | return | endif
+  if has_key(unseen, buffer) && !HasRoom(buffer, path) | return | endif
   CheckTime(buffer)
 enddef
 
@@ -712,14 +797,32 @@ def Save(buffer: number): dict<any>
   return {saved: true, message: 'Document saved successfully'}
 enddef
 
+# Returns how much a file counts among those that the person has not seen.
+const Cost = (path: string): number => max([getfsize(path), min_buffer])
+
+# Returns whether a file can be loaded or read again without a look of the person.
+def HasRoom(buffer: number, path: string): bool
+  filter(unseen, (other, _) => bufloaded(str2nr(other)))
+  return copy(unseen)->filter((other, _) => other != string(buffer))->values()->reduce((a, b) => a + b, Cost(path))
+    <= max_unseen
+enddef
+
+# Counts a file that is loaded or read again for an agent.
+def Count(buffer: number, path: string)
+  if !HasRoom(buffer, path) | throw limit_unseen | endif
+  unseen[buffer] = Cost(path)
+enddef
+
 # Returns the loaded buffer of a file that an agent names.
 def Load(path: string): number
   if !IsPlain(path) | throw 'there is no plain file ' .. path | endif
+  if !bufloaded(path) && !HasRoom(0, path) | throw limit_unseen | endif # before there is a buffer
   const buffer = bufadd(path)
   if bufloaded(buffer)
     CheckTime(buffer) # as Vim does when it shows the buffer
     return buffer
   endif
+  Count(buffer, path)
   const is_large = getfsize(path) > max_type || readfile(path)->map((_, line) => len(line))->max() > max_line
   # Vim unpacks archives by other programs, and plugins ask for passwords.
   const is_packed = path =~? '\.\%(gz\|bz2\|z\|lzma\|xz\|lz\|lz4\|zst\|br\|gpg\|pgp\|asc\|age\)$'

@@ -118,14 +118,18 @@ local function fill(proposal, view, old, new)
   if not is_ours(view) then error('a plugin has taken the view of the proposal', 0) end
 end
 
--- Keeps the text of a proposal into which the person has typed, and which is not accepted, in a listed buffer. There is no
--- limit for such buffers, because an agent can make none without the typing. Neovim does not end while the text is
--- there, since it counts as modified. Returns the name for the person.
+-- The texts that stay after their proposals were withdrawn. Each can have some MiB, and none is thrown away: with so many,
+-- a further proposal fails.
+local withdrawn, max_kept = {}, 8
+
+-- Keeps the text of a proposal into which the person has typed, and which is not accepted, in a listed buffer. Neovim does
+-- not end while the text is there, since it counts as modified. Returns the name for the person.
 local function keep(view, label)
   local name = '[withdrawn] ' .. label
   local buf = api.nvim_create_buf(true, true)
   fill_buffer(buf, view.name .. name, api.nvim_buf_get_lines(view[2], 0, -1, false), 'acwrite')
   vim.bo[buf].modified = true
+  table.insert(withdrawn, buf)
   api.nvim_create_autocmd('BufWriteCmd', { pattern = view.name .. '*', callback = function()
     editor.warn('this proposal was withdrawn. `:w FILE` writes your text to a file')
   end })
@@ -136,6 +140,10 @@ end
 --- which the first call counts and returns true. Returns a function that closes the view; if the person has typed into
 --- a text that was not accepted, that function keeps the text, and returns the name of its buffer.
 function M.show(proposal)
+  withdrawn = vim.tbl_filter(api.nvim_buf_is_loaded, withdrawn)
+  if #withdrawn >= max_kept then
+    error(('%d texts of withdrawn proposals stay until the person closes one: see `:ls`'):format(max_kept), 0)
+  end
   local lines, line_end, last_end = editor.split(proposal.contents)
   local before = api.nvim_get_current_tabpage()
   vim.cmd('tabnew')

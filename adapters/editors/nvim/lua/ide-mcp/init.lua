@@ -170,6 +170,7 @@ function on.diff(event)
     else
       proposals[event.call] = nil
       fail(event.call, close)
+      warn(tostring(close))
     end
   end, function() return proposals[event.call] ~= proposal or is_decided() and not is_held end)
 end
