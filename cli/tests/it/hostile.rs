@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 /// The file that a command in a name would create in the folder.
 const WITNESS: &str = "witness";
@@ -179,25 +182,36 @@ fn screen_survives_hostile_names() {
     let editor = u32::try_from(desk.pid().as_raw_nonzero().get()).unwrap();
     let begin = resident(editor);
     let mut typed = String::new();
-    for (row, name) in rows.iter().enumerate() {
-        // A name can have a kilobyte: the agent gives itself one too.
-        let mut agent = Agent::named(name, &lock);
-        let key = format!("{}", row % 10);
-        desk.tmux.type_text(&key);
-        typed.push_str(&key);
-        let ids: Vec<u32> = calls(name)
-            .map(|(tool, arguments)| {
-                agent.begin("tools/call", &json!({"name": tool, "arguments": arguments}))
-            })
-            .to_vec();
-        for id in ids {
-            assert!(agent.end(id).is_object(), "{name:?}");
+    thread::scope(|scope| {
+        // A file opens in a pause of the person, who pauses nowhere here, however slow the machine is.
+        let (end, ended) = mpsc::channel::<()>();
+        let tmux = &desk.tmux;
+        scope.spawn(move || {
+            while ended.recv_timeout(Duration::from_millis(200)) == Err(RecvTimeoutError::Timeout) {
+                tmux.keys(&["x", "BSpace"]);
+            }
+        });
+        for (row, name) in rows.iter().enumerate() {
+            // A name can have a kilobyte: the agent gives itself one too.
+            let mut agent = Agent::named(name, &lock);
+            let key = format!("{}", row % 10);
+            desk.tmux.type_text(&key);
+            typed.push_str(&key);
+            let ids: Vec<u32> = calls(name)
+                .map(|(tool, arguments)| {
+                    agent.begin("tools/call", &json!({"name": tool, "arguments": arguments}))
+                })
+                .to_vec();
+            for id in ids {
+                assert!(agent.end(id).is_object(), "{name:?}");
+            }
+            // Each key is on the screen, and no name has written over it.
+            desk.tmux.until("the typed keys", |screen| screen.contains(&typed));
+            let screen = desk.tmux.screen();
+            assert!(!screen.contains('\u{202e}'), "{screen}");
         }
-        // Each key is on the screen, and no name has written over it.
-        desk.tmux.until("the typed keys", |screen| screen.contains(&typed));
-        let screen = desk.tmux.screen();
-        assert!(!screen.contains('\u{202e}'), "{screen}");
-    }
+        drop(end);
+    });
     // A message can cover the words "nobody attached", and never the sign in front of them.
     desk.tmux.until("no agent is left", |screen| screen.contains(" ○ "));
     let grown = resident(editor).saturating_sub(begin);

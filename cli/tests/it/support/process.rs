@@ -373,7 +373,6 @@ impl Process {
     }
 
     /// Writes a line to standard input, and ignores the error if the process no longer reads.
-    #[cfg(target_os = "linux")]
     pub fn try_send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         let _ = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
