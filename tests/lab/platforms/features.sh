@@ -1,21 +1,20 @@
 #!/usr/bin/env bash
-# Runs a command of cargo (check, clippy) on the core alone in every set of features that makes a
-# difference: `ide` includes `mcp`, `testing` and `simd` include `std`. The unit tests always have
-# `testing`, by the dependency of the core on itself. They are checked without `ide` here, and with
-# `ide` as part of the workspace.
+# Runs a command of cargo (check, clippy) on the core alone in each set of features that makes a difference. `ide`
+# includes `mcp`; `testing` and `simd` include `std`. `simd` is for frames, which know of no session. The unit tests
+# always have `testing`, by the dependency of the core on itself; with `ide` they are part of the workspace.
 # Run: tests/lab/platforms/features.sh COMMAND [-- ARGUMENTS…]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 command=${1:?usage: tests/lab/platforms/features.sh COMMAND [-- ARGUMENTS…]}
 shift
-for session in '' mcp ide; do
-    for system in '' std testing simd; do
-        echo "features: $session $system" >&2
-        cargo "$command" --quiet --package ide-mcp --lib --no-default-features --features "$session,$system" "$@"
-    done
+check() {
+    echo "features${2:+ of the unit tests}: $1" >&2
+    cargo "$command" --quiet --package ide-mcp --lib --no-default-features --features "$1" ${2:-} "${@:3}"
+}
+for features in '' std simd mcp mcp,std ide ide,std; do
+    check "$features" '' "$@"
 done
-for session in '' mcp; do
-    echo "features of the unit tests: $session testing" >&2
-    cargo "$command" --quiet --package ide-mcp --lib --profile test --no-default-features --features "$session,testing" "$@"
+for features in testing mcp,testing; do
+    check "$features" --profile=test "$@"
 done
