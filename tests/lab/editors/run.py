@@ -146,9 +146,12 @@ class Room:
     def pid(self):
         """Returns the process of the editor: that of the terminal, or its child behind a wrapper or a screen process.
 
-        Neovim is a child of its screen process since 0.9.
+        Neovim is a child of its screen process since 0.9. Returns None when the terminal is gone.
         """
-        process = int(self.tmux("display-message", "-p", "#{pane_pid}"))
+        pane = self.tmux("display-message", "-p", "#{pane_pid}").strip()
+        if not pane:
+            return None
+        process = int(pane)
         name = self.keys.PROGRAM.rpartition("/")[2]
         while True:
             child = next((child for child, words in children(process) if is_editor(name, words)), None)
@@ -225,7 +228,7 @@ class Room:
         for agent in self.agents:
             agent.process.kill()
             agent.process.wait()
-        editor = self.pid() if self.tmux("display-message", "-p", "#{pane_pid}").strip() else None
+        editor = self.pid()
         self.tmux("kill-server")
         # The editor writes its history into its home when the terminal is gone. One that waits for a file stays.
         patience = time.monotonic() + PATIENCE
