@@ -114,7 +114,7 @@ def leave_swap_file(path):
     return [PROGRAM, "--headless", "-u", "NONE", path]
 
 
-KEPT = r"\[withdrawn\] b\.txt"  # how a message names a text that stays
+TYPED_TEXT = r"\[withdrawn\] b\.txt"  # how a message names a withdrawn text that stays
 END_POPUPS = []
 OPENS_AGAIN = False  # whether `openFile` reads a file again that has changed on disk
 OWN_SCENARIOS = ["vi_only", "nvim_only"]

@@ -24,6 +24,7 @@ NO_PROCESS = "there is no process of a sidecar"
 # The scenarios without a meaning for an editor with the library in its own process, with the reasons.
 ABSENT = {
     **ABSENT,
+    "proposals_for_large_files_are_bounded_in_sum": "the C library reads a file when the editor asks for its text",
     "busy_editor_delays_no_agent": "the library runs on the thread of Neovim, and takes no turn while Neovim is busy",
     "killed_editor_leaves_no_lock_file": "no other process removes the lock file; the lock file names a dead process",
     "agent_returns_after_death_of_sidecar": NO_PROCESS,

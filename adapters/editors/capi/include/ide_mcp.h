@@ -20,7 +20,8 @@
  *    tabs are one line of at most 64 characters, but still words of a stranger: no command, no format.
  *  - idemcp_text(ed, "old", ...) reads the file of a diff, and only when you ask for it. Ask if you do not have the file
  *    open. NULL means that there is no file, or none that can be read; without a listener there is always none.
- *    idemcp_json has every member, and so reads the file too.
+ *    idemcp_json has every member, and so reads the file too. An agent can have many proposals for large files: ask for
+ *    the text of one when you show it, and keep no others.
  *  - A text that the editor passes is UTF-8: an address and a length in bytes, or the length IDEMCP_ZT if a NUL ends
  *    the text. A parameter without a length ends with a NUL. The library copies the text. NULL stands for no text.
  *  - A text that a function returns belongs to the handle, until idemcp_next or idemcp_free if nothing else is said. A
