@@ -66,8 +66,11 @@ pub trait Wire {
     /// false, or if more than 256 KiB arrive between two polls to `None`.
     fn feed(&mut self, now: Time, bytes: &[u8]);
 
-    /// Notes that the transport has ended, for any reason: no byte will arrive, and the machine cannot
-    /// count on any byte being written.
+    /// Notes that the peer's stream has ended: no byte will arrive. What it has sent before is still
+    /// delivered and answered, because a peer can end its stream and read on (`nc -N`, a pipe).
+    ///
+    /// Call this once more if a write fails, and twice if a read fails: the second end says that no byte
+    /// can be written either, and drops the output. Repeated calls after that do nothing.
     fn feed_eof(&mut self, now: Time);
 
     /// Returns the bytes to write. Write some, then pass their number to [`sent`](Wire::sent).

@@ -50,6 +50,7 @@ table!(@ nested over_nested::Nested
     peers peer_that_never_finishes_handshake_is_dropped
     peers e03_noisy_peer_never_starves_a_quiet_one
     endings server_survives_every_ending_in_every_state
+    endings requests_before_the_end_are_answered
     shutdown shutdown_rejects_diffs_and_closes_all
     shutdown l06_a_lock_file_that_vanishes_comes_back
     shutdown shutdown_ends_connections_in_every_state
@@ -187,6 +188,11 @@ table! {
 
     #[test]
     fn server_survives_every_ending_in_every_state() {
+        endings
+    }
+
+    #[test]
+    fn requests_before_the_end_are_answered() {
         endings
     }
 

@@ -9,7 +9,7 @@ use ide_mcp::ide::{
     ToolArguments, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
-use ide_mcp::rpc::SessionId;
+use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_driver::{Bind, EditorOptions};
 use ide_mcp_lockfile::{Error, LockDir, new_token};
@@ -34,6 +34,9 @@ pub(crate) struct Seen {
     /// The diffs that are not decided yet; always empty if `accepts` is true.
     pub(crate) open: Vec<(Call<OpenDiff>, OpenDiff)>,
     pub(crate) accepts: bool,
+    /// True if calls of `getDiagnostics` are answered after the turn that brought them.
+    pub(crate) answers_late: bool,
+    late: Vec<CallId>,
     pub(crate) ready: Vec<AgentId>,
     pub(crate) calls: usize,
     pub(crate) notifications: usize,
@@ -85,6 +88,9 @@ impl<A: Adapter> World<A> {
         assert!(self.clock.now() < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
         let seen = &mut self.seen;
         self.editor.step(at_most, |host, event| seen.note(host, event));
+        for call in seen.late.drain(..) {
+            let _ = self.editor.host_mut().call(call).respond(&ToolResult::diagnostics(&[]));
+        }
     }
 
     pub(crate) fn until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
@@ -155,6 +161,9 @@ impl Seen {
             }
             ServerEvent::Call(call) => {
                 self.calls += 1;
+                if self.answers_late {
+                    return self.late.push(call.id());
+                }
                 host.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
             }
             ServerEvent::DiffClosed { call, .. } => self.open.retain(|(open, _)| open.id() != call),

@@ -63,9 +63,11 @@ pub(crate) struct Output<M> {
     unwritten_pongs: u8,
     /// The kind of the fragmented message in progress.
     unfinished: Option<Kind>,
-    /// True if the transport has ended. The earlier input is still delivered; output is probably not
-    /// written any more.
+    /// True if the peer's stream has ended. The earlier input is still delivered, and what answers it is
+    /// written, since a peer can end its stream and read on.
     pub(crate) is_cut_off: bool,
+    /// True if nothing more can be written either.
+    pub(crate) is_severed: bool,
     /// The position in the outgoing stream at which [`Timer::Stalled`] is set anew.
     extended_at: u64,
 }
@@ -100,6 +102,7 @@ impl<M: Masking> Output<M> {
             unwritten_pongs: 0,
             unfinished: None,
             is_cut_off: false,
+            is_severed: false,
             extended_at: 0,
         };
         output.time_phase();
@@ -318,10 +321,21 @@ impl<M: Masking> Output<M> {
         self.end(closed);
     }
 
+    /// Notes the end of the peer's stream. A second end says that nothing can be written either.
+    pub(crate) fn cut_off(&mut self) {
+        if core::mem::replace(&mut self.is_cut_off, true) {
+            self.is_severed = true;
+            self.tx.discard();
+        }
+    }
+
     /// Ends the connection. The send buffer has the drain time to be written.
     pub(crate) fn end(&mut self, closed: Closed) {
         if matches!(self.phase, Phase::Ended | Phase::Reported) {
             return;
+        }
+        if self.is_severed {
+            self.tx.discard();
         }
         self.phase = Phase::Ended;
         self.closed = Some(closed);

@@ -174,11 +174,12 @@ where
         }
         let mut due = |timer: Timer| self.output.timers.take_due(timer as usize, now);
         if self.output.is_cut_off {
-            // After our close frame the end of the transport counts as an answer, but not as a clean
-            // one.
-            let closing = self.output.phase == Phase::Closing;
-            let closed = if closing { Closed::Local { clean: false } } else { Closed::Abnormal };
-            self.output.end_abruptly(closed);
+            match self.output.phase {
+                // After our close frame the end of the stream counts as an answer, but not as a clean one.
+                Phase::Closing => self.output.end(Closed::Local { clean: false }),
+                Phase::Handshake => self.output.end_abruptly(Closed::Abnormal),
+                Phase::Open | Phase::Ended | Phase::Reported => self.output.end(Closed::Abnormal),
+            }
         } else if self.output.phase == Phase::Closing {
             if !due(Timer::Phase) && !due(Timer::Stalled) {
                 return None;
@@ -277,10 +278,7 @@ where
 
     fn feed_eof(&mut self, now: Time) {
         self.output.set_now(now);
-        self.output.is_cut_off = true;
-        if self.output.has_ended() {
-            self.output.tx.discard();
-        }
+        self.output.cut_off();
     }
 
     #[inline]

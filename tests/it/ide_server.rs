@@ -314,12 +314,65 @@ fn call_timeout_can_be_changed() {
     let asked = called(&editor.say(&call(2, "getDiagnostics", "{}")));
     editor.server.call(diff).set_timeout(Timeout::After(Duration::from_secs(60))).unwrap();
     editor.server.call(asked).set_timeout(Timeout::After(Duration::from_secs(2))).unwrap();
-    assert_eq!(shown(&editor.at(1_999)), [""; 0]);
+    assert_eq!(shown(&editor.at(1_999)), NOTHING);
     assert_eq!(shown(&editor.at(2_000)), ["ended Expired"]);
     assert_eq!(editor.texts(), [answer(2, &["[]"])], "the answer after the timeout stays");
     assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
     assert_eq!(editor.server.call(diff).set_timeout(Timeout::Never), Err(NotOpen::Expired));
     assert_eq!(editor.server.open_diffs().count(), 0);
+}
+
+/// Checks a client that ends its stream behind its last requests and reads on.
+#[test]
+fn requests_before_the_end_of_the_stream_are_answered() {
+    let mut editor = Editor::attached(config());
+    let before = [text(&request(5, "ping")), text(&call(6, "getDiagnostics", "{}"))].concat();
+    editor.server.feed(at(0), &before);
+    editor.server.feed_eof(at(0));
+    assert!(!editor.server.wants_input() && editor.server.space().is_empty());
+    let events = drain(&mut editor.server);
+    let open = called(&events);
+    assert_eq!(editor.server.request("roots/list", None::<&()>, Timeout::Default), Err(NotSent::Closed));
+    // The application answers on another turn, and what comes behind the end is no input.
+    assert_eq!(shown(&editor.say(&request(7, "ping"))), NOTHING);
+    assert_eq!(shown(&editor.at(500)), NOTHING);
+    editor.server.call(open).respond(&ToolResult::diagnostics(&[])).unwrap();
+    assert_eq!(shown(&drain(&mut editor.server)), ["Closed(Abnormal)"]);
+    assert!(!editor.server.is_done(), "the answers are not written");
+    let said = editor.texts();
+    assert!(
+        matches!(&said[..], [pong, answer] if pong.contains(r#""id":5"#) && answer.contains(r#""id":6"#)),
+        "{said:?}"
+    );
+    assert!(editor.server.is_done());
+}
+
+#[test]
+fn end_of_the_stream_waits_for_no_person_and_not_for_ever() {
+    type End = fn(&mut Editor) -> Vec<String>;
+    let gone: End = |editor| shown(&editor.eof());
+    let half: End = |editor| {
+        editor.server.feed_eof(at(0));
+        shown(&drain(&mut editor.server))
+    };
+    let file = call(6, "openFile", r#"{"filePath":"/w/a"}"#);
+    let (diff, ended, closed) = ("diff t Disconnected", "ended Closed", "Closed(Abnormal)");
+    // The ends of a client with a call, and what follows after the 2 s of the last bytes.
+    let cases: [(&str, String, End, &[&str], &[&str]); 4] = [
+        ("half, a diff", open_diff(5, "t"), half, &[diff, closed], &[]),
+        ("half, a call", file.clone(), half, &[], &[ended, closed]),
+        ("both, a diff", open_diff(5, "t"), gone, &[diff, closed], &[]),
+        ("both, a call", file, gone, &[ended, closed], &[]),
+    ];
+    for (name, said, end, at_once, later) in cases {
+        let mut editor = Editor::attached(config());
+        let events = editor.say(&said);
+        assert_eq!(events.len(), 1, "{name}");
+        assert_eq!(end(&mut editor), at_once, "{name}");
+        assert_eq!(shown(&editor.at(1_999)), NOTHING, "{name}");
+        assert_eq!(shown(&editor.at(2_000)), later, "{name}");
+        assert!(editor.server.is_done(), "{name}");
+    }
 }
 
 #[test]

@@ -392,7 +392,9 @@ impl<'a> Player<'a> {
     }
 
     fn gone(&mut self) {
-        self.server.as_mut().unwrap().feed_eof(at(self.now));
+        for _ in 0..2 {
+            self.server.as_mut().unwrap().feed_eof(at(self.now));
+        }
         self.settle();
         assert!(self.open.is_empty(), "calls without an end");
         assert!(self.server.take().unwrap().is_done());

@@ -220,6 +220,8 @@ fn transport_end_is_reported_after_received_bytes() {
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     server.feed_eof(Time::ZERO);
     assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert!(!server.is_done(), "the peer can read on");
+    server.feed_eof(Time::ZERO);
     assert!(server.is_done(), "nothing can be written any more");
 }
 

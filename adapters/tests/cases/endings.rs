@@ -175,6 +175,46 @@ pub(crate) fn server_survives_every_ending_in_every_state<A: Adapter>() {
     }
 }
 
+/// Checks that what a peer has sent before it ends its stream is answered, as by `nc -N` or a pipe, whenever the end
+/// comes. `ROUNDS` is the number of rounds, by default 20.
+pub(crate) fn requests_before_the_end_are_answered<A: Adapter>() {
+    let rounds = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
+    let mut world = World::<A>::new();
+    for round in 0..rounds {
+        if round % 100 == 0 {
+            world = World::new();
+            world.seen.answers_late = true;
+        }
+        let mut stream = world.plain(Upto::Initialized);
+        let random = getrandom::u64().unwrap();
+        let peer = thread::spawn(move || {
+            let pause = |at: u32| thread::sleep(Duration::from_micros(random >> at & 0x7ff));
+            pause(0);
+            let mut bytes = frame(0x81, br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#);
+            for id in 10..15 {
+                let call = format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"getDiagnostics","arguments":{{}}}}}}"#
+                );
+                bytes.extend(frame(0x81, call.as_bytes()));
+            }
+            // In one piece or in two.
+            let (first, rest) = bytes.split_at(if random >> 60 > 7 { bytes.len() } else { 100 });
+            stream.write_all(first).unwrap();
+            pause(11);
+            stream.write_all(rest).unwrap();
+            pause(22);
+            stream.shutdown(Shutdown::Write).unwrap();
+            read_all(&mut stream)
+        });
+        let all = world.serve(peer);
+        for id in [0, 7, 10, 11, 12, 13, 14] {
+            let answer = format!(r#""id":{id},"result""#);
+            assert!(contains(&all, answer.as_bytes()), "round {round}: {id} is not answered");
+        }
+        world.until(|world| world.connections() == 0);
+    }
+}
+
 /// Shuts the write side down, and closes once the server has closed.
 fn half(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();

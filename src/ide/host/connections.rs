@@ -114,7 +114,11 @@ impl Connections {
             slot.removed = true;
         }
         let now = self.now;
-        self.with(index, |server| server.feed_eof(now));
+        self.with(index, |server| {
+            // The second end says that nothing can be written either.
+            server.feed_eof(now);
+            server.feed_eof(now);
+        });
         // If the end is not reported yet, the report frees the place.
         if let Some(slot) = self.slots.get_mut(index) {
             slot.server.take_if(|server| server.is_done());
@@ -288,7 +292,7 @@ impl Connections {
             slot.is_transmitting = true;
             self.transmitting.push_back(index);
         }
-        let was_open = mem::replace(&mut slot.is_open, slot.server.as_ref().is_some_and(Server::is_open));
+        let was_open = mem::replace(&mut slot.is_open, slot.server.as_ref().is_some_and(Server::takes_place));
         self.open = self.open.saturating_sub(usize::from(was_open)).saturating_add(usize::from(slot.is_open));
         let held = slot.server.as_ref().map_or(0, Server::open_bytes);
         let before = mem::replace(&mut slot.excess, held.saturating_sub(self.share));

@@ -75,6 +75,7 @@ pub struct Server {
     events: VecDeque<ServerEvent>,
     /// The end of the connection, until all events before it have been polled.
     closed: Option<Closed>,
+    hangup: Hangup,
     /// True if no further client can attach. A client with the token receives 503 then.
     pub(super) full: bool,
     /// The decision about the opening handshake, even if the connection has ended since.
@@ -97,6 +98,21 @@ pub struct Server {
     tools_changed_pending: bool,
     /// True if the prompts or resources have changed and the client could not be notified yet.
     context_changed_pending: bool,
+}
+
+/// The end of the client's stream. A client that ends its stream behind a call still reads the answer, so the
+/// WebSocket learns of the end once the calls are answered.
+///
+/// ```text
+///  No ──feed_eof──▶ Heard ──no call is open, the drain time is over, or feed_eof again──▶ Over
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hangup {
+    No,
+    /// The stream has ended. The time limits the wait for answers, once all bytes are read.
+    Heard(Option<Time>),
+    /// The WebSocket knows.
+    Over,
 }
 
 /// The decision about the opening handshake.
@@ -146,6 +162,7 @@ impl Server {
             pushes: PushSchedule::new(),
             events: VecDeque::new(),
             closed: None,
+            hangup: Hangup::No,
             full: false,
             admission: Admission::Pending,
             pending: None,
@@ -164,7 +181,7 @@ impl Server {
     /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.ws.is_open()
+        self.hangup == Hangup::No && self.ws.is_open()
     }
 
     /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
@@ -273,6 +290,44 @@ impl Server {
         StreamPos { end, written: end.saturating_sub(unwritten) }
     }
 
+    /// Returns true if the client has ended its stream and calls of it are still open that a program answers: the
+    /// decision of a person on a diff can take for ever.
+    fn owes_answers(&self) -> bool {
+        self.ws.is_open() && self.open_calls.has_any_but_diffs()
+    }
+
+    /// Passes the end of the client's stream on, once its calls are answered or the time for that is over.
+    /// Returns false if there is nothing to pass on yet.
+    fn hang_up(&mut self) -> bool {
+        let Hangup::Heard(limit) = self.hangup else { return false };
+        let now = self.ws.now();
+        if self.owes_answers() {
+            let limit = limit.unwrap_or_else(|| now.saturating_add(self.config.ws.drain));
+            self.hangup = Hangup::Heard(Some(limit));
+            if now < limit {
+                return false;
+            }
+        }
+        self.hangup = Hangup::Over;
+        self.ws.feed_eof(now);
+        true
+    }
+
+    /// Returns the time at which the end of the client's stream is passed on.
+    fn hangup_deadline(&self) -> Option<Time> {
+        match self.hangup {
+            Hangup::Heard(Some(limit)) if self.owes_answers() => Some(limit),
+            Hangup::Heard(_) => Some(self.ws.now()),
+            Hangup::No | Hangup::Over => None,
+        }
+    }
+
+    /// Returns true if the connection counts among the open ones of a host: a client that has ended its stream and
+    /// waits for answers does.
+    pub(crate) fn takes_place(&self) -> bool {
+        self.ws.is_open()
+    }
+
     /// Returns true if the client was let in as an agent and the connection has not ended.
     pub(crate) fn is_attached(&self) -> bool {
         self.admission == Admission::LetIn && self.peer == Peer::Agent && !self.has_ended()
@@ -330,7 +385,35 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
 }
 
 impl Wire for Server {
-    delegate_wire!(ws: space filled feed feed_eof outgoing wants_input);
+    delegate_wire!(ws: filled outgoing);
+
+    #[inline]
+    fn space(&mut self) -> &mut [u8] {
+        if self.hangup == Hangup::No { self.ws.space() } else { &mut [] }
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        if self.hangup == Hangup::No {
+            self.ws.feed(now, bytes);
+        }
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.ws.tick(now);
+        if self.hangup == Hangup::No {
+            self.hangup = Hangup::Heard(None);
+            return;
+        }
+        if self.hangup != Hangup::Over {
+            self.hangup = Hangup::Over;
+            self.ws.feed_eof(now);
+        }
+        self.ws.feed_eof(now);
+    }
+
+    fn wants_input(&self) -> bool {
+        self.hangup == Hangup::No && self.ws.wants_input()
+    }
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
@@ -379,7 +462,7 @@ impl Machine for Server {
                 return Some(ServerEvent::Closed(closed));
             }
             self.flush();
-            if self.take_bytes() {
+            if self.take_bytes() || self.hang_up() {
                 continue;
             }
             // Above the high-water mark some received bytes are not delivered yet. They can prevent a
@@ -405,10 +488,11 @@ impl Machine for Server {
         if !self.events.is_empty() || self.closed.is_some() || has_queued {
             return Some(self.ws.now());
         }
+        let transport = earlier(self.ws.deadline(), self.hangup_deadline());
         if self.ws.has_ended() || self.ws.is_full() {
-            return self.ws.deadline();
+            return transport;
         }
         let session = earlier(self.mcp.deadline(), self.expected_edits.deadline());
-        earlier(self.ws.deadline(), earlier(session, self.pushes.deadline()))
+        earlier(transport, earlier(session, self.pushes.deadline()))
     }
 }

@@ -105,6 +105,11 @@ impl OpenCalls {
         self.0.iter().filter_map(|entry| Some((entry.call, entry.tab_name.as_deref()?)))
     }
 
+    /// Returns true if any other call than an `openDiff` is open.
+    pub(crate) fn has_any_but_diffs(&self) -> bool {
+        self.0.iter().any(|entry| entry.tab_name.is_none())
+    }
+
     /// Releases memory that is not in use.
     pub(crate) fn trim(&mut self) {
         self.0.shrink_to_fit();

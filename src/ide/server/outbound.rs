@@ -2,7 +2,7 @@
 //! and the pushes that wait until the client accepts them.
 
 use super::quirks::Quirks;
-use super::{Server, context_with_tools};
+use super::{Hangup, Server, context_with_tools};
 use crate::Wire;
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
@@ -292,7 +292,7 @@ impl Server {
     /// Refuses messages that would be lost without an error: before the connection is open, and after
     /// its end.
     fn may_send(&self) -> Result<(), NotSent> {
-        if self.has_ended() || self.ws.is_cut_off() {
+        if self.has_ended() || self.hangup != Hangup::No {
             return Err(NotSent::Closed);
         }
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }

@@ -154,7 +154,9 @@ impl Editor {
         self.feed(&text(said))
     }
 
+    /// Ends both directions of the transport.
     pub fn eof(&mut self) -> Vec<ServerEvent> {
+        self.server.feed_eof(self.now);
         self.server.feed_eof(self.now);
         drain(&mut self.server)
     }

@@ -35,9 +35,9 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// the caller reports by [`ready`](Link::ready) that the socket is worth another try. So a link suits
 /// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
-/// Every end of the transport, by the peer or by an error, is one [`Wire::feed_eof`]. After a failed write, the
-/// link first reads at most 256 KiB of the bytes that arrived before the failure, and then reports the end. The
-/// events of the machine report the meaning of the end.
+/// The end of the peer's stream is one [`Wire::feed_eof`], and the link goes on to write. An error is a second one.
+/// After a failed write, the link first reads at most 256 KiB of the bytes that arrived before the failure, and then
+/// reports the end. The events of the machine report the meaning of the end.
 #[derive(Debug)]
 pub struct Link<S> {
     io: S,
@@ -46,8 +46,10 @@ pub struct Link<S> {
     readable: bool,
     /// True until a write would block.
     writable: bool,
-    /// True once the wire has got [`Wire::feed_eof`].
+    /// True once the wire knows that the peer's stream has ended.
     ended: bool,
+    /// True once the wire knows that nothing can be written.
+    severed: bool,
     /// True if bytes were written. The link then discards input before it ends, so that the last written
     /// bytes arrive.
     has_written: bool,
@@ -82,6 +84,7 @@ impl<S> Link<S> {
             readable: false,
             writable: false,
             ended: false,
+            severed: false,
             has_written: false,
             idleness: Idleness::new(),
             failed: None,
@@ -168,13 +171,18 @@ impl<S> Link<S> {
         self.writable && self.error.is_none()
     }
 
-    /// Reports the end of the transport to the wire, once, and keeps the first error.
+    /// Reports the end of the peer's stream to the wire, once. After an error, also that nothing can be written.
+    /// Keeps the first error.
     fn end(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, error: Option<io::Error>) {
         if self.error.is_none() {
             self.error = error;
         }
         if !self.ended {
             self.ended = true;
+            wire.feed_eof(now);
+        }
+        if self.error.is_some() && !self.severed {
+            self.severed = true;
             wire.feed_eof(now);
         }
     }

@@ -40,12 +40,14 @@ impl World {
             let (waiting, reads) = subject
                 .with_wire(*conn, |wire| (wire.outgoing().len(), wire.wants_input()))
                 .unwrap_or((0, true));
-            // No honest agent sends as much as one message and the mark; some hostile peers do.
-            let is_agent = book.standing == Standing::Honest && book.is_attached();
+            let server = subject.host.connections().find(|(id, _)| id == conn);
+            // No honest agent sends as much as one message and the mark; some hostile peers do. Behind the end of
+            // its stream there is nothing to read.
+            let is_open = server.is_none_or(|(_, server)| server.is_open());
+            let is_agent = book.standing == Standing::Honest && book.is_attached() && is_open;
             oracle.claim(reads || !is_agent, I::Rest, || {
                 format!("{conn:?} is not read while {waiting} bytes wait")
             });
-            let server = subject.host.connections().find(|(id, _)| id == conn);
             let bytes = server.map_or(0, |(_, server)| server.open_bytes());
             oracle.claim(open < 2 || bytes <= plan.open_bytes, I::Bounded, || {
                 format!("{bytes} bytes in {open} calls are open at {conn:?}")
