@@ -28,6 +28,8 @@ pub struct Client {
 struct Opening {
     search: EndSearch,
     ask: ClientRequest,
+    /// The bytes of the interim answers so far.
+    interim: usize,
     /// The key of the handshake: 16 random bytes in base64.
     key: [u8; 24],
 }
@@ -58,7 +60,7 @@ impl Client {
         } else {
             stream.output.end(Closed::Entropy);
         }
-        let opening = Opening { search: EndSearch::default(), ask, key };
+        let opening = Opening { search: EndSearch::default(), ask, interim: 0, key };
         Ok(Self { stream, opening: Some(opening) })
     }
 
@@ -135,17 +137,32 @@ impl Client {
             return None;
         }
         let opening = self.opening.as_mut()?;
-        let head = self.stream.read_head(&mut opening.search);
-        let Stream { input, output } = &mut self.stream;
-        let found = match head {
-            Head::Awaited => return None,
-            Head::Whole(len) => {
-                let head = input.rx.bytes().get(..len).unwrap_or_default();
-                response::check(head, text(&opening.key), &opening.ask).map(|chosen| (len, chosen))
+        let found = loop {
+            let head = self.stream.read_head(&mut opening.search);
+            let Stream { input, output } = &mut self.stream;
+            let len = match head {
+                Head::Awaited => return None,
+                Head::Whole(len) => len,
+                Head::Malformed(_) => break Err(ResponseError::Malformed),
+                Head::TooLong => break Err(ResponseError::TooLong),
+                Head::TooSlow => break Err(ResponseError::TimedOut),
+            };
+            let head = input.rx.bytes().get(..len).unwrap_or_default();
+            match response::check(head, text(&opening.key), &opening.ask) {
+                // Any number of interim answers can precede the last one (RFC 9110 section 15.2). Together they have
+                // as many bytes as one head.
+                Err(ResponseError::Status(100 | 102..=199, _)) => {
+                    opening.interim = opening.interim.saturating_add(len);
+                    if opening.interim > output.limits.head {
+                        break Err(ResponseError::TooLong);
+                    }
+                    input.rx.consume(len);
+                    opening.search = EndSearch::default();
+                }
+                checked => break checked.map(|chosen| (len, chosen)),
             }
-            Head::Malformed(_) | Head::TooLong => Err(ResponseError::Malformed),
-            Head::TooSlow => Err(ResponseError::TimedOut),
         };
+        let Stream { input, output } = &mut self.stream;
         let (len, chosen) = found.map_err(|error| output.end_abruptly(Closed::NotAccepted(error))).ok()?;
         input.rx.consume(len);
         output.open();

@@ -1,8 +1,11 @@
 //! The head of an HTTP/1.1 message: its end and its fields (RFC 9112 sections 2 and 5).
 //!
-//! httparse parses the grammar. The parser also accepts a bare line feed and empty lines in front;
-//! [`EndSearch`] refuses both. The search and the parser read each byte once, even if the bytes arrive
+//! httparse parses the grammar. The parser also accepts a bare line feed and any number of empty lines in front;
+//! [`EndSearch`] refuses the first, and more than one of the second (RFC 9112 section 2.2). The search and the parser read each byte once, even if the bytes arrive
 //! in many pieces.
+
+/// A line that some clients send in front of the request line, after an earlier body.
+pub(crate) const EMPTY_LINE: &[u8] = b"\r\n";
 
 /// The largest number of fields, more than any client or proxy sends; a server refuses a head with more
 /// (431).
@@ -27,11 +30,12 @@ impl EndSearch {
                 return Err("a line must end in CR LF");
             }
             let empty = at == self.line.saturating_add(1);
-            if empty && self.line == 0 {
+            let is_first = self.line == 0;
+            if empty && !is_first && bytes.get(..self.line) == Some(EMPTY_LINE) {
                 return Err("the request line is missing");
             }
             self.line = at.saturating_add(1);
-            if empty {
+            if empty && !is_first {
                 return Ok(Some(self.line));
             }
         }
@@ -157,7 +161,9 @@ mod tests {
             ("bytes behind the end", b"G\r\n\r\n\x81\n\n", Ok(Some(5))),
             ("bare line feed", b"G\na: b", Err("a line must end in CR LF")),
             ("bare line feed at once", b"\n", Err("a line must end in CR LF")),
-            ("empty line in front", b"\r\nGET", Err("the request line is missing")),
+            ("empty line in front", b"\r\nG\r\na: b\r\n\r\n", Ok(Some(13))),
+            ("only an empty line", b"\r\n", Ok(None)),
+            ("two empty lines in front", b"\r\n\r\nGET", Err("the request line is missing")),
         ];
         for (name, bytes, expected) in cases {
             assert_eq!(EndSearch::default().end(bytes), *expected, "{name}");

@@ -134,8 +134,11 @@ impl core::error::Error for InvalidClientRequest {}
 pub enum ResponseError {
     /// An answer that did not arrive in time.
     TimedOut,
-    /// An answer that is not HTTP/1.1, or whose head is longer than the limit.
+    /// An answer that is not HTTP/1.1.
     Malformed,
+    /// An answer whose head is longer than [`Limits::head`](super::Limits::head), or whose interim answers (100, 103)
+    /// are together.
+    TooLong,
     /// An answer with another status than 101: the number, and the phrase beside it.
     Status(u16, Box<str>),
     /// An answer whose `Upgrade` or `Connection` field does not name the change of protocol (RFC 6455
@@ -154,6 +157,7 @@ impl fmt::Display for ResponseError {
         match self {
             Self::TimedOut => f.write_str("the server did not answer in time"),
             Self::Malformed => f.write_str("the answer is not HTTP/1.1"),
+            Self::TooLong => f.write_str("the head of the answer is too long"),
             Self::Status(code, phrase) => write!(f, "the server answered {code} {phrase}"),
             Self::NotUpgraded => f.write_str("the answer does not change the protocol to WebSocket"),
             Self::WrongAccept => f.write_str("Sec-WebSocket-Accept does not match the key"),

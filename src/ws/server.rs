@@ -1,7 +1,7 @@
 //! The WebSocket server: reads the request of the opening handshake, lets the application accept or
 //! reject the request, and serves the connection.
 
-use super::head::EndSearch;
+use super::head::{EMPTY_LINE, EndSearch};
 use super::mask::Unmasked;
 use super::output::{Phase, Timer};
 use super::request::{self, Key, Refusal, Request};
@@ -212,8 +212,14 @@ impl Server {
         let Opening::Reading(search) = &mut self.opening else { return None };
         let found = match self.stream.read_head(search) {
             Head::Awaited => return None,
-            Head::Whole(len) => request::check(self.stream.input.rx.bytes().get(..len).unwrap_or_default())
-                .map(|key| (len, key)),
+            Head::Whole(mut len) => {
+                let rx = &mut self.stream.input.rx;
+                if rx.bytes().starts_with(EMPTY_LINE) {
+                    rx.consume(EMPTY_LINE.len());
+                    len = len.saturating_sub(EMPTY_LINE.len());
+                }
+                request::check(rx.bytes().get(..len).unwrap_or_default()).map(|key| (len, key))
+            }
             Head::Malformed(reason) => Err(request::bad(reason)),
             Head::TooLong => Err(request::TOO_LONG),
             Head::TooSlow => Err(request::TOO_SLOW),

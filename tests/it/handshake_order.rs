@@ -21,7 +21,7 @@ use Fault::{Add, Change, Full};
 /// a `*`, the fault that comes first in the request decides. A request breaks only one of the rows
 /// with the same subject.
 const ROWS: &[(&str, &str, &str, Fault)] = &[
-    ("400", "the request line is missing", "first line", Change("GET ", "\r\nGET ")),
+    ("400", "the request line is missing", "first line", Change("GET ", "\r\n\r\n\r\nGET ")),
     ("400", "a line must end in CR LF", "line", Change("(cli)\r\n", "(cli)\n")),
     ("431", "the request head is too long", "length", Add("Cookie: a=b", 700)),
     ("408", "the request was not complete in time", "end", Change("\r\n\r\n", "\r\n")),

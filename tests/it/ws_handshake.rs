@@ -92,6 +92,9 @@ fn head_above_the_limit_is_refused() {
         ("a line feed alone as the last byte", endless[..8191].to_owned() + "\n", 400),
         ("a line feed alone behind the limit", endless[..8192].to_owned() + "\n", 431),
         ("bytes behind a head at the limit", head_of(8192) + "\u{1}\u{2}", 101),
+        ("an empty line in front", "\r\n".to_owned() + HEAD, 101),
+        ("8192 bytes with an empty line in front", "\r\n".to_owned() + &head_of(8190), 101),
+        ("8193 bytes with an empty line in front", "\r\n".to_owned() + &head_of(8191), 431),
     ];
     for (name, head, expected) in cases {
         assert_eq!(answer(&limits, head.as_bytes(), name), expected, "{name}");
@@ -109,7 +112,8 @@ fn h03_head_has_at_most_64_fields() {
 fn impossible_head_is_refused_at_once() {
     let cases: &[(&str, &str, u32)] = &[
         ("bare line feed", "GET / HTTP/1.1\n", 400),
-        ("empty line in front", "\r\n", 400),
+        ("an empty line", "\r\n", 0),
+        ("two empty lines in front", "\r\n\r\n", 400),
         ("not complete", "GET / HTTP/1.1\r\nHost: x\r\n", 0),
         ("frames without a head", "\u{1}\u{2}\r\n\r\n", 400),
         ("HTTP/1.0", "GET / HTTP/1.0\r\n\r\n", 505),
@@ -255,10 +259,29 @@ fn client_judges_the_answer_under_any_cut() {
     let filler = |len: usize| {
         good.replace("Upgrade: ", &format!("X: {}\r\nUpgrade: ", "x".repeat(len - good.len() - 5)))
     };
+    // An answer with this status, and with this length if it is not 0.
+    let interim = |status: &str, len: usize| {
+        let field = len.checked_sub(status.len() + "HTTP/1.1 \r\nX: \r\n\r\n".len());
+        let field = field.map_or(String::new(), |rest| format!("X: {}\r\n", "x".repeat(rest)));
+        format!("HTTP/1.1 {status}\r\n{field}\r\n")
+    };
     let cases: Vec<(&str, String, Option<ResponseError>)> = vec![
         ("good", good.clone(), None),
         ("8192 bytes", filler(8192), None),
-        ("8193 bytes", filler(8193), Some(ResponseError::Malformed)),
+        ("8193 bytes", filler(8193), Some(ResponseError::TooLong)),
+        ("an interim answer before it", interim("100 Continue", 0) + &good, None),
+        ("several", interim("103 Early Hints", 40) + &interim("102 X", 0) + &interim("199", 0) + &good, None),
+        ("8192 bytes of them", interim("100", 4000).repeat(2) + &interim("100", 192) + &good, None),
+        (
+            "8193 bytes of them",
+            interim("100", 4000).repeat(2) + &interim("100", 193) + &good,
+            Some(ResponseError::TooLong),
+        ),
+        (
+            "a refusal behind it",
+            interim("100 Continue", 0) + "HTTP/1.1 401 No\r\n\r\n",
+            Some(ResponseError::Status(401, "No".into())),
+        ),
         ("a foreign proof", good.replace("Accept: ", "Accept: x"), Some(ResponseError::WrongAccept)),
         ("not offered", good.replace(": mcp", ": mcp2"), Some(ResponseError::UnknownSubprotocol)),
         ("HTTP/1.0", good.replace("HTTP/1.1", "HTTP/1.0"), Some(ResponseError::Malformed)),
