@@ -110,6 +110,8 @@ pub(super) enum Turn {
     Next(Listing),
     /// The whole list: the page was the last one.
     Whole(Box<RawValue>),
+    /// The list so far: the page leads nowhere, for this reason.
+    Cut(Box<RawValue>, PeerFault),
     /// The fault of a page that cannot be read, or of a list that has no end within the limits.
     Fault(PeerFault),
 }
@@ -135,8 +137,9 @@ impl Listing {
     pub(super) fn add(mut self, page: Box<RawValue>, limits: PageLimits) -> Turn {
         let (mut items, mut next) = (None, None);
         let all = each_member(&page, |name, value| match text_of(name).as_deref() {
-            Some("nextCursor") if next.is_none() => next = Some(value),
-            Some(name) if name == self.list.member() && items.is_none() => items = Some(value.get()),
+            // Of two members with one name the last counts, as in JavaScript.
+            Some("nextCursor") => next = Some(value),
+            Some(name) if name == self.list.member() => items = Some(value.get()),
             Some(_) | None => {}
         });
         let items =
@@ -159,23 +162,26 @@ impl Listing {
             }
             self.items.push_str(items);
         }
+        let is_known = |cursor: &RawValue| self.followed.iter().any(|known| known.get() == cursor.get());
         match next {
-            None => self.whole(),
-            Some(cursor) if !cursor.get().starts_with('"') => Turn::Fault(PeerFault::UnreadableList),
+            None => self.whole(Turn::Whole),
+            // The items are worth more than the cursor. The real client ends such a list after some 20 pages.
+            Some(cursor) if !cursor.get().starts_with('"') || is_known(cursor) => {
+                self.whole(|list| Turn::Cut(list, PeerFault::BrokenCursor))
+            }
+            Some(_) if self.followed.len().saturating_add(1) >= limits.pages => {
+                Turn::Fault(PeerFault::EndlessList)
+            }
             Some(cursor) => {
-                let again = self.followed.iter().any(|known| known.get() == cursor.get());
-                if again || self.followed.len().saturating_add(1) >= limits.pages {
-                    return Turn::Fault(PeerFault::EndlessList);
-                }
                 self.followed.push(cursor.to_owned());
                 Turn::Next(self)
             }
         }
     }
 
-    fn whole(self) -> Turn {
+    fn whole(self, turn: impl FnOnce(Box<RawValue>) -> Turn) -> Turn {
         let text = format!("{{\"{}\":[{}]}}", self.list.member(), self.items);
-        RawValue::from_string(text).map_or(Turn::Fault(PeerFault::UnreadableList), Turn::Whole)
+        RawValue::from_string(text).map_or(Turn::Fault(PeerFault::UnreadableList), turn)
     }
 }
 
@@ -202,6 +208,7 @@ mod tests {
             listing = match listing.add(page, LIMITS) {
                 Turn::Next(next) => next,
                 Turn::Whole(whole) => return whole.get().to_string(),
+                Turn::Cut(list, fault) => return format!("{fault:?} {}", list.get()),
                 Turn::Fault(fault) => return format!("{fault:?}"),
             };
         }
@@ -223,8 +230,28 @@ mod tests {
             ),
             (
                 "the same cursor",
-                &[r#"{"prompts":[],"nextCursor":"a"}"#, r#"{"prompts":[],"nextCursor":"a"}"#],
-                "EndlessList",
+                &[r#"{"prompts":[1],"nextCursor":"a"}"#, r#"{"prompts":[2],"nextCursor":"a"}"#],
+                r#"BrokenCursor {"prompts":[1,2]}"#,
+            ),
+            (
+                "the empty cursor again",
+                &[r#"{"prompts":[1],"nextCursor":""}"#, r#"{"prompts":[],"nextCursor":""}"#],
+                r#"BrokenCursor {"prompts":[1]}"#,
+            ),
+            (
+                "the same cursor on the last page of the limit",
+                &[
+                    r#"{"prompts":[1],"nextCursor":"a"}"#,
+                    r#"{"prompts":[2],"nextCursor":"b"}"#,
+                    r#"{"prompts":[3],"nextCursor":"c"}"#,
+                    r#"{"prompts":[4],"nextCursor":"a"}"#,
+                ],
+                r#"BrokenCursor {"prompts":[1,2,3,4]}"#,
+            ),
+            (
+                "two members of a name",
+                &[r#"{"prompts":7,"nextCursor":"a","prompts":[1],"nextCursor":null}"#],
+                r#"{"prompts":7,"nextCursor":"a","prompts":[1],"nextCursor":null}"#,
             ),
             (
                 "as many pages as the limit",
@@ -262,7 +289,11 @@ mod tests {
             ("null", &["null"], "UnreadableList"),
             ("no items", &[r#"{"tools":[]}"#], "UnreadableList"),
             ("items that are none", &[r#"{"prompts":{}}"#], "UnreadableList"),
-            ("a cursor that is a number", &[r#"{"prompts":[],"nextCursor":1}"#], "UnreadableList"),
+            (
+                "a cursor that is a number",
+                &[r#"{"prompts":[1],"nextCursor":1}"#],
+                r#"BrokenCursor {"prompts":[1]}"#,
+            ),
         ];
         for (name, pages, want) in CASES {
             assert_eq!(gather(pages), *want, "{name}");

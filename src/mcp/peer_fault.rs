@@ -36,11 +36,12 @@ pub enum PeerFault {
     UnknownProgress,
     /// Progress that is not greater than the progress reported before. The session drops it.
     StaleProgress,
-    /// A list with a page whose items are missing or unreadable, or whose cursor is not a string.
-    /// The request for the list has ended.
+    /// A list with a page whose items are no array. The request for the list has ended.
     UnreadableList,
-    /// A list with a cursor that comes twice, or with more pages or bytes than the limits allow.
-    /// The request for the list has ended.
+    /// A list with a cursor that comes twice, or that is not a string. The request for the list has ended
+    /// with the items up to there.
+    BrokenCursor,
+    /// A list with more pages or bytes than the limits allow. The request for the list has ended.
     EndlessList,
 }
 
@@ -71,7 +72,10 @@ impl fmt::Display for PeerFault {
             Self::Premature => f.write_str("a notification before the session was opened"),
             Self::UnknownProgress => f.write_str("progress of no open request"),
             Self::StaleProgress => f.write_str("progress that does not go on"),
-            Self::UnreadableList => f.write_str("a page of a list that cannot be read"),
+            Self::UnreadableList => f.write_str("a page of a list has no array of items"),
+            Self::BrokenCursor => {
+                f.write_str("the cursor of a page came before, or is no string: the list ends there")
+            }
             Self::EndlessList => f.write_str("a list without end"),
         }
     }

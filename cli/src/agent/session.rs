@@ -2,7 +2,7 @@
 //! the program.
 
 use crate::agent::forms::Forms;
-use crate::support::{Progress, find, not_connected, report_unknown};
+use crate::support::{Progress, complain, find, not_connected, report_unknown};
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ToolArguments, display_safe};
 use ide_mcp::mcp::{self, Implementation, Outcome, PeerFault, Root};
 use ide_mcp::rpc::{NotSent, RequestId};
@@ -158,6 +158,17 @@ impl Session {
                 if let ClientEvent::PeerFault(fault) = &event {
                     self.fault = Some(*fault);
                 }
+                // The list has come, but perhaps not all of it; and an error that names no request can be the answer
+                // to the one that waits.
+                match &event {
+                    ClientEvent::PeerFault(fault @ PeerFault::BrokenCursor) => {
+                        complain("agent", &safe(fault))
+                    }
+                    ClientEvent::PeerError(error) => {
+                        complain("agent", &format!("the editor reports {}", safe(error)));
+                    }
+                    _ => {}
+                }
                 Some(Heard::Event(event))
             }
             Some(AgentEvent::Lost(closed)) => Some(Heard::Lost(safe(&closed))),
@@ -216,7 +227,7 @@ impl Session {
             }
             (Outcome::Closed, _) => Err(OVER.into()),
             (_, Some(PeerFault::EndlessList)) => Err(format!(
-                "the list of the editor has no end: its pages repeat, or are more than {} or longer than {} MiB",
+                "the list of the editor has no end: its pages are more than {} or longer than {} MiB",
                 mcp.list_pages,
                 mcp.list_bytes / 1024 / 1024
             )),

@@ -49,17 +49,15 @@ fn every_command_prints_json_lines() {
 fn list_that_is_given_up_names_its_limit() {
     let place = Place::new("endless");
     let (listener, _) = place.listener();
-    let endless =
-        "the list of the editor has no end: its pages repeat, or are more than 64 or longer than 16 MiB";
-    let rows: [(&str, fn(usize) -> Value, &str); 4] = [
-        ("the same page", |_| json!({"tools": [], "nextCursor": "same"}), endless),
+    let endless = "the list of the editor has no end: its pages are more than 64 or longer than 16 MiB";
+    let rows: [(&str, fn(usize) -> Value, &str); 3] = [
         ("page after page", |page| json!({"tools": [], "nextCursor": page.to_string()}), endless),
         (
             "long pages",
             |page| json!({"tools": ["x".repeat(1 << 20)], "nextCursor": page.to_string()}),
             endless,
         ),
-        ("no list", |_| json!({"tools": null}), "cannot be read: a page of a list that cannot be read"),
+        ("no list", |_| json!({"tools": null}), "cannot be read: a page of a list has no array of items"),
     ];
     for (name, page, said) in rows {
         let mut agent = place.agent(&["--json", "tools"]);
@@ -76,6 +74,48 @@ fn list_that_is_given_up_names_its_limit() {
         agent.fails(1, &[said]);
         assert!(events[0]["message"].as_str().unwrap().contains(said), "{name}: {events:?}");
     }
+}
+
+/// What an editor has listed is worth more than the cursor behind it.
+#[test]
+fn list_whose_cursor_leads_nowhere_ends_with_what_was_read() {
+    let place = Place::new("cursors");
+    let (listener, _) = place.listener();
+    for cursor in [json!("same"), json!(""), json!(1)] {
+        let mut agent = place.agent(&["tools"]);
+        let mut editor = Scripted::accept(&listener);
+        editor.open_session(&json!({"tools": {}}));
+        while let Ok(message) = editor.0.read() {
+            let Ok(request) = serde_json::from_str::<Value>(message.to_text().unwrap()) else { break };
+            if request["method"] == "tools/list" {
+                editor.answer(
+                    &request,
+                    &json!({"tools": [{"name": "t0", "inputSchema": {}}], "nextCursor": cursor}),
+                );
+            }
+        }
+        let listed = agent.rest();
+        assert!(
+            listed.iter().all(|tool| tool.starts_with("t0")) && !listed.is_empty(),
+            "{cursor}: {listed:?}"
+        );
+        let note = "agent: the cursor of a page came before, or is no string: the list ends there\n";
+        assert_eq!(agent.end(), (Some(0), note.into()), "{cursor}");
+    }
+}
+
+/// An error that names no request can be the answer to the one that waits.
+#[test]
+fn error_without_a_request_is_said_at_once() {
+    let place = Place::new("error-without-id");
+    let (listener, _) = place.listener();
+    let mut agent = place.agent(&["tools"]);
+    let mut editor = Scripted::accept(&listener);
+    editor.open_session(&json!({"tools": {}}));
+    editor.send(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"bad request"}}"#);
+    let _ = editor.0.close(None);
+    while editor.0.read().is_ok() {}
+    agent.fails(1, &["agent: the editor reports bad request (-32600)\n"]);
 }
 
 #[test]

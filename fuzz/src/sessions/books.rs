@@ -1163,8 +1163,15 @@ impl Request {
 const HANDSHAKE: Timeout = Timeout::After(Duration::from_secs(30));
 
 /// The faults that the model does not foresee in every case.
-const UNFORESEEN: [&str; 6] =
-    ["RequestWithoutId", "Premature", "UnknownProgress", "StaleProgress", "UnreadableList", "EndlessList"];
+const UNFORESEEN: [&str; 7] = [
+    "RequestWithoutId",
+    "Premature",
+    "UnknownProgress",
+    "StaleProgress",
+    "UnreadableList",
+    "BrokenCursor",
+    "EndlessList",
+];
 
 /// Returns true if this answer of the session to a call is an error: the failure of a tool is a result.
 fn given_up(answer: &str) -> bool {

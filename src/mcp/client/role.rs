@@ -82,6 +82,10 @@ impl Client {
         let limits = PageLimits { pages: self.config.list_pages, bytes: self.config.list_bytes };
         match listing.add(page, limits) {
             Turn::Whole(whole) => return Some(Outcome::Result(whole)),
+            Turn::Cut(list, fault) => {
+                self.session.report(fault);
+                return Some(Outcome::Result(list));
+            }
             Turn::Fault(fault) => self.session.report(fault),
             Turn::Next(mut listing) => {
                 listing.handle = Some(request);
