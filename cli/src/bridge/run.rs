@@ -14,7 +14,7 @@ use crate::bridge::attachment::{Attachment, Change, Guise};
 use crate::bridge::greeting::{Waiting, introduction, itself};
 use crate::bridge::pipes::Pipes;
 use crate::bridge::routes::{Below, OfEditor, Routes};
-use crate::support::{Input, Line, complain};
+use crate::support::{BadLine, Input, Line, complain};
 use ide_mcp::mcp::{Event, Forward, Lines, Server, ServerConfig, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
@@ -225,6 +225,16 @@ impl Bridge {
             match self.pipes.next() {
                 None => return true,
                 Some(Input::Line(Line { text: Ok(line), .. })) => self.line(now, line),
+                // Node, which most clients run on, reads such a line in the same way.
+                Some(Input::Line(Line { number, text: Err(bad @ BadLine::NotUtf8(_)) })) => {
+                    complain(
+                        "bridge",
+                        &format!("line {number} of the input {bad}: other bytes are read as U+FFFD"),
+                    );
+                    if let BadLine::NotUtf8(text) = bad {
+                        self.line(now, text);
+                    }
+                }
                 Some(Input::Line(Line { number, text: Err(bad) })) => {
                     self.end(now, Some(format!("line {number} of the input {bad}")));
                 }

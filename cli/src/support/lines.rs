@@ -25,9 +25,10 @@ pub(crate) struct Line {
 }
 
 /// The reason for which a line cannot be used, as a predicate: the caller adds the subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BadLine {
-    NotUtf8,
+    /// The text with U+FFFD in place of the bytes that are no UTF-8.
+    NotUtf8(String),
     /// The line has more than this number of bytes.
     TooLong(usize),
 }
@@ -55,7 +56,9 @@ impl<R: BufRead> Lines<R> {
             self.is_within = true;
             return Ok(Some(Line { number, text: Err(BadLine::TooLong(self.longest)) }));
         }
-        Ok(Some(Line { number, text: String::from_utf8(text).map_err(|_| BadLine::NotUtf8) }))
+        let text = String::from_utf8(text)
+            .map_err(|error| BadLine::NotUtf8(String::from_utf8_lossy(error.as_bytes()).into_owned()));
+        Ok(Some(Line { number, text }))
     }
 
     /// Skips the rest of a line that is too long. The line was reported before its rest has come.
@@ -90,7 +93,7 @@ impl<R: BufRead> Iterator for Lines<R> {
 impl fmt::Display for BadLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotUtf8 => f.write_str("is not UTF-8"),
+            Self::NotUtf8(_) => f.write_str("is not UTF-8"),
             Self::TooLong(most) => write!(f, "has more than {most} bytes"),
         }
     }
@@ -104,7 +107,7 @@ mod tests {
     #[test]
     fn lines_are_numbered_and_bounded() {
         const TOO_LONG: Result<&str, BadLine> = Err(BadLine::TooLong(8));
-        const NOT_UTF8: Result<&str, BadLine> = Err(BadLine::NotUtf8);
+        let not_utf8 = || Err(BadLine::NotUtf8("\u{fffd}c".into()));
         let rows: &[(&str, &[u8], &[(u64, Result<&str, BadLine>)])] = &[
             ("nothing", b"", &[]),
             ("lines", b"a\nb\n", &[(1, Ok("a")), (2, Ok("b"))]),
@@ -115,7 +118,7 @@ mod tests {
                 "\u{e9}\u{1f980}\n\u{e9}".as_bytes(),
                 &[(1, Ok("\u{e9}\u{1f980}")), (2, Ok("\u{e9}"))],
             ),
-            ("no text", b"a\n\xff\nb", &[(1, Ok("a")), (2, NOT_UTF8), (3, Ok("b"))]),
+            ("no text", b"a\n\xffc\nb", &[(1, Ok("a")), (2, not_utf8()), (3, Ok("b"))]),
             ("the longest line", b"12345678\nb", &[(1, Ok("12345678")), (2, Ok("b"))]),
             ("the longest line at the end", b"12345678", &[(1, Ok("12345678"))]),
             ("longer lines", b"123456789\n1234567890\nb\n", &[(1, TOO_LONG), (2, TOO_LONG), (3, Ok("b"))]),
@@ -128,7 +131,7 @@ mod tests {
                 let lines: Vec<Line> = lines.map(Result::unwrap).collect();
                 let found: Vec<_> = lines
                     .iter()
-                    .map(|line| (line.number, line.text.as_deref().map_err(|bad| *bad)))
+                    .map(|line| (line.number, line.text.as_deref().map_err(BadLine::clone)))
                     .collect();
                 assert_eq!(found, *expected, "{name}, reads of {size}");
             }

@@ -51,7 +51,7 @@ pub(crate) use colors::has_colors;
 pub(crate) use colors::refuses_colors;
 pub(crate) use complaints::complain;
 pub(crate) use help::{Help, HelpOption, Value};
-pub(crate) use lines::{Line, Lines};
+pub(crate) use lines::{BadLine, Line, Lines};
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 pub(crate) use loopback::{connect_checked, not_connected, report_unknown};
 pub(crate) use nearest::did_you_mean;

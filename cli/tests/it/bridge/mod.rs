@@ -249,14 +249,31 @@ fn ninth_invalid_line_ends_the_bridge() {
     bridge.send_line("one more");
     bridge.fails(1, &["no message"]);
     assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1000"));
+}
 
+/// A client that writes in another encoding gets its answers.
+#[test]
+fn line_that_is_not_utf8_is_answered() {
+    let place = Place::new("bridge-latin");
+    let _editor = place.editor(&[]);
     let mut command = place.command("bridge", &[]);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.as_mut().unwrap().write_all(b"\xff\n").unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let lines: [&[u8]; 4] = [
+        INITIALIZE.as_bytes(),
+        br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        b"{\"jsonrpc\":\"2.0\",\"id\":\"caf\xe9\",\"method\":\"ping\"}",
+        br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#,
+    ];
+    input.write_all(&lines.join(&b'\n')).unwrap();
+    input.write_all(b"\n").unwrap();
+    drop(input);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("not UTF-8"));
+    let (said, note) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(said.contains("\"id\":\"caf\u{fffd}\"") && said.contains(r#""id":7"#), "{said}");
+    assert!(note.contains("line 3 of the input is not UTF-8: other bytes are read as U+FFFD"), "{note}");
+    assert_eq!(output.status.code(), Some(0), "{note}");
 }
 
 #[test]
