@@ -39,6 +39,18 @@ pub enum Timeout {
 }
 
 impl Timeout {
+    /// Returns the time to wait for an answer to a request that is written only after `delay`.
+    #[cfg(feature = "ide")]
+    pub(crate) fn after(self, delay: Duration) -> Self {
+        match self {
+            Self::Default | Self::Never => self,
+            Self::After(span) => Self::After(span.saturating_add(delay)),
+            Self::Progress { idle, total } => {
+                Self::Progress { idle: idle.saturating_add(delay), total: total.saturating_add(delay) }
+            }
+        }
+    }
+
     /// Returns the wait that begins now; `default` is the wait of [`Timeout::Default`]. Returns
     /// `None` if the wait has no end.
     pub(super) fn begin(self, now: Time, default: Wait) -> Option<Wait> {

@@ -1,7 +1,9 @@
 //! The questions of an editor: the folders of a client (`roots/list`), and forms for its person
 //! (`elicitation/create`).
 
-use crate::support::ide::{Editor, INITIALIZE, INITIALIZED, PORT, config, show, shown, text, token};
+use crate::support::ide::{
+    Editor, INITIALIZE, INITIALIZED, PORT, config, settling, show, shown, text, token,
+};
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
@@ -359,6 +361,63 @@ fn every_form_ends_on_both_sides() {
     assert!(matches!(asked.answer(outcome), Err(RequestError::Closed)));
     assert!(matches!(events.next(), Some(ServerEvent::Closed(_))));
     assert_eq!(ends(&mut gone), 1);
+}
+
+/// Checks that no form is written before the client shows it, and that each form of the time before has its outcome.
+#[test]
+fn form_waits_until_the_client_shows_it() {
+    let asking = || {
+        let (mut editor, _) = attached_to(settling(), "claude-code", r#"{"elicitation":{}}"#);
+        let asked = editor.server.elicit_within(form(), Timeout::After(Duration::from_secs(60))).unwrap();
+        assert_eq!(editor.texts(), [""; 0]);
+        (editor, asked.id())
+    };
+    let forms = |editor: &mut Editor| {
+        editor.texts().iter().filter(|text| text.contains("elicitation/create")).count()
+    };
+    type Act = fn(&mut Editor, ide_mcp::rpc::RequestId) -> Vec<ServerEvent>;
+    let rows: [(&str, Act, usize, &str); 4] = [
+        ("nothing happens", |_, _| Vec::new(), 1, ""),
+        ("another form", |editor, _| editor.server.elicit(form()).map(|_| Vec::new()).unwrap(), 2, ""),
+        (
+            "it is cancelled",
+            |editor, asked| {
+                assert!(editor.server.cancel(asked, None));
+                assert!(!editor.server.cancel(asked, None), "once");
+                editor.at(1)
+            },
+            0,
+            "Cancelled",
+        ),
+        ("the client leaves", |editor, _| editor.eof(), 0, "Closed"),
+    ];
+    for (name, act, written, outcome) in rows {
+        let (mut editor, asked) = asking();
+        let events = act(&mut editor, asked);
+        let outcomes = events.iter().filter_map(|event| match event {
+            ServerEvent::Outcome { request, outcome } if *request == asked => Some(format!("{outcome:?}")),
+            _ => None,
+        });
+        assert_eq!(outcomes.collect::<Vec<_>>().concat(), outcome, "{name}");
+        assert!(editor.at(1_599).is_empty(), "{name}");
+        assert_eq!(editor.texts(), [""; 0], "{name}");
+        editor.at(1_600);
+        assert_eq!(forms(&mut editor), written, "{name}");
+        editor.at(1_700);
+        assert_eq!(forms(&mut editor), 0, "{name}: once");
+    }
+
+    let (mut editor, _) = attached_to(settling(), "claude-code", r#"{"elicitation":{}}"#);
+    editor.at(600);
+    let short = editor.server.elicit_within(form(), Timeout::After(Duration::from_millis(300))).unwrap();
+    assert!(editor.at(1_600).is_empty());
+    assert_eq!(forms(&mut editor), 1);
+    assert!(editor.at(1_899).is_empty(), "the person has the whole time");
+    let events = editor.at(1_900);
+    let is_late = |event: &ServerEvent| matches!(event, ServerEvent::Outcome { request, outcome: Outcome::TimedOut } if *request == short.id());
+    assert!(matches!(&events[..], [event] if is_late(event)), "{events:?}");
+    editor.server.elicit(form()).unwrap();
+    assert_eq!(forms(&mut editor), 1, "from now on at once");
 }
 
 #[test]

@@ -27,7 +27,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ws", &["time", "keepalive", "text", "buf", "machine", "outbox"]),
     ("rpc", &["time", "text"]),
     ("mcp", &["time", "keepalive", "text", "buf", "outbox", "rpc"]),
-    ("ide", &["time", "keepalive", "text", "buf", "machine", "ws", "rpc", "mcp"]),
+    // `ide` names `outbox` for the messages that wait for a client.
+    ("ide", &["time", "keepalive", "text", "buf", "machine", "outbox", "ws", "rpc", "mcp"]),
     // Pages of documentation.
     ("guide", &[]),
     // For tests: it uses all modules, and no module uses it.

@@ -131,7 +131,10 @@ impl Server {
             mcp::Event::Outcome { request, outcome } if self.roots.asked == Some(request) => {
                 return self.on_roots(&outcome);
             }
-            mcp::Event::Outcome { request, outcome } => ServerEvent::Outcome { request, outcome },
+            mcp::Event::Outcome { request, outcome } => {
+                self.forms.forget(request);
+                ServerEvent::Outcome { request, outcome }
+            }
             mcp::Event::PeerError(error) => ServerEvent::PeerError(error),
             mcp::Event::PeerFault(fault) => ServerEvent::PeerFault(fault),
             mcp::Event::TooManyFaults => {
@@ -166,10 +169,11 @@ impl Server {
     /// Begins the pushes to the client, and returns the event of its readiness.
     pub(super) fn begin_ready(&mut self) -> ServerEvent {
         let client = self.mcp.client().cloned();
+        let settle = self.config.settle.unwrap_or_else(|| self.quirks().settle);
+        self.forms.begin(self.ws.now().saturating_add(settle));
         if self.peer == Peer::Model {
             return ServerEvent::ModelReady { client };
         }
-        let settle = self.config.settle.unwrap_or_else(|| self.quirks().settle);
         self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
         ServerEvent::Ready { client }
     }

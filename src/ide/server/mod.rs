@@ -5,6 +5,7 @@ mod config;
 mod consent;
 mod event;
 mod expected_edits;
+mod forms;
 mod inbound;
 mod open_call;
 mod open_calls;
@@ -37,6 +38,7 @@ use crate::{Machine, Time, Wire};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 use consent::Consent;
 use expected_edits::ExpectedEdits;
+use forms::Forms;
 use open_calls::OpenCalls;
 use peer::Peer;
 use policy::{Entry, FULL, Verdict};
@@ -94,6 +96,7 @@ pub struct Server {
     /// The process id that the client sent in `ide_connected`.
     pid: Option<u32>,
     roots: Roots,
+    forms: Forms,
     /// True if the tools have changed and `tools/list_changed` could not be sent yet.
     tools_changed_pending: bool,
     /// True if the prompts or resources have changed and the client could not be notified yet.
@@ -172,6 +175,7 @@ impl Server {
             listed: false,
             pid: None,
             roots: Roots::default(),
+            forms: Forms::default(),
             tools_changed_pending: false,
             context_changed_pending: false,
             config,
@@ -493,6 +497,7 @@ impl Machine for Server {
             return transport;
         }
         let session = earlier(self.mcp.deadline(), self.expected_edits.deadline());
-        earlier(transport, earlier(session, self.pushes.deadline()))
+        let pushes = earlier(self.pushes.deadline(), self.forms.deadline());
+        earlier(transport, earlier(session, pushes))
     }
 }

@@ -1,9 +1,9 @@
 //! The output of an editor's connection: the answers, notifications and requests of the application,
 //! and the pushes that wait until the client accepts them.
 
+use super::forms::Held;
 use super::quirks::Quirks;
 use super::{Hangup, Server, context_with_tools};
-use crate::Wire;
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
@@ -14,6 +14,7 @@ use crate::ide::{
 use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};
 use crate::ws::{self, CloseCode};
+use crate::{Outbox, To, Wire};
 use alloc::sync::Arc;
 use serde::Serialize;
 
@@ -148,6 +149,9 @@ impl Server {
     /// returns only an answer that [fits](Form::check) the form. The person can decline, or close the
     /// form. The form waits for the person without a timeout; [`cancel`](Self::cancel) ends it.
     ///
+    /// The real client cancels the forms of its first moments without a look at them. A form before the end of the
+    /// settle time ([`ServerConfig::settle`](crate::ide::ServerConfig::settle)) after `initialized` is sent at its end.
+    ///
     /// # Errors
     ///
     /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise as for
@@ -166,13 +170,28 @@ impl Server {
         if !self.quirks().answers_requests {
             return Err(NotSent::Undeclared);
         }
+        let now = self.ws.now();
+        if let Some(delay) = self.forms.delay(now) {
+            let mut held = Held::default();
+            self.mcp.tick(now);
+            let request = self.mcp.elicit(form, timeout.after(delay), &mut held)?;
+            self.forms.hold(request, held);
+            return Ok(Pending::new(request));
+        }
         let (session, mut out) = self.session();
         session.elicit(form, timeout, &mut out).map(Pending::new)
     }
 
     /// Cancels a request and notifies the client. Returns false if the request has ended.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
-        self.may_send().is_ok() && self.mcp.cancel(request, reason, &mut self.ws.sender())
+        if self.may_send().is_err() {
+            return false;
+        }
+        // The client knows nothing of a form that was not written.
+        if self.forms.forget(request) {
+            return self.mcp.cancel(request, reason, &mut Held::default());
+        }
+        self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
     /// Offers other tools from now on. Notifies the client as soon as the send buffer has room, and
@@ -329,6 +348,12 @@ impl Server {
             self.announce_context();
         }
         self.ask_for_roots();
+        if self.forms.deadline().is_some() && !self.ws.is_full() {
+            for message in self.forms.due(self.ws.now()) {
+                // An outbox that is closed ends the request too.
+                let _ = self.ws.sender().message(To::Unasked, |buf| buf.extend_from_slice(&message));
+            }
+        }
         let Some(selection) = self.pushes.due() else { return };
         if self.ws.outgoing().len() <= SELECTION_ROOM
             && self.mcp.notify_serialized(&selection, &mut self.ws.sender()).is_ok()

@@ -1,0 +1,67 @@
+//! Forms that wait until the client shows them.
+//!
+//! Until about 20 ms after `initialized`, and later on a slow machine, the real client answers each form itself, with
+//! `cancel`: nobody sees it (measured, 2.1.330 and 2.1.332). So a form of this time is a request of the session from the
+//! beginning, but its message is written at the end of the settle time, and the person has the whole time from then on.
+
+use crate::rpc::RequestId;
+use crate::{Outbox, OutboxClosed, Time, To};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// The forms of one connection that are not written yet.
+#[derive(Debug, Default)]
+pub(crate) struct Forms {
+    /// The time from which the client shows forms; `None` before the session is ready.
+    since: Option<Time>,
+    held: Vec<(RequestId, Vec<u8>)>,
+}
+
+impl Forms {
+    /// Notes the time from which the client shows forms.
+    pub(crate) fn begin(&mut self, since: Time) {
+        self.since = Some(since);
+    }
+
+    /// Returns the time until the client shows forms; `None` if it does.
+    pub(crate) fn delay(&self, now: Time) -> Option<Duration> {
+        self.since.filter(|since| now < *since).map(|since| since.saturating_since(now))
+    }
+
+    /// Holds the message of a form.
+    pub(crate) fn hold(&mut self, request: RequestId, message: Held) {
+        self.held.push((request, message.0));
+    }
+
+    /// Drops the message of a form that has ended. Returns false if the form was written, or is none.
+    pub(crate) fn forget(&mut self, request: RequestId) -> bool {
+        let at = self.held.iter().position(|(held, _)| *held == request);
+        at.map(|at| self.held.remove(at)).is_some()
+    }
+
+    /// Removes and returns the messages to write, once the client shows them.
+    pub(crate) fn due(&mut self, now: Time) -> impl Iterator<Item = Vec<u8>> + use<> {
+        let due = if self.delay(now).is_some() { Vec::new() } else { core::mem::take(&mut self.held) };
+        due.into_iter().map(|(_, message)| message)
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.since.filter(|_| !self.held.is_empty())
+    }
+}
+
+/// An outbox that keeps one message in place of sending it.
+#[derive(Debug, Default)]
+pub(crate) struct Held(Vec<u8>);
+
+impl Outbox for Held {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        self.0.clear();
+        write(&mut self.0);
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+}
