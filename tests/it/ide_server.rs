@@ -843,8 +843,11 @@ fn mentions_keep_settle_time_and_gap() {
     editor.at(5_099);
     assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
     editor.at(5_100);
-    assert_eq!(editor.server.mention(&Mention::new("/w/b", None).with_line_count(7)), Ok(()));
-    assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/b"}}"#]);
+    assert_eq!(editor.server.mention(&Mention::new("/w/b c", None).with_line_count(7)), Ok(()));
+    assert_eq!(
+        editor.texts(),
+        [r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"\"/w/b c\""}}"#]
+    );
     editor.eof();
     assert_eq!(editor.server.mention(&lines), Err(NotSent::Closed));
 }

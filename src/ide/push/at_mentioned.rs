@@ -3,6 +3,7 @@
 use super::InDialect;
 use crate::ide::Dialect;
 use crate::ide::tool::arguments::arguments;
+use alloc::format;
 use alloc::string::String;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -13,7 +14,8 @@ pub(super) const NAMES: [&str; 2] = ["at_mentioned", "notifications/at_mentioned
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mention {
-    /// The absolute path of the file.
+    /// The absolute path of the file. Claude Code reads a path with a blank only between quotation marks, which an editor
+    /// of this crate adds for it; it passes over the lines then, and the model gets the whole file (measured).
     pub file_path: String,
     /// The first and the last line, counted from 0, the last line included; `None` for the whole
     /// file.
@@ -41,6 +43,15 @@ impl Mention {
     pub const fn with_line_count(mut self, lines: u32) -> Self {
         self.line_count = Some(lines);
         self
+    }
+
+    /// Returns the mention with its path between quotation marks, for a client that would end the path at the first
+    /// blank; `None` without a blank, and for a path with a quotation mark, which no such client reads. The client
+    /// passes over the lines then, and reads the whole file (measured).
+    pub(crate) fn quoted(&self, dialect: Dialect) -> Option<Self> {
+        let path = &self.file_path;
+        (path.contains(char::is_whitespace) && !path.contains('"'))
+            .then(|| Self { file_path: format!("\"{}\"", dialect.path(path)), ..self.clone() })
     }
 
     /// Returns the mention with lines counted from 1, for a client that requires lines. opencode reads
@@ -112,6 +123,22 @@ mod tests {
         }
         let half = r#"{"filePath":"/a","lineStart":3,"lineEnd":null}"#;
         assert_eq!(serde_json::from_str::<Mention>(half).unwrap().lines, Some((3, 3)));
+    }
+
+    #[test]
+    fn path_with_a_blank_is_quoted() {
+        let rows = [
+            ("no blank", "/w/a.txt", None),
+            ("a blank", "/w/b c.txt", Some("\"/w/b c.txt\"")),
+            ("another white space", "/w/b\u{3000}c", Some("\"/w/b\u{3000}c\"")),
+            ("on Windows", r"C:\b c", Some("\"C:\\b c\"")),
+            ("a quotation mark too", "/w/b \"c\"", None),
+        ];
+        for (name, path, quoted) in rows {
+            let mention = Mention::new(path, Some((1, 2)));
+            let expected = quoted.map(|quoted| Mention::new(quoted, Some((1, 2))));
+            assert_eq!(mention.quoted(Dialect::VsCode), expected, "{name}");
+        }
     }
 
     #[test]

@@ -74,8 +74,13 @@ impl Server {
         if !self.mcp.is_ready() || !self.pushes.can_mention(self.ws.now()) {
             return Err(NotSent::NotReady);
         }
-        let with_lines = self.quirks().lines_from_one.then(|| mention.with_lines_from_one());
-        self.push_notification(EditorNotification::AtMentioned, with_lines.as_ref().unwrap_or(mention))?;
+        let quirks = self.quirks();
+        let spelled = match quirks {
+            Quirks { lines_from_one: true, .. } => Some(mention.with_lines_from_one()),
+            Quirks { quotes_paths: true, .. } => mention.quoted(self.config.dialect),
+            _ => None,
+        };
+        self.push_notification(EditorNotification::AtMentioned, spelled.as_ref().unwrap_or(mention))?;
         self.pushes.on_mention_sent(self.ws.position());
         Ok(())
     }

@@ -7,8 +7,9 @@
 //! | lines of a mention | from 0, none for the whole file | from 1, and always: a mention without lines is dropped |
 //! | requests of the editor | answered | never answered, so the editor sends no JSON-RPC pings |
 //!
-//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.330, and for every client that is
-//! not known. The settle time of 1.6 s is chosen with a margin; everything else was measured
+//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.332, and for every client that is
+//! not known. `claude-code` alone reads a path with a blank only between quotation marks: the prompt would show the
+//! mention, and the model would not get the file. The settle time of 1.6 s is chosen with a margin; everything else was measured
 //! (docs/evidence.md).
 
 use crate::mcp::Implementation;
@@ -24,6 +25,8 @@ pub(crate) struct Quirks {
     pub(crate) settle: Duration,
     /// True if the client counts the lines of a mention from 1, and drops a mention without lines.
     pub(crate) lines_from_one: bool,
+    /// True if the client needs quotation marks around the path of a mention that has white space.
+    pub(crate) quotes_paths: bool,
     /// True if the client answers requests of the editor.
     pub(crate) answers_requests: bool,
 }
@@ -39,10 +42,19 @@ impl Quirks {
 /// Three times the longest measured time on a loaded machine, 500 ms, and a margin of 100 ms.
 const SETTLE: Duration = Duration::from_millis(1_600);
 
-static DEFAULT: Quirks = Quirks { name: "", settle: SETTLE, lines_from_one: false, answers_requests: true };
+static DEFAULT: Quirks =
+    Quirks { name: "", settle: SETTLE, lines_from_one: false, quotes_paths: false, answers_requests: true };
 
-static KNOWN: [Quirks; 1] =
-    [Quirks { name: "opencode", lines_from_one: true, answers_requests: false, settle: Duration::ZERO }];
+static KNOWN: [Quirks; 2] = [
+    Quirks { name: "claude-code", quotes_paths: true, ..DEFAULT },
+    Quirks {
+        name: "opencode",
+        lines_from_one: true,
+        answers_requests: false,
+        settle: Duration::ZERO,
+        ..DEFAULT
+    },
+];
 
 #[cfg(test)]
 mod tests {
@@ -51,10 +63,11 @@ mod tests {
     #[test]
     fn clients_are_known_by_their_exact_name() {
         let of = |name| Quirks::of(Some(&Implementation::new(name, "1")));
-        for name in ["claude-code", "OpenCode", "opencode ", ""] {
+        for name in ["Claude-Code", "OpenCode", "opencode ", ""] {
             assert_eq!(of(name), &DEFAULT, "{name:?}");
         }
         assert_eq!(Quirks::of(None), &DEFAULT);
         assert!(of("opencode").lines_from_one && !of("opencode").answers_requests);
+        assert!(of("claude-code").quotes_paths && !of("opencode").quotes_paths);
     }
 }
