@@ -206,9 +206,15 @@ fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox
 }
 
 /// Answers with an error. Returns true if the answer was sent.
+/// Sends an error. A code of MCP 2026-07-28 would tell the peer that this session speaks that version, and the peer
+/// would not open one of ours (measured: the real client falls back on any other code), so no answer has such a code.
 fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
+    let code = if RESERVED.contains(&code) { code::INTERNAL_ERROR } else { code };
     out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data)).is_ok()
 }
+
+/// The codes that MCP 2026-07-28 reserves for itself.
+const RESERVED: core::ops::RangeInclusive<i64> = -32099..=-32020;
 
 /// Returns the parts of an error to send. The message is truncated, since it can repeat the text of
 /// the peer at any length.

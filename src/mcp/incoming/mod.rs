@@ -626,6 +626,24 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn no_error_has_a_code_of_a_later_version() {
+        for (given, sent) in [
+            (-32_019, -32_019),
+            (-32_020, -32_603),
+            (-32_099, -32_603),
+            (-32_100, -32_100),
+            (-32_002, -32_002),
+        ] {
+            let mut calls = Calls::new(8);
+            let call = calls.open(1, false).unwrap();
+            calls.incoming.fail(call, (given, "no", None), &mut calls.out).unwrap();
+            let answer =
+                alloc::format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{sent},"message":"no"}}}}"#);
+            assert_eq!(calls.out.0, [answer], "{given}");
+        }
+    }
+
+    #[test]
     fn only_forwarded_request_accepts_any_value() {
         let mut calls = Calls::new(8);
         let of_resource = AnswerKind::Resource(Box::new(("r://1".into(), "".into())));

@@ -10,7 +10,7 @@ target=x86_64-unknown-linux-gnu
 work=$PWD/target/capi-asan
 RUSTFLAGS=-Zsanitizer=address cargo +nightly build --quiet --package ide-mcp-capi --target "$target" --target-dir "$work"
 runtime=$(rustc +nightly --print sysroot)/lib/rustlib/$target/lib/librustc-nightly_rt.asan.a
-gcc -g -std=c99 -Iadapters/capi/include tests/lab/capi/misuse.c "$work/$target/debug/libidemcp.a" \
+gcc -g -std=c99 -Iadapters/editors/capi/include tests/lab/capi/misuse.c "$work/$target/debug/libidemcp.a" \
     -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive -Wl,--export-dynamic -lgcc_s -lpthread -lrt -ldl -lm \
     -o "$work/misuse"
 

@@ -7,14 +7,14 @@
 # IDE_MCP_NO_SKIPS is set, as in tests/lab/run. Takes 6 minutes.
 #
 # Needs node, npm, tmux, git, ip, and unshare as root or with user namespaces.
-# Run: tests/lab/peers/real_client.sh [--list] [PATTERN]    such as 'opencode-*/*', 'claude-2.1.330/clear' or '*/clear'
+# Run: tests/lab/peers/real_client.sh [--list] [PATTERN]    such as 'opencode-*/*', 'claude-2.1.332/clear' or '*/clear'
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
-parts=$PWD/tests/peers/real_client
+parts=$PWD/tests/lab/peers/real_client
 root=$PWD/target/real_client
 ide_mcp=$PWD/target/debug/ide-mcp
-clients=(claude-1.0.51 claude-2.1.330 opencode-1.18.33)
+clients=(claude-1.0.51 claude-2.1.332 opencode-1.18.33)
 # For one scenario; the longest takes half of it.
 limit=180
 no_skips=${IDE_MCP_NO_SKIPS:-}

@@ -1,0 +1,19 @@
+# shellcheck shell=bash
+# The client shows a form that the editor asks for in the moment of the attachment: the client itself cancels the forms
+# of its first 20 ms, and nobody sees them.
+# Clients: claude-2.*
+start_editor
+{ tail --lines=+1 --follow "$events" | grep --line-buffered --max-count=1 '"event":"connected"'; } >/dev/null &
+attached=$!
+start_client
+wait "$attached"
+send_commands '{"cmd":"form","form":{"message":"Which tests should run?","requestedSchema":{"type":"object","properties":{"note":{"type":"string","title":"Note"}},"required":["note"]}}}'
+expect_screen 'Which tests should run\?' 20
+sleep 1
+tmux_run send-keys -l quince
+expect_screen 'Note: quince' 10
+press Enter
+expect_screen '❯ Accept' 10
+sleep 1
+press Enter
+expect_event '"event":"form_answer".*"action":"accept","content":\{"note":"quince"\}' 10
