@@ -141,8 +141,6 @@ pub enum LockFileError {
     /// A text that begins with `[`. For a file of the kind [`Project`](LockForm::Project), every text
     /// that does not begin with `{`.
     NotAnObject,
-    /// A known field that occurs twice, so that its value is ambiguous.
-    DuplicateField,
     /// A text that is neither JSON nor a list of absolute folders.
     NotALockFile,
     /// A field of the wrong type or value, or a required field that is missing.
@@ -167,7 +165,6 @@ impl fmt::Display for LockFileError {
                 write!(f, "the lock file is not valid JSON at line {line}, column {column}")
             }
             Self::NotAnObject => f.write_str("the lock file is JSON but not an object"),
-            Self::DuplicateField => f.write_str("the lock file has a field twice"),
             Self::NotALockFile => f.write_str("the lock file is neither JSON nor a list of absolute folders"),
             Self::Field { name, expected } => {
                 write!(f, "the field {name} of the lock file is not {expected}")

@@ -1,13 +1,18 @@
 //! The forms of a lock file as text: JSON, the legacy list of folders, and the JSON of one
 //! decompiled plugin.
 //!
-//! The parser accepts every variant that a known editor writes: missing, `null` and unknown fields. The
-//! writer writes every field that has a value.
+//! The parser reads a file as the real client does: missing, `null` and unknown members cost nothing, a
+//! number counts by its value, and of a member that occurs twice the last one counts. The writer writes
+//! every field that has a value.
 
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{LockFile, LockFileError, Transport};
@@ -59,31 +64,33 @@ impl LockFile {
     /// Reads the text of a `<port>.lock`.
     ///
     /// A text that is not JSON and lists absolute folders, one on each line, is the legacy form
-    /// with the transport [`Sse`](Transport::Sse) (measured, see docs/evidence.md). A `pid` that is
-    /// a string of digits is read as a number, as the real client reads it (measured).
+    /// with the transport [`Sse`](Transport::Sse) (measured, see docs/evidence.md).
+    ///
+    /// A member costs the file only if an agent needs it and cannot use it. So `1234.0` is the process
+    /// 1234, a number in `authToken` is its digits, a folder that is not a text is skipped, a `pid` that
+    /// names no process counts as missing, and the last of two members with one name counts. The real
+    /// client attaches to such files (measured).
     ///
     /// # Errors
-    /// [`LockFileError`] if the text is too long or has neither form, or if a field has the wrong
-    /// type.
+    /// [`LockFileError`] if the text is too long or has neither form, or if `workspaceFolders`,
+    /// `ideName`, `transport` or `authToken` has the wrong type.
     pub fn parse(text: &str) -> Result<Self, LockFileError> {
         let text = within_limit(text)?;
         if !text.starts_with(['{', '[']) {
             return Self::parse_list(text);
         }
-        let fields: Fields<'_> = parse_object(text)?;
+        let members = Members::of(text)?;
         Ok(Self {
-            pid: pid(fields.pid)?,
-            workspace_folders: field("workspaceFolders", "a list of texts", fields.workspace_folders)?
-                .unwrap_or_default(),
-            ide_name: field("ideName", "a text", fields.ide_name)?.unwrap_or_default(),
-            transport: field::<String>("transport", "a text", fields.transport)?
+            pid: members.get("pid").and_then(pid),
+            workspace_folders: folders(&members)?,
+            ide_name: ide_name(&members)?,
+            transport: field::<String>("transport", "a text", &members)?
                 .map_or(Transport::Missing, |text| Transport::from_text(&text)),
-            running_in_windows: field("runningInWindows", "true or false", fields.running_in_windows)?
-                .unwrap_or_default(),
-            auth_token: token(fields.auth_token)?,
+            running_in_windows: members.get("runningInWindows").is_some_and(|raw| raw.get() == "true"),
+            auth_token: token(&members)?,
             // Only this library writes this member. A member of another type comes from another
             // program and is ignored.
-            scope: field("ideMcpScope", "a text", fields.scope).unwrap_or_default(),
+            scope: field("ideMcpScope", "a text", &members).unwrap_or_default(),
         })
     }
 
@@ -95,19 +102,19 @@ impl LockFile {
     pub fn parse_project(text: &str) -> Result<(u16, Self), LockFileError> {
         const PORT: LockFileError =
             LockFileError::Field { name: "port", expected: "a whole number, 1 to 65535" };
-        let fields: ProjectFields<'_> = parse_object(within_limit(text)?)?;
-        let port: Option<u16> = field("port", "a whole number, 1 to 65535", fields.port)?;
-        let path: Option<String> = field("projectPath", "a text", fields.project_path)?;
+        let members = Members::of(within_limit(text)?)?;
+        let port = members.get("port").map(|raw| whole(raw).ok_or(PORT)).transpose()?;
+        let path: Option<String> = field("projectPath", "a text", &members)?;
         let file = Self {
             pid: None,
             workspace_folders: Vec::from([path.ok_or(NO_PROJECT_PATH)?]),
             ide_name: String::new(),
             transport: Transport::WebSocket,
             running_in_windows: false,
-            auth_token: token(fields.auth_token)?,
+            auth_token: token(&members)?,
             scope: None,
         };
-        Ok((port.filter(|port| *port != 0).ok_or(PORT)?, file))
+        Ok((port.and_then(|port| u16::try_from(port).ok()).filter(|port| *port != 0).ok_or(PORT)?, file))
     }
 
     fn parse_list(text: &str) -> Result<Self, LockFileError> {
@@ -157,35 +164,42 @@ struct WrittenProject<'a> {
 
 const NO_PROJECT_PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a text" };
 
-/// The members as raw JSON texts, so that an error can name the wrong member.
+/// The members as raw JSON texts, so that each is judged by itself and an error can name the wrong one.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Fields<'a> {
-    #[serde(borrow)]
-    pid: Option<&'a RawValue>,
-    #[serde(borrow)]
-    workspace_folders: Option<&'a RawValue>,
-    #[serde(borrow)]
-    ide_name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    transport: Option<&'a RawValue>,
-    #[serde(borrow)]
-    running_in_windows: Option<&'a RawValue>,
-    #[serde(borrow)]
-    auth_token: Option<&'a RawValue>,
-    #[serde(borrow, rename = "ideMcpScope")]
-    scope: Option<&'a RawValue>,
+struct Members<'a>(#[serde(borrow)] BTreeMap<Name, &'a RawValue>);
+
+impl<'a> Members<'a> {
+    fn of(text: &'a str) -> Result<Self, LockFileError> {
+        if !text.starts_with('{') {
+            return Err(LockFileError::NotAnObject);
+        }
+        serde_json::from_str(text)
+            .map_err(|error| LockFileError::NotJson { line: error.line(), column: error.column() })
+    }
+
+    /// Returns the value of a member that is neither missing nor null.
+    fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.get(name).copied().filter(|raw| raw.get() != "null")
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ProjectFields<'a> {
-    #[serde(borrow)]
-    port: Option<&'a RawValue>,
-    #[serde(borrow)]
-    auth_token: Option<&'a RawValue>,
-    #[serde(borrow)]
-    project_path: Option<&'a RawValue>,
+/// The name of a member.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Name(String);
+
+impl Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(from)?;
+        // A name with half of a surrogate pair, which JavaScript writes and Rust cannot hold, is none of
+        // ours.
+        Ok(Self(serde_json::from_str(raw.get()).unwrap_or_default()))
+    }
 }
 
 fn within_limit(text: &str) -> Result<&str, LockFileError> {
@@ -196,47 +210,76 @@ fn within_limit(text: &str) -> Result<&str, LockFileError> {
     if trimmed.is_empty() { Err(LockFileError::Empty) } else { Ok(trimmed) }
 }
 
-fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, LockFileError> {
-    // serde accepts an array as well, and reads its elements as the members of a derived struct by
-    // position.
-    if !text.starts_with('{') {
-        return Err(LockFileError::NotAnObject);
-    }
-    serde_json::from_str(text).map_err(|error| match error.is_data() {
-        true => LockFileError::DuplicateField,
-        false => LockFileError::NotJson { line: error.line(), column: error.column() },
-    })
-}
-
 /// Reads one member. The error of serde_json is dropped, since its message can quote the value.
 fn field<T: DeserializeOwned>(
     name: &'static str,
     expected: &'static str,
-    raw: Option<&RawValue>,
+    members: &Members<'_>,
 ) -> Result<Option<T>, LockFileError> {
-    raw.map(|raw| serde_json::from_str(raw.get()))
-        .transpose()
-        .map_err(|_| LockFileError::Field { name, expected })
+    let read = |raw: &RawValue| serde_json::from_str(raw.get());
+    members.get(name).map(read).transpose().map_err(|_| LockFileError::Field { name, expected })
 }
 
-/// Reads a process id: a number, or a string of digits.
-fn pid(raw: Option<&RawValue>) -> Result<Option<u32>, LockFileError> {
-    const EXPECTED: &str = "a whole number";
-    if !raw.is_some_and(|raw| raw.get().starts_with('"')) {
-        return field("pid", EXPECTED, raw);
+/// Reads the folders, without those that are not texts.
+fn folders(members: &Members<'_>) -> Result<Vec<String>, LockFileError> {
+    let wrong = |_| LockFileError::Field { name: "workspaceFolders", expected: "a list of texts" };
+    let Some(raw) = members.get("workspaceFolders") else { return Ok(Vec::new()) };
+    let listed: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(wrong)?;
+    Ok(listed.into_iter().filter_map(|folder| serde_json::from_str(folder.get()).ok()).collect())
+}
+
+/// Reads the name. A text that Rust cannot hold is no reason to lose the file; a number is, as the real
+/// client does not attach to it (measured).
+fn ide_name(members: &Members<'_>) -> Result<String, LockFileError> {
+    match members.get("ideName") {
+        Some(raw) if raw.get().starts_with('"') => Ok(serde_json::from_str(raw.get()).unwrap_or_default()),
+        Some(_) => Err(LockFileError::Field { name: "ideName", expected: "a text" }),
+        None => Ok(String::new()),
+    }
+}
+
+/// Reads a process id: a number, or a string of digits. `None` if it is neither, so that the file is one
+/// that names no process.
+fn pid(raw: &RawValue) -> Option<u32> {
+    if !raw.get().starts_with('"') {
+        return whole(raw);
     }
     // `parse` accepts a sign, which no process id has.
-    let digits = field::<String>("pid", EXPECTED, raw)?
-        .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
-        .and_then(|text| text.parse().ok());
-    digits.map(Some).ok_or(LockFileError::Field { name: "pid", expected: EXPECTED })
+    let text: String = serde_json::from_str(raw.get()).ok()?;
+    if is_digits(&text) { text.parse().ok() } else { None }
 }
 
-fn token(raw: Option<&RawValue>) -> Result<Option<AuthToken>, LockFileError> {
-    field::<String>("authToken", "a text", raw)?
-        .map(AuthToken::from_text)
-        .transpose()
-        .map_err(LockFileError::Token)
+fn token(members: &Members<'_>) -> Result<Option<AuthToken>, LockFileError> {
+    let text = match members.get("authToken") {
+        Some(raw) if is_number(raw) => Some(number(raw)),
+        _ => field::<String>("authToken", "a text", members)?,
+    };
+    text.map(AuthToken::from_text).transpose().map_err(LockFileError::Token)
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_number(raw: &RawValue) -> bool {
+    raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit())
+}
+
+fn whole(raw: &RawValue) -> Option<u32> {
+    if is_number(raw) { number(raw).parse().ok() } else { None }
+}
+
+/// Returns a number as text: the digits of a whole one, however it is written (`7`, `7.0`, `7e0`), and
+/// any other as it is written.
+fn number(raw: &RawValue) -> String {
+    // From 10^21 on JavaScript writes an exponent, also for a whole number.
+    const MOST: usize = 21;
+    let written = raw.get();
+    if is_digits(written) {
+        return written.to_owned();
+    }
+    let value = written.parse::<f64>().map(|value| format!("{value}")).unwrap_or_default();
+    if !value.is_empty() && is_digits(&value) && value.len() <= MOST { value } else { written.to_owned() }
 }
 
 #[cfg(test)]
@@ -298,6 +341,11 @@ mod tests {
         sse.transport = Transport::Sse;
         let mut with_pid = bare();
         with_pid.pid = Some(123);
+        let mut with_folders = bare();
+        with_folders.workspace_folders = vec!["/w".into(), "/v".into()];
+        let mut on_windows = bare();
+        on_windows.running_in_windows = true;
+        let with_token = |text: &str| LockFile { auth_token: AuthToken::from_text(text).ok(), ..bare() };
         let cases: &[(&str, &str, LockFile)] = &[
             ("the fullest", &full().to_json(), full()),
             (
@@ -349,8 +397,48 @@ mod tests {
             ("the transport before WebSocket", r#"{"transport":"sse"}"#, sse),
             ("pid is text", r#"{"pid":"123"}"#, with_pid.clone()),
             ("pid is text with an escape", r#"{"pid":"\u0031\u00323"}"#, with_pid.clone()),
-            ("pid is text with leading zeros", r#"{"pid":"00123"}"#, with_pid),
+            ("pid is text with leading zeros", r#"{"pid":"00123"}"#, with_pid.clone()),
             ("a list of folders", "/w/one\r\n\nC:\\w\n", list),
+            ("pid is an integral fraction", r#"{"pid":123.0}"#, with_pid.clone()),
+            ("pid has an exponent", r#"{"pid":1.23E+2}"#, with_pid.clone()),
+            ("pid twice", r#"{"pid":{},"pid":123}"#, with_pid.clone()),
+            ("a member twice, the last null", r#"{"pid":123,"pid":null}"#, bare()),
+            ("a name that is escaped", r#"{"p\u0069d":123}"#, with_pid.clone()),
+            ("a name that Rust cannot hold", r#"{"\ud800":1,"pid":123,"\ud800":[]}"#, with_pid),
+            ("pid is empty text", r#"{"pid":""}"#, bare()),
+            ("pid is text with a sign", r#"{"pid":"+1"}"#, bare()),
+            ("pid is text with a space", r#"{"pid":" 1"}"#, bare()),
+            ("pid is text with a fraction", r#"{"pid":"1.0"}"#, bare()),
+            ("pid is text in hexadecimal", r#"{"pid":"0x1"}"#, bare()),
+            ("pid is text of other digits", r#"{"pid":"١"}"#, bare()),
+            ("pid is text and too large", r#"{"pid":"4294967296"}"#, bare()),
+            ("pid is a list", r#"{"pid":["1"]}"#, bare()),
+            ("pid is negative", r#"{"pid":-1}"#, bare()),
+            ("pid is a fraction", r#"{"pid":1.5}"#, bare()),
+            ("pid is too large", r#"{"pid":4294967296}"#, bare()),
+            ("pid is beyond every number", r#"{"pid":1e999}"#, bare()),
+            (
+                "folders that are no texts",
+                r#"{"workspaceFolders":[null,"/w",1,true,[],{},"\ud800/x","/v"]}"#,
+                with_folders,
+            ),
+            ("only folders that are no texts", r#"{"workspaceFolders":[null]}"#, bare()),
+            ("flag is text", r#"{"runningInWindows":"no"}"#, bare()),
+            ("flag is a number", r#"{"runningInWindows":1}"#, bare()),
+            ("flag is set", r#"{"runningInWindows":true}"#, on_windows),
+            ("name that Rust cannot hold", r#"{"ideName":"a\ud800"}"#, bare()),
+            ("token is a number", r#"{"authToken":123456789}"#, with_token("123456789")),
+            (
+                "token is more than a double holds",
+                r#"{"authToken":9007199254740993}"#,
+                with_token("9007199254740993"),
+            ),
+            ("token is an integral fraction", r#"{"authToken":12.0}"#, with_token("12")),
+            ("token is a fraction", r#"{"authToken":1.5}"#, with_token("1.5")),
+            ("token is a large number", r#"{"authToken":1e+21}"#, with_token("1e+21")),
+            ("token is a negative number", r#"{"authToken":-1}"#, with_token("-1")),
+            ("token twice", r#"{"authToken":"wrong","authToken":"right"}"#, with_token("right")),
+            ("scope is a number", r#"{"ideMcpScope":1}"#, bare()),
         ];
         for (name, text, expected) in cases {
             assert_eq!(LockFile::parse(text).as_ref(), Ok(expected), "{name}");
@@ -369,31 +457,17 @@ mod tests {
             ("number", "17", LockFileError::NotALockFile),
             ("relative folder", "/w\nsrc", LockFileError::NotALockFile),
             ("byte order mark", "\u{feff}{}", LockFileError::NotALockFile),
-            ("doubled", r#"{"pid":1,"pid":2}"#, LockFileError::DuplicateField),
-            ("pid is empty text", r#"{"pid":""}"#, wrong("pid", "a whole number")),
-            ("pid is text with a sign", r#"{"pid":"+1"}"#, wrong("pid", "a whole number")),
-            ("pid is text with a space", r#"{"pid":" 1"}"#, wrong("pid", "a whole number")),
-            ("pid is text with a fraction", r#"{"pid":"1.0"}"#, wrong("pid", "a whole number")),
-            ("pid is text in hexadecimal", r#"{"pid":"0x1"}"#, wrong("pid", "a whole number")),
-            ("pid is text of other digits", r#"{"pid":"١"}"#, wrong("pid", "a whole number")),
-            ("pid is text and too large", r#"{"pid":"4294967296"}"#, wrong("pid", "a whole number")),
-            ("pid is a list", r#"{"pid":["1"]}"#, wrong("pid", "a whole number")),
-            ("pid is negative", r#"{"pid":-1}"#, wrong("pid", "a whole number")),
-            ("pid is too large", r#"{"pid":4294967296}"#, wrong("pid", "a whole number")),
             (
                 "folders are text",
                 r#"{"workspaceFolders":"/w"}"#,
                 wrong("workspaceFolders", "a list of texts"),
             ),
-            (
-                "a folder is null",
-                r#"{"workspaceFolders":[null]}"#,
-                wrong("workspaceFolders", "a list of texts"),
-            ),
             ("name is a number", r#"{"ideName":1}"#, wrong("ideName", "a text")),
             ("transport is a number", r#"{"transport":1}"#, wrong("transport", "a text")),
-            ("flag is text", r#"{"runningInWindows":"no"}"#, wrong("runningInWindows", "true or false")),
-            ("token is a number", r#"{"authToken":1}"#, wrong("authToken", "a text")),
+            ("token is a list", r#"{"authToken":["t"]}"#, wrong("authToken", "a text")),
+            ("token is true", r#"{"authToken":true}"#, wrong("authToken", "a text")),
+            ("a name without a colon", r#"{"pid" 1}"#, LockFileError::NotJson { line: 1, column: 8 }),
+            ("a name that is no text", r#"{1:1}"#, LockFileError::NotJson { line: 1, column: 2 }),
             ("token is empty", r#"{"authToken":""}"#, LockFileError::Token(InvalidToken::Empty)),
         ];
         for (name, text, expected) in cases {
@@ -417,7 +491,9 @@ mod tests {
     fn deep_nesting_never_exhausts_the_stack() {
         let (open, close) = ("[".repeat(30_000), "]".repeat(30_000));
         assert_eq!(LockFile::parse(&format!(r#"{{"x":{open}{close}}}"#)), Ok(bare()));
-        assert!(LockFile::parse(&format!(r#"{{"pid":{open}{close}}}"#)).is_err());
+        assert_eq!(LockFile::parse(&format!(r#"{{"pid":{open}{close}}}"#)), Ok(bare()));
+        assert_eq!(LockFile::parse(&format!(r#"{{"workspaceFolders":[{open}{close}]}}"#)), Ok(bare()));
+        assert!(LockFile::parse(&format!(r#"{{"authToken":{open}{close}}}"#)).is_err());
     }
 
     #[test]
@@ -430,8 +506,13 @@ mod tests {
             ("no port", r#"{"projectPath":"/w"}"#, "port"),
             ("port 0", r#"{"port":0,"projectPath":"/w"}"#, "port"),
             ("port 65536", r#"{"port":65536,"projectPath":"/w"}"#, "port"),
+            ("port is a fraction", r#"{"port":1.5,"projectPath":"/w"}"#, "port"),
+            ("port is text", r#"{"port":"1","projectPath":"/w"}"#, "port"),
             ("no path", r#"{"port":1}"#, "projectPath"),
+            ("path is a number", r#"{"port":1,"projectPath":1}"#, "projectPath"),
         ];
+        let twice = r#"{"port":0,"port":7.0,"projectPath":"/w"}"#;
+        assert_eq!(LockFile::parse_project(twice).map(|(port, _)| port), Ok(7), "by value, and the last");
         for (name, text, wrong) in cases {
             match LockFile::parse_project(text) {
                 Err(LockFileError::Field { name: field, .. }) => assert_eq!(field, *wrong, "{name}"),
@@ -476,7 +557,7 @@ mod tests {
             r#"{"authToken":"QZQZ QZQZ"}"#,
             r#"{"authToken":{"QZQZ":1}}"#,
             r#"{"authToken":"QZQZ"#,
-            r#"{"authToken":"QZQZ","authToken":"QZQZ"}"#,
+            r#"{"authToken":"right","authToken":"QZ QZ"}"#,
             "QZQZ",
         ];
         for text in texts {
