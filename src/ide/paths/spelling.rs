@@ -8,6 +8,7 @@ use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
+use unicode_normalization::UnicodeNormalization;
 
 /// The system on which a path is used. It determines the spellings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,9 +124,13 @@ pub(in crate::ide) enum Fit {
 /// Returns the way in which `folder`, which an editor published, contains `path` of a client on
 /// `system`; `None` if `folder` does not contain `path`.
 ///
+/// A letter with an accent is the same letter as one character and as two (Unicode NFC and NFD), as for
+/// the real client (measured): macOS and some archives write two where a keyboard writes one.
+///
 /// `of_windows` is `runningInWindows` of the lock file. If it is true, a client in WSL translates
 /// the folder.
 pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> Option<Fit> {
+    let (folder, path) = (&*decomposed(folder), &*decomposed(path));
     if is_exact(folder, path, system, of_windows) {
         return Some(Fit::Exact);
     }
@@ -136,6 +141,12 @@ pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windo
         // folder.
         || (of_windows && matches!(system, System::Wsl { .. }) && contains(Location::of(folder, System::Windows)));
     spelled.then_some(Fit::Spelled)
+}
+
+/// Returns a path in NFD. Two paths are equal in NFD exactly if they are equal in NFC, and no character
+/// decomposes into a separator.
+fn decomposed(path: &str) -> Cow<'_, str> {
+    if path.is_ascii() { Cow::Borrowed(path) } else { Cow::Owned(path.nfd().collect()) }
 }
 
 /// Returns `folder` as an absolute path, resolved against the working directory of the client, as
@@ -274,7 +285,7 @@ fn is_letter(name: &str) -> bool {
 }
 
 /// Returns true if two names differ only in case or not at all, by the Unicode rules for single
-/// characters. Unicode normalisation (NFC, NFD) is not considered.
+/// characters.
 fn same(one: &str, other: &str) -> bool {
     let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     lower(one) == lower(other)
@@ -419,7 +430,7 @@ mod tests {
             (MAC, "/Users/u", "/Users/u/p", EXACT),
             (MAC, "/users/U", "/Users/u/p", SPELLED),
             (MAC, "/É", "/é/x", SPELLED),
-            (MAC, "/e\u{301}", "/é", None),
+            (MAC, "/e\u{301}", "/é", EXACT),
             (MAC, "/users/u", "/Users/ux", None),
             (MAC, r"C:\w", "/c/w", None),
             (WINDOWS, r"C:\w", r"c:\w\p", EXACT),
@@ -468,6 +479,29 @@ mod tests {
         ];
         for (system, folder, path, expected) in cases {
             assert_eq!(fit(folder, path, *system, false), *expected, "{path:?} in {folder:?} on {system:?}");
+        }
+    }
+
+    #[test]
+    fn accent_is_one_character_or_two() {
+        const ONE: &str = "Caf\u{e9}";
+        const TWO: &str = "Cafe\u{301}";
+        let cases: &[(&str, System<'_>, String, String, Option<Fit>)] = &[
+            ("Linux", LINUX, format!("/w/{TWO}"), format!("/w/{ONE}"), EXACT),
+            ("Linux, the reverse, below it", LINUX, format!("/w/{ONE}"), format!("/w/{TWO}/src"), EXACT),
+            ("macOS", MAC, format!("/w/{TWO}"), format!("/w/{ONE}/x"), EXACT),
+            ("macOS, another case", MAC, format!("/W/{TWO}"), format!("/w/{ONE}/x"), SPELLED),
+            ("Windows", WINDOWS, format!(r"C:\{TWO}"), format!(r"c:\{ONE}\p"), EXACT),
+            ("WSL", WSL, format!(r"C:\{TWO}"), format!("/mnt/c/{ONE}/p"), SPELLED),
+            ("the order of two marks", LINUX, "/a\u{323}\u{307}".into(), "/a\u{307}\u{323}".into(), EXACT),
+            ("Hangul", LINUX, "/\u{1112}\u{1161}\u{11ab}".into(), "/\u{d55c}".into(), EXACT),
+            ("no accent", LINUX, format!("/w/{TWO}"), "/w/Cafe".into(), None),
+            ("a name that goes on", LINUX, "/w/Cafe".into(), format!("/w/{TWO}"), None),
+            ("a mark behind a separator", LINUX, "/w/".into(), "/w/\u{301}".into(), EXACT),
+            ("a compatible letter is another one", LINUX, "/w/\u{fb01}".into(), "/w/fi".into(), None),
+        ];
+        for (name, system, folder, path, expected) in cases {
+            assert_eq!(fit(folder, path, *system, false), *expected, "{name}");
         }
     }
 
