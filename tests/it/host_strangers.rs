@@ -42,13 +42,23 @@ fn pending_connection_above_limit_ends_the_oldest() {
 #[test]
 fn unauthenticated_ends_are_counted_by_reason() {
     let right = request("token");
-    let cases: [(&str, String, bool, (u64, u64, u64)); 6] = [
+    let without = right.replace("X-Claude-Code-Ide-Authorization: token\r\n", "");
+    let cases: [(&str, String, bool, (u64, u64, u64)); 10] = [
         ("no byte", String::new(), false, (0, 0, 1)),
         ("a part of the head", "GET / HTTP/1.1\r\n".into(), false, (0, 0, 1)),
         ("no HTTP", "hello\r\n\r\n".into(), false, (1, 0, 0)),
         ("another host", right.replace("127.0.0.1", "evil.example"), false, (1, 0, 0)),
         ("a wrong token", request("kot"), false, (1, 1, 0)),
         ("a wrong token, closed after the upgrade", request("kot"), true, (1, 1, 0)),
+        ("an empty token", request(""), false, (1, 1, 0)),
+        (
+            "two tokens",
+            right.replace("\r\n\r\n", "\r\nX-Claude-Code-Ide-Authorization: token\r\n\r\n"),
+            false,
+            (1, 1, 0),
+        ),
+        ("no token", without.clone(), false, (1, 0, 0)),
+        ("no token, closed after the upgrade", without, true, (1, 0, 0)),
     ];
     for (name, head, after_upgrade, expected) in cases {
         let mut config = editor("token");

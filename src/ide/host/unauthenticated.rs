@@ -9,10 +9,12 @@ use crate::ide::server::Admission;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unauthenticated {
-    /// Opening handshakes that were answered with a refusal, those with a wrong token included.
+    /// Opening handshakes that were answered with a refusal, those with a wrong token or without one
+    /// included.
     pub refused: u64,
-    /// Opening handshakes whose token was missing or wrong, or whose client the application did not
-    /// admit: sent by an agent of another editor, or by an attacker who guesses tokens.
+    /// Opening handshakes whose token was wrong, or whose client the application did not admit: sent by
+    /// an agent of another editor, or by an attacker who guesses tokens. A client that sends no token, as
+    /// `ide-mcp doctor` once in each run, guesses none and counts as refused only.
     pub wrong_tokens: u64,
     /// Connections that ended before their opening handshake was answered: the peer left, or the host
     /// closed the connection for a later one.

@@ -5,7 +5,7 @@ use super::open_calls::CallKind;
 use super::peer::Peer;
 use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
-use super::{Admission, Server, ServerEvent};
+use super::{Admission, Server, ServerEvent, TOKEN_FIELD};
 use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::{
     Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
@@ -25,10 +25,16 @@ impl Server {
         match event {
             ws::Event::Upgrade(request) => {
                 let verdict = self.config.policy.judge(&request, self.full);
+                let guesses = request.has(TOKEN_FIELD);
                 // An opening handshake is pending, and the policy chooses `mcp` only if the client
                 // offered it. So the WebSocket accepts every verdict.
                 let decided = self.execute(verdict);
                 debug_assert!(decided);
+                // A client without a token guesses none: opencode in a terminal that names a port, or
+                // the doctor. On the wire both refusals are the same.
+                if self.admission == Admission::WrongToken && !guesses {
+                    self.admission = Admission::Refused;
+                }
             }
             ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
             ws::Event::Binary(_) => self.ws.fail(ProtocolError::UnexpectedBinary),

@@ -127,7 +127,7 @@ pub(crate) enum Admission {
     LetIn,
     /// The opening handshake was answered with a refusal.
     Refused,
-    /// The token was missing or wrong, or the application did not admit the client.
+    /// The token was wrong, or the application did not admit the client.
     WrongToken,
 }
 

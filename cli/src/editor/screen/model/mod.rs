@@ -202,8 +202,8 @@ impl Model {
         });
     }
 
-    /// Returns the number of wrong tokens since the person has last read the activity: the doctor tries one at each
-    /// run, so an old number would hide a new attempt.
+    /// Returns the number of wrong tokens since the person has last read the activity: an old number would
+    /// hide a new attempt.
     pub(crate) const fn unread_wrong_tokens(&self) -> u64 {
         self.unauthenticated.wrong_tokens.saturating_sub(self.read_wrong_tokens)
     }
