@@ -37,6 +37,10 @@ pub const SKIP_CHECK_VARIABLE: &str = "CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
 /// connection.
 pub const OPENCODE_PORT_VARIABLE: &str = "OPENCODE_EDITOR_SSE_PORT";
 
+/// The variable by which a terminal names the port of its editor to Kilo Code alone, a fork of opencode
+/// that sends no token there either (measured with 7.7.9).
+pub const KILO_PORT_VARIABLE: &str = "KILO_EDITOR_SSE_PORT";
+
 /// The variable in which WSL names the Linux distribution.
 pub const DISTRIBUTION_VARIABLE: &str = "WSL_DISTRO_NAME";
 
@@ -51,6 +55,8 @@ pub struct ClientEnv {
     pub port: Option<String>,
     /// [`OPENCODE_PORT_VARIABLE`].
     pub opencode_port: Option<String>,
+    /// [`KILO_PORT_VARIABLE`].
+    pub kilo_port: Option<String>,
     /// [`AUTO_CONNECT_VARIABLE`].
     pub auto_connect: Option<String>,
     /// [`HOST_VARIABLE`].
@@ -67,6 +73,7 @@ impl ClientEnv {
         Self {
             port: value(PORT_VARIABLE),
             opencode_port: value(OPENCODE_PORT_VARIABLE),
+            kilo_port: value(KILO_PORT_VARIABLE),
             auto_connect: value(AUTO_CONNECT_VARIABLE),
             host: value(HOST_VARIABLE),
             skip_check: value(SKIP_CHECK_VARIABLE),
@@ -139,6 +146,8 @@ mod tests {
         {
             assert_eq!(with("CLAUDE_CODE_SSE_PORT", value).port(), port, "{value:?}");
             assert_eq!(with("OPENCODE_EDITOR_SSE_PORT", value).port(), None, "{value:?}, of opencode");
+            assert_eq!(with("KILO_EDITOR_SSE_PORT", value).port(), None, "{value:?}, of Kilo Code");
+            assert_eq!(with("KILO_EDITOR_SSE_PORT", value).kilo_port.as_deref(), Some(value));
         }
         for (value, attaches) in [
             ("false", false),

@@ -4,7 +4,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::client_env::{OPENCODE_PORT_VARIABLE, PORT_VARIABLE};
+use super::client_env::{KILO_PORT_VARIABLE, OPENCODE_PORT_VARIABLE, PORT_VARIABLE};
 
 /// Returns the changes to the environment of a child process of an editor that listens on `port`,
 /// or on no port.
@@ -18,9 +18,10 @@ use super::client_env::{OPENCODE_PORT_VARIABLE, PORT_VARIABLE};
 /// terminal of another editor inherits them. Otherwise the child would connect to the other editor, or
 /// wait for a port that was closed long ago.
 ///
-/// Start opencode with `launch_env(None, …)`. If a variable names a port, opencode connects there
-/// without a token, and the editor always refuses it. If no variable names a port, opencode reads the
-/// lock files and their tokens (measured with 1.18.33). [`OPENCODE_PORT_VARIABLE`] is always removed.
+/// Start opencode and Kilo Code with `launch_env(None, …)`. If a variable names a port, they connect there
+/// without a token, and the editor always refuses them. If no variable names a port, they read the lock
+/// files and their tokens (measured with 1.18.33 and 7.7.9). [`OPENCODE_PORT_VARIABLE`] and
+/// [`KILO_PORT_VARIABLE`] are always removed.
 pub fn launch_env<'a>(
     port: Option<u16>,
     inherited: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -60,9 +61,9 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// The variable by which VS Code marks its own terminals. An editor that was started in such a terminal
 /// inherits the variable, which would be wrong for the terminals of that editor.
 const FORCE_CODE_TERMINAL: &str = "FORCE_CODE_TERMINAL";
-const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE];
+const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, KILO_PORT_VARIABLE];
 const STALE_WITHOUT_PORT: &[&str] =
-    &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, PORT_VARIABLE, INTEGRATION];
+    &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, KILO_PORT_VARIABLE, PORT_VARIABLE, INTEGRATION];
 
 fn variables(port: u16, excluded: Vec<(&str, &str)>) -> Vec<(String, String)> {
     // The lower-case name comes first, independent of the order of the environment.
@@ -145,11 +146,12 @@ mod tests {
             ("ENABLE_IDE_INTEGRATION", "true"),
             ("FORCE_CODE_TERMINAL", "true"),
             ("OPENCODE_EDITOR_SSE_PORT", "1"),
+            ("KILO_EDITOR_SSE_PORT", "1"),
             ("no_proxy", "a.example"),
         ];
         let with = launch_env(Some(2), inherited);
         assert_eq!(with.set[0], ("CLAUDE_CODE_SSE_PORT".to_string(), "2".to_string()));
-        assert_eq!(with.remove, ["FORCE_CODE_TERMINAL", "OPENCODE_EDITOR_SSE_PORT"]);
+        assert_eq!(with.remove, ["FORCE_CODE_TERMINAL", "OPENCODE_EDITOR_SSE_PORT", "KILO_EDITOR_SSE_PORT"]);
 
         let without = launch_env(None, inherited);
         assert!(without.set.is_empty(), "{without:?}");
@@ -159,7 +161,8 @@ mod tests {
                 "CLAUDE_CODE_SSE_PORT",
                 "ENABLE_IDE_INTEGRATION",
                 "FORCE_CODE_TERMINAL",
-                "OPENCODE_EDITOR_SSE_PORT"
+                "OPENCODE_EDITOR_SSE_PORT",
+                "KILO_EDITOR_SSE_PORT"
             ]
         );
 
