@@ -1,8 +1,10 @@
 //! The directory of lock files, for a program that publishes.
 
+use std::fs::{self, Metadata};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use getrandom::SysRng;
 use getrandom::rand_core::TryRng;
@@ -123,8 +125,45 @@ impl LockDir {
         let path = self.path.join(&name);
         let malformed = |source| Error::Malformed { path: path.clone(), source };
         let text = form.write(port, file).map_err(malformed)?;
-        write_whole(&self.handle, &name, &path, &text)
+        write_whole(&self.handle, &name, &path, &text)?;
+        // The time of the new file is the present by the clock of the file system.
+        if let Ok(now) = fs::metadata(&path).and_then(|metadata| metadata.modified()) {
+            self.remove_unfinished(now);
+        }
+        Ok(())
     }
+
+    /// Removes the temporary files, each with a token, of writes that were killed.
+    fn remove_unfinished(&self, now: SystemTime) {
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|name| is_temporary(name)) else { continue };
+            let is_old = |metadata: &Metadata| {
+                let age = metadata.modified().ok().and_then(|at| now.duration_since(at).ok());
+                age.is_some_and(|age| age > UNFINISHED)
+            };
+            // The metadata are those of a link itself.
+            let is_ours = |metadata: &Metadata| {
+                metadata.is_file() && sys::is_ours(metadata, &self.path).is_ok() && is_old(metadata)
+            };
+            if entry.metadata().is_ok_and(|metadata| is_ours(&metadata)) {
+                let _ = self.handle.remove(name);
+            }
+        }
+    }
+}
+
+/// The age from which a temporary file belongs to a write that was killed. A write takes milliseconds, and on a
+/// network file system that hangs some seconds.
+const UNFINISHED: Duration = Duration::from_secs(60);
+
+/// Returns true if a file has the name of a temporary file of [`write_whole`].
+fn is_temporary(name: &str) -> bool {
+    let random = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
+    random.is_some_and(|random| {
+        random.len() == 16 && random.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
 }
 
 /// Writes a temporary file in the directory and renames it to `name`, whose path is `path`. The temporary

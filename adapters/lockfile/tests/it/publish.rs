@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use crate::support::{TempDir, lock_file, marked, names};
 use ide_mcp::ide::{AuthToken, LockFile, LockFileError, LockForm};
@@ -270,4 +271,35 @@ fn e07_nothing_printed_has_the_token() {
     let dir = LockDir::open(temp.path()).unwrap();
     let published = dir.publish(1, &lock_file("QZQZ")).unwrap();
     assert!(!format!("{dir:?} {published:?}").contains("QZ"));
+}
+
+/// A write that is killed leaves its temporary file, with the token.
+#[test]
+fn unfinished_writes_are_cleared_by_the_next() {
+    let temp = TempDir::new();
+    let dir = LockDir::open(temp.path()).unwrap();
+    // The name, its age in seconds, and whether it goes.
+    let rows = [
+        (".0123456789abcdef.tmp", 61, true),
+        (".0123456789abcdee.tmp", 50, false),
+        (".0123456789abcde.tmp", 61, false),
+        (".0123456789abcdefg.tmp", 61, false),
+        (".0123456789abcdeF.tmp", 61, false),
+        ("0123456789abcdef.tmp", 61, false),
+        (".0123456789abcded.tmp2", 61, false),
+        ("notes", 61, false),
+    ];
+    for (name, age, _) in rows {
+        fs::write(temp.join(name), "{}").unwrap();
+        let file = fs::File::open(temp.join(name)).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now - Duration::from_secs(age)).unwrap();
+    }
+    fs::create_dir(temp.join(".0123456789abcdea.tmp")).unwrap();
+    let mut published = dir.publish(1, &lock_file("one")).unwrap();
+    for (name, age, goes) in rows {
+        assert_eq!(!temp.join(name).exists(), goes, "{name}, {age} s old");
+    }
+    assert!(temp.join(".0123456789abcdea.tmp").exists(), "a directory");
+    published.update(&lock_file("two")).unwrap();
 }
