@@ -51,6 +51,9 @@ pub(crate) struct Directory {
     pub(crate) state: State,
     /// The directories above it that others than its user can change.
     pub(crate) weak: Vec<Weak>,
+    /// True if it, or a directory above it, lets no other user through: then the modes of what lies below
+    /// mean nothing.
+    pub(crate) is_closed: bool,
 }
 
 impl Directory {
@@ -115,6 +118,20 @@ impl Lock {
         matches!(self.probe, Some(Probe::Asked { with_token: Answer::Attached, .. }))
     }
 
+    /// Returns true if the file is what `--remove-leftovers` removes, as far as the doctor has tried its port.
+    pub(crate) fn is_left_over(&self) -> bool {
+        let is_named = self.file.as_ref().is_ok_and(|file| !file.ide_name.is_empty());
+        is_named && self.pid_alive == Some(false) && matches!(self.probe, None | Some(Probe::Refused))
+    }
+
+    /// Returns true if the process of the lock file is dead, and its port was tried and is that of no editor:
+    /// nobody listens there, or a program that does not answer as an editor does.
+    pub(crate) fn has_no_editor(&self) -> bool {
+        let no_editor =
+            matches!(self.probe, Some(Probe::Refused | Probe::Open { without_token: Answer::Alien(_) }));
+        self.pid_alive == Some(false) && no_editor
+    }
+
     /// Returns true if nothing that a probe depends on differs from an earlier look.
     pub(crate) fn is_as(&self, before: &Self) -> bool {
         let key = |lock: &Self| (lock.path.clone(), lock.file.clone(), lock.modified, lock.pid_alive);
@@ -150,9 +167,12 @@ pub(crate) enum Probe {
     Refused,
     /// Connecting failed for another reason.
     Unreachable(String),
-    /// A process listens. The doctor sent nothing, since the process of the lock file is dead and
-    /// the token is not for everybody.
-    Open,
+    /// A process listens. The doctor sent no token, since the process of the lock file is dead and the
+    /// token is not for everybody.
+    Open {
+        /// The answer to an opening handshake without a token.
+        without_token: Answer,
+    },
     /// Another user listens. The doctor sent nothing.
     NotOurs { owner: u32, us: u32 },
     /// A process listens, but no table of sockets has it. The doctor sent nothing.
@@ -172,7 +192,7 @@ impl Probe {
         match self {
             Self::Refused
             | Self::Unreachable(_)
-            | Self::Open
+            | Self::Open { .. }
             | Self::NotOurs { .. }
             | Self::WithoutOwner
             | Self::Asked { with_token: Answer::Full | Answer::Silent, .. } => true,

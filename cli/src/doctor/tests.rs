@@ -60,7 +60,14 @@ fn refused() -> Facts {
     let directories = directories.into_iter().map(|candidate| {
         let used = candidate.source == Source::Home;
         let state = if used { State::There { mode: Some(0o700), stranger: None } } else { State::Missing };
-        Directory { path: candidate.dir, source: candidate.source, used, state, weak: Vec::new() }
+        Directory {
+            path: candidate.dir,
+            source: candidate.source,
+            used,
+            state,
+            weak: Vec::new(),
+            is_closed: false,
+        }
     });
     let token = AuthToken::from_text("the-token").unwrap();
     let lock = Lock {

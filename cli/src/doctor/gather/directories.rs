@@ -54,9 +54,24 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
         };
         let weak = weak_parents(&candidate.dir).unwrap_or_default().into_iter();
         let weak = weak.map(|weak| Weak { path: shown(&weak.path), weakness: weak.weakness }).collect();
-        directories.push(Directory { path: candidate.dir, source: candidate.source, used, state, weak });
+        let is_closed = is_closed(Path::new(&candidate.dir));
+        directories.push(Directory {
+            path: candidate.dir,
+            source: candidate.source,
+            used,
+            state,
+            weak,
+            is_closed,
+        });
     }
     (directories, locks)
+}
+
+/// Returns true if this directory, or one above it, lets no other user through.
+fn is_closed(dir: &Path) -> bool {
+    let passes =
+        |dir: &Path| fs::metadata(dir).ok().as_ref().and_then(mode).is_none_or(|mode| mode & 0o011 != 0);
+    dir.canonicalize().is_ok_and(|dir| !dir.ancestors().all(passes))
 }
 
 /// Returns the reason why there is no such directory, from the root down.

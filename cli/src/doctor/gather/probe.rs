@@ -1,7 +1,7 @@
 //! The probe of one editor: whether its port answers, whether it accepts its token, and whether it
 //! refuses clients without the token, and browsers.
 //!
-//! Every step has two seconds. The probe ends after the first step if the port does not answer, is
+//! Every step has two seconds, and half a second if the process of the lock file is dead. The probe ends after the first step if the port does not answer, is
 //! not that of an editor, or is that of a full editor: further steps would give no more
 //! information.
 
@@ -24,6 +24,9 @@ use std::time::Duration;
 
 /// The timeout of a step. An editor on this machine answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The timeout for a program on the port of a dead process. There can be fifty such files, and none of them has
+/// an agent that waits for the answer.
+const DEAD_PATIENCE: Duration = Duration::from_millis(500);
 /// The timeout of a close handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
@@ -48,8 +51,8 @@ impl Place<'_> {
     }
 }
 
-/// Probes the listener at `place`, and finds its process. It does not send the token if the process
-/// of the lock file is `dead`.
+/// Probes the listener at `place`, and finds its process. If the process of the lock file is `dead`, it sends
+/// no token, and finds out only whether an editor listens.
 pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> (Probe, Option<u32>) {
     let stream = match place.connect() {
         Ok(stream) => stream,
@@ -65,7 +68,8 @@ pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> 
     let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
     let process = ends.ok().and_then(|(local, peer)| listening_process(local, peer));
     if dead {
-        return (Probe::Open, process);
+        let without_token = visit_on(Ok(stream), place, None, None, DEAD_PATIENCE);
+        return (Probe::Open { without_token }, process);
     }
     let with_token = attach(stream, place, token);
     let answers = !matches!(with_token, Answer::Silent | Answer::Alien(_) | Answer::Full);
@@ -90,7 +94,7 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
         Err(error) => return Answer::Alien(error),
     };
     let mut failed = None;
-    let answer = within(&mut conn, |event| match event {
+    let answer = within(PATIENCE, &mut conn, |event| match event {
         ClientEvent::Ready(_) => Some(Answer::Attached),
         ClientEvent::Failed(mcp::Failure::Closed) => None,
         ClientEvent::Failed(failure) => {
@@ -111,6 +115,17 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
 
 /// Attaches with the opening handshake and one request alone, as a stranger would.
 fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
+    let stream = place.connect().map_err(|error| error.to_string());
+    visit_on(stream, place, token, origin, PATIENCE)
+}
+
+fn visit_on(
+    stream: Result<TcpStream, String>,
+    place: Place<'_>,
+    token: Option<&AuthToken>,
+    origin: Option<&str>,
+    patience: Duration,
+) -> Answer {
     let mut ask = ClientRequest::new(authority(place.host, place.port))
         .subprotocol("mcp")
         .field("User-Agent", format!("{NAME}/{}", env!("CARGO_PKG_VERSION")));
@@ -119,7 +134,7 @@ fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> A
             ask = ask.field(name, value);
         }
     }
-    let opened = place.connect().map_err(|error| error.to_string()).and_then(|stream| {
+    let opened = stream.and_then(|stream| {
         let client = ws::Client::new(ask, SysRng, Limits::default(), Time::ZERO);
         let client = client.map_err(|error| error.to_string())?;
         Conn::from_stream(stream, client).map_err(|error| error.to_string())
@@ -129,7 +144,7 @@ fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> A
         Err(error) => return Answer::Alien(error),
     };
     let mut is_open = false;
-    let mut answer = within(&mut conn, |event| match event {
+    let mut answer = within(patience, &mut conn, |event| match event {
         OwnedEvent::Open { .. } => Some(Answer::Attached),
         OwnedEvent::Closed(closed) => Some(end(&closed)),
         _ => None,
@@ -138,7 +153,7 @@ fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> A
         is_open = true;
         // Some editors accept every handshake and then close, so only an answer counts.
         let _ = conn.machine_mut().sender().text(&initialize());
-        answer = within(&mut conn, |event| match event {
+        answer = within(patience, &mut conn, |event| match event {
             OwnedEvent::Text(text) => is_result(&text).then_some(Answer::Attached),
             OwnedEvent::Closed(closed) => Some(end(&closed)),
             _ => None,
@@ -163,11 +178,12 @@ fn is_result(text: &str) -> bool {
 
 /// Returns the first answer that `decide` finds in the events within the timeout.
 fn within<M: Wire + Machine>(
+    patience: Duration,
     conn: &mut Conn<M>,
     mut decide: impl FnMut(M::Event) -> Option<Answer>,
 ) -> Answer {
     let clock = Clock::new();
-    let until = clock.now().saturating_add(PATIENCE);
+    let until = clock.now().saturating_add(patience);
     loop {
         let left = until.saturating_since(clock.now());
         let event = conn.poll(left);

@@ -65,10 +65,10 @@ kinds! {
         "Remove the variable, unless you want that.",
         "unset CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
     OPENCODE_WITHOUT_TOKEN = "opencode-without-token" Note:
-        "A variable names a port: opencode (1.18.33) connects there without a token, and an editor with a token \
-         always refuses it with 401. Without the variable it reads the lock files.",
-        "Start opencode without the variables.",
-        "env -u CLAUDE_CODE_SSE_PORT -u OPENCODE_EDITOR_SSE_PORT opencode";
+        "A variable names a port: opencode (1.18.33) and Kilo Code (7.7.9) connect there without a token, and an \
+         editor with a token always refuses them with 401. Without the variable they read the lock files.",
+        "Start opencode or kilo without the variables.",
+        "env -u CLAUDE_CODE_SSE_PORT -u OPENCODE_EDITOR_SSE_PORT -u KILO_EDITOR_SSE_PORT opencode";
     PROXY_TAKES_LOOPBACK = "proxy-takes-loopback" Problem:
         "A proxy is set and 127.0.0.1 is not excluded, so the agent asks the proxy for the editor, and hangs or \
          fails.",
@@ -148,8 +148,8 @@ kinds! {
     LOCK_IS_A_LINK = "lock-is-a-link" Problem:
         "The real agent follows the symbolic link and attaches. The programs of this library do not: a user who \
          can write to its target can send the agent, with its edits, to an editor of their own.",
-        "Remove the link, then start the editor again.",
-        "rm -f {path}";
+        "Move the link away, then start the editor again.",
+        "mv {path} {path}.old";
     LOCK_NOT_A_FILE = "lock-not-a-file" Problem:
         "A pipe, directory or socket has the name of a lock file. An agent can hang on it.",
         "Move it away.",
@@ -158,17 +158,18 @@ kinds! {
         "Another user wrote this lock file and can send the agent to an editor of their own. The real agent \
          attaches all the same if it can read the file (measured as root); the programs of this library do not \
          read it.",
-        "Remove the file, and do not take it over: nobody knows where it leads. Then start the editor again; one \
+        "Move the file away, and do not take it over: nobody knows where it leads. Then start the editor again; one \
          started with sudo may have made the file.",
-        "rm -f {path}";
+        "mv {path} {path}.old";
     LOCK_UNREADABLE = "lock-unreadable" Problem:
         "The lock file cannot be read, neither here nor by an agent.",
         "Give yourself access to the file, or start the editor again.",
         "chmod 600 {path}";
     LOCK_UNPARSABLE = "lock-unparsable" Problem:
         "The content of the file is no lock file, so no agent finds its editor. The agent can delete the file.",
-        "Remove the file, then start the editor again; if it writes such a file again, update its extension.",
-        "rm -f {path}";
+        "If no editor listens on port {port} any more, move the file away; otherwise start the editor again, and if \
+         it writes such a file again, update its extension.",
+        "mv {path} {path}.old";
     LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
         "The lock file has no member transport. Agents then assume the older transport and do not attach.",
         "Update the extension of the editor, so that it writes \"transport\":\"ws\".";
@@ -176,7 +177,7 @@ kinds! {
         "The editor uses another transport than WebSocket, which is the only one of current agents.",
         "Update the extension of the editor.";
     LOCK_READABLE = "lock-readable-by-others" Warning:
-        "Other users can read the token and attach to the editor as if they were you.",
+        "Other users can reach the file, read the token and attach to the editor as if they were you.",
         "Close the file to other users, then start the editor again for a new token.",
         "chmod 600 {path}";
     LOCK_WITHOUT_TOKEN = "lock-without-token" Warning:
@@ -186,23 +187,33 @@ kinds! {
         "The lock file does not name its process, so the doctor cannot decide whether the file is left over.",
         "Update the extension of the editor.";
     LOCK_LEFT_OVER = "lock-left-over" Warning:
-        "The editor was killed or crashed: its process is gone, and its port refuses connections. Agents ignore \
-         the file or delete it.",
+        "The editor was killed or crashed: its process is gone, and its port refuses connections. Claude Code \
+         deletes the file; opencode and Kilo Code do not look at the process.",
         "Remove all such files.",
         "ide-mcp doctor --remove-leftovers";
-    LOCK_PROCESS_UNSEEN = "lock-process-unseen" Warning:
-        "The process of the lock file is not visible here, and the file is not certainly left over: its port does \
-         not refuse, because the editor runs in another container or another program has the port, or the file \
-         names no editor. The real agent does not attach, and deletes the file.",
-        "Run agent and editor in the same container. If the editor is gone, remove the file.",
+    LEFTOVER_HIDES_EDITOR = "leftover-hides-editor" Problem:
+        "Of the editors that have the directory open, opencode and Kilo Code take the lock file with the longest \
+         folder, then the newest, and do not look at its process: they try this one for ever, and no living editor. \
+         A living editor of this library comes first again by itself, unless the folder is a longer one.",
+        "Remove all such files.",
+        "ide-mcp doctor --remove-leftovers";
+    LOCK_WITHOUT_EDITOR = "lock-without-editor" Warning:
+        "The process of the lock file is gone, and no editor answers on its port: nobody listens there, or another \
+         program does. Claude Code deletes the file; opencode and Kilo Code do not look at the process.",
+        "Remove the file.",
         "rm -f {path}";
+    LOCK_PROCESS_UNSEEN = "lock-process-unseen" Warning:
+        "The process of the lock file is not visible here, and the file is not certainly left over: an editor can \
+         be behind its port, as one of another container is. The real agent does not attach, and deletes the file.",
+        "Run agent and editor in the same container. If the editor is gone, move the file away.",
+        "mv {path} {path}.old";
     LOCK_OF_WINDOWS = "lock-of-windows" Note:
         "The editor runs on Windows, so its process is not visible here, and its 127.0.0.1 can be another.",
         "If its port refuses, set networkingMode=mirrored in .wslconfig.";
     LOCK_OF_WINDOWS_ELSEWHERE = "lock-of-windows-elsewhere" Warning:
         "The editor of the lock file runs on Windows by its own account, and this is not Windows.",
-        "Remove the file if it was copied or synchronized from another machine; otherwise update the extension.",
-        "rm -f {path}";
+        "Move the file away if it was copied or synchronized from another machine; otherwise update the extension.",
+        "mv {path} {path}.old";
     LOCK_SOUND = "lock-sound" Ok:
         "The lock file is whole, ours, and closed to others, and a process with its number runs.",
         "";
@@ -210,14 +221,14 @@ kinds! {
     PORT_REFUSES = "port-refuses" Problem:
         "Nobody listens on the port of the lock file, although its process lives: the extension of the editor has \
          stopped, or another program has the number of the process by now, as after a restart of the machine.",
-        "Reload the window of the editor. If the editor does not run, remove the file.",
-        "rm -f {path}";
+        "Reload the window of the editor. If the editor does not run, move the file away.",
+        "mv {path} {path}.old";
     PORT_OF_ANOTHER_USER = "port-of-another-user" Problem:
         "Another user listens on the port of the lock file, and would get the token and the trust of an agent. \
          The doctor sent nothing there, and neither do the programs of this library; the real agent does.",
-        "Remove the file, then start the editor again. If the editor runs in a container and its port is \
+        "Move the file away, then start the editor again. If the editor runs in a container and its port is \
          forwarded, run the doctor with --trust-port.",
-        "rm -f {path}";
+        "mv {path} {path}.old";
     PORT_WITHOUT_OWNER = "port-without-owner" Problem:
         "The port of the lock file answers, and no table of sockets of this machine has its other end: the editor \
          is busy, or its port is forwarded. The doctor sent nothing there.",
@@ -227,12 +238,12 @@ kinds! {
         "Wait a moment and run the doctor again; if nothing changes, start the editor again.";
     NOT_AN_EDITOR = "not-an-editor" Problem:
         "The program on the port of the lock file does not answer as an editor does: another program has the port.",
-        "Remove the file, then start the editor again, so that it takes another port.",
-        "rm -f {path}";
+        "Move the file away, then start the editor again, so that it takes another port.",
+        "mv {path} {path}.old";
     TOKEN_REFUSED = "token-refused" Problem:
         "The editor does not know the token of the lock file: another editor wrote the file, or it is an old one.",
-        "Remove the file, then start the editor again.",
-        "rm -f {path}";
+        "Move the file away, then start the editor again.",
+        "mv {path} {path}.old";
     EDITOR_FULL = "editor-full" Warning:
         "The editor has as many connections as it accepts.",
         "End agents that you do not need.";
@@ -269,8 +280,8 @@ kinds! {
         "";
     PORT_TWICE_DIFFERENTLY = "port-published-twice-differently" Warning:
         "Lock files of one port disagree about the token: at most one of them is right.",
-        "Remove the file whose token the editor refuses, or the older one.",
-        "rm -f {path}";
+        "Move the file away whose token the editor refuses, or the older one.",
+        "mv {path} {path}.old";
     PROCESS_TWICE = "process-published-twice" Note:
         "One process has several lock files: windows of one editor, or a file that is left over from before a \
          reload, whose port refuses.",
@@ -289,7 +300,8 @@ kinds! {
         "Update the agent if it is that old, or close the other editors.";
     NO_EDITOR_FOR_DIRECTORY = "no-editor-for-directory" Problem:
         "There are lock files, but none of a usable editor that has the directory open.",
-        "Open {cwd}, or a directory above it, in the editor; or start the agent in a folder that is open there.";
+        "Open {cwd}, or a directory above it, in the editor; or start the agent in a folder that is open there. If \
+         an editor has a folder inside of this one open, type /ide in the agent, which lists that editor.";
     MATCHES_ONLY_LOGICALLY = "folder-matches-only-logically" Problem:
         "The editor has published the path with its symbolic link alone. The agent compares the path without \
          links.",

@@ -105,7 +105,7 @@ fn answer(lock: &Lock) -> &'static str {
         None => "not asked",
         Some(Probe::Refused) => "refuses",
         Some(Probe::Unreachable(_)) => "unreachable",
-        Some(Probe::Open) => "answers, without its process",
+        Some(Probe::Open { .. }) => "answers, without its process",
         Some(Probe::NotOurs { .. }) => "of another user",
         Some(Probe::WithoutOwner) => "without an owner",
         Some(Probe::Asked { with_token, .. }) => match with_token {

@@ -183,7 +183,7 @@ problem: \"E\" on port 1 refuses \u{fffd}[2J [token-refused]
     The editor does not know the token of the lock file: another editor wrote the file, or it is an
     old one.
     → Start the editor again.
-      $ rm -f {path}
+      $ mv {path} {path}.old
 
 ok: 2× directory-not-used, lock-sound (--verbose says more)";
         assert_eq!(text(&report, false, false), expected);

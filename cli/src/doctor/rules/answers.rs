@@ -31,7 +31,7 @@ fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, Strin
     };
     match probe {
         // The rules about each lock file have already reported the dead process.
-        Probe::Open => Vec::new(),
+        Probe::Open { .. } => Vec::new(),
         Probe::Refused | Probe::Unreachable(_) if lock.pid_alive == Some(false) => Vec::new(),
         Probe::Refused => vec![(&kinds::PORT_REFUSES, format!("{who} does not listen"))],
         Probe::NotOurs { owner, us } => vec![(

@@ -3,6 +3,7 @@
 use super::{Finding, editor};
 use crate::doctor::facts::{Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
+use ide_mcp::ide::LockFile;
 use ide_mcp::ide::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
 
 /// The maximum number of editors that a finding names, ended ones included. For the others it has
@@ -113,6 +114,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         .iter()
         .filter_map(|accepted| Some((*locks.get(accepted.index)?, &accepted.reason)))
         .collect();
+    findings.extend(hidden(facts, &locks, &accepted));
     match accepted.as_slice() {
         [] => findings.extend(nothing(facts, &locks, &matching, &spelled)),
         [(lock, reason)] => {
@@ -194,7 +196,11 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     }
     let elsewhere =
         matching.refused.iter().filter_map(|refused| match (&refused.reason, locks.get(refused.index)) {
-            (Refusal::Elsewhere { folders }, Some(lock)) => Some(format!("{} has {folders:?}", editor(lock))),
+            (Refusal::Elsewhere { folders }, Some(lock)) => {
+                let is_inside = folders.iter().any(|folder| has_open(facts, folder, &facts.here.canonical));
+                let remedy = if is_inside { ", which /ide in the agent lists" } else { "" };
+                Some(format!("{} has {folders:?}{remedy}", editor(lock)))
+            }
             _ => None,
         });
     // The likeliest cause comes first.
@@ -216,7 +222,7 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
 /// Returns the editors that had this directory open and have left their lock file behind. An editor
 /// whose port answers is not among them: its process can be alive but not visible.
 fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
-    let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open | Probe::Asked { .. }));
+    let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open { .. } | Probe::Asked { .. }));
     let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
         .iter()
         .filter(|lock| lock.pid_alive == Some(false) && !answers(lock))
@@ -226,6 +232,38 @@ fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let matching =
         choose(&as_if_alive, &AgentContext { cwd, system: facts.system, ..AgentContext::default() });
     matching.accepted.iter().filter_map(|accepted| ended.get(accepted.index).copied()).collect()
+}
+
+/// Returns a finding for each leftover that opencode and Kilo Code would take in place of a living editor: of
+/// the lock files with a folder that contains the directory they take the one with the longest such folder,
+/// then the newest, and do not look at its process (measured). A variable with a port decides before that.
+fn hidden(facts: &Facts, locks: &[&Lock], accepted: &[(&Lock, &MatchReason)]) -> Vec<Finding> {
+    let rank = |lock: &Lock| {
+        let folders = lock.file.as_ref().map(|file| file.workspace_folders.as_slice()).unwrap_or_default();
+        let open = folders.iter().filter(|folder| has_open(facts, &facts.here.canonical, folder));
+        Some((open.map(String::len).max()?, lock.modified))
+    };
+    let is_folder = |reason: &MatchReason| matches!(reason, MatchReason::Folder(_));
+    let living = accepted.iter().filter(|(_, reason)| is_folder(reason)).filter_map(|(lock, _)| rank(lock));
+    let Some(best) = living.max() else { return Vec::new() };
+    let hides = |lock: &&&Lock| lock.is_left_over() && rank(lock).is_some_and(|rank| rank > best);
+    locks
+        .iter()
+        .filter(hides)
+        .map(|lock| {
+            let says = format!("{} hides the living editor from opencode and Kilo Code", editor(lock));
+            Finding::of(&kinds::LEFTOVER_HIDES_EDITOR, lock, format!("the lock file left over by {says}"))
+        })
+        .collect()
+}
+
+/// Returns true if `folder` is `path` or contains it, as the client compares them.
+fn has_open(facts: &Facts, path: &str, folder: &str) -> bool {
+    let file = LockFile::new(0, vec![folder.into()], "", None);
+    let candidate = Candidate::<&str> { port: 1, file: Ok(file), pid_alive: None, modified: None };
+    let context = AgentContext { cwd: path, system: facts.system, ..AgentContext::default() };
+    let chosen = choose(&[candidate], &context);
+    chosen.accepted.iter().any(|accepted| matches!(accepted.reason, MatchReason::Folder(_)))
 }
 
 /// Returns a finding if the environment names this editor and others have the directory open too.

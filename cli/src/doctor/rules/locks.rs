@@ -1,11 +1,12 @@
 //! The rules about each lock file by itself.
 
 use super::{Finding, editor};
-use crate::doctor::facts::{Facts, Lock, Probe, System, Trouble};
+use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::{LockFile, Transport};
 
-const OTHERS: u32 = 0o077;
+/// The permission bits by which other users read or change a file.
+const OTHERS: u32 = 0o066;
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for removed in &facts.removed {
@@ -14,7 +15,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     }
     for lock in facts.locks.iter().filter(|lock| lock.used) {
         let said = match &lock.file {
-            Ok(file) => sound_enough(lock, file, facts.system),
+            Ok(file) => sound_enough(lock, file, facts),
             Err(trouble) => vec![useless(lock, trouble)],
         };
         findings.extend(said.into_iter().map(|(kind, says)| Finding::of(kind, lock, says)));
@@ -32,7 +33,7 @@ fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, Strin
     }
 }
 
-fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'static Kind, String)> {
+fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Kind, String)> {
     let (path, who) = (&lock.path, editor(lock));
     let mut said: Vec<(&'static Kind, String)> = Vec::new();
     if file.transport == Transport::Missing {
@@ -42,13 +43,15 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'stat
         let transport = file.transport.as_str();
         said.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {transport:?} ({path:?})")));
     }
-    if let Some(mode) = lock.mode.filter(|mode| mode & OTHERS != 0) {
+    let directories = facts.directories.as_deref().unwrap_or_default();
+    let is_reachable = directories.get(lock.directory).is_none_or(|directory| !directory.is_closed);
+    if let Some(mode) = lock.mode.filter(|mode| is_reachable && mode & OTHERS != 0) {
         said.push((&kinds::LOCK_READABLE, format!("{path:?} has mode {mode:03o}")));
     }
     if file.auth_token.is_none() && file.transport == Transport::WebSocket {
         said.push((&kinds::LOCK_WITHOUT_TOKEN, format!("the lock file of {who} has no token")));
     }
-    match system {
+    match facts.system {
         System::Wsl { .. } if file.running_in_windows => {
             said.push((&kinds::LOCK_OF_WINDOWS, format!("{who} runs on Windows")));
         }
@@ -64,7 +67,7 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'stat
         (None, _) if file.transport == Transport::WebSocket => {
             said.push((&kinds::LOCK_WITHOUT_PROCESS, format!("the lock file of {who} names no process")));
         }
-        (Some(pid), Some(false)) => said.push(dead(lock, file, pid)),
+        (Some(pid), Some(false)) => said.push(dead(lock, pid)),
         _ => {}
     }
     // If nobody listens, the process id can belong to another program by now.
@@ -76,16 +79,24 @@ fn sound_enough(lock: &Lock, file: &LockFile, system: System<'_>) -> Vec<(&'stat
 
 /// Returns the finding about a process that does not run. `ide-mcp doctor --remove-leftovers` removes
 /// every lock file that counts as left over, unless its port turns out to answer.
-fn dead(lock: &Lock, file: &LockFile, pid: u32) -> (&'static Kind, String) {
+fn dead(lock: &Lock, pid: u32) -> (&'static Kind, String) {
     let (path, who) = (&lock.path, editor(lock));
-    let is_free = matches!(lock.probe, None | Some(Probe::Refused));
-    if !is_free {
-        let says = format!("the process {pid} of {who} does not run here, yet the port answers ({path:?})");
-        (&kinds::LOCK_PROCESS_UNSEEN, says)
-    } else if file.ide_name.is_empty() {
+    if lock.is_left_over() {
+        (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path:?})"))
+    } else if let (true, Some(Probe::Open { without_token: Answer::Alien(answer) })) =
+        (lock.has_no_editor(), &lock.probe)
+    {
+        let says =
+            format!("the process {pid} of {who} does not run, and its port answers {answer:?} ({path:?})");
+        (&kinds::LOCK_WITHOUT_EDITOR, says)
+    } else if lock.has_no_editor() {
+        let says = format!("the process {pid} of an editor without a name does not run ({path:?})");
+        (&kinds::LOCK_WITHOUT_EDITOR, says)
+    } else if lock.probe.is_none() {
         let says = format!("the process {pid} of an editor without a name does not run here ({path:?})");
         (&kinds::LOCK_PROCESS_UNSEEN, says)
     } else {
-        (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path:?})"))
+        let says = format!("the process {pid} of {who} does not run here, yet the port answers ({path:?})");
+        (&kinds::LOCK_PROCESS_UNSEEN, says)
     }
 }

@@ -6,8 +6,8 @@ use crate::doctor::facts::{Facts, Lock, System, Variables};
 use crate::doctor::kinds;
 use ide_mcp::ide::LockFile;
 use ide_mcp::ide::client_env::{
-    AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, LOOPBACK, OPENCODE_PORT_VARIABLE,
-    PORT_VARIABLE, SKIP_CHECK_VARIABLE,
+    AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, KILO_PORT_VARIABLE, LOOPBACK,
+    OPENCODE_PORT_VARIABLE, PORT_VARIABLE, SKIP_CHECK_VARIABLE,
 };
 use std::net::IpAddr;
 
@@ -26,6 +26,7 @@ pub(crate) const NAMES: &[&str] = &[
     HOST_VARIABLE,
     SKIP_CHECK_VARIABLE,
     OPENCODE_PORT_VARIABLE,
+    KILO_PORT_VARIABLE,
     DISTRIBUTION_VARIABLE,
     "http_proxy",
     "HTTP_PROXY",
@@ -106,11 +107,15 @@ fn host(host: &str) -> Option<Finding> {
     Some(Finding::new(kind, is(HOST_VARIABLE, host)))
 }
 
-/// Returns a finding if a variable names a port for opencode, which sends no token there. An editor
-/// that requires no token accepts it.
+/// Returns a finding if a variable names a port for opencode or Kilo Code, which send no token there. An
+/// editor that requires no token accepts them.
 fn opencode(facts: &Facts) -> Option<Finding> {
     let client = facts.variables.client();
-    let set = [(OPENCODE_PORT_VARIABLE, client.opencode_port), (PORT_VARIABLE, client.port)];
+    let set = [
+        (OPENCODE_PORT_VARIABLE, client.opencode_port),
+        (KILO_PORT_VARIABLE, client.kilo_port),
+        (PORT_VARIABLE, client.port),
+    ];
     let named = |(name, value): (&'static str, Option<String>)| {
         let value = value?;
         Some((name, LockFile::parse_port(&value)?, value))

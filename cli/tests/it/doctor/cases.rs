@@ -7,6 +7,7 @@ use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 /// The name, a function that breaks the set-up, the ids of exactly the findings, and the exit status.
 pub(crate) type Case = (&'static str, fn(&mut Setup), &'static [&'static str], i32);
@@ -86,7 +87,16 @@ pub(crate) const CASES: &[Case] = &[
         &["config-dir-unusable"],
         2,
     ),
-    ("an open lock file", |s| mode(&s.editor(Behaves::Well), 0o644), &["lock-readable-by-others"], 1),
+    ("an open lock file in a closed directory", |s| mode(&s.editor(Behaves::Well), 0o644), &[], 0),
+    (
+        "an open lock file",
+        |s| {
+            mode(&s.editor(Behaves::Well), 0o644);
+            mode(&s.place.lock_dir(), 0o711);
+        },
+        &["lock-readable-by-others", "directory-readable-by-others"],
+        1,
+    ),
     (
         "half a lock file",
         |s| drop(s.put(s.place.closed_port(), "{\"pid\":1,")),
@@ -203,7 +213,28 @@ pub(crate) const CASES: &[Case] = &[
             s.publish(s.place.closed_port(), &lock);
             s.editor(Behaves::Well);
         },
-        &["lock-process-unseen"],
+        &["lock-without-editor"],
+        1,
+    ),
+    (
+        "a web server on the port of a dead process, beside a living one",
+        |s| {
+            let port = fake(Behaves::Says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"));
+            s.publish(port, &s.lock_with(&json!({"pid": dead()})));
+            s.editor(Behaves::Well);
+        },
+        &["lock-without-editor"],
+        1,
+    ),
+    (
+        "a newer dead process beside a living one",
+        |s| {
+            s.editor(Behaves::Well);
+            let left = s.publish(s.place.closed_port(), &s.lock_with(&json!({"pid": dead()})));
+            let later = SystemTime::now() + Duration::from_secs(1);
+            fs::File::open(left).unwrap().set_modified(later).unwrap();
+        },
+        &["leftover-hides-editor", "lock-left-over"],
         1,
     ),
     ("no process", |s| drop(s.editor_with(&json!({"pid": null}))), &["lock-without-process"], 0),

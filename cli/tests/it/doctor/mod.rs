@@ -68,8 +68,8 @@ fn forty_silent_ports_are_probed_in_time() {
     assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
 }
 
-/// The doctor opens one connection for a leftover, at the same time as the others, and sends nothing. 50
-/// leftovers take 20 ms on an idle machine; the bound is for a busy one.
+/// The doctor opens one connection for a leftover, at the same time as the others, and waits half a second for a
+/// program that does not answer. The bound is for a busy machine.
 #[test]
 fn fifty_leftovers_cost_one_connection_each() {
     let setup = Setup::new();
@@ -81,7 +81,7 @@ fn fifty_leftovers_cost_one_connection_each() {
     }
     let begin = Instant::now();
     let (found, status) = setup.found(&[]);
-    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
     let expected =
         ["lock-left-over", "lock-process-unseen", "no-editor-for-directory", "process-published-twice"];
     assert_eq!((found, status), (expected.map(str::to_owned).into(), Some(1)));
@@ -135,6 +135,7 @@ fn verdict_comes_first_then_worst_finding() {
     let path = setup.editor_with(&json!({"ideName": "E\u{1b}[2J"}));
     setup.set("CLAUDE_CODE_SSE_PORT", "1");
     mode(&path, 0o644);
+    mode(&setup.place.lock_dir(), 0o711);
     let mut doctor = setup.doctor(&[]);
     let text = doctor.rest().join("\n");
     assert_eq!(doctor.end(), (Some(1), String::new()));
@@ -142,7 +143,7 @@ fn verdict_comes_first_then_worst_finding() {
     let cwd = setup.cwd.display();
     assert!(
         text.starts_with(&format!(
-            "An agent started in {cwd} attaches to \"E\\u{{1b}}[2J\" on port {port}: 2 warnings.\n\nwarning: "
+            "An agent started in {cwd} attaches to \"E\\u{{1b}}[2J\" on port {port}: 3 warnings.\n\nwarning: "
         )),
         "{text}"
     );

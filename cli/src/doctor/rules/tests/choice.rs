@@ -1,8 +1,9 @@
 //! The cases of several editors, among which the agent chooses.
 
-use super::{Case, WSL, file, judge, lock, set, sound};
+use super::{Case, WSL, dead, file, here, judge, lock, set, sound};
 use crate::doctor::facts::{Lock, System};
 use crate::doctor::kinds;
+use std::time::Duration;
 
 pub(super) const CASES: &[Case] = &[
     (
@@ -40,6 +41,41 @@ pub(super) const CASES: &[Case] = &[
         &["several-editors"],
     ),
 ];
+
+/// opencode and Kilo Code take the longest folder, then the newest file, and look at no process.
+#[test]
+fn leftover_that_hides_the_editor_is_named() {
+    let at = |seconds, lock| Lock { modified: Some(Duration::from_secs(seconds)), ..lock };
+    let without_name = |mut lock: Lock| {
+        lock.file.as_mut().unwrap().ide_name.clear();
+        lock
+    };
+    // The living editor has /w open since second 10, the agent runs in /w/p.
+    let cases: Vec<(&str, Vec<Lock>, Option<&str>, &[u16])> = vec![
+        ("an older one of the same folder", vec![at(9, dead(2, "/w"))], None, &[]),
+        ("a newer one of the same folder", vec![at(11, dead(2, "/w"))], None, &[2]),
+        ("an older one of a folder below", vec![at(9, dead(2, "/w/p"))], None, &[2]),
+        ("a newer one of a folder above", vec![at(11, dead(2, "/"))], None, &[]),
+        ("a newer one of another folder", vec![at(11, dead(2, "/w/q"))], None, &[]),
+        ("a newer one without a name", vec![at(11, without_name(dead(2, "/w")))], None, &[]),
+        ("two", vec![at(11, dead(2, "/w")), at(12, dead(3, "/w"))], None, &[2, 3]),
+        ("a living one that is newer", vec![at(11, dead(2, "/w")), at(12, lock(3, "/w"))], None, &[]),
+        ("a living one that is older", vec![at(11, dead(2, "/w")), at(9, lock(3, "/w"))], None, &[2]),
+        ("a variable that names the port", vec![at(11, dead(2, "/w"))], Some("1"), &[]),
+    ];
+    for (name, others, port, expected) in cases {
+        let mut facts = sound();
+        facts.here = here("/w/p", "/w/p");
+        facts.locks[0].modified = Some(Duration::from_secs(10));
+        facts.locks.extend(others);
+        if let Some(port) = port {
+            set(&mut facts, "CLAUDE_CODE_SSE_PORT", port);
+        }
+        let findings = judge(&facts);
+        let hiding = findings.iter().filter(|found| found.kind == &kinds::LEFTOVER_HIDES_EDITOR);
+        assert_eq!(hiding.filter_map(|found| found.port).collect::<Vec<_>>(), expected, "{name}");
+    }
+}
 
 /// The environment names one of three editors. The finding has exactly those that have this directory open as
 /// the client compares it, and none that the client would take only because it checks no folder.

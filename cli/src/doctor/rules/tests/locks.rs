@@ -1,7 +1,7 @@
 //! The cases of a lock file and its process.
 
-use super::{Case, WSL, dead, file, here, lock};
-use crate::doctor::facts::{Lock, Probe, System, Trouble};
+use super::{Case, WSL, dead, file, here, lock, open_to};
+use crate::doctor::facts::{Answer, Lock, Probe, System, Trouble};
 use ide_mcp::ide::LockFile;
 
 pub(super) const CASES: &[Case] = &[
@@ -53,6 +53,14 @@ pub(super) const CASES: &[Case] = &[
         &["lock-legacy", "no-editor-for-directory"],
     ),
     ("an open file", |f| f.locks[0].mode = Some(0o640), &["lock-readable-by-others"]),
+    (
+        "an open file in a closed directory",
+        |f| {
+            f.locks[0].mode = Some(0o644);
+            f.directories.as_mut().unwrap()[0].is_closed = true;
+        },
+        &[],
+    ),
     ("no token", |f| file(f).auth_token = None, &["lock-without-token"]),
     ("no process", |f| (file(f).pid, f.locks[0].pid_alive) = (None, None), &["lock-without-process"]),
     (
@@ -63,9 +71,23 @@ pub(super) const CASES: &[Case] = &[
     (
         "a process of a container",
         |f| {
-            (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(Probe::Open));
+            (f.locks[0].pid_alive, f.locks[0].probe) =
+                (Some(false), Some(open_to(Answer::Refused("401".into()))));
         },
         &["lock-process-unseen", "no-editor-for-directory"],
+    ),
+    (
+        "a dead process, and a silent program on its port",
+        |f| (f.locks[0].pid_alive, f.locks[0].probe) = (Some(false), Some(open_to(Answer::Silent))),
+        &["lock-process-unseen", "no-editor-for-directory"],
+    ),
+    (
+        "a dead process, and a web server on its port",
+        |f| {
+            (f.locks[0].pid_alive, f.locks[0].probe) =
+                (Some(false), Some(open_to(Answer::Alien("200 OK".into()))))
+        },
+        &["lock-without-editor", "no-editor-for-directory"],
     ),
     (
         "a dead process, and another user on its port",
@@ -79,6 +101,14 @@ pub(super) const CASES: &[Case] = &[
         "a dead process without a name",
         |f| {
             f.locks = vec![dead(1, "/w")];
+            file(f).ide_name.clear();
+        },
+        &["lock-without-editor", "no-editor-for-directory"],
+    ),
+    (
+        "a dead process without a name, and its port not tried",
+        |f| {
+            f.locks = vec![Lock { probe: None, ..dead(1, "/w") }];
             file(f).ide_name.clear();
         },
         &["lock-process-unseen", "no-editor-for-directory"],

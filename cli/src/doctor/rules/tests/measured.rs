@@ -1,9 +1,10 @@
 //! The rows of *Discovery* in docs/evidence.md, each with the behavior of the real client.
 
-use super::{bad, file, lock, set, sound, weaken};
-use crate::doctor::facts::{Facts, State, Trouble, Weakness};
+use super::{bad, dead, file, here, lock, set, sound, weaken};
+use crate::doctor::facts::{Facts, Lock, State, Trouble, Weakness};
 use crate::doctor::rules::{Verdict, judge, verdict};
 use ide_mcp::ide::LockFile;
+use std::time::Duration;
 
 /// A name, a change, the expected findings and verdict, and the text about an older version.
 pub(super) type Measured =
@@ -45,6 +46,26 @@ pub(super) const MEASURED: &[Measured] = &[
         None,
     ),
     ("a pid as text", |f| with_member(f, r#""pid":7"#, r#""pid":"7""#), &[], ATTACHES, None),
+    ("a pid with a fraction of 0", |f| with_member(f, r#""pid":7"#, r#""pid":7.0"#), &[], ATTACHES, None),
+    ("a token that is a number", |f| with_member(f, r#""QZQZ""#, "123456789"), &[], ATTACHES, None),
+    (
+        "a member twice",
+        |f| with_member(f, r#"{"pid":7"#, r#"{"authToken":"no","pid":7"#),
+        &[],
+        ATTACHES,
+        None,
+    ),
+    ("a folder that is null", |f| with_member(f, r#"["/w"]"#, r#"[null,"/w"]"#), &[], ATTACHES, None),
+    (
+        "a folder in NFD",
+        |f| {
+            f.here = here("/w/Caf\u{e9}", "/w/Caf\u{e9}");
+            with_member(f, r#"["/w"]"#, "[\"/w/Cafe\u{301}\"]");
+        },
+        &[],
+        ATTACHES,
+        None,
+    ),
     ("the folder of the client", |f| with_member(f, r#"["/w"]"#, r#"["."]"#), &[], ATTACHES, None),
     (
         "a symbolic link",
@@ -129,6 +150,25 @@ pub(super) const MEASURED: &[Measured] = &[
         "a port for opencode",
         |f| set(f, "OPENCODE_EDITOR_SSE_PORT", "1"),
         &["opencode-without-token"],
+        ATTACHES,
+        None,
+    ),
+    (
+        "a port for Kilo Code",
+        |f| set(f, "KILO_EDITOR_SSE_PORT", "1"),
+        &["opencode-without-token"],
+        ATTACHES,
+        None,
+    ),
+    (
+        "a newer leftover of the same folder",
+        |f| {
+            f.locks[0].modified = Some(Duration::from_secs(1));
+            let newer = Lock { modified: Some(Duration::from_secs(2)), ..dead(2, "/w") };
+            f.locks.push(newer);
+            file(f).pid = Some(8);
+        },
+        &["leftover-hides-editor", "lock-left-over"],
         ATTACHES,
         None,
     ),

@@ -49,7 +49,7 @@ fn lock(port: u16, folder: &str) -> Lock {
 
 fn directory(path: &str, source: Source, used: bool) -> Directory {
     let state = State::There { mode: Some(0o700), stranger: None };
-    Directory { path: path.into(), source, used, state, weak: Vec::new() }
+    Directory { path: path.into(), source, used, state, weak: Vec::new(), is_closed: false }
 }
 
 /// Returns facts without a fault: one editor that has `/w` open.
@@ -176,11 +176,22 @@ fn dead(port: u16, folder: &str) -> Lock {
     Lock { pid_alive: Some(false), probe: Some(Probe::Refused), ..lock(port, folder) }
 }
 
+/// Returns the probe of a port that gave this answer to a client without a token.
+fn open_to(without_token: Answer) -> Probe {
+    Probe::Open { without_token }
+}
+
 #[test]
 fn editors_elsewhere_are_named_ended_ones_first() {
-    let cases: [(&str, fn(&mut Facts), &str); 12] = [
+    let cases: [(&str, fn(&mut Facts), &str); 14] = [
         ("none", |f| file(f).workspace_folders.clear(), ""),
         ("one elsewhere", |f| f.locks = vec![lock(1, "/v")], r#": "E" on port 1 has ["/v"]"#),
+        (
+            "one inside",
+            |f| f.locks = vec![lock(1, "/w/p")],
+            r#": "E" on port 1 has ["/w/p"], which /ide in the agent lists"#,
+        ),
+        ("one beside", |f| f.locks = vec![lock(1, "/w-p")], r#": "E" on port 1 has ["/w-p"]"#),
         (
             "one that was killed",
             |f| f.locks = vec![dead(1, "/w")],
@@ -215,7 +226,7 @@ fn editors_elsewhere_are_named_ended_ones_first() {
         ),
         (
             "one of a container, whose port answers",
-            |f| f.locks = vec![Lock { probe: Some(Probe::Open), ..dead(1, "/w") }],
+            |f| f.locks = vec![Lock { probe: Some(open_to(Answer::Attached)), ..dead(1, "/w") }],
             "",
         ),
         (
