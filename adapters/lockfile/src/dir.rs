@@ -72,11 +72,12 @@ impl LockDir {
     /// Listen first: a client that finds the file can connect at once. The file appears whole, with
     /// mode 0600, and marked with the [scope](crate::process_scope) of this process.
     ///
-    /// First, this removes the files that editors of this name and scope left behind when they were
-    /// killed: files whose process is dead and whose port refuses connections. A file of another scope
-    /// stays, because its editor can be alive in another container or on another machine. A person can
-    /// remove that file by [`remove_leftovers`](Self::remove_leftovers). This method uses the disk, so it
-    /// blocks as long as the file system does.
+    /// First, this removes the files that editors of this scope left behind when they were killed: files
+    /// whose process is dead and whose port refuses connections. A file without a scope, of another
+    /// program, stays, and so does one of another scope, because its editor can be alive in another
+    /// container or on another machine. A person can remove that file by
+    /// [`remove_leftovers`](Self::remove_leftovers). This method uses the disk, so it blocks as long as the
+    /// file system does.
     ///
     /// # Errors
     /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than
@@ -100,7 +101,7 @@ impl LockDir {
         let mut file = file.clone();
         if form == LockForm::Lock {
             file.scope = process_scope();
-            self.remove_own_leftovers(&file);
+            drop(self.remove_own_leftovers(&file));
         }
         self.write(form, port, &file)?;
         Ok(Published::new(self.clone(), form, port, file))

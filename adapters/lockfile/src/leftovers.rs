@@ -1,4 +1,4 @@
-//! The removal of lock files that our own editor left behind when it was killed.
+//! The removal of lock files that editors left behind when they were killed.
 
 use core::fmt;
 use std::ffi::OsStr;
@@ -53,8 +53,8 @@ impl LockDir {
     /// Removes only files that are surely left over ([`is_left_over`]): their process is dead, and
     /// their port refuses connections. The file of an editor in another container or on another
     /// machine that shares this directory looks left over too, so a person decides. An editor calls
-    /// [`publish`](Self::publish), which removes the files that its own [scope](crate::process_scope)
-    /// left behind.
+    /// [`publish`](Self::publish), which removes the files that editors of its own
+    /// [scope](crate::process_scope) left behind.
     ///
     /// # Errors
     /// The errors of [`scan`].
@@ -63,18 +63,19 @@ impl LockDir {
         Ok(scan(self.path())?.into_iter().map(look).collect())
     }
 
-    /// Removes the files that editors with the name and the scope of this file left behind. Removes
-    /// nothing if this file has no scope, as on a system that does not report scopes. After an
-    /// error the leftover stays, and does no harm to the published file.
-    pub(crate) fn remove_own_leftovers(&self, own: &LockFile) {
-        if own.scope.is_none() {
-            return;
-        }
-        for found in scan(self.path()).unwrap_or_default() {
-            if found.file.as_ref().is_ok_and(|file| file.scope == own.scope) {
-                let _ = self.remove_leftover(&found, &own.ide_name);
+    /// Removes the files that editors of the scope of this file left behind, whatever their names, and
+    /// returns the other files. The scope is the mark of this library, and shows that the process would be
+    /// visible here if it lived. Removes nothing if this file has no scope, as on a system that does not
+    /// report scopes. After an error the leftover stays, and does no harm to the published file.
+    pub(crate) fn remove_own_leftovers(&self, own: &LockFile) -> Vec<Found> {
+        let mut found = scan(self.path()).unwrap_or_default();
+        found.retain(|found| match &found.file {
+            Ok(file) if file.scope.is_some() && file.scope == own.scope => {
+                self.remove_leftover(found, &file.ide_name).is_err()
             }
-        }
+            Ok(_) | Err(_) => true,
+        });
+        found
     }
 
     fn remove_leftover(&self, found: &Found, ide_name: &str) -> Result<(), Stays> {

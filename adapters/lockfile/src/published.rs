@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::time::{Duration, SystemTime};
 
+use ide_mcp::ide::paths::{LocalPath, Platform};
 use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::read::read;
@@ -95,6 +97,65 @@ impl Published {
         }
     }
 
+    /// Keeps the file the first choice of clients that take, of the files with a folder that contains their
+    /// directory, the one with the longest folder and then the newest, and never look at its process, as
+    /// opencode and Kilo Code do (measured): a file that a killed editor left behind would hide this editor
+    /// from them for ever.
+    ///
+    /// Removes what editors of our scope left behind. If a newer file of a dead process stays that has one of
+    /// our folders, renews the time of our file, unless a newer file of a living editor of our scope is there,
+    /// which does the same. Returns true if the file of a living process would hide ours after its end.
+    pub(crate) fn outrank_leftovers(&mut self) -> bool {
+        // On other systems no process is known to be dead.
+        if !cfg!(unix) || self.form != LockForm::Lock {
+            return false;
+        }
+        let found = self.dir.remove_own_leftovers(&self.file);
+        let modified =
+            found.iter().find(|found| found.port == Some(self.port)).and_then(|ours| ours.modified);
+        let rivals = found.iter().filter(|found| found.port != Some(self.port)).filter_map(|found| {
+            let file = found.file.as_ref().ok()?;
+            Some((found, file, nearness(&file.workspace_folders, &self.file.workspace_folders)?))
+        });
+        let (mut newest_dead, mut is_guarded, mut again) = (None, false, false);
+        for (found, file, nearness) in rivals {
+            let (is_newer, is_ours) = (found.modified >= modified, file.scope == self.file.scope);
+            match (found.pid_alive, nearness) {
+                // From here the process of another scope is not visible.
+                (Some(false), Nearness::Same) if is_newer && (is_ours || file.scope.is_none()) => {
+                    newest_dead = newest_dead.max(found.modified);
+                }
+                (Some(true), Nearness::Same) if is_newer => {
+                    is_guarded |= is_ours && file.scope.is_some() && found.modified > modified;
+                    again = true;
+                }
+                // Only a removal helps against a longer folder, so only the end of an editor of our scope
+                // matters.
+                (Some(true), Nearness::Below) => again |= is_ours && file.scope.is_some(),
+                _ => {}
+            }
+        }
+        if let Some(newest) = newest_dead.filter(|_| !is_guarded) {
+            self.renew(newest);
+        }
+        again
+    }
+
+    /// Makes our file newer than `other`.
+    fn renew(&self, other: SystemTime) {
+        // FAT has the coarsest times of all file systems.
+        const RESOLUTION: Duration = Duration::from_secs(2);
+        let Some(time) = other.checked_add(RESOLUTION) else { return };
+        if !matches!(self.look(), Ok(Seen::Ours)) {
+            return;
+        }
+        let name = self.form.file_name(self.port, &self.file);
+        if let Ok(file) = self.dir.handle().open_file(OsStr::new(&name), &self.path) {
+            // After an error the file keeps its time, and is found as before.
+            let _ = file.set_modified(time);
+        }
+    }
+
     /// Removes the file. Returns false if the file had vanished, if another editor's file has its name,
     /// or in a forked child; otherwise true.
     ///
@@ -140,6 +201,27 @@ impl Drop for Published {
         // A destructor cannot report the error.
         let _ = self.take_away();
     }
+}
+
+/// The place of the folders of another file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Nearness {
+    /// A folder below one of ours.
+    Below,
+    /// One of our folders.
+    Same,
+}
+
+/// Returns the place of the folders of another file in respect of ours; `None` if no agent in `ours` can take the
+/// other file before ours.
+fn nearness(theirs: &[String], ours: &[String]) -> Option<Nearness> {
+    let parsed = |folders: &[String]| -> Vec<LocalPath> {
+        folders.iter().filter_map(|folder| LocalPath::parse(folder, Platform::native()).ok()).collect()
+    };
+    let ours = parsed(ours);
+    let below = |folder: &LocalPath| ours.iter().any(|own| folder.is_within(own));
+    let place = |folder: LocalPath| if ours.contains(&folder) { Nearness::Same } else { Nearness::Below };
+    parsed(theirs).into_iter().filter(below).map(place).max()
 }
 
 enum Seen {

@@ -30,6 +30,8 @@ pub(super) struct Seen {
     pub(super) is_change: bool,
     /// True if the name of the file, or of its directory, is gone.
     pub(super) is_gone: bool,
+    /// True if another lock file was written.
+    pub(super) is_rival: bool,
 }
 
 impl Notify {
@@ -51,7 +53,12 @@ impl Notify {
     pub(super) fn follow(&mut self, path: &Path) -> Result<bool, ()> {
         let dir = path.parent().ok_or(())?;
         let own = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
-        let entries = WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO | WatchFlags::CREATE;
+        // Some editors write their file in place, so that its name comes before its contents.
+        let entries = WatchFlags::DELETE
+            | WatchFlags::MOVED_FROM
+            | WatchFlags::MOVED_TO
+            | WatchFlags::CREATE
+            | WatchFlags::CLOSE_WRITE;
         let watch = |path: &Path, flags| inotify::add_watch(&self.inotify, path, flags).map_err(drop);
         let watches = [watch(dir, own | entries)?, watch(dir.parent().ok_or(())?, own)?];
         let before = self.watches.replace(watches);
@@ -83,6 +90,9 @@ impl Notify {
             }
             let is_dir = flags.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF);
             let is_file = event.file_name().is_some_and(is_ours);
+            let is_lock = event.file_name().is_some_and(|name| name.to_bytes().ends_with(b".lock"));
+            seen.is_rival |= flags.contains(ReadFlags::QUEUE_OVERFLOW)
+                || !is_file && is_lock && flags.intersects(ReadFlags::MOVED_TO | ReadFlags::CLOSE_WRITE);
             seen.is_change |= is_dir || is_file || flags.contains(ReadFlags::QUEUE_OVERFLOW);
             seen.is_gone |= is_dir || is_file && flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM);
         }

@@ -7,7 +7,8 @@
 //!  Failing ──5 s, the interval, or a notification──▶ Due
 //! ```
 //!
-//! A look checks whether the file is in place, and restores it if it is gone. A loop calls
+//! A look checks whether the file is in place, and restores it if it is gone. When another lock file is
+//! written, the guard also [keeps the file first](Keep::keep_first). A loop calls
 //! [`Guard::tick`], which uses the disk only when a look is due. With notifications of the system a look
 //! is due once at the start, and after each change of the file or its directory. [`GuardThread`] is a
 //! guard on a thread of its own, for a loop that never waits for a disk.
@@ -60,6 +61,16 @@ pub trait Keep: Send + 'static {
     /// The errors of [`Published::republish_if_missing`].
     fn look(&mut self) -> Result<Watch, Error>;
 
+    /// Keeps the file ahead of the files that killed editors left behind, for clients that look at the
+    /// folders and the age of a file and never at its process. Returns true if it has to be called again
+    /// soon: the file of a living process would hide this one after the end of that process.
+    ///
+    /// [`Published`] removes what is surely left over, as [`LockDir::publish`](crate::LockDir::publish)
+    /// does, and renews the time of its file. A double has nothing to do, which is the default.
+    fn keep_first(&mut self) -> bool {
+        false
+    }
+
     /// Publishes other contents.
     ///
     /// # Errors
@@ -80,6 +91,10 @@ impl Keep for Published {
 
     fn look(&mut self) -> Result<Watch, Error> {
         self.republish_if_missing()
+    }
+
+    fn keep_first(&mut self) -> bool {
+        self.outrank_leftovers()
     }
 
     fn update(&mut self, file: &LockFile) -> Result<(), Error> {
@@ -103,6 +118,8 @@ pub struct Guard<K = Published> {
     /// The time of the next look. With an interval, the first look comes one interval after the first
     /// tick.
     look_at: LookAt,
+    /// The time at which the files of other editors are looked at next.
+    rivals_at: LookAt,
     /// The problem that was last reported. `None` after a look that found the file in place or restored
     /// it.
     trouble: Option<LockFileEvent>,
@@ -120,7 +137,8 @@ enum LookAt {
 }
 
 impl<K: Keep> Guard<K> {
-    /// The time between two looks without notifications, and between two attempts to restore a file.
+    /// The time between two looks without notifications, between two attempts to restore a file, and
+    /// between two looks at a living editor whose end would hide this one.
     pub const INTERVAL: Duration = Duration::from_secs(5);
 
     /// Guards this file from the first [`tick`](Self::tick) on.
@@ -137,7 +155,11 @@ impl<K: Keep> Guard<K> {
             GuardMode::Every(interval) => LookAt::In(interval),
             GuardMode::Off => LookAt::Never,
         };
-        Self { keep, mode, notify, look_at, trouble: None, is_lost: false }
+        let rivals_at = match look_at {
+            LookAt::In(interval) => LookAt::In(interval.max(Self::INTERVAL)),
+            LookAt::Never | LookAt::Now | LookAt::At(_) => look_at,
+        };
+        Self { keep, mode, notify, look_at, rivals_at, trouble: None, is_lost: false }
     }
 
     /// Returns the descriptor to poll, or `None` without notifications. The descriptor becomes readable
@@ -153,6 +175,7 @@ impl<K: Keep> Guard<K> {
     pub fn give_up_notifications(&mut self) {
         if self.notify.take().is_some() {
             self.look_at = LookAt::In(Self::INTERVAL);
+            self.rivals_at = LookAt::In(Self::INTERVAL);
         }
     }
 
@@ -177,23 +200,55 @@ impl<K: Keep> Guard<K> {
         if seen.is_change {
             self.look_at = LookAt::Now;
         }
+        if seen.is_rival {
+            self.rivals_at = LookAt::Now;
+        }
     }
 
     /// Returns the latest time for the next [`tick`](Self::tick), or `None` if there is nothing to do
     /// before a notification.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
-        match self.look_at {
-            _ if self.is_lost => Some(now),
+        let due = |look_at| match look_at {
             LookAt::Never => None,
             LookAt::Now | LookAt::In(_) => Some(now),
             LookAt::At(at) => Some(at),
+        };
+        if self.is_lost {
+            return Some(now);
         }
+        [due(self.look_at), due(self.rivals_at)].into_iter().flatten().min()
     }
 
     /// Takes a look if one is due: restores the file if it is gone. Returns an event if there is one to
     /// report.
     pub fn tick(&mut self, now: Time) -> Option<LockFileEvent> {
+        let event = self.tick_look(now);
+        self.tick_rivals(now);
+        event
+    }
+
+    fn tick_rivals(&mut self, now: Time) {
+        self.rivals_at = match self.rivals_at {
+            LookAt::In(wait) => LookAt::At(now.saturating_add(wait)),
+            LookAt::At(at) if now < at => return,
+            LookAt::Never => return,
+            LookAt::Now | LookAt::At(_) => {
+                let again = self.keep.keep_first();
+                match self.mode {
+                    GuardMode::Every(interval) => {
+                        LookAt::At(now.saturating_add(interval.max(Self::INTERVAL)))
+                    }
+                    GuardMode::Notified if again || self.notify.is_none() => {
+                        LookAt::At(now.saturating_add(Self::INTERVAL))
+                    }
+                    GuardMode::Notified | GuardMode::Off => LookAt::Never,
+                }
+            }
+        };
+    }
+
+    fn tick_look(&mut self, now: Time) -> Option<LockFileEvent> {
         if std::mem::take(&mut self.is_lost) {
             // Report `Lost` now. The next look that finds the file in place or restores it reports
             // `Restored`, even if a look restored the file before this notification was read. So each

@@ -8,6 +8,7 @@ pub(super) enum Notify {}
 pub(super) struct Seen {
     pub(super) is_change: bool,
     pub(super) is_gone: bool,
+    pub(super) is_rival: bool,
 }
 
 impl Notify {

@@ -149,8 +149,10 @@ fn lasting_state_is_reported_once() {
 mod notified {
     use super::*;
     use crate::support::lock_file;
-    use ide_mcp_lockfile::LockDir;
+    use ide_mcp_lockfile::{LockDir, process_scope};
     use std::fs;
+    use std::process::Command;
+    use std::time::SystemTime;
 
     /// Takes the notifications, and returns the resulting events.
     fn events(guard: &mut Guard<impl Keep>, now: Time) -> Vec<LockFileEvent> {
@@ -275,6 +277,128 @@ mod notified {
         double.set_result(Ok(Watch::Republished));
         assert_eq!(guard.tick(Time::ZERO.saturating_add(INTERVAL)), Some(LockFileEvent::Restored));
         assert_eq!(guard.deadline(Time::ZERO.saturating_add(INTERVAL)), None);
+    }
+
+    /// A file of another editor beside a published one, `age` seconds older than it.
+    fn rival(
+        dir: &TempDir,
+        name: &str,
+        (pid, folder, scope): (u32, &str, Option<String>),
+        age: i64,
+    ) -> PathBuf {
+        let mut file = lock_file("rival");
+        (file.pid, file.workspace_folders, file.scope) = (Some(pid), vec![folder.into()], scope);
+        let (path, written) = (dir.join(name), dir.join("written"));
+        fs::write(&written, file.to_json()).unwrap();
+        set_age(&written, age);
+        fs::rename(written, &path).unwrap();
+        path
+    }
+
+    fn set_age(path: &Path, age: i64) {
+        let (now, by) = (SystemTime::now(), Duration::from_secs(age.unsigned_abs()));
+        let time = if age < 0 { now + by } else { now - by };
+        fs::File::open(path).unwrap().set_modified(time).unwrap();
+    }
+
+    fn dead() -> u32 {
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    }
+
+    /// opencode and Kilo Code take the longest folder, then the newest file, and look at no process. Nobody
+    /// listens on the ports 2 to 4.
+    #[test]
+    fn leftover_never_hides_living_editor() {
+        let (alive, dead, scope) = (std::process::id(), dead(), process_scope());
+        let foreign = Some("another run/1".to_owned());
+        // The name, the process, the folder and the scope of the other file, its age, and whether it is removed,
+        // whether ours is renewed, and whether the guard looks again by itself.
+        type Row = (&'static str, (u32, &'static str, Option<String>), i64, bool, bool, bool);
+        let rows: [Row; 14] = [
+            ("newer, of another program", (dead, "/w/p", None), 0, false, true, false),
+            ("in the future", (dead, "/w/p", None), -3600, false, true, false),
+            ("older", (dead, "/w/p", None), 100, false, false, false),
+            ("another spelling of the folder", (dead, "/w/./p/", None), 0, false, true, false),
+            ("a folder above", (dead, "/w", None), 0, false, false, false),
+            ("a folder below, of another program", (dead, "/w/p/q", None), 0, false, false, false),
+            ("another folder", (dead, "/v", None), 0, false, false, false),
+            ("newer, of our scope", (dead, "/w/p", scope.clone()), 0, true, false, false),
+            ("older, below, of our scope", (dead, "/w/p/q", scope.clone()), 100, true, false, false),
+            ("newer, of a container", (dead, "/w/p", foreign), 0, false, false, false),
+            ("newer, alive", (alive, "/w/p", None), 0, false, false, true),
+            ("older, alive", (alive, "/w/p", None), 100, false, false, false),
+            ("below, alive, of our scope", (alive, "/w/p/q", scope), 100, false, false, true),
+            ("below, alive, of another program", (alive, "/w/p/q", None), 100, false, false, false),
+        ];
+        for (name, file, age, removed, renewed, again) in rows {
+            let dir = TempDir::new();
+            let published = LockDir::open(dir.path()).unwrap().publish(1, &lock_file("one")).unwrap();
+            let ours = published.path().to_owned();
+            set_age(&ours, 10);
+            let before = fs::metadata(&ours).unwrap().modified().unwrap();
+            let mut guard = Guard::new(published, GuardMode::Notified);
+            assert_eq!(
+                (events(&mut guard, Time::ZERO), guard.deadline(Time::ZERO)),
+                (vec![], None),
+                "{name}"
+            );
+            let path = rival(&dir, "2.lock", file, age);
+            let now = Time::from_millis(1);
+            assert_eq!(events(&mut guard, now), [], "{name}");
+            assert_eq!(!path.exists(), removed, "{name}: removed");
+            let after = fs::metadata(&ours).unwrap().modified().unwrap();
+            assert_eq!(after != before, renewed, "{name}: renewed");
+            if renewed {
+                assert!(after > fs::metadata(&path).unwrap().modified().unwrap(), "{name}: first");
+            }
+            let next = again.then(|| now.saturating_add(INTERVAL));
+            assert_eq!(guard.deadline(now), next, "{name}: the next look");
+            assert!(guard.remove().unwrap(), "{name}");
+        }
+    }
+
+    #[test]
+    fn end_of_newer_editor_is_noticed() {
+        let dir = TempDir::new();
+        let published = LockDir::open(dir.path()).unwrap().publish(1, &lock_file("one")).unwrap();
+        let ours = published.path().to_owned();
+        let mut guard = Guard::new(published, GuardMode::Notified);
+        assert_eq!(events(&mut guard, Time::ZERO), []);
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let path = rival(&dir, "2.lock", (child.id(), "/w/p", None), -5);
+        let newer = || {
+            fs::metadata(&ours).unwrap().modified().unwrap()
+                > fs::metadata(&path).unwrap().modified().unwrap()
+        };
+        let mut now = Time::ZERO;
+        for _ in 0..3 {
+            assert_eq!((events(&mut guard, now), newer()), (vec![], false), "while it lives");
+            now = guard.deadline(now).unwrap();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((events(&mut guard, now), newer()), (vec![], true), "after its end");
+        assert_eq!(guard.deadline(now), None);
+    }
+
+    /// Of two living editors, the newer one stays the newer one.
+    #[test]
+    fn newest_living_editor_stays_newest() {
+        let dir = TempDir::new();
+        let lock_dir = LockDir::open(dir.path()).unwrap();
+        let published = [1, 5].map(|port| lock_dir.publish(port, &lock_file("one")).unwrap());
+        let paths = published.each_ref().map(|published| published.path().to_owned());
+        set_age(&paths[0], 20);
+        set_age(&paths[1], 10);
+        let mut guards = published.map(|published| Guard::new(published, GuardMode::Notified));
+        let left = rival(&dir, "2.lock", (dead(), "/w/p", None), 0);
+        for guard in guards.iter_mut().chain([]) {
+            events(guard, Time::ZERO);
+        }
+        let time = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+        assert!(time(&paths[0]) < time(&left) && time(&left) < time(&paths[1]), "the newer one is first");
     }
 
     /// Checks a guard that restores the file before it takes the notification of the removal.

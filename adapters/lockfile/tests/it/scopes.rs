@@ -104,13 +104,14 @@ fn l06_l17_leftover_of_own_scope_is_removed() {
     let scope = process_scope().unwrap();
     let rows = [
         ("2.lock", marked.replace(&scope, "another run/1"), "of another scope"),
-        ("3.lock", marked.replace("\"editor\"", "\"another\""), "of another editor"),
+        ("3.lock", marked.replace("\"editor\"", "\"\""), "without a name"),
         ("4.lock", marked.replace(&format!(",\"ideMcpScope\":\"{scope}\""), ""), "without a mark"),
     ];
     for (name, text, case) in &rows {
         assert_ne!(*text, marked, "{case}");
         fs::write(dir.join(name), text).unwrap();
     }
+    fs::write(dir.join("6.lock"), marked.replace("\"editor\"", "\"another\"")).unwrap();
     let file = LockFile::new(std::process::id(), vec!["/w".into()], "editor", new_token().unwrap());
     let published = LockDir::open(&dir).unwrap().publish(5, &file).unwrap();
     assert_eq!(
