@@ -2,7 +2,7 @@
 //! them for its terminals by [`launch_env`](crate::ide::launch_env). This module does no I/O;
 //! `ide_mcp_lockfile::client_env` reads the variables.
 //!
-//! | variable | 2.1.330 | 1.0.51 |
+//! | variable | 2.1.332 | 1.0.51 |
 //! | --- | --- | --- |
 //! | `CLAUDE_CODE_SSE_PORT`, two editors have the folder open | attaches to the one on that port | attaches to none |
 //! | `CLAUDE_CODE_AUTO_CONNECT_IDE=false`, with `--ide` | does not attach | attaches |

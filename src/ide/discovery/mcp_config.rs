@@ -10,7 +10,7 @@ use serde::Serialize;
 ///
 /// The real client does not give an editor's own tools to its model over the connection of `--ide`. It
 /// gives the model all tools of a server that is named by `--mcp-config FILE`, as `mcp__NAME__tool`, beside
-/// `--ide` (measured with 2.1.330). That connection goes to [`MODELS_TARGET`] on the port of the editor.
+/// `--ide` (measured with 2.1.332). That connection goes to [`MODELS_TARGET`] on the port of the editor.
 ///
 /// The configuration contains the token. So it belongs into a file that only its user can read, as
 /// `ide_mcp_lockfile::write_private` writes it, and not onto a command line, although the client

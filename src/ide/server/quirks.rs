@@ -9,8 +9,8 @@
 //!
 //! The default holds for the real client, `claude-code` 1.0.51 to 2.1.332, and for every client that is
 //! not known. `claude-code` alone reads a path with a blank only between quotation marks: the prompt would show the
-//! mention, and the model would not get the file. The settle time of 1.6 s is chosen with a margin; everything else was measured
-//! (docs/evidence.md).
+//! mention, and the model would not get the file. The settle time of 1.6 s is chosen with a margin; everything else was
+//! measured (docs/evidence.md).
 
 use crate::mcp::Implementation;
 use core::time::Duration;

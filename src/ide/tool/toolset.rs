@@ -294,7 +294,7 @@ pub(crate) struct ReceivedCall {
 }
 
 /// The member of `_meta` that the real client adds to the calls of its model, and to no calls of its
-/// own (measured with 2.1.330).
+/// own (measured with 2.1.332).
 #[derive(Deserialize)]
 struct ModelMeta {
     #[serde(rename = "claudecode/toolUseId")]

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The differences between the clients: package, program, configuration. Sourced by real_client.sh and
-# driver.sh. A client is named by its program and version, such as claude-2.1.330.
+# driver.sh. A client is named by its program and version, such as claude-2.1.332.
 
 # Prints the npm package of the client $1.
 client_package() {

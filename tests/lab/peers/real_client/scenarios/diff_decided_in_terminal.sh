@@ -7,7 +7,7 @@ start_client_and_settle
 submit 'write new.txt with proposed'
 expect_event '"event":"diff".*"contents":"proposed' 20
 expect_screen '1\. Yes' 10
-# 2.1.330 ignores Enter in the first moments of its question.
+# 2.1.332 ignores Enter in the first moments of its question.
 sleep 1.5
 press Enter
 expect_file new.txt proposed

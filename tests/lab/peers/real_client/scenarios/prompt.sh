@@ -7,7 +7,7 @@ send_commands '{"cmd":"context","prompts":[{"name":"review","description":"Revie
 start_client_and_settle
 tmux_run send-keys -l '/ide:rev'
 expect_screen '/ide:review.*Reviews a topic' 10
-# Version 2.1.330 knows the command only by the name that the completion writes.
+# Version 2.1.332 knows the command only by the name that the completion writes.
 press Tab
 expect_screen '/mcp__ide__review +\[focus\]' 10
 tmux_run send-keys -l 'marzipan deeply'
