@@ -175,7 +175,7 @@ impl EditorSearch {
                 let path = files.get(refused.index)?.path.clone();
                 Some(RefusedFile { path, port: refused.port, reason: refused.reason })
             });
-            NoEditor::from(reason).with_files(accepted.collect(), refused.collect())
+            NoEditor::from(reason).with_files(&dir, accepted.collect(), refused.collect())
         })
     }
 }

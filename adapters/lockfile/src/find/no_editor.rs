@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
 use ide_mcp::ide::matching::Refusal;
+use ide_mcp::ide::paths::{LocalPath, Platform};
 use ide_mcp::ide::{ClientEnv, LockFile};
 
-use super::FoundEditor;
+use super::{FoundEditor, WorkingDir};
 use crate::Error;
 
 /// The reason why a search found no editor, with every candidate and the reason against it. The text has
@@ -25,6 +26,8 @@ struct Search {
     unread: Vec<Error>,
     /// The value of [`PORT_VARIABLE`].
     port: Option<String>,
+    /// The forms of the working directory.
+    dirs: Vec<LocalPath>,
 }
 
 /// The reason why a search found no editor.
@@ -128,8 +131,15 @@ impl NoEditor {
         &self.0.unread
     }
 
-    pub(super) fn with_files(mut self, accepted: Vec<FoundEditor>, refused: Vec<RefusedFile>) -> Self {
+    pub(super) fn with_files(
+        mut self,
+        dir: &WorkingDir,
+        accepted: Vec<FoundEditor>,
+        refused: Vec<RefusedFile>,
+    ) -> Self {
         (self.0.accepted, self.0.refused) = (accepted, refused);
+        let dirs = [&dir.logical, &dir.canonical].into_iter();
+        self.0.dirs = dirs.filter_map(|dir| LocalPath::parse(dir, Platform::native()).ok()).collect();
         self
     }
 
@@ -154,6 +164,7 @@ impl From<NoEditorReason> for NoEditor {
             refused: Vec::new(),
             unread: Vec::new(),
             port: None,
+            dirs: Vec::new(),
         }))
     }
 }
@@ -180,10 +191,18 @@ impl fmt::Display for NoEditor {
         }
         for RefusedFile { path, reason, .. } in refused {
             write!(f, "\n  {}: {reason}", path.display())?;
+            if self.is_inside(reason) {
+                f.write_str(
+                    "; /ide in Claude Code lists this editor, whose folder is inside of that directory",
+                )?;
+            }
         }
         if matches!(reason, NoEditorReason::NoneFits { .. }) && refused.is_empty() {
             writeln!(f)?;
-            f.write_str("  there are no lock files: start the editor, or its terminal integration, first")?;
+            f.write_str(
+                "  there are no lock files: start the editor, or its terminal integration, first; for \
+                         a trial, ide-mcp editor",
+            )?;
         }
         for error in unread {
             writeln!(f)?;
@@ -203,6 +222,14 @@ impl NoEditor {
             Some(port) => write!(f, "\n  {PORT_VARIABLE} is {port:?}"),
             None => Ok(()),
         }
+    }
+
+    /// Returns true if a refused editor has a folder inside of the working directory open. The real client
+    /// does not attach to it by itself, and lists it (measured).
+    fn is_inside(&self, reason: &Refusal) -> bool {
+        let Refusal::Elsewhere { folders } = reason else { return false };
+        let parsed = folders.iter().filter_map(|folder| LocalPath::parse(folder, Platform::native()).ok());
+        parsed.into_iter().any(|folder| self.0.dirs.iter().any(|dir| folder.is_within(dir)))
     }
 
     fn list(&self) -> String {

@@ -95,6 +95,8 @@ fn missing_editor_has_a_reason_and_remedy() {
         place.write(1002, "ws", std::process::id(), &place.work());
     };
     let elsewhere: Files = |place| place.write(1001, "ws", std::process::id(), "/elsewhere");
+    let inside: Files =
+        |place| place.write(1001, "ws", std::process::id(), &format!("{}/inside", place.work()));
     let dead: Files = |place| place.write(1001, "ws", DEAD, &place.work());
     let sse: Files = |place| place.write(1001, "sse", std::process::id(), &place.work());
     let misnamed: Files = |place| fs::write(place.dir.join("ide").join("x.lock"), "{}").unwrap();
@@ -102,9 +104,24 @@ fn missing_editor_has_a_reason_and_remedy() {
     let off = env("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
     let (plain, no_port) = (ClientEnv::default(), env("CLAUDE_CODE_SSE_PORT", "x"));
     let cases: &[(&str, Files, &dyn Fn(&Place) -> EditorSearch, &ClientEnv, &str, &[&str])] = &[
-        ("no lock file", none, &here, &plain, "NoneFits", &["looked in", "start the editor"]),
+        (
+            "no lock file",
+            none,
+            &here,
+            &plain,
+            "NoneFits",
+            &["looked in", "start the editor", "ide-mcp editor"],
+        ),
         ("a port that is none", none, &here, &no_port, "NoneFits", &["is \"x\", which is no port: unset it"]),
         ("another folder", elsewhere, &here, &plain, "NoneFits", &["1001.lock: none of its folders"]),
+        (
+            "a folder inside",
+            inside,
+            &here,
+            &plain,
+            "NoneFits",
+            &["1001.lock: none of its folders", "; /ide in Claude Code lists this editor"],
+        ),
         ("a dead process", dead, &here, &plain, "NoneFits", &["does not run: start the editor again"]),
         (
             "two editors",
@@ -148,6 +165,7 @@ fn missing_editor_has_a_reason_and_remedy() {
         for part in *parts {
             assert!(text.contains(part), "{name}: {part:?} is not in {text}");
         }
+        assert_eq!(text.contains("/ide in"), *name == "a folder inside", "{name}: {text}");
         assert!(!text.contains("--"), "{name}: {text} names an option of a command line");
         assert!(!text.contains(TOKEN), "{name}: {text} has the token");
     }

@@ -90,7 +90,8 @@ kinds! {
 
     DIRECTORY_MISSING = "directory-missing" Problem:
         "There is no directory of lock files, so no editor has ever published one there.",
-        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR.";
+        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR; for a \
+         trial, run ide-mcp editor.";
     DIRECTORY_NOT_A_DIRECTORY = "directory-not-a-directory" Problem blinds:
         "A file, or a symbolic link that leads nowhere, is in the place of the directory of lock files, or of a \
          directory above it.",
@@ -140,7 +141,8 @@ kinds! {
 
     NO_LOCK_FILES = "no-lock-files" Problem:
         "No editor has published itself.",
-        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR.";
+        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR; for a \
+         trial, run ide-mcp editor.";
     LOCK_MISNAMED = "lock-misnamed" Note:
         "A lock file is named after its port. No agent reads a file with another name.",
         "Move it away.",

@@ -103,7 +103,7 @@ mod tests {
             "+ problem: b [no-lock-files]",
             "    No editor has published itself.",
             "    → Start the editor, with its extension for the agent and with the same HOME and",
-            "      CLAUDE_CONFIG_DIR.",
+            "      CLAUDE_CONFIG_DIR; for a trial, run ide-mcp editor.",
             "+ ok: c [lock-sound]",
         ];
         assert_eq!(text_of(&changes, &report, time, false), expected);
