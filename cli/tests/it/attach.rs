@@ -3,7 +3,8 @@
 
 use crate::support::{Place, Process, dead, rewrite};
 use serde_json::{Value, json};
-use std::fs;
+use std::time::{Duration, Instant, SystemTime};
+use std::{fs, thread};
 
 fn answer(tab: &Value, verdict: &str, contents: Option<&str>) -> String {
     let mut command = json!({"cmd": "answer", "tab": tab, "verdict": verdict});
@@ -566,4 +567,40 @@ fn of_two_editors_the_variable_names_one() {
     let mut command = place.command("agent", &["tools"]);
     assert_eq!(Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", &other.port)).end().0, Some(0));
     assert_eq!(other.event("connected")["client"], "ide-mcp-agent");
+}
+
+/// opencode and Kilo Code take the newest file of a folder, and look at no process.
+#[cfg(target_os = "linux")]
+#[test]
+fn running_editor_outranks_what_another_left_behind() {
+    let place = Place::new("outranks");
+    let editor = place.editor(&[]);
+    let time = |path: &std::path::Path| fs::metadata(path).unwrap().modified().unwrap();
+    let left = |name: &str, scope: &Value| {
+        let mut file: Value = serde_json::from_str(&fs::read_to_string(&editor.lock).unwrap()).unwrap();
+        file.as_object_mut().unwrap().extend([
+            ("pid".into(), dead().into()),
+            ("ideName".into(), "another".into()),
+            ("ideMcpScope".into(), scope.clone()),
+        ]);
+        let (written, path) = (place.project().join(name), place.lock_dir().join(name));
+        fs::write(&written, file.to_string()).unwrap();
+        let newer = SystemTime::now() + Duration::from_secs(1);
+        fs::File::open(&written).unwrap().set_modified(newer).unwrap();
+        fs::rename(written, &path).unwrap();
+        path
+    };
+    let within = |what: &str, is_true: &dyn Fn() -> bool| {
+        let begin = Instant::now();
+        while !is_true() {
+            assert!(begin.elapsed() < Duration::from_secs(10), "{what}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let of_another_program = left("1.lock", &Value::Null);
+    within("a newer file hides the editor", &|| time(&editor.lock) > time(&of_another_program));
+    let scope: Value = serde_json::from_str(&fs::read_to_string(&editor.lock).unwrap()).unwrap();
+    let of_this_program = left("2.lock", &scope["ideMcpScope"]);
+    within("a leftover stays", &|| !of_this_program.exists());
+    assert!(of_another_program.exists(), "the file of another program is not ours to remove");
 }

@@ -1,0 +1,14 @@
+# shellcheck shell=bash
+# A newer lock file of a dead process for the same folder: opencode, which looks at no process, attaches all the
+# same, because the living editor makes its own file the newest again.
+# Clients: opencode-*
+start_editor
+dead=$(sh -c 'echo $$')
+left=$home/.claude/ide/41113.lock
+printf '{"pid":%d,"workspaceFolders":["%s"],"ideName":"Left","transport":"ws","authToken":"0123456789abcdef"}' \
+    "$dead" "$project" >"$left.new"
+touch --date '+1 second' "$left.new"
+mv "$left.new" "$left"
+start_client_and_settle
+send_commands '{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,9]}'
+expect_screen 'a\.txt#' 10
