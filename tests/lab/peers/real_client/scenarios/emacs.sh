@@ -19,6 +19,7 @@ submit 'what is this'
 expect_model blackberry
 submit 'write new.txt with proposed'
 expect_event '"contents":"proposed' 20
+sleep 2 # the view waits for a pause, and accepts nothing in its first half second
 type_in_editor M-\< altered Enter C-c C-c
 expect_file new.txt $'altered\nproposed'
 type_in_editor M-: '(compile "echo b.txt:2: damson is wrong")' Enter
@@ -27,6 +28,7 @@ submit 'call ReadMcpResourceTool {"server":"ide","uri":"emacs://next-error"}'
 expect_model 'damson is wrong'
 submit 'write other.txt with unwanted'
 expect_event '"contents":"unwanted' 20
+sleep 2 # the view waits for a pause, and accepts nothing in its first half second
 type_in_editor C-c C-k
 expect_screen 'other.txt' 10
 expect_no_file other.txt

@@ -20,6 +20,7 @@ submit 'what is this'
 expect_model blackberry
 submit 'write new.txt with proposed'
 expect_event '"contents":"proposed' 20
+sleep 2 # the view waits for a pause, and accepts nothing in its first half second
 type_in_editor ggOaltered Escape :w Enter
 expect_file new.txt $'altered\nproposed'
 type_in_editor Escape ":call setqflist([{'filename': 'b.txt', 'lnum': 2, 'text': 'damson is wrong'}])" Enter
@@ -27,6 +28,7 @@ submit 'call ReadMcpResourceTool {"server":"ide","uri":"vim://quickfix"}'
 expect_model 'damson is wrong'
 submit 'write other.txt with unwanted'
 expect_event '"contents":"unwanted' 20
+sleep 2 # the view waits for a pause, and accepts nothing in its first half second
 type_in_editor :q Enter
 expect_screen 'other.txt' 10
 expect_no_file other.txt
