@@ -204,7 +204,9 @@ An agent can show a file while nobody is there.")
   (cl-flet ((line (position) (1- (line-number-at-pos position t))))
     (ide-mcp-send :cmd "mention" :path (or (ide-mcp--file) (user-error "No file"))
                   :lines (and (use-region-p)
-                              (vector (line (region-beginning)) (line (1- (region-end))))))))
+                              (vector (line (region-beginning)) (line (1- (region-end)))))))
+  (unless (delq nil (mapcar #'cdr ide-mcp--agents))
+    (ide-mcp--say "No agent is attached: the mention waits up to 30 s for one")))
 
 (defun ide-mcp-pause ()
   "Hide files and selections from agents, or end this pause."

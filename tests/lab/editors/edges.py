@@ -554,6 +554,14 @@ def mention_without_a_file_is_a_warning(room):
         room.shows("[nN]o file")
 
 
+def mention_without_an_agent_says_that_it_waits(room):
+    room.start()
+    room.type(*room.keys.MENTION_FILE)
+    room.shows("[nN]o agent is attached: the mention waits up to 30 s for one")
+    agent = room.play(pushed("at_mentioned", {"filePath": room.path("a.txt")}))
+    agent.done()
+
+
 def buffer_without_a_file_is_no_selection(room):
     room.start()
     for keys in [room.keys.NO_FILE, room.keys.REMOTE_FILE]:

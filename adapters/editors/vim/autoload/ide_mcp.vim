@@ -924,11 +924,18 @@ const handlers: dict<func> = {
   paused: Pause, resumed: Pause, status: CatchUp,
 }
 
+def Mention(lines: list<number>)
+  const path = expand('%:p')
+  if !IsFile(bufnr()) || !isabsolutepath(path) | Warn('no file is mentioned: the buffer has no file') | return | endif
+  if running == null_job | Warn('the sidecar does not run') | return | endif
+  Send({cmd: 'mention', path: path}->extend(empty(lines) ? {} : {lines: lines}))
+  if empty(agents) | Warn('no agent is attached: the mention waits up to 30 s for one') | endif
+enddef
+
 const commands: dict<func> = {
   start: (_) => Start(), stop: (_) => Stop(),
   pause: (_) => Send({cmd: 'pause'}), resume: (_) => Send({cmd: 'resume'}),
-  mention: (lines) => IsFile(bufnr()) && isabsolutepath(expand('%:p'))
-    ? Send({cmd: 'mention', path: expand('%:p')}->extend(empty(lines) ? {} : {lines: lines})) : Warn('no file'),
+  mention: (lines) => Mention(lines),
   status: (_) =>
     running == null_job ? Warn('the sidecar does not run') : Warn(Status(), $', port {port}, {getcwd(-1)}'),
 }

@@ -28,7 +28,11 @@ local severities = { 'Error', 'Warning', 'Information', 'Hint' }
 local function line_of(buf, row) return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or '' end
 
 -- Returns a column in UTF-16 units. The other column counts bytes.
-local function units(line, column) return (select(2, vim.str_utfindex(line, math.min(column, #line)))) end
+local function units(line, column)
+  column = math.min(column, #line)
+  if fn.has('nvim-0.11') == 1 then return vim.str_utfindex(line, 'utf-16', column) end
+  return (select(2, vim.str_utfindex(line, column)))
+end
 
 -- Returns the path of a file without links.
 local function real(path) return vim.loop.fs_realpath(path) or path end

@@ -311,7 +311,8 @@ function commands.resume() sidecar.send({ cmd = 'resume' }) end
 function commands.mention(call)
   local path, lines = editor.path(), call.range > 0 and { call.line1 - 1, call.line2 - 1 } or nil
   if not path then return warn('no file is mentioned: the buffer has no file') end
-  sidecar.send({ cmd = 'mention', path = path, lines = lines })
+  if not sidecar.send({ cmd = 'mention', path = path, lines = lines }) then return warn('the sidecar does not run') end
+  if not next(M.agents) then warn('no agent is attached: the mention waits up to 30 s for one') end
 end
 
 local function complete(typed)
