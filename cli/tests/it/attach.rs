@@ -1,7 +1,7 @@
 //! The whole path as a person would run it: the editor and the agents are processes, and the agents
 //! find the editor by the lock file in the home directory of the test.
 
-use crate::support::{Place, Process, dead, rewrite};
+use crate::support::{Place, Process, accept, dead, rewrite};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fs, thread};
@@ -534,7 +534,7 @@ fn host_override_is_used() {
         Process::spawn(program, command.env("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2"))
     };
     let host = || {
-        let mut stream = listener.accept().unwrap().0;
+        let mut stream = accept(&listener);
         let mut head = [0; 4096];
         let len = stream.read(&mut head).unwrap();
         stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n").unwrap();

@@ -2,7 +2,7 @@
 
 use super::client::{INITIALIZE, INITIALIZED, ask};
 use super::scripted::Scripted;
-use crate::support::{Place, Process, rewrite};
+use crate::support::{Place, Process, accept, rewrite};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ fn end_during_attaching_fails_open_requests() {
         let mut bridge = place.start("bridge", &[]);
         bridge.send_line(INITIALIZE);
         // The bridge attaches, and the editor does not answer.
-        let (_socket, _) = listener.accept().unwrap();
+        let _socket = accept(&listener);
         bridge.send_line(INITIALIZED);
         if name == "the end of the input" {
             ask(&mut bridge, &json!(1), "tools/list", &json!({}));

@@ -1,5 +1,6 @@
 //! An editor whose messages the test writes and reads.
 
+use crate::support::accept;
 use serde_json::{Value, json};
 use std::net::{TcpListener, TcpStream};
 use tungstenite::handshake::server::{Request, Response};
@@ -16,7 +17,7 @@ impl Scripted {
             response.headers_mut().insert("Sec-WebSocket-Protocol", "mcp".parse().unwrap());
             Ok(response)
         };
-        Self(tungstenite::accept_hdr(listener.accept().unwrap().0, choose).unwrap())
+        Self(tungstenite::accept_hdr(accept(listener), choose).unwrap())
     }
 
     /// Answers `initialize` with these capabilities, and reads the two notifications that follow.

@@ -6,4 +6,5 @@ pub mod stranger;
 pub mod terminal;
 pub mod tmux;
 
-pub use process::{Editor, Place, Process, dead, ended, rewrite, skip};
+pub use process::skip::{FOREIGN, ignores_hangup};
+pub use process::{Editor, Place, Process, accept, dead, ended, rewrite, skip};

@@ -2,13 +2,14 @@
 //! that the test reads.
 
 #[path = "skip.rs"]
-mod skip;
+pub mod skip;
 
 use serde_json::{Value, json};
+use skip::FOREIGN;
 pub use skip::skip;
 use std::cell::RefCell;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -30,10 +31,33 @@ pub struct Place {
     closed: RefCell<Vec<(TcpListener, TcpStream)>>,
 }
 
+/// Accepts a connection; fails if none comes.
+pub fn accept(listener: &TcpListener) -> TcpStream {
+    let begin = Instant::now();
+    listener.set_nonblocking(true).unwrap();
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                listener.set_nonblocking(false).unwrap();
+                stream.set_nonblocking(false).unwrap();
+                return stream;
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                assert!(begin.elapsed() < PATIENCE, "nobody connects");
+                thread::sleep(Duration::from_millis(2));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 impl Place {
     pub fn new(name: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let unique = COUNT.fetch_add(1, Ordering::Relaxed);
+        // A person can have a mask by which others write into these folders, and then no program would trust them.
+        #[cfg(unix)]
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         let root = std::env::temp_dir().join(format!("ide-mcp-{name}-{}-{unique}", std::process::id()));
         fs::create_dir_all(root.join("home")).unwrap();
         fs::create_dir_all(root.join("project")).unwrap();
@@ -145,18 +169,10 @@ impl Place {
 
     /// Makes a command run in the project, with the home of this place.
     pub fn house(&self, command: &mut Command) {
-        command
-            .current_dir(self.project())
-            .env("HOME", self.root.join("home"))
-            .env_remove("CLAUDE_CONFIG_DIR")
-            .env_remove("CLAUDE_CODE_SSE_PORT")
-            .env_remove("CLAUDE_CODE_AUTO_CONNECT_IDE")
-            .env_remove("CLAUDE_CODE_IDE_HOST_OVERRIDE")
-            .env_remove("CLAUDE_CODE_IDE_SKIP_VALID_CHECK")
-            .env_remove("OPENCODE_EDITOR_SSE_PORT")
-            .env_remove("XDG_STATE_HOME")
-            .env_remove("TMUX")
-            .env_remove("WSL_DISTRO_NAME");
+        for name in FOREIGN {
+            command.env_remove(name);
+        }
+        command.current_dir(self.project()).env("HOME", self.root.join("home"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! A terminal for a program, in tmux: the test presses keys and reads the screen.
 
+use super::FOREIGN;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::thread;
@@ -44,7 +45,10 @@ impl Tmux {
 
     fn command(&self) -> Command {
         let mut command = Command::new("tmux");
-        command.args(["-S", &self.socket, "-f", "/dev/null"]).env_remove("TMUX");
+        command.args(["-S", &self.socket, "-f", "/dev/null"]);
+        for name in FOREIGN {
+            command.env_remove(name);
+        }
         command
     }
 

@@ -8,7 +8,7 @@ mod replays;
 mod scripts;
 mod unread;
 
-use crate::support::Place;
+use crate::support::{Place, accept};
 use programs::{Tap, editor, replay, replay_both};
 use serde_json::json;
 use std::fs;
@@ -210,7 +210,7 @@ fn bytes_and_ends_pass_unchanged() {
     let (listener, port) = place.listener();
     let mut tap = Tap::start(&place, &port, "t.jsonl");
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
-    let (mut editor, _) = listener.accept().unwrap();
+    let mut editor = accept(&listener);
     agent.write_all(HEAD).unwrap();
     let mut head = [0; HEAD.len()];
     editor.read_exact(&mut head).unwrap();
@@ -223,7 +223,7 @@ fn bytes_and_ends_pass_unchanged() {
 
     // The end of the agent is an end of input for the editor.
     let agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
-    let (mut editor, _) = listener.accept().unwrap();
+    let mut editor = accept(&listener);
     drop(agent);
     assert_eq!(editor.read(&mut [0; 1]).unwrap(), 0);
 
@@ -250,7 +250,7 @@ fn backpressure_passes_through_the_tap() {
     let mut tap = Tap::start(&place, &port, "t.jsonl");
     assert!(tap.lock.exists());
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
-    let (mut editor, _) = listener.accept().unwrap();
+    let mut editor = accept(&listener);
     agent.write_all(HEAD).unwrap();
     // Unread bytes at the end would cause a reset.
     editor.read_exact(&mut [0; HEAD.len()]).unwrap();

@@ -9,11 +9,11 @@
 #[path = "../../../../tests/it/support/tmux.rs"]
 mod tmux;
 
-#[allow(unreachable_pub, reason = "the tests of the commands use it")]
+#[allow(dead_code, unreachable_pub, reason = "the tests of the commands use the rest of it")]
 #[path = "../../../../tests/it/support/skip.rs"]
 mod skip;
 
-use skip::skip;
+use skip::{FOREIGN, skip};
 
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::view::canvas::{Canvas, Ink};
