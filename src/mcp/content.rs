@@ -1,11 +1,11 @@
 //! The result of a tool: blocks of content, which a server writes and a client reads.
 
-use alloc::{borrow::Cow, string::String, vec, vec::Vec};
+use alloc::{borrow::Cow, vec, vec::Vec};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::rpc::{read_object, text_of};
+use crate::rpc::{members, text_of};
 
 /// One block of the result of a tool.
 #[derive(Clone, Debug)]
@@ -86,35 +86,32 @@ impl<'a> ToolResult<'a> {
     /// Reads the result of a `tools/call`. Returns `None` if `raw` is not an object, or has a
     /// `content` that is not a list.
     ///
-    /// The reading is tolerant. A `content` that is null or absent counts as empty, and an
-    /// `isError` that is null or absent counts as false. A block that is no readable text is kept
-    /// as it is.
+    /// The reading is tolerant. A `content` that is null or absent counts as empty. An `isError` that is
+    /// null or absent, or what JavaScript takes for false, counts as false, and every other one as true, since
+    /// a failure must not count as a success. A block that is no readable text is kept as it is.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
-        let members: Members<'a> = read_object(raw)?;
-        let blocks: Vec<&RawValue> = match members.content {
+        let [content, is_error] = members(raw, ["content", "isError"])?;
+        let blocks: Vec<&RawValue> = match content {
             Some(content) => serde_json::from_str(content.get()).ok()?,
             None => Vec::new(),
         };
-        let is_error = members.is_error.is_some_and(|flag| flag.get() == "true");
+        let is_false = |flag: &RawValue| match flag.get() {
+            "false" | "0" => true,
+            _ => text_of(flag).is_some_and(|text| matches!(&*text, "" | "false")),
+        };
+        let is_error = is_error.is_some_and(|flag| !is_false(flag));
         Some(Self { content: blocks.into_iter().map(read_block).collect(), is_error })
     }
 
     /// Reads a result that has all that MCP requires: a list of blocks, each with a type. Otherwise as
     /// [`read`](Self::read), which reads a missing list as an empty one.
     pub(crate) fn read_whole(raw: &'a RawValue) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Whole {
-            #[serde(rename = "content")]
-            _content: Vec<Typed>,
-        }
-        #[derive(Deserialize)]
-        struct Typed {
-            #[serde(rename = "type")]
-            _kind: String,
-        }
-        serde_json::from_str::<Whole>(raw.get()).ok()?;
-        Self::read(raw)
+        let [content] = members(raw, ["content"])?;
+        let blocks: Vec<&RawValue> = serde_json::from_str(content?.get()).ok()?;
+        let is_typed =
+            |block: &&RawValue| members(block, ["type"]).and_then(|[kind]| text_of(kind?)).is_some();
+        if blocks.iter().all(is_typed) { Self::read(raw) } else { None }
     }
 
     /// Returns the texts of the text blocks, in order.
@@ -130,26 +127,12 @@ impl<'a> ToolResult<'a> {
     }
 }
 
-#[derive(Deserialize)]
-struct Members<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(rename = "isError")]
-    is_error: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    text: Option<&'a RawValue>,
-}
-
 /// Reads a block. A block that is no readable text is kept as it is.
 pub(super) fn read_block(raw: &RawValue) -> Content<'_> {
-    let text = read_object::<Block<'_>>(raw)
-        .filter(|block| block.kind == "text")
-        .and_then(|block| text_of(block.text?));
+    let text = members(raw, ["type", "text"]).and_then(|[kind, text]| {
+        let is_text = text_of(kind?)? == "text";
+        text_of(text?).filter(|_| is_text)
+    });
     text.map_or(Content::Raw(Cow::Borrowed(raw)), Content::Text)
 }
 
@@ -210,9 +193,24 @@ mod tests {
             ),
             (
                 "half a surrogate pair",
-                r#"{"content":[{"type":"text","text":"\ud83d"}]}"#,
-                Some((&[], 1, false)),
+                r#"{"content":[{"type":"text","text":"a\ud83d"}]}"#,
+                Some((&["a\u{fffd}"], 1, false)),
             ),
+            (
+                "half a surrogate pair in names and kinds",
+                r#"{"\ud83d":1,"content":[{"type":"\ud83d","text":"a"},{"\ud83d":1,"type":"text","text":"b"}]}"#,
+                Some((&["b"], 2, false)),
+            ),
+            (
+                "members that come twice",
+                r#"{"content":[],"isError":false,"content":[{"type":"x","text":1,"type":"text","text":"t"}],"isError":true}"#,
+                Some((&["t"], 1, true)),
+            ),
+            ("isError as a text", r#"{"content":[],"isError":"true"}"#, Some((&[], 0, true))),
+            ("isError as a number", r#"{"content":[],"isError":1}"#, Some((&[], 0, true))),
+            ("isError as an empty text", r#"{"content":[],"isError":""}"#, Some((&[], 0, false))),
+            ("isError as the text false", r#"{"content":[],"isError":"false"}"#, Some((&[], 0, false))),
+            ("isError as zero", r#"{"content":[],"isError":0}"#, Some((&[], 0, false))),
             ("no members", "{}", Some((&[], 0, false))),
             ("not an object", "[]", None),
             ("content is no list", r#"{"content":"t"}"#, None),

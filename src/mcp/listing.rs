@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{PeerFault, Timeout};
-use crate::rpc::{RequestId, each_member, is_object, text_of};
+use crate::rpc::{RequestId, each_member, from_json, is_object, name_of, text_of};
 
 /// A list of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,11 @@ impl List {
     pub(crate) fn read<T: serde::de::DeserializeOwned>(self, raw: &RawValue) -> Option<Vec<T>> {
         let mut items = None;
         each_member(raw, |name, value| {
-            if items.is_none() && text_of(name).as_deref() == Some(self.member()) {
+            if items.is_none() && name_of(name).as_deref() == Some(self.member()) {
                 items = Some(value.get());
             }
         })?;
-        serde_json::from_str(items?).ok()
+        from_json(items?).ok()
     }
 }
 
@@ -136,7 +136,7 @@ impl Listing {
     /// Adds a page.
     pub(super) fn add(mut self, page: Box<RawValue>, limits: PageLimits) -> Turn {
         let (mut items, mut next) = (None, None);
-        let all = each_member(&page, |name, value| match text_of(name).as_deref() {
+        let all = each_member(&page, |name, value| match name_of(name).as_deref() {
             // Of two members with one name the last counts, as in JavaScript.
             Some("nextCursor") => next = Some(value),
             Some(name) if name == self.list.member() => items = Some(value.get()),

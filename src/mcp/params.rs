@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use super::{ClientConfig, Implementation, LogLevel, ProtocolVersion, ServerConfig};
-use crate::rpc::{each_member, is_object, read_object, text_of};
+use crate::rpc::{each_member, is_object, name_of, read_object, read_owned, text_of};
 use crate::text::truncate;
 
 /// An object without members. Arguments that a peer left out are read as this object.
@@ -37,7 +37,7 @@ impl Serialize for ClientCapabilitiesOut<'_> {
         if let Some(added) = self.config.capabilities.as_deref() {
             // Capabilities that are no object are left out.
             let _ = each_member(added, |name, value| {
-                let name = text_of(name).unwrap_or_default();
+                let name = name_of(name).unwrap_or_default();
                 let is_modelled = match name.as_ref() {
                     "roots" => roots,
                     "elicitation" => elicitation,
@@ -103,7 +103,7 @@ impl Initialize<'_> {
     }
 
     pub(super) fn client(&self) -> Option<Implementation> {
-        read_object(self.client_info?)
+        read_owned(self.client_info?)
     }
 }
 

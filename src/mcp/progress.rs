@@ -13,7 +13,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::ProtocolVersion;
 use crate::{
-    rpc::{Id, SessionLimits, each_member, read_object, text_of},
+    rpc::{Id, SessionLimits, each_member, name_of, read_object, text_of},
     text::truncate,
 };
 
@@ -70,7 +70,7 @@ impl ProgressIn<'_> {
 
     /// Returns the progress, with the message cut to `limit` bytes.
     pub(super) fn progress(&self, limit: usize) -> Progress<'static> {
-        let message = self.message.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+        let message = self.message.and_then(text_of);
         Progress {
             progress: self.progress,
             total: self.total.and_then(|raw| serde_json::from_str(raw.get()).ok()),
@@ -152,7 +152,7 @@ pub(super) fn with_token<P: Serialize + ?Sized>(params: Option<&P>, token: u64) 
 fn copy_members<'a>(object: &'a RawValue, but: &str, into: &mut String) -> Option<Option<&'a RawValue>> {
     let mut left_out = None;
     each_member(object, |name, value| {
-        if text_of(name).is_some_and(|name| name == but) {
+        if name_of(name).is_some_and(|name| name == but) {
             left_out = left_out.or(Some(value));
             return;
         }

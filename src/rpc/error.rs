@@ -3,8 +3,9 @@
 use alloc::{borrow::ToOwned, boxed::Box, string::String};
 use core::fmt;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use super::{from_json, members, text_of};
 
 /// The error that answers a request instead of a result.
 ///
@@ -28,12 +29,12 @@ impl ErrorObject {
     }
 
     /// Reads the `error` member of a response. Returns `None` if the member is not an object with
-    /// an integer `code`. A message that is missing or unreadable becomes the empty string.
+    /// an integer `code`, in any spelling. A message that is missing or unreadable becomes the empty string.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
-        let read: Members<'_> = super::read_object(raw)?;
-        let code = serde_json::from_str(read.code?.get()).ok()?;
-        let message = read.message.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default();
-        Some(Self { code, message, data: read.data.map(ToOwned::to_owned) })
+        let [code, message, data] = members(raw, ["code", "message", "data"])?;
+        let code = from_json(code?.get()).ok()?;
+        let message = message.and_then(text_of).unwrap_or_default().into_owned();
+        Some(Self { code, message, data: data.map(ToOwned::to_owned) })
     }
 }
 
@@ -45,11 +46,3 @@ impl fmt::Display for ErrorObject {
 }
 
 impl core::error::Error for ErrorObject {}
-
-#[derive(Deserialize)]
-struct Members<'a> {
-    #[serde(borrow)]
-    code: Option<&'a RawValue>,
-    message: Option<&'a RawValue>,
-    data: Option<&'a RawValue>,
-}

@@ -192,6 +192,14 @@ fn integer(token: &str) -> Option<Key> {
     )
 }
 
+/// Returns the value of a JSON number that is an integer of at most 64 bits, in any spelling.
+pub(super) fn whole(token: &str) -> Option<i64> {
+    match integer(token)? {
+        Key::Int(value) => Some(value),
+        Key::Big { .. } | Key::Text(_) => None,
+    }
+}
+
 /// Returns the value, if it fits in an `i64`.
 fn small(negative: bool, digits: &str, zeros: i64) -> Option<i64> {
     let power = 10_i128.checked_pow(u32::try_from(zeros).ok()?)?;

@@ -15,7 +15,7 @@ use core::{fmt, marker::PhantomData};
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde_json::value::RawValue;
 
-use super::{ErrorObject, Id, InvalidMessage, SessionLimits, depth, is_object, text_of};
+use super::{ErrorObject, Id, InvalidMessage, SessionLimits, depth, is_object, name_of};
 
 /// A classified text. It borrows from the text.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ impl<'a> Envelope<'a> {
         let checked = match fault {
             Some(error) => Err(error),
             None if self.result.is_some() || self.error.is_some() => Err(InvalidMessage::MixedMembers),
-            None => match text_of(method) {
+            None => match name_of(method) {
                 None => Err(InvalidMessage::InvalidMethod),
                 Some(method) if method.len() > limits.method => Err(InvalidMessage::MethodTooLong),
                 Some(_) if params.is_some_and(|params| !is_object(params)) => {
@@ -307,7 +307,7 @@ impl<'de> Deserialize<'de> for Written {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let token = <&RawValue>::deserialize(deserializer)?;
         // A name that is not Unicode counts as an unknown name.
-        Ok(Self(text_of(token).map_or(Member::Other, |name| Member::named(name.as_bytes()))))
+        Ok(Self(name_of(token).map_or(Member::Other, |name| Member::named(name.as_bytes()))))
     }
 }
 

@@ -1,14 +1,16 @@
 //! The reading of raw values: objects and strings. Structs with serde's derived `Deserialize`
 //! accept arrays as well as objects, so the functions here check the kind.
 
-use alloc::borrow::Cow;
+use alloc::{borrow::Cow, string::String};
 use core::fmt;
 
 use serde::{
     Deserialize, Deserializer as _,
-    de::{MapAccess, Visitor},
+    de::{DeserializeOwned, MapAccess, Visitor},
 };
 use serde_json::value::RawValue;
+
+use super::from_json;
 
 pub(crate) fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
@@ -17,6 +19,28 @@ pub(crate) fn is_object(raw: &RawValue) -> bool {
 /// Reads an object. Returns `None` if `raw` is no object, or does not fit `T`.
 pub(crate) fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     if is_object(raw) { serde_json::from_str(raw.get()).ok() } else { None }
+}
+
+/// Reads an object as JavaScript writes it ([`from_json`]). Returns `None` if `raw` is no object, or does not fit
+/// `T`.
+pub(crate) fn read_owned<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    if is_object(raw) { from_json(raw.get()).ok() } else { None }
+}
+
+/// Returns the values of the members with these names: of a name that comes twice the last one, as JavaScript reads
+/// it, and none for null. Returns `None` if `object` is no object.
+pub(crate) fn members<'a, const N: usize>(
+    object: &'a RawValue,
+    names: [&str; N],
+) -> Option<[Option<&'a RawValue>; N]> {
+    let mut found = [None; N];
+    each_member(object, |name, value| {
+        let Some(name) = name_of(name) else { return };
+        if let Some((_, slot)) = names.iter().zip(&mut found).find(|(wanted, _)| **wanted == name) {
+            *slot = Some(value).filter(|value| value.get() != "null");
+        }
+    })?;
+    Some(found)
 }
 
 /// Passes the name and the value of each member to `see`, one member after the other and as they
@@ -45,22 +69,28 @@ pub(crate) fn each_member<'a>(
     serde_json::Deserializer::from_str(object.get()).deserialize_map(Each(see)).ok()
 }
 
-/// Returns the content of a JSON string, borrowed unless an escape has to be undone. Returns `None`
-/// if `raw` is no string, or is not Unicode.
+/// Returns the content of a JSON string that is shown, written or returned, borrowed unless an escape has to be
+/// undone. Half of a surrogate pair becomes U+FFFD. Returns `None` if `raw` is no string.
 pub(crate) fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
+    content(raw, from_json)
+}
+
+/// Returns the content of a JSON string that is compared with other names. Otherwise as [`text_of`], but `None` for
+/// a name that is not Unicode: two such names must not become equal.
+pub(crate) fn name_of(raw: &RawValue) -> Option<Cow<'_, str>> {
+    content(raw, |token| serde_json::from_str(token))
+}
+
+fn content(raw: &RawValue, undo: impl Fn(&str) -> serde_json::Result<String>) -> Option<Cow<'_, str>> {
     let token = raw.get();
     let inner = token.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        serde_json::from_str(token).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(inner))
-    }
+    if inner.contains('\\') { undo(token).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::{string::String, vec::Vec};
+    use alloc::vec::Vec;
 
     #[test]
     fn members_are_shown_as_they_are_written() {
@@ -81,16 +111,35 @@ mod tests {
 
     #[test]
     fn text_is_undone_of_its_escapes() {
-        const CASES: &[(&str, Option<&str>)] = &[
-            (r#""""#, Some("")),
-            (r#""é\u0041\"""#, Some("éA\"")),
-            (r#""\ud83d""#, None),
-            ("7", None),
-            ("null", None),
+        // The content as a text, and as a name.
+        const CASES: &[(&str, Option<&str>, Option<&str>)] = &[
+            (r#""""#, Some(""), Some("")),
+            (r#""é\u0041\"""#, Some("éA\""), Some("éA\"")),
+            (r#""\ud83d\n""#, Some("\u{fffd}\n"), None),
+            ("7", None, None),
+            ("null", None, None),
         ];
-        for (token, want) in CASES {
+        for (token, text, name) in CASES {
             let raw: &RawValue = serde_json::from_str(token).unwrap();
-            assert_eq!(text_of(raw).map(String::from).as_deref(), *want, "{token}");
+            assert_eq!(text_of(raw).as_deref(), *text, "{token}");
+            assert_eq!(name_of(raw).as_deref(), *name, "{token}");
+        }
+    }
+
+    #[test]
+    fn last_member_of_a_name_counts() {
+        let rows = [
+            ("none", "{}", Some([None, None])),
+            ("in any order", r#"{"b":2,"x":[],"a":1}"#, Some([Some("1"), Some("2")])),
+            ("twice", r#"{"a":1,"b":2,"a":{}}"#, Some([Some("{}"), Some("2")])),
+            ("null", r#"{"a":1,"b":null,"a":null}"#, Some([None, None])),
+            ("an escape", r#"{"\u0061":1}"#, Some([Some("1"), None])),
+            ("a name that is not Unicode", r#"{"\ud800":0,"a":1}"#, Some([Some("1"), None])),
+            ("no object", "[]", None),
+        ];
+        for (name, object, want) in rows {
+            let found = members(serde_json::from_str(object).unwrap(), ["a", "b"]);
+            assert_eq!(found.map(|found| found.map(|value| value.map(RawValue::get))), want, "{name}");
         }
     }
 }

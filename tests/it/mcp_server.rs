@@ -169,6 +169,11 @@ fn invalid_call_is_refused_under_its_id() {
         r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"typed","arguments":{"n":"\ud83d"}}}"#,
     );
     assert!(sent[0].starts_with(r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"#), "{sent:?}");
+    let mut bench = Bench::ready();
+    bench.hear(
+        r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"typed","arguments":{"\ud83d":1.5,"n":7.0}}}"#,
+    );
+    assert_eq!(bench.events(), ["call Typed(7)"]);
 }
 
 #[test]
@@ -245,7 +250,7 @@ mod cancellation {
             ("a character across it", format!("\"{}é\"", "x".repeat(4095)), Some(4095)),
             ("null", "null".into(), None),
             ("a number", "7".into(), None),
-            ("half a surrogate pair", r#""\ud83d""#.into(), None),
+            ("half a surrogate pair", r#""\ud83d""#.into(), Some("\u{fffd}".len())),
         ];
         for (name, reason, length) in cases {
             let mut bench = Bench::ready();

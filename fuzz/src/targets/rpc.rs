@@ -5,8 +5,8 @@ use ide_mcp::Time;
 use ide_mcp::mcp::{Event, Implementation, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
 use ide_mcp::rpc::{Id, InvalidMessage, Message, SessionId, SessionLimits, classify};
 use ide_mcp::testing::Messages;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 /// Checks that exactly the texts that are no JSON are reported as such. An id occurs in the text as
 /// it is written, and is written as it was read. Only requests are answered.
@@ -92,7 +92,9 @@ fn called(text: &str, limits: &SessionLimits) {
 fn is_read_again(raw: &RawValue) {
     let Some(read) = ToolResult::read(raw) else { return };
     if let Ok(value) = serde_json::from_str::<Value>(raw.get()) {
-        assert_eq!(read.is_error, value["isError"] == true, "{raw}");
+        let is_false =
+            [json!(null), json!(false), json!("false"), json!(""), json!(0)].contains(&value["isError"]);
+        assert_eq!(read.is_error, !is_false, "{raw}");
     }
     let written = serde_json::value::to_raw_value(&read).expect("it was read");
     let again = ToolResult::read(&written).expect("it was written").into_owned();

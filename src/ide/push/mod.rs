@@ -20,6 +20,7 @@ pub(crate) use schedule::{PushSchedule, StreamPos};
 pub(crate) use selection_changed::RangeOut;
 
 use super::Dialect;
+use crate::rpc::from_json;
 use serde::Serialize;
 
 /// Defines [`EditorNotification`] and [`Push`] with a variant for each listed notification, and its
@@ -82,7 +83,7 @@ macro_rules! pushes {
                 match EditorNotification::from_name(method)? {
                     $(
                         EditorNotification::$notification => {
-                            serde_json::from_str(params).ok().map(Self::$notification)
+                            from_json(params).ok().map(Self::$notification)
                         }
                     )*
                 }

@@ -11,7 +11,7 @@ use crate::ide::{
     Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
 };
 use crate::mcp::{self, CallEnd};
-use crate::rpc::{CallId, read_object};
+use crate::rpc::{CallId, from_json, read_object};
 use crate::ws::{self, CloseCode, ProtocolError};
 use alloc::{boxed::Box, vec::Vec};
 use serde::{Deserialize, Serialize};
@@ -270,7 +270,7 @@ impl Server {
             return ServerEvent::Notification { method, params };
         }
         let said: Connected<'_> = params.as_deref().and_then(read_object).unwrap_or_default();
-        let pid = said.pid.and_then(|pid| serde_json::from_str(pid.get()).ok());
+        let pid = said.pid.and_then(|pid| from_json(pid.get()).ok());
         self.pid = pid.or(self.pid);
         let is_version_unsupported = said.is_version_unsupported.is_some_and(|flag| flag.get() == "true");
         ServerEvent::IdeConnected { pid, is_version_unsupported }

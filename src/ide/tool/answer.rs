@@ -2,6 +2,7 @@
 
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
+use crate::rpc::from_json;
 use alloc::{borrow::Cow, format, vec::Vec};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -99,7 +100,7 @@ impl ToolResult<'_> {
 
 /// Reads a value from the JSON in the first block of text of a result that is no failure.
 pub(crate) fn read_json<T: DeserializeOwned>(result: &ToolResult<'_>) -> Option<T> {
-    serde_json::from_str(first_text(result)?).ok()
+    from_json(first_text(result)?).ok()
 }
 
 /// Returns the first block of text of a result that is no failure.

@@ -5,8 +5,9 @@ use super::answer::{Answer, first_text};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
+use crate::rpc::from_json;
 use alloc::format;
-use serde_json::Value;
+use serde::Deserialize;
 
 arguments! {
     /// `closeAllDiffTabs`: closes all diffs of this client. [`Server`](crate::ide::Server) ends the
@@ -44,11 +45,15 @@ impl Answer for ClosedDiffTabs {
 
     /// Reads the answers of other editors too: a bare number, and `{"closed":1}`.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Closed {
+            closed: usize,
+        }
         let text = first_text(result)?;
         let count = text.strip_prefix("CLOSED_").and_then(|text| text.strip_suffix("_DIFF_TABS"));
         let count = count.unwrap_or(text).parse().ok().or_else(|| {
-            let value: Value = serde_json::from_str(text).ok()?;
-            usize::try_from(value.get("closed")?.as_u64()?).ok()
+            let Closed { closed } = from_json(text).ok()?;
+            Some(closed)
         })?;
         Some(Self { count })
     }

@@ -14,10 +14,11 @@
 use super::answer::shown;
 use super::arguments::arguments;
 use crate::ide::paths::{check_relative, is_windows};
-use crate::rpc::{ErrorObject, code};
+use crate::rpc::{ErrorObject, code, from_json};
 use crate::text::truncate;
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -148,8 +149,8 @@ fn no_params<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     ListFiles::default().serialize(serializer)
 }
 
-fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, ErrorObject> {
-    serde_json::from_str(params.map_or("{}", RawValue::get))
+fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, ErrorObject> {
+    from_json(params.map_or("{}", RawValue::get))
         .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}")))
 }
 

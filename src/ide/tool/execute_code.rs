@@ -5,8 +5,9 @@ use super::answer::Answer;
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::{Content, Timeout, ToolResult};
+use crate::rpc::{members, text_of};
 use alloc::{borrow::Cow, string::String, vec::Vec};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 arguments! {
     /// `executeCode`: runs code in a notebook, **once a person has agreed**, because the model can
@@ -66,15 +67,13 @@ impl CodeOutput {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Image<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    data: Cow<'a, str>,
-    #[serde(borrow)]
-    mime_type: Cow<'a, str>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    data: &'a str,
+    mime_type: &'a str,
 }
 
 impl OutputBlock {
@@ -82,7 +81,7 @@ impl OutputBlock {
         match self {
             Self::Text(text) => Content::text(text.as_str()),
             Self::Image { data, mime_type } => {
-                let image = Image { kind: "image".into(), data: data.into(), mime_type: mime_type.into() };
+                let image = Image { kind: "image", data, mime_type };
                 // An object of texts can always be written as JSON.
                 let raw = serde_json::value::to_raw_value(&image).unwrap_or_default();
                 Content::Raw(Cow::Owned(raw))
@@ -101,12 +100,10 @@ impl Answer for CodeOutput {
         let block = |block: &Content<'_>| match block {
             Content::Text(text) => Some(OutputBlock::Text(text.as_ref().into())),
             Content::Raw(raw) => {
-                let image: Image<'_> =
-                    serde_json::from_str(raw.get()).ok().filter(|image: &Image<'_>| image.kind == "image")?;
-                Some(OutputBlock::Image {
-                    data: image.data.into_owned(),
-                    mime_type: image.mime_type.into_owned(),
-                })
+                let [kind, data, mime_type] = members(raw, ["type", "data", "mimeType"])?;
+                let text = |raw| text_of(raw).map(Cow::into_owned);
+                text_of(kind?).filter(|kind| kind == "image")?;
+                Some(OutputBlock::Image { data: text(data?)?, mime_type: text(mime_type?)? })
             }
         };
         (!result.is_error).then(|| Self { blocks: result.content.iter().filter_map(block).collect() })

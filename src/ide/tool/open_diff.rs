@@ -26,7 +26,7 @@ pub struct OpenDiff {
     /// The whole proposed text.
     pub new_file_contents: String,
     /// The client's name for the tab, such as `✻ [Claude Code] new.txt (c5bbaf) ⧉`. Names are
-    /// compared byte for byte.
+    /// compared byte for byte, once each half of a surrogate pair is U+FFFD.
     pub tab_name: String,
 }
 

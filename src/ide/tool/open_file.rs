@@ -6,6 +6,7 @@ use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::dialect::Wording;
 use crate::mcp::ToolResult;
+use crate::rpc::from_json;
 use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
 
@@ -157,7 +158,7 @@ impl Answer for OpenedFile {
         if text == NOT_THERE {
             return Some(Self::NotFound { path: String::new() });
         }
-        if let Ok(opened) = serde_json::from_str::<Opened>(text) {
+        if let Ok(opened) = from_json::<Opened>(text) {
             let Opened { success, file_path: path, language_id, line_count } = opened;
             return success.then_some(Self::InBackground { path, language_id, line_count });
         }

@@ -5,7 +5,7 @@ use super::ToolArguments;
 use super::call::sealed;
 use crate::ide::{Dialect, Tool};
 use crate::mcp::ToolResult;
-use crate::rpc::{ErrorObject, code};
+use crate::rpc::{ErrorObject, code, from_json};
 use alloc::{boxed::Box, format, string::String};
 use core::any::Any;
 use core::fmt;
@@ -65,7 +65,7 @@ impl OtherTool {
     /// with another type. [Fail](crate::ide::OpenCall::fail) the call with this error.
     pub fn into_arguments<T: DeserializeOwned + 'static>(self) -> Result<T, ErrorObject> {
         match self.arguments {
-            OtherArguments::Raw(raw) => serde_json::from_str(raw.get())
+            OtherArguments::Raw(raw) => from_json(raw.get())
                 .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}"))),
             OtherArguments::Typed(value) => {
                 let value: Result<Box<T>, _> = value.downcast();

@@ -1,6 +1,10 @@
 //! The client's side of a session: the agent.
 
-use alloc::{borrow::ToOwned, boxed::Box, vec::Vec};
+use alloc::{
+    borrow::{Cow, ToOwned},
+    boxed::Box,
+    vec::Vec,
+};
 use core::convert::Infallible;
 
 use serde::Serialize;
@@ -21,7 +25,7 @@ use crate::{
     Outbox, Time,
     rpc::{
         CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SerializedNotification, SessionId,
-        is_object, read_object,
+        is_object, read_object, read_owned, text_of,
     },
     text::truncate,
 };
@@ -207,9 +211,9 @@ impl Client {
             ));
         };
         Ok(ServerInfo {
-            info: read.server_info.and_then(read_object),
+            info: read.server_info.and_then(read_owned),
             protocol_version,
-            instructions: read.instructions.and_then(|text| serde_json::from_str(text.get()).ok()),
+            instructions: read.instructions.and_then(text_of).map(Cow::into_owned),
             capabilities: read.capabilities.map(ToOwned::to_owned),
         })
     }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     mcp::{Content, content::read_block, listing::text_or_empty},
-    rpc::{ErrorObject, code, read_object},
+    rpc::{ErrorObject, code, from_json, read_object, text_of},
 };
 
 /// The description of one prompt in `prompts/list`.
@@ -115,8 +115,9 @@ impl GetPrompt {
         let read: Params<'_> =
             params.and_then(read_object).ok_or_else(|| invalid("prompts/get needs a name"))?;
         let arguments = match read.arguments {
-            Some(arguments) => serde_json::from_str(arguments.get())
-                .map_err(|_| invalid("the arguments of a prompt are texts"))?,
+            Some(arguments) => {
+                from_json(arguments.get()).map_err(|_| invalid("the arguments of a prompt are texts"))?
+            }
             None => BTreeMap::new(),
         };
         Ok(Self { name: read.name, arguments })
@@ -205,7 +206,7 @@ impl<'a> PromptResult<'a> {
         let read: Members<'a> = read_object(raw)?;
         let messages = read.messages.into_iter();
         Some(Self {
-            description: read.description.and_then(crate::rpc::text_of),
+            description: read.description.and_then(text_of),
             messages: messages.map(|read| PromptMessage::new(read.role, read_block(read.content))).collect(),
         })
     }

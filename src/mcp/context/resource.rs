@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use crate::mcp::listing::text_or_empty;
-use crate::rpc::{ErrorObject, code, read_object, text_of};
+use crate::rpc::{ErrorObject, code, members, read_object, text_of};
 
 /// The description of one resource in `resources/list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -283,29 +283,14 @@ impl<'a> ResourceResult<'a> {
 }
 
 fn read_contents(raw: &RawValue) -> Option<ResourceContents<'_>> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Members<'a> {
-        #[serde(borrow)]
-        uri: Option<&'a RawValue>,
-        #[serde(borrow)]
-        mime_type: Option<&'a RawValue>,
-        #[serde(borrow)]
-        text: Option<&'a RawValue>,
-        #[serde(borrow)]
-        blob: Option<&'a RawValue>,
-    }
-    let read: Members<'_> = read_object(raw)?;
-    let body = match (read.text.and_then(text_of), read.blob.and_then(text_of)) {
+    let [uri, mime_type, text, blob] = members(raw, ["uri", "mimeType", "text", "blob"])?;
+    let body = match (text.and_then(text_of), blob.and_then(text_of)) {
         (Some(text), _) => ResourceBody::Text(text),
         (None, Some(blob)) => ResourceBody::Blob(Cow::Owned(STANDARD.decode(blob.as_bytes()).ok()?)),
         (None, None) => return None,
     };
-    Some(ResourceContents::new(
-        text_of(read.uri?)?,
-        read.mime_type.and_then(text_of).unwrap_or_default(),
-        body,
-    ))
+    let mime_type = mime_type.and_then(text_of).unwrap_or_default();
+    Some(ResourceContents::new(text_of(uri?)?, mime_type, body))
 }
 
 #[cfg(test)]

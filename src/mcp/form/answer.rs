@@ -6,7 +6,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Number, value::RawValue};
 
-use crate::rpc::{each_member, read_object, text_of};
+use crate::rpc::{each_member, from_json, name_of, read_object, text_of};
 
 /// The answer of a person to a [`Form`](super::Form).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl FormAnswer {
         let (mut values, mut is_readable) = (BTreeMap::new(), true);
         if let Some(content) = content {
             each_member(content, |name, value| {
-                let Some(name) = text_of(name).filter(|name| is_field(name)) else { return };
+                let Some(name) = name_of(name).filter(|name| is_field(name)) else { return };
                 match FieldValue::read(value) {
                     Some(value) => drop(values.insert(name.into_owned(), value)),
                     None if value.get() == "null" => drop(values.remove(name.as_ref())),
@@ -153,7 +153,7 @@ impl FieldValue {
             b'"' => text_of(raw).map(|text| Self::Text(text.into_owned())),
             b't' | b'f' => Some(Self::Boolean(raw.get() == "true")),
             b'[' if raw.get().len() > MAX_LIST => None,
-            b'[' => serde_json::from_str(raw.get()).ok().map(Self::Texts),
+            b'[' => from_json(raw.get()).ok().map(Self::Texts),
             b'-' | b'0'..=b'9' => serde_json::from_str(raw.get()).ok().map(Self::Number),
             _ => None,
         }

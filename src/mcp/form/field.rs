@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, value::RawValue};
 
 use super::{FieldError, FieldFault, FieldValue};
-use crate::rpc::{read_object, text_of};
+use crate::rpc::{from_json, read_owned, text_of};
 
 /// A field of a [`Form`](super::Form).
 #[derive(Clone, Debug, PartialEq)]
@@ -309,7 +309,7 @@ impl FormField {
 
     /// Reads the description of a field; `None` if the field is of no kind that a form can have.
     pub(super) fn read(name: String, required: bool, raw: &RawValue) -> Option<Self> {
-        let schema: Schema = read_object(raw)?;
+        let schema: Schema = read_owned(raw)?;
         let plain = |value| FieldChoice { value, title: None };
         let choice =
             |Titled { value, title }| FieldChoice { title: title.filter(|title| *title != value), value };
@@ -487,7 +487,7 @@ fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FieldValue
 
 fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Number>, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str(raw.get()).ok())
+    Ok(from_json(raw.get()).ok())
 }
 
 /// Reads a number of characters or of texts. A greater number than a `u32` can have is the greatest.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use super::{ProtocolVersion, context::put};
-use crate::rpc::{ErrorObject, code, each_member, read_object, text_of};
+use crate::rpc::{ErrorObject, code, each_member, name_of, read_object, text_of};
 
 /// A form that the client shows to its person: a message and fields.
 ///
@@ -99,7 +99,8 @@ impl Form {
         struct Params<'a> {
             #[serde(borrow)]
             mode: Option<&'a RawValue>,
-            message: String,
+            #[serde(borrow)]
+            message: Option<&'a RawValue>,
             #[serde(borrow)]
             requested_schema: Option<&'a RawValue>,
         }
@@ -111,7 +112,8 @@ impl Form {
             required: Option<Vec<Cow<'a, str>>>,
         }
         let invalid = |text: String| ErrorObject::new(code::INVALID_PARAMS, text);
-        let read: Params<'_> = read_object(params)
+        let (message, read) = read_object::<Params<'_>>(params)
+            .and_then(|read| Some((text_of(read.message?)?.into_owned(), read)))
             .ok_or_else(|| invalid("elicitation/create needs a message and a schema".into()))?;
         if read.mode.is_some_and(|mode| mode.get() != "\"form\"") {
             return Err(invalid("only forms are supported, not other modes".into()));
@@ -124,9 +126,9 @@ impl Form {
             return Err(invalid("the schema of a form is an object with properties".into()));
         };
         let required = required.unwrap_or_default();
-        let (mut form, mut unreadable) = (Self::new(read.message), None);
+        let (mut form, mut unreadable) = (Self::new(message), None);
         each_member(properties, |name, schema| {
-            let field = text_of(name).and_then(|name| {
+            let field = name_of(name).and_then(|name| {
                 let is_required = required.contains(&name);
                 FormField::read(name.into(), is_required, schema)
             });

@@ -4,7 +4,7 @@
 //! Both ways return the same values. The first way accepts only the spelling that senders use. The
 //! second way takes all other texts, and reports their faults.
 
-use alloc::{boxed::Box, format};
+use alloc::{borrow::Cow, boxed::Box, format};
 
 use serde::{
     Deserializer,
@@ -22,7 +22,7 @@ use crate::{
         params, progress,
     },
     rpc::{
-        ErrorObject, Id, Name, SessionLimits, code, read_object,
+        ErrorObject, Id, Name, SessionLimits, code, normalized, read_object,
         single_pass::{Params, use_slow_path},
     },
 };
@@ -140,13 +140,20 @@ impl<T: Tools> Server<T> {
         Ok(Decoded { tool, token: progress::token(call.meta, &self.session.limits), at_once })
     }
 
-    /// Decodes a call of the tool with this name, if the name is served.
+    /// Decodes a call of the tool with this name, if the name is served. Arguments that do not fit as they are
+    /// written are read in their normal form.
     fn decode_arguments(&self, name: &str, arguments: &str) -> Result<T::Call, ErrorObject> {
         self.tools.check(name)?;
-        let mut deserializer = serde_json::Deserializer::from_str(arguments);
-        let tool = self.tools.decode(name, &mut deserializer).map_err(|error| invalid(&error))?;
-        deserializer.end().map_err(|error| invalid(&error))?;
-        Ok(tool)
+        let read = |arguments: &str| {
+            let mut deserializer = serde_json::Deserializer::from_str(arguments);
+            let tool = self.tools.decode(name, &mut deserializer)?;
+            deserializer.end().map(|()| tool)
+        };
+        let tool = read(arguments).or_else(|error| match normalized(arguments) {
+            Cow::Owned(normal) => read(&normal),
+            Cow::Borrowed(_) => Err(error),
+        });
+        tool.map_err(|error| invalid(&error))
     }
 }
 
