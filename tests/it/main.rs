@@ -65,6 +65,8 @@ mod ide_server;
 #[cfg(feature = "ide")]
 mod ide_trim;
 #[cfg(feature = "ide")]
+mod javascript;
+#[cfg(feature = "ide")]
 mod laws;
 mod layers;
 #[cfg(feature = "mcp")]

@@ -2,15 +2,16 @@
 
 use super::InDialect;
 use crate::ide::{Diagnostic, Dialect, FileDiagnostics};
-use alloc::{string::String, vec::Vec};
-use serde::{Deserialize, Serialize, Serializer};
+use crate::rpc::{from_json, members};
+use alloc::{boxed::Box, string::String, vec::Vec};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde_json::value::RawValue;
 
 pub(super) const NAMES: [&str; 2] = ["diagnostics_changed", "notifications/diagnostics_changed"];
 
 /// A change in the problems of files: the parameters of `diagnostics_changed`. The real client does
 /// not show the change (measured).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiagnosticsChanged {
     /// The files whose problems have changed, without the problems: `{"uris":[…]}`. A client that
@@ -49,6 +50,17 @@ impl DiagnosticsChanged {
                 Some(Self::Now(cut))
             }
             Self::Stale { .. } | Self::Now(_) => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for DiagnosticsChanged {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let uris = members(&raw, ["uris"]).and_then(|[uris]| from_json(uris?.get()).ok());
+        match uris {
+            Some(uris) => Ok(Self::Stale { uris }),
+            None => from_json(raw.get()).map(Self::Now).map_err(D::Error::custom),
         }
     }
 }

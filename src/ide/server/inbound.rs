@@ -219,8 +219,12 @@ impl Server {
             ToolRequest::OpenDiff(diff) => tab_name = Some(diff.tab_name.clone()),
             _ => {}
         }
-        let kind = request.tool().map_or(CallKind::OwnTool, CallKind::Tool);
-        self.open_calls.open(call, kind, tab_name);
+        if let ToolRequest::GetDiagnostics(asked) = &request {
+            self.open_calls.open_diagnostics(call, asked.uri.clone());
+        } else {
+            let kind = request.tool().map_or(CallKind::OwnTool, CallKind::Tool);
+            self.open_calls.open(call, kind, tab_name);
+        }
         self.events.push_back(ServerEvent::Call(ToolCall::new(call, request)));
         // The call follows the edits that it announces or ends.
         self.events.pop_front()

@@ -75,7 +75,8 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::Answer) of a tool of
-    /// the protocol in any dialect, or a [failure](ToolResult::error). If the
+    /// the protocol in any dialect, or a [failure](ToolResult::error). Problems as LSP has them are sent in the
+    /// dialect of the session. If the
     /// [`Filter`](crate::ide::Filter) of a host hides a file of the answer, the client receives the rest
     /// of the answer in the dialect of its session.
     ///
@@ -91,8 +92,9 @@ impl<'a> OpenCall<'a> {
 
     /// Answers a call of a tool with the text that VS Code answers with, which is JSON for most tools:
     /// `{"tabs":[]}` for `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is
-    /// given as the whole result, `{"content":[{"type":"text","text":…},…]}`. The client receives the
-    /// answer in the dialect of its session.
+    /// given as the whole result, `{"content":[{"type":"text","text":…},…]}`. For `getDiagnostics` the text
+    /// can be what a language server wrote ([`Diagnostics`](crate::ide::Diagnostics) has the shapes). The client
+    /// receives the answer in the dialect of its session.
     ///
     /// # Errors
     ///
@@ -236,7 +238,8 @@ impl<'a> OpenCall<'a> {
         let server = self.owner.connection(self.call);
         let (Some(tool), Some(Server { config, .. })) = (tool, server) else { return Ok(None) };
         let form = (config.dialect, &config.content_limits);
-        let shown = tool.shown(result, form, &|text| self.owner.hides(text), translates);
+        let asked = server.and_then(|server| server.open_calls.file(self.call));
+        let shown = tool.shown(result, asked, form, &|text| self.owner.hides(text), translates);
         shown.ok_or(RespondError::NotAnAnswer)
     }
 

@@ -54,7 +54,7 @@ struct Entry {
     kind: CallKind,
     /// The tab that an `openDiff` opened.
     tab_name: Option<String>,
-    /// The file that a `readFile` of the Obsidian dialect asks for.
+    /// The file that a `getDiagnostics`, or a `readFile` of the Obsidian dialect, asks for.
     file: Option<String>,
 }
 
@@ -78,13 +78,18 @@ impl OpenCalls {
         self.0.push(Entry { call, kind, tab_name, file: None });
     }
 
+    /// Adds a call of `getDiagnostics`, for this file or all files.
+    pub(crate) fn open_diagnostics(&mut self, call: CallId, file: Option<String>) {
+        self.0.push(Entry { call, kind: CallKind::Tool(Tool::GetDiagnostics), tab_name: None, file });
+    }
+
     /// Adds a request of the Obsidian dialect.
     pub(crate) fn open_direct(&mut self, call: CallId, request: &DirectRequest) {
         let file = if let DirectRequest::ReadFile(asked) = request { Some(asked.path.clone()) } else { None };
         self.0.push(Entry { call, kind: CallKind::Request, tab_name: None, file });
     }
 
-    /// Returns the file that an open `readFile` asks for.
+    /// Returns the file that an open `getDiagnostics` or `readFile` asks for.
     pub(crate) fn file(&self, call: CallId) -> Option<&str> {
         self.place(call).and_then(|place| self.0.get(place))?.file.as_deref()
     }

@@ -5,7 +5,7 @@ use super::arguments::{Argument, Described};
 use super::request::snake_case;
 use super::{Tool, ToolArguments};
 use crate::ide::Dialect;
-use crate::mcp::{ResourceSpec, Timeout, ToolSpec};
+use crate::mcp::{ResourceSpec, Timeout, ToolResult, ToolSpec};
 use alloc::{borrow::Cow, format, string::String};
 use serde::de::DeserializeOwned;
 
@@ -60,6 +60,13 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
     /// with `isError` that reports the timeout.
     fn result_when_late(dialect: Dialect) -> Option<&'static str> {
         let _ = dialect;
+        None
+    }
+
+    /// Reads an answer of the application that is no answer of a dialect, but has the same meaning. `asked` is the
+    /// file that the call names. Returns `None` for a tool without such answers.
+    fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Self::Answer> {
+        let _ = (result, asked);
         None
     }
 }

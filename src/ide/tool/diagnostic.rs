@@ -1,13 +1,15 @@
 //! The problems of a file, as `getDiagnostics` and `diagnostics_changed` contain them.
 
+use super::problems;
 use crate::ide::{Dialect, Range};
-use alloc::{format, string::String, vec::Vec};
+use crate::rpc::{from_json, text_of};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The severity of a problem.
 ///
-/// A severity is read in every known spelling: the words of VS Code and of JetBrains in any case,
+/// A severity is read in every known spelling: the words of VS Code, JetBrains and Neovim in any case,
 /// and the numbers of LSP. It is written in the words of VS Code, which are the names of the
 /// variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -15,7 +17,7 @@ use serde_json::Value;
 pub enum Severity {
     /// A fault: the code does not work. `Error`, `ERROR`, 1.
     Error,
-    /// A risk: the code possibly does not do what was intended. `Warning`, `WARNING`, 2.
+    /// A risk: the code possibly does not do what was intended. `Warning`, `WARNING`, `WARN`, 2.
     Warning,
     /// A fact worth knowing. `Information`, `INFO`, 3.
     Information,
@@ -36,10 +38,23 @@ impl Severity {
         if dialect.rules().uppercase_severity { shout } else { word }
     }
 
+    pub(super) fn read(raw: &RawValue) -> Option<Self> {
+        if let Some(name) = text_of(raw) {
+            return Self::named(&name);
+        }
+        Some(match from_json(raw.get()).ok()? {
+            1 => Self::Error,
+            2 => Self::Warning,
+            3 => Self::Information,
+            4 => Self::Hint,
+            _ => return None,
+        })
+    }
+
     fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_uppercase().as_str() {
             "ERROR" => Self::Error,
-            "WARNING" => Self::Warning,
+            "WARNING" | "WARN" => Self::Warning,
             "INFORMATION" | "INFO" => Self::Information,
             "HINT" | "WEAK_WARNING" => Self::Hint,
             _ => return None,
@@ -49,21 +64,17 @@ impl Severity {
 
 impl<'de> Deserialize<'de> for Severity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let severity = match (value.as_u64(), value.as_str()) {
-            (Some(1), _) => Some(Self::Error),
-            (Some(2), _) => Some(Self::Warning),
-            (Some(3), _) => Some(Self::Information),
-            (Some(4), _) => Some(Self::Hint),
-            (_, Some(name)) => Self::named(name),
-            _ => None,
-        };
-        severity.ok_or_else(|| D::Error::custom(format!("{value} is no severity")))
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::read(&raw).ok_or_else(|| D::Error::custom(format!("{raw} is no severity")))
     }
 }
 
 /// A problem of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// It is read from JSON as editors write it, and as language servers do (LSP 3.17): a severity in every spelling,
+/// [`Error`](Severity::Error) if there is none that is known; a code as a text, a number, or an object with a `value`.
+/// Every other member that the protocol does not have is passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
     /// The text that describes the problem.
@@ -73,10 +84,10 @@ pub struct Diagnostic {
     /// The range of the problem in the file.
     pub range: Range,
     /// The source of the problem, such as the name of a linter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The code of the problem, as its source names it.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_number")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
@@ -88,28 +99,33 @@ impl Diagnostic {
     }
 }
 
-/// Reads a code. Compilers number their codes, so a number is read as a text.
-fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::String(code) => Some(code),
-        Value::Number(code) => Some(format!("{code}")),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    })
+impl<'de> Deserialize<'de> for Diagnostic {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        problems::problem(&Box::<RawValue>::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 /// The problems of one file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// They are read from JSON as [`Diagnostics`](super::Diagnostics) reads one file. An error names the member that cannot
+/// be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FileDiagnostics {
     /// The file, in the spelling in which the client asked for it; a `file:` URI if it asked for
-    /// all files.
+    /// all files. Empty in the answer of an editor that leaves the file out: it is the file of the call.
     pub uri: String,
     /// The number of lines of the file, if the answer is to contain it.
-    #[serde(default, rename = "linesInFile", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "linesInFile", skip_serializing_if = "Option::is_none")]
     pub lines_in_file: Option<u32>,
     /// The problems of the file.
-    #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl<'de> Deserialize<'de> for FileDiagnostics {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        problems::file(&Box::<RawValue>::deserialize(deserializer)?, None).map_err(D::Error::custom)
+    }
 }
 
 impl FileDiagnostics {
@@ -171,7 +187,9 @@ mod tests {
             (r#""Error""#, Some(Error)),
             (r#""ERROR""#, Some(Error)),
             ("1", Some(Error)),
+            ("1.0", Some(Error)),
             ("2", Some(Warning)),
+            (r#""Warn""#, Some(Warning)),
             (r#""warning""#, Some(Warning)),
             (r#""INFO""#, Some(Information)),
             ("3", Some(Information)),
@@ -179,6 +197,8 @@ mod tests {
             (r#""WEAK_WARNING""#, Some(Hint)),
             (r#""Hint""#, Some(Hint)),
             ("5", None),
+            ("1.5", None),
+            ("null", None),
             (r#""FATAL""#, None),
         ];
         for (text, severity) in cases {

@@ -3,14 +3,15 @@
 use super::answer::{Answer, first_text, shown};
 use super::arguments::arguments;
 use super::diagnostic::Shown;
-use super::{Diagnostic, FileDiagnostics, Severity, ToolDef};
+use super::{FileDiagnostics, ToolDef, problems};
 use crate::ide::dialect::DiagnosticsForm;
-use crate::ide::paths::of_file;
-use crate::ide::{ContentLimits, Dialect, Position, Range};
+use crate::ide::paths::{Unencoded, of_file};
+use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, Timeout, ToolResult};
-use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, boxed::Box, format, string::String, vec::Vec};
 use core::time::Duration;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde_json::value::RawValue;
 
 arguments! {
     /// `getDiagnostics`: asks for the problems of a file, or of all files. Answer: [`Diagnostics`].
@@ -44,6 +45,23 @@ impl ToolDef for GetDiagnostics {
             DiagnosticsForm::PerFile => NONE_PER_FILE,
             DiagnosticsForm::Flat => NONE_FLAT,
         })
+    }
+
+    /// Reads the shapes that are no answer of a dialect too. A file gets the spelling of the call, or else the URI that
+    /// clients expect.
+    fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Diagnostics> {
+        // What stands in further blocks would be lost.
+        let [Content::Text(text)] = result.content.as_slice() else { return None };
+        let raw: &RawValue = serde_json::from_str(text).ok()?;
+        let mut files = problems::files(raw, asked).ok()?;
+        for file in &mut files {
+            let asked = asked.filter(|asked| of_file(asked) == of_file(&file.uri));
+            let uri = asked.map_or_else(|| format!("{}", Unencoded(&file.uri)), Into::into);
+            if !uri.is_empty() {
+                file.uri = uri;
+            }
+        }
+        Some(Diagnostics::new(files))
     }
 }
 
@@ -99,21 +117,16 @@ impl Answer for Diagnostics {
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
-        let text = first_text(result)?;
-        if let Ok(files) = serde_json::from_str(text) {
-            return Some(Self { files });
-        }
-        let flat: Flat<FlatOne<'_>> = serde_json::from_str(text).ok()?;
-        let mut files: Vec<FileDiagnostics> = Vec::new();
-        for problem in flat.diagnostics {
-            let place = Position::new(problem.line, problem.column);
-            let one = Diagnostic::new(problem.severity, Range::new(place, place), problem.message);
-            match files.iter_mut().find(|file| file.uri == problem.file_path) {
-                Some(file) => file.diagnostics.push(one),
-                None => files.push(FileDiagnostics::new(problem.file_path, Vec::from([one]))),
-            }
-        }
-        Some(Self { files })
+        let raw: &RawValue = serde_json::from_str(first_text(result)?).ok()?;
+        // An agent knows the file that it asked for.
+        problems::files(raw, Some("")).ok().map(Self::new)
+    }
+}
+
+impl<'de> Deserialize<'de> for Diagnostics {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        problems::files(&raw, None).map(Self::new).map_err(D::Error::custom)
     }
 }
 
@@ -158,7 +171,7 @@ fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResu
     result
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Flat<T> {
     diagnostics: Vec<T>,
 }
@@ -172,22 +185,10 @@ struct ShownFlat<'a> {
     message: &'a str,
 }
 
-#[derive(Deserialize)]
-struct FlatOne<'a> {
-    #[serde(alias = "filePath", alias = "uri")]
-    file_path: String,
-    #[serde(default)]
-    line: u32,
-    #[serde(default, alias = "character")]
-    column: u32,
-    severity: Severity,
-    #[serde(borrow)]
-    message: Cow<'a, str>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ide::{Diagnostic, Position, Range, Severity};
     use alloc::vec;
 
     #[test]

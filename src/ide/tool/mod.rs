@@ -30,6 +30,7 @@ mod open_file;
 mod open_files;
 mod passage;
 mod position;
+mod problems;
 mod reformat_file;
 mod request;
 mod save_document;

@@ -41,20 +41,26 @@ macro_rules! tools {
                 }
             }
 
-            /// Reads an answer of this tool in any dialect. Returns the answer to send, in `dialect` and
+            /// Reads an answer of this tool in any dialect, or in another shape that the tool reads. `asked` is the
+            /// file that the call names. Returns the answer to send, in `dialect` and
             /// without the files for which `hides` returns true; the inner `None` if the result can be
-            /// sent: it names no such file, and `translates` is false. Returns the outer `None` for a
+            /// sent: it names no such file, it is in a dialect, and `translates` is false. Returns the outer `None` for a
             /// result that is no answer of this tool, or contains anything else.
             pub(crate) fn shown(
                 self,
                 result: &$crate::mcp::ToolResult<'_>,
+                asked: Option<&str>,
                 (dialect, limits): ($crate::ide::Dialect, &$crate::ide::ContentLimits),
                 hides: &dyn Fn(&str) -> bool,
                 translates: bool,
             ) -> Option<Option<$crate::mcp::ToolResult<'static>>> {
                 match self {
                     $(Self::$tool => {
-                        let answer = read_exactly::<$answer>(result)?;
+                        let exact = || read_exactly::<$answer>(result).map(|answer| (answer, translates));
+                        let given =
+                            || <$tool as ToolDef>::read_given(result, asked).map(|answer| (answer, true));
+                        let (answer, translates) =
+                            if translates { given().or_else(exact) } else { exact().or_else(given) }?;
                         let shown = answer.without_hidden(hides);
                         let answer = shown.as_ref().or(translates.then_some(&answer));
                         Some(answer.map(|answer| answer.result_within(dialect, limits).into_owned()))

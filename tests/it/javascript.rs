@@ -1,0 +1,339 @@
+//! What a JavaScript peer can write: halves of surrogate pairs, whole numbers with a decimal point, null, members that
+//! nobody knows, and the diagnostics of language servers. All of it is read, in both roles, and a member that is not
+//! needed costs nothing.
+
+use crate::support::ide::{Editor, call, called, close_tab, config, open_diff, shown};
+use arbtest::arbitrary::{Result, Unstructured};
+use ide_mcp::ide::{
+    Answer, Diagnostics, Dialect, DiffOutcome, FromResult, OpenFile, ServerEvent, Tool, ToolCall, ToolSet,
+};
+use ide_mcp::mcp::ToolResult;
+use ide_mcp::rpc::{Message, RespondError, SessionLimits, classify};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+fn attached(dialect: Dialect) -> Editor {
+    let tools = Tool::ALL.into_iter().fold(ToolSet::new(), ToolSet::handle);
+    let mut config = config().with_dialect(dialect);
+    config.tools = tools.into();
+    Editor::attached(config)
+}
+
+/// Returns the only call among the events, which can begin with the announcement of an edit.
+fn only(events: Vec<ServerEvent>) -> ToolCall {
+    let mut calls = events.into_iter().filter_map(|event| match event {
+        ServerEvent::Call(call) => Some(call),
+        _ => None,
+    });
+    calls.next().expect("a call")
+}
+
+fn read<A: FromResult>(result: &str) -> Option<A> {
+    A::from_result(&RawValue::from_string(result.into()).unwrap()).ok()
+}
+
+#[test]
+fn halves_of_pairs_in_a_proposal_are_replaced() {
+    let mut editor = attached(Dialect::VsCode);
+    let arguments = r#"{"old_file_path":"/w/\udc00","new_file_path":"/w/\udc00","new_file_contents":"x\ud800y😀\ud83d\ude00","tab_name":"t\udbff","\ud800":[1.0]}"#;
+    let ToolCall::OpenDiff(open, diff) = only(editor.say(&call(5, "openDiff", arguments))) else {
+        panic!("a diff")
+    };
+    assert_eq!(diff.new_file_path, "/w/\u{fffd}");
+    assert_eq!(diff.new_file_contents, "x\u{fffd}y😀😀");
+    editor.server.answer(open, &diff.accept()).unwrap();
+    let answer = editor.texts().remove(0);
+    assert!(answer.contains("FILE_SAVED") && answer.contains("x\u{fffd}y"), "{answer}");
+}
+
+#[test]
+fn tab_is_closed_by_the_name_that_the_agent_chose() {
+    for (name, open, close, is_closed) in [
+        ("the same half", r"t\ud800", r"t\ud800", true),
+        ("as Node writes it", r"t\ud800", "t\u{fffd}", true),
+        ("another name", r"t\ud800", "t", false),
+    ] {
+        let mut editor = attached(Dialect::VsCode);
+        editor.say(&open_diff(5, open));
+        let events = shown(&editor.say(&close_tab(6, close)));
+        assert_eq!(
+            events.first().is_some_and(|event| event.ends_with("TabClosed")),
+            is_closed,
+            "{name}: {events:?}"
+        );
+    }
+}
+
+#[test]
+fn numbers_are_judged_by_value() {
+    let arguments = [
+        ("plain", r#"{"line":3,"column":4}"#, Some((3, 4))),
+        ("decimal points", r#"{"line":3.0,"column":4.000}"#, Some((3, 4))),
+        ("exponents", r#"{"line":3e0,"column":40E-1}"#, Some((3, 4))),
+        ("a fraction", r#"{"line":3.5,"column":4}"#, None),
+        ("below 0", r#"{"line":-3.0,"column":4}"#, None),
+    ];
+    for (name, arguments, want) in arguments {
+        let mut editor = attached(Dialect::VsCode);
+        let events = editor.say(&call(5, "set_cursor_position", arguments));
+        let at = events.into_iter().find_map(|event| match event {
+            ServerEvent::Call(ToolCall::SetCursorPosition(_, at)) => Some(at),
+            _ => None,
+        });
+        assert_eq!(at.map(|at| (at.line, at.column)), want, "{name}");
+    }
+    let mut editor = attached(Dialect::VsCode);
+    let shown =
+        only(editor.say(&call(5, "openFile", r#"{"filePath":"/w/a","startLine":2.0,"endLine":null}"#)));
+    assert!(
+        matches!(shown, ToolCall::OpenFile(_, OpenFile { start_line: Some(2), end_line: None, .. })),
+        "{shown:?}"
+    );
+    for (name, error, want) in [
+        ("a code with a decimal point", r#"{"code":-32601.0,"message":"no \ud800"}"#, "no \u{fffd} (-32601)"),
+        ("members that come twice", r#"{"code":1,"message":7,"code":2,"message":"m"}"#, "m (2)"),
+    ] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
+        let Message::Response { answer: ide_mcp::rpc::Answer::Error(error), .. } =
+            classify(&text, &SessionLimits::default())
+        else {
+            panic!("{name}")
+        };
+        assert_eq!(error.to_string(), want, "{name}");
+    }
+}
+
+const RANGE: &str = r#""range":{"start":{"line":1.0,"character":2},"end":{"line":1,"character":3}}"#;
+
+#[test]
+fn diagnostics_of_language_servers_reach_the_agent() {
+    let list = format!(
+        r#"[{{"message":"m","severity":2,"code":2304,"source":"ts","tags":[1],"data":{{}},"relatedInformation":[],{RANGE}}}]"#
+    );
+    // The shape, and true if it names no file.
+    let rows = [
+        ("files", r#"[{"uri":"file:///w/a","diagnostics":LIST}]"#, false),
+        ("by path", r#"[{"filePath":"/w/a","diagnostics":LIST}]"#, false),
+        ("published", r#"{"uri":"file:///w/a","version":3,"diagnostics":LIST}"#, false),
+        ("a report", r#"{"kind":"full","items":LIST}"#, true),
+        ("reports", r#"{"items":[{"kind":"full","uri":"file:///w/a","version":null,"items":LIST}]}"#, false),
+    ];
+    let calls = [
+        (r#"{"uri":"file:///w/a"}"#, Some("file:///w/a")),
+        (r#"{"uri":"/w/a"}"#, Some("/w/a")),
+        (r#"{"uri":"file://localhost/w/a"}"#, Some("file://localhost/w/a")),
+        ("{}", None),
+    ];
+    for dialect in Dialect::ALL {
+        for (name, shape, is_nameless) in rows {
+            for (arguments, asked) in calls {
+                let text = shape.replace("LIST", &list);
+                let answers: [fn(&mut Editor, _, &str) -> std::result::Result<(), RespondError>; 2] = [
+                    |editor, call, text| editor.server.call(call).answer_json(text),
+                    |editor, call, text| editor.server.call(call).respond(&ToolResult::text(text)),
+                ];
+                for answer in answers {
+                    let mut editor = attached(dialect);
+                    let call = called(&editor.say(&call(5, "getDiagnostics", arguments)));
+                    let done = answer(&mut editor, call, &text);
+                    if is_nameless && asked.is_none() {
+                        assert_eq!(done, Err(RespondError::NotAnAnswer), "{name}");
+                        continue;
+                    }
+                    assert_eq!(done, Ok(()), "{dialect:?} {name}");
+                    let sent: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
+                    let read: Diagnostics = read(&sent["result"].to_string()).unwrap();
+                    let problem = &read.files[0].diagnostics[0];
+                    assert_eq!((&*problem.message, problem.range.start.line), ("m", 1), "{dialect:?} {name}");
+                    if !sent.to_string().contains("file_path") {
+                        assert_eq!(problem.code.as_deref(), Some("2304"), "{dialect:?} {name}");
+                        assert_eq!(read.files[0].uri, asked.unwrap_or("file:///w/a"), "{dialect:?} {name}");
+                        assert!(!sent.to_string().contains(r#"\"severity\":2"#), "{sent}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unusable_diagnostics_are_never_an_empty_answer() {
+    for text in [
+        "OK",
+        "null",
+        "{}",
+        r#"{"kind":"unchanged","resultId":"7"}"#,
+        r#"[{"uri":"file:///w/a"}]"#,
+        r#"[{"uri":"file:///w/a","problems":[]}]"#,
+        r#"[{"uri":"file:///w/a","diagnostics":null}]"#,
+        r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m"}]}]"#,
+    ] {
+        let mut editor = attached(Dialect::VsCode);
+        let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+        assert_eq!(editor.server.call(call).answer_json(text), Err(RespondError::NotAnAnswer), "{text}");
+        assert_eq!(Diagnostics::read(&ToolResult::text(text)), None, "{text}");
+    }
+}
+
+/// A text of code units, half of which are halves of pairs.
+fn units(u: &mut Unstructured<'_>) -> Result<Vec<u16>> {
+    let unit = |u: &mut Unstructured<'_>| {
+        Ok(match u.int_in_range(0..=3)? {
+            0 => u.int_in_range(0xd800..=0xdbff)?,
+            1 => u.int_in_range(0xdc00..=0xdfff)?,
+            2 => *u.choose(&[0x22, 0x5c, 0x0a, 0x09, 0x00, 0x7f, 0xe9, 0xfffd, 0xfeff])?,
+            _ => u.int_in_range(0x20..=0x7e)?,
+        })
+    };
+    (0..u.int_in_range(0..=6)?).map(|_| unit(u)).collect()
+}
+
+/// Writes a text as `JSON.stringify` does: only halves and what JSON forbids are escapes.
+fn text_of(units: &[u16]) -> String {
+    let mut json = String::from("\"");
+    for character in char::decode_utf16(units.iter().copied()) {
+        match character {
+            Ok('"') => json.push_str("\\\""),
+            Ok('\\') => json.push_str("\\\\"),
+            Ok(control) if control < ' ' => write!(json, "\\u{:04x}", u32::from(control)).unwrap(),
+            Ok(character) => json.push(character),
+            Err(half) => write!(json, "\\u{:04x}", half.unpaired_surrogate()).unwrap(),
+        }
+    }
+    json.push('"');
+    json
+}
+
+fn value(u: &mut Unstructured<'_>, depth: u8) -> Result<String> {
+    Ok(match u.int_in_range(0..=if depth == 0 { 4 } else { 6 })? {
+        0 => "null".into(),
+        1 => u.choose(&["true", "false"])?.to_string(),
+        2 => u.choose(&["0", "1.0", "-0.0", "2.5", "1e3", "9007199254740993", "1e400", "-7"])?.to_string(),
+        3 | 4 => text_of(&units(u)?),
+        5 => {
+            let items: Result<Vec<String>> =
+                (0..u.int_in_range(0..=3)?).map(|_| value(u, depth - 1)).collect();
+            format!("[{}]", items?.join(","))
+        }
+        _ => format!("{{{}}}", members(u, depth - 1, &[])?.join(",")),
+    })
+}
+
+/// Returns members that nobody needs: unknown ones, and some with these names, perhaps twice.
+fn members(u: &mut Unstructured<'_>, depth: u8, names: &[&str]) -> Result<Vec<String>> {
+    let member = |u: &mut Unstructured<'_>| {
+        let name = match names.is_empty() || u.arbitrary()? {
+            true => format!(r#""x-{}"#, &text_of(&units(u)?)[1..]),
+            false => format!("{:?}", u.choose(names)?),
+        };
+        Ok(format!("{name}:{}", value(u, depth)?))
+    };
+    (0..u.int_in_range(0..=3)?).map(|_| member(u)).collect()
+}
+
+/// Writes an object of these members in any order, and of those that nobody needs.
+fn object(u: &mut Unstructured<'_>, needed: &[String], names: &[&str]) -> Result<String> {
+    let mut all = members(u, 2, names)?;
+    for member in needed {
+        let at = u.int_in_range(0..=all.len())?;
+        all.insert(at, member.clone());
+    }
+    Ok(format!("{{{}}}", all.join(",")))
+}
+
+/// Returns a whole number as one of its spellings.
+fn number(u: &mut Unstructured<'_>) -> Result<(u32, String)> {
+    let number = u.int_in_range(0..=999)?;
+    let spelling = u.choose(&["", ".0", ".00", "e0", ".0E+0"])?;
+    Ok((number, format!("{number}{spelling}")))
+}
+
+#[test]
+fn every_diagnostic_of_javascript_is_read() {
+    let mut read_in_full = 0;
+    arbtest::arbtest(|u| {
+        let mut wanted = Vec::new();
+        let mut list = Vec::new();
+        for _ in 0..u.int_in_range(0..=3)? {
+            let message = units(u)?;
+            let mut place = || -> Result<_> {
+                let ((line, line_text), (column, column_text)) = (number(u)?, number(u)?);
+                let needed = [format!(r#""line":{line_text}"#), format!(r#""character":{column_text}"#)];
+                Ok(((line, column), object(u, &needed, &[])?))
+            };
+            let ((start, start_text), (_, end_text)) = (place()?, place()?);
+            let range =
+                object(u, &[format!(r#""start":{start_text}"#), format!(r#""end":{end_text}"#)], &[])?;
+            let needed = [format!(r#""message":{}"#, text_of(&message)), format!(r#""range":{range}"#)];
+            list.push(object(
+                u,
+                &needed,
+                &["severity", "code", "source", "tags", "data", "relatedInformation"],
+            )?);
+            wanted.push((String::from_utf16_lossy(&message), start));
+        }
+        let list = format!("[{}]", list.join(","));
+        let (uri, name) = (units(u)?, *u.choose(&["uri", "filePath"])?);
+        let file = |u: &mut Unstructured<'_>, member: &str| {
+            let needed = [format!(r#""{name}":{}"#, text_of(&uri)), format!(r#""{member}":{list}"#)];
+            object(u, &needed, &["version", "resultId", "linesInFile"])
+        };
+        let text = match u.int_in_range(0..=3)? {
+            0 => format!("[{}]", file(u, "diagnostics")?),
+            1 => file(u, "diagnostics")?,
+            2 => object(u, &[r#""kind":"full""#.into(), format!(r#""items":{list}"#)], &["resultId"])?,
+            _ => format!(r#"{{"items":[{}]}}"#, file(u, "items")?),
+        };
+        let places = |read: &Diagnostics| -> Vec<_> {
+            let all = read.files.iter().flat_map(|file| &file.diagnostics);
+            all.map(|one| (one.message.clone(), (one.range.start.line, one.range.start.character))).collect()
+        };
+        // The text of the result of an editor, with members that nobody needs around it.
+        let block =
+            object(u, &[r#""type":"text""#.into(), format!(r#""text":{}"#, json!(text))], &["annotations"])?;
+        let result = object(u, &[format!(r#""content":[{block}]"#)], &["structuredContent", "_meta"])?;
+        let heard: Diagnostics = read(&result).unwrap_or_else(|| panic!("{result}"));
+        assert_eq!(places(&heard), wanted, "{result}");
+        // The same text as the answer of an application.
+        let mut editor = attached(*u.choose(&[Dialect::VsCode, Dialect::JetBrains])?);
+        let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+        editor.server.call(call).answer_json(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let sent: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
+        assert_eq!(places(&read(&sent["result"].to_string()).unwrap()), wanted, "{text}");
+        read_in_full += usize::from(!wanted.is_empty());
+        Ok(())
+    })
+    .budget_ms(1_000);
+    assert!(read_in_full > 20, "{read_in_full}");
+}
+
+#[test]
+fn every_proposal_and_every_verdict_of_javascript_is_read() {
+    let mut editor = attached(Dialect::VsCode);
+    arbtest::arbtest(|u| {
+        let (tab, contents) = (units(u)?, units(u)?);
+        let needed = [
+            r#""old_file_path":"/w/a""#.to_owned(),
+            format!(r#""new_file_contents":{}"#, text_of(&contents)),
+            format!(r#""tab_name":"t{}"#, &text_of(&tab)[1..]),
+        ];
+        let arguments = object(u, &needed, &[])?;
+        let ToolCall::OpenDiff(open, diff) = only(editor.say(&call(5, "openDiff", &arguments))) else {
+            panic!("{arguments}")
+        };
+        assert_eq!(diff.new_file_contents, String::from_utf16_lossy(&contents), "{arguments}");
+        assert_eq!(diff.tab_name, format!("t{}", String::from_utf16_lossy(&tab)), "{arguments}");
+        editor.server.answer(open, &diff.accept()).unwrap();
+        assert_eq!(editor.texts().len(), 1);
+        // The verdict of an editor in JavaScript.
+        let mut block =
+            |text: &str| object(u, &[r#""type":"text""#.into(), format!(r#""text":{text}"#)], &["_meta"]);
+        let content = format!("[{},{}]", block(r#""FILE_SAVED""#)?, block(&text_of(&contents))?);
+        let result = object(u, &[format!(r#""content":{content}"#)], &["structuredContent"])?;
+        let want = DiffOutcome::Accepted { contents: String::from_utf16_lossy(&contents) };
+        assert_eq!(read(&result), Some(want), "{result}");
+        Ok(())
+    })
+    .budget_ms(1_000);
+}
