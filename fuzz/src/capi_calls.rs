@@ -16,7 +16,8 @@ use std::{ptr, slice};
 
 const CONFIG: &CStr = cr#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":["openDiff","getDiagnostics","getOpenEditors"]}"#;
 
-/// `IDEMCP_GONE` and `IDEMCP_PANIC`.
+/// `IDEMCP_INVALID`, `IDEMCP_GONE` and `IDEMCP_PANIC`.
+const INVALID: i64 = -2;
 const GONE: i64 = -3;
 const PANIC: i64 = -6;
 
@@ -124,9 +125,10 @@ impl Run<'_> {
             }
             11 | 12 => {
                 let json = self.choose(&[c"[]", c"{\"tabs\":[]}", c"\"text\"", c"{", c"7"]).as_ptr();
+                let was_open = self.is_open(call);
                 let done =
                     unsafe { idemcp_respond(ed, call, if step > 223 { ptr::null() } else { json }, ZT) };
-                self.answer(call, done.into());
+                self.respond(call, done.into(), was_open);
             }
             13 => {
                 let done = unsafe { idemcp_fail(ed, call, c"m".as_ptr()) };
@@ -209,6 +211,21 @@ impl Run<'_> {
             assert!(self.open.contains(&call) || !self.given.contains(&call), "{call} has ended");
             assert_eq!(i64::from(unsafe { idemcp_reject(self.ed, call) }), GONE);
         }
+    }
+
+    /// Takes note of the result of a command `respond`, which ends an open call also if it cannot be used.
+    fn respond(&mut self, call: i64, done: i64, was_open: bool) {
+        if done == INVALID && was_open && !self.is_open(call) {
+            assert!(self.answered.insert(call), "{call} was answered twice");
+        } else {
+            self.answer(call, done);
+        }
+    }
+
+    /// Returns true if the editor waits for an answer to a call. The agent asks for no progress.
+    fn is_open(&self, call: i64) -> bool {
+        let command = format!(r#"{{"cmd":"progress","call":{call},"progress":1}}"#);
+        unsafe { idemcp_do(self.ed, command.as_ptr().cast(), command.len()) > 0 }
     }
 
     fn is_over(&self) -> bool {

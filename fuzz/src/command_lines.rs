@@ -2,10 +2,10 @@
 
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, GetDiagnostics, GetOpenEditors, OpenDiff};
 use ide_mcp::mcp::{GetPrompt, Implementation, ReadResource};
-use ide_mcp::rpc::{RequestId, SessionId};
+use ide_mcp::rpc::{RequestId, SessionId, normalized};
 use ide_mcp::testing::Random;
 use ide_mcp::{Machine as _, Time, Wire as _};
-use ide_mcp_embed::{EVENTS, Editor, Event, Value};
+use ide_mcp_embed::{CommandErrorKind, EVENTS, Editor, Event, Value};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -79,11 +79,25 @@ impl Run {
         }
         let errors = events.iter().filter(|event| matches!(event, Event::Error { .. })).count();
         assert!(errors <= 1);
-        if let (0, false, Some(call)) = (errors, self.is_over, answered(line)) {
-            assert!(self.open.remove(&call), "{call} was answered and not open");
+        match (errors, answered(line)) {
+            (0, Some(call)) if !self.is_over => {
+                assert!(self.open.remove(&call), "{call} was answered and not open");
+            }
+            // A result that cannot be used ends its call.
+            (1, Some(call)) if self.open.contains(&call) && !self.is_open(call) => {
+                let _ = self.open.remove(&call);
+            }
+            _ => {}
         }
         events.iter().for_each(|event| self.take(event, Some(number)));
         self.settle(Some(number));
+    }
+
+    /// Returns true if the editor waits for an answer to a call. The agent asks for no progress.
+    fn is_open(&mut self, call: u64) -> bool {
+        let command = format!(r#"{{"cmd":"progress","call":{call},"progress":1}}"#);
+        let done = self.editor.command(self.now, 0, &command);
+        !done.is_err_and(|error| error.kind() == CommandErrorKind::Gone)
     }
 
     fn act(&mut self, act: u8) {
@@ -175,7 +189,8 @@ impl Run {
 
 /// Returns the call that a command answers, if the command is one that does.
 fn answered(line: &[u8]) -> Option<u64> {
-    let command: serde_json::Value = serde_json::from_slice(line).ok()?;
+    let line = normalized(std::str::from_utf8(line).ok()?);
+    let command: serde_json::Value = serde_json::from_str(&line).ok()?;
     let answers = ["answer", "respond", "fail"].iter().any(|name| command["cmd"] == *name);
     answers.then(|| command["call"].as_u64()).flatten()
 }

@@ -150,7 +150,9 @@ const char *idemcp_json(idemcp *ed, size_t *len);
 int idemcp_accept(idemcp *ed, int64_t call, const char *contents, size_t len);
 int idemcp_reject(idemcp *ed, int64_t call);
 
-/* Answers a call with JSON as VS Code has it (NULL is "OK"), or a prompt or a resource, which need JSON. */
+/* Answers a call with JSON as VS Code has it (NULL is "OK"), or a prompt or a resource, which need JSON. A call of
+ * getDiagnostics also takes what a language server wrote: diagnostics and reports of LSP 3.17. JSON that cannot be used
+ * fails the call at once: idemcp_error names the member, such as `result[0].diagnostics[2].range`. */
 int idemcp_respond(idemcp *ed, int64_t call, const char *json, size_t len);
 /* Answers a diff, a call, a prompt or a resource with a failure. message is for the model. */
 int idemcp_fail(idemcp *ed, int64_t call, const char *message);

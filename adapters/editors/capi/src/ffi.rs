@@ -114,7 +114,7 @@ extern "C" fn idemcp_reject(handle: Idemcp<'_>, call: i64) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_respond(handle: Idemcp<'_>, call: i64, json: Chars, len: usize) -> c_int {
-    number(Handle::execute(handle, || Ok(TypedCommand::respond(named(call), json.optional(len)?)?)))
+    number(Handle::respond(handle, named(call), || json.optional(len)))
 }
 
 #[unsafe(no_mangle)]

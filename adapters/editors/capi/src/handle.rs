@@ -79,6 +79,25 @@ impl Handle {
         })
     }
 
+    /// Answers a call as [`execute`](Self::execute) does. A result that is no JSON ends the call with a failure, as every
+    /// result does that cannot be used.
+    pub(crate) fn respond<'t>(
+        handle: Option<&mut Self>,
+        call: u64,
+        result: impl FnOnce() -> Result<Option<&'t str>, Refusal>,
+    ) -> Result<c_int, Code> {
+        Self::enter(handle, |handle| {
+            handle.is_due = true;
+            let refusal = match result().and_then(|result| Ok(TypedCommand::respond(call, result)?)) {
+                Ok(command) => return handle.editor.execute(command).map(|()| 0),
+                Err(refusal) => refusal,
+            };
+            // The call can have ended before, which changes nothing.
+            let _ = handle.editor.execute(TypedCommand::fail(call, refusal.message.clone()));
+            Err(refusal)
+        })
+    }
+
     /// Passes input to the editor without sockets as [`enter`](Self::enter) does. The next turn handles the input.
     pub(crate) fn input<T>(
         handle: Option<&mut Self>,
@@ -168,5 +187,80 @@ impl Handle {
 
     pub(crate) fn error(&self) -> Lent {
         self.error.lend()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test")]
+mod tests {
+    use super::*;
+    use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent, GetDiagnostics};
+    use ide_mcp::mcp::{Implementation, Outcome};
+    use ide_mcp::rpc::SessionId;
+    use ide_mcp::testing::Random;
+    use ide_mcp::{Machine as _, Wire as _};
+
+    const CONFIG: &str =
+        r#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":["getDiagnostics"]}"#;
+
+    /// Moves bytes in both directions until nothing happens any more, and returns the outcomes of the agent.
+    fn settle(handle: &mut Handle, conn: u64, client: &mut Client) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        for _ in 0..8 {
+            let sent = client.outgoing().to_vec();
+            client.sent(sent.len());
+            let back = Handle::input(Some(handle), |editor, now| {
+                editor.feed(now, conn, &sent);
+                Ok(editor.outgoing(conn).to_vec())
+            });
+            let back = back.unwrap();
+            handle.bytes().unwrap().sent(conn, back.len());
+            client.feed(Time::ZERO, &back);
+            while handle.next().unwrap() != 0 {}
+            outcomes.extend(std::iter::from_fn(|| client.poll_event()).filter_map(|event| match event {
+                ClientEvent::Outcome { outcome, .. } => Some(outcome),
+                _ => None,
+            }));
+        }
+        outcomes
+    }
+
+    #[test]
+    fn json_that_cannot_be_used_fails_the_call() {
+        let rows = [
+            ("usable", r#"{"kind":"full","items":[]}"#, Ok(0), ""),
+            (
+                "no JSON",
+                "[",
+                Err(Code::Invalid),
+                "`result` is no JSON: EOF while parsing a list at line 1 column 1",
+            ),
+            (
+                "no range",
+                r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m"}]}]"#,
+                Err(Code::Invalid),
+                "`result[0].diagnostics[0].range` has to be a start and an end, each with a line and a character, whole \
+                 numbers from 0",
+            ),
+        ];
+        for (name, json, done, error) in rows {
+            let mut handle = Handle::new(AnyEditor::of_bytes(CONFIG).unwrap());
+            let config = ClientConfig::new(
+                Implementation::new("a", "1"),
+                1,
+                AuthToken::from_text("0123456789abcdef").ok(),
+            );
+            let mut client = Client::new(config, Random::new(0), SessionId::new(0), Time::ZERO).unwrap();
+            let conn = Handle::input(Some(&mut handle), |editor, now| Ok(editor.connect(now))).unwrap();
+            settle(&mut handle, conn, &mut client);
+            client.call(&GetDiagnostics::new(Some("file:///w/a".into()))).unwrap();
+            assert!(settle(&mut handle, conn, &mut client).is_empty(), "{name}");
+            assert_eq!(Handle::respond(Some(&mut handle), 1, || Ok(Some(json))), done, "{name}");
+            assert_eq!(handle.error, Text::new(error), "{name}");
+            let outcomes = settle(&mut handle, conn, &mut client);
+            let has_failed =
+                matches!(&*outcomes, [Outcome::Result(raw)] if raw.get().contains(r#""isError":true"#));
+            assert_eq!(has_failed, done.is_err(), "{name}: {outcomes:?}");
+        }
     }
 }

@@ -13,15 +13,18 @@ use crate::report::{BYTE_ORDER_MARK, fail};
 use ide_mcp::Time;
 use ide_mcp::ide::paths::{LocalPath, Platform, Suspicion};
 use ide_mcp::ide::{
-    AgentId, DiagnosticsChanged, DiffOutcome, Host, Mention, Position, Range, Selected, Selection,
+    AgentId, Diagnostics, DiagnosticsChanged, DiffOutcome, Host, Mention, Position, Range, Selected,
+    Selection, Tool,
 };
 use ide_mcp::mcp::{Form, Progress, PromptResult, ResourceResult, Timeout};
+use ide_mcp::rpc::{RespondError, from_json};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
 
 impl Core {
-    /// Executes a command, which has the number `line`. After an error nothing has changed.
+    /// Executes a command, which has the number `line`. After an error nothing has changed, unless the error is that of
+    /// a result that cannot be used, which ends its call.
     pub(crate) fn execute(
         &mut self,
         host: &mut Host,
@@ -145,32 +148,47 @@ impl Core {
         Ok(host.answer(call, &outcome)?)
     }
 
+    /// Answers a call. A result that cannot be used ends the call with a failure: without an answer an agent would take
+    /// the problems of a file for solved at the deadline.
     fn respond(&mut self, host: &mut Host, answer: Respond) -> Result<(), CommandError> {
         let Respond { call: number, result } = answer;
-        self.finish(number, |OpenCall { id, kind }| {
-            let call = host.call(*id);
-            let text = result.as_deref().and_then(text_of);
-            match (kind, result.as_deref()) {
-                (CallKind::Diff { .. }, _) => {
-                    let problem = format!("`call` {number} is a diff: use the command answer");
-                    return Err(CommandError::invalid(problem));
-                }
-                (CallKind::Tool | CallKind::Own, result) => {
-                    let raw = result.map_or("OK", RawValue::get);
-                    call.answer_json(text.as_deref().unwrap_or(raw))?;
-                }
-                (_, None) => return Err(CommandError::invalid("respond: `result` is missing")),
-                (CallKind::Prompt, Some(raw)) => match text {
-                    Some(text) => call.respond_prompt(&PromptResult::text(text))?,
-                    None => call.respond_raw(raw)?,
-                },
-                (CallKind::Resource { uri }, Some(raw)) => match text {
-                    Some(text) => call.respond_resource(&ResourceResult::text(uri, "", text))?,
-                    None => call.respond_raw(raw)?,
-                },
+        let OpenCall { id, kind } = self.call(number)?;
+        let (id, tool) = (*id, host.call(*id).tool());
+        let call = host.call(id);
+        let text = result.as_deref().and_then(text_of);
+        let text = text.as_deref();
+        let answered = match (kind, result.as_deref()) {
+            (CallKind::Diff { .. }, _) => {
+                return Err(CommandError::invalid(format!(
+                    "`call` {number} is a diff: use the command answer"
+                )));
             }
-            Ok(())
-        })
+            (CallKind::Tool | CallKind::Own, result) => {
+                call.answer_json(text.unwrap_or_else(|| result.map_or("OK", RawValue::get)))
+            }
+            (_, None) => return Err(CommandError::invalid("respond: `result` is missing")),
+            (CallKind::Prompt, Some(raw)) => match text {
+                Some(text) => call.respond_prompt(&PromptResult::text(text)),
+                None => call.respond_raw(raw),
+            },
+            (CallKind::Resource { uri }, Some(raw)) => match text {
+                Some(text) => call.respond_resource(&ResourceResult::text(uri, "", text)),
+                None => call.respond_raw(raw),
+            },
+        };
+        let problem = match answered {
+            Ok(()) => None,
+            Err(RespondError::NotOpen(error)) => return Err(error.into()),
+            Err(error) => {
+                let read = tool == Some(Tool::GetDiagnostics);
+                let problem = read.then(|| unusable_member(text, result.as_deref())).flatten();
+                let problem = problem.unwrap_or_else(|| format!("`result` cannot be used: {error}"));
+                fail(host, id, kind, &format!("the editor has answered what cannot be used: {problem}"))?;
+                Some(problem)
+            }
+        };
+        self.numbers.end(number);
+        problem.map_or(Ok(()), |problem| Err(CommandError::invalid(problem)))
     }
 
     fn progress(&self, host: &mut Host, report: ReportProgress) -> Result<(), CommandError> {
@@ -254,5 +272,22 @@ fn only(host: &Host) -> Result<AgentId, CommandError> {
 
 fn text_of(raw: &RawValue) -> Option<String> {
     // An attempt with another value costs an error.
-    raw.get().starts_with('"').then(|| serde_json::from_str(raw.get()).ok()).flatten()
+    raw.get().starts_with('"').then(|| from_json(raw.get()).ok()).flatten()
+}
+
+/// Returns the problem of an answer with diagnostics, with the name of the member that cannot be used; `None` if the
+/// answer has none.
+fn unusable_member(text: Option<&str>, result: Option<&RawValue>) -> Option<String> {
+    let raw: Box<RawValue> = match text {
+        Some(text) => from_json(text).ok()?,
+        None => result?.to_owned(),
+    };
+    let problem = from_json::<Diagnostics>(raw.get()).err()?.to_string();
+    let of_member = |member: &str, separator: &str| format!("`result{separator}{member}");
+    Some(match (problem.strip_prefix("the value"), problem.strip_prefix('`')) {
+        (Some(rest), _) => of_member(rest, "`"),
+        (_, Some(member)) if member.starts_with('[') => of_member(member, ""),
+        (_, Some(member)) => of_member(member, "."),
+        (None, None) => return None,
+    })
 }

@@ -45,12 +45,13 @@ commands! {
         /// The accepted text, if the person changed it. Default: the text of the `diff`.
         contents: Option<String>,
     }
-    /// Answers a `call`, a `prompt` or a `resource`.
+    /// Answers a `call`, a `prompt` or a `resource`. A `result` that cannot be used is an `error`, and fails the call.
     "respond" => Respond {
         /// The number of the call.
         call: u64,
-        /// For a `call`, the answer as VS Code has it, as JSON or as a text; default `OK`. For a `prompt` and
-        /// a `resource`, which need it, the text for the model, or the whole result of MCP as an object.
+        /// For a `call`, the answer as VS Code has it, as JSON or as a text; default `OK`. For `getDiagnostics` also
+        /// what a language server wrote: diagnostics and reports of LSP 3.17. For a `prompt` and a `resource`, which
+        /// need it, the text for the model, or the whole result of MCP as an object.
         result: Option<Box<RawValue>>,
     }
     /// Answers a call with a failure. A failed `diff` is decided in the terminal of the agent.

@@ -6,7 +6,7 @@ use crate::gate::{self, Gate};
 use crate::numbers::Numbers;
 use ide_mcp::ide::{AgentId, Host, LatestSelection, Pending, WorkspaceFolder, WorkspaceFolders};
 use ide_mcp::mcp::FormAnswer;
-use ide_mcp::rpc::RequestId;
+use ide_mcp::rpc::{RequestId, normalized};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::{BTreeMap, VecDeque};
@@ -162,11 +162,12 @@ struct Attached<'a> {
     consent: bool,
 }
 
-/// Returns a value as JSON without line breaks. Values of agents can have them between two tokens.
+/// Returns a value as JSON without line breaks, and without halves of surrogate pairs, which not every editor can
+/// read. Values of agents can have both.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Box<RawValue> {
     let raw = to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    if !raw.get().contains(['\n', '\r']) {
+    if !raw.get().contains(['\n', '\r', '\\']) {
         return raw;
     }
-    RawValue::from_string(raw.get().replace(['\n', '\r'], " ")).unwrap_or(raw)
+    RawValue::from_string(normalized(raw.get()).replace(['\n', '\r'], " ")).unwrap_or(raw)
 }

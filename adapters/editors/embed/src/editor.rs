@@ -187,7 +187,7 @@ impl Editor {
     /// `status` have it.
     ///
     /// # Errors
-    /// [`CommandError`]. Nothing has changed then.
+    /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
     pub fn command(&mut self, now: Time, line: u64, command: &str) -> Result<(), CommandError> {
         self.execute(now, line, TypedCommand(Command::read(command)?))
     }
@@ -195,7 +195,7 @@ impl Editor {
     /// Executes a command without JSON, as [`command`](Self::command) does.
     ///
     /// # Errors
-    /// [`CommandError`]. Nothing has changed then.
+    /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
     pub fn execute(&mut self, now: Time, line: u64, command: TypedCommand) -> Result<(), CommandError> {
         if self.is_stopping {
             return Err(CommandError::refused("the editor ends"));

@@ -24,7 +24,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A command that was not executed. Nothing has changed.
+/// A command that was not executed. Nothing has changed, except that a result which cannot be used fails its call.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Clone, Debug)]

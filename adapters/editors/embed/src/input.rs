@@ -1,7 +1,8 @@
 //! The reading of objects and of their members, with errors that name the member and the expected kind.
 
 use crate::table::Row;
-use serde::de::{MapAccess, Visitor};
+use ide_mcp::rpc::from_json;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -172,7 +173,7 @@ impl<T: Object> Input for List<T> {
     }
 
     fn read(raw: &RawValue) -> Result<Self, Wrong> {
-        let items: Vec<&RawValue> = of_json(raw)?;
+        let items: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(|_| Wrong::Kind)?;
         let read = items.into_iter().enumerate().map(|(at, item)| {
             read_object(item).map_err(|wrong| match wrong {
                 Wrong::Part(part, fault) => Wrong::Part(format!("[{at}]{part}"), fault),
@@ -231,8 +232,8 @@ read_by_serde! {
     Lines: "a list of the first and the last line, from 0",
 }
 
-fn of_json<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Wrong> {
-    serde_json::from_str(raw.get()).map_err(|_| Wrong::Kind)
+fn of_json<T: DeserializeOwned>(raw: &RawValue) -> Result<T, Wrong> {
+    from_json(raw.get()).map_err(|_| Wrong::Kind)
 }
 
 /// A line and a UTF-16 column, both from 0.

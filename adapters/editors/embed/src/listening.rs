@@ -126,7 +126,7 @@ impl ListeningEditor {
     /// `status` have it.
     ///
     /// # Errors
-    /// [`CommandError`]. Nothing has changed then.
+    /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
     pub fn command(&mut self, line: u64, command: &str) -> Result<(), CommandError> {
         self.execute(line, TypedCommand(Command::read(command)?))
     }
@@ -134,7 +134,7 @@ impl ListeningEditor {
     /// Executes a command without JSON, as [`command`](Self::command) does.
     ///
     /// # Errors
-    /// [`CommandError`]. Nothing has changed then.
+    /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
     pub fn execute(&mut self, line: u64, command: TypedCommand) -> Result<(), CommandError> {
         if self.is_stopping {
             return Err(CommandError::refused("the editor ends"));

@@ -68,8 +68,6 @@ fn calls_take_only_their_own_answers() {
             r#"{"cmd":"answer","call":1,"verdict":"reject","contents":""}"#,
             "`contents` belongs to the verdict accept",
         ),
-        (r#"{"cmd":"respond","call":2,"result":{"tabs":1}}"#, "`result` cannot be used"),
-        (r#"{"cmd":"respond","call":2,"result":"FILE_SAVED"}"#, "`result` cannot be used"),
         (r#"{"cmd":"respond","call":3}"#, "`call` 3 is no call"),
         (r#"{"cmd":"respond","call":0}"#, "`call` 0 is no call"),
     ];
@@ -82,6 +80,135 @@ fn calls_take_only_their_own_answers() {
     assert!(room.outcome(0).contains(r#"{\"tabs\":[]}"#), "{}", room.outcome(0));
     room.quiet(r#"{"cmd":"fail","call":1,"message":"no view"}"#);
     assert!(room.outcome(0).contains("-32601"), "{}", room.outcome(0));
+}
+
+const PROBLEM: &str = r#"{"message":"m","severity":1,"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}}MORE}"#;
+
+#[test]
+fn diagnostics_of_language_servers_are_taken() {
+    let problems = [
+        ("", ""),
+        ("a code of TypeScript", r#","code":2304"#),
+        ("a code with a page", r#","code":{"value":"E1","target":"https://e"}"#),
+        ("tags", r#","tags":[1]"#),
+        ("related information", r#","relatedInformation":[]"#),
+        ("a description of the code", r#","codeDescription":{"href":"x"}"#),
+        ("data", r#","data":{"a":"\ud800"}"#),
+        ("no severity", r#","severity":null"#),
+        ("a text as severity", r#","severity":"Warning""#),
+    ];
+    let shapes = [
+        ("files", r#"[{"uri":"file:///w/a","diagnostics":[PROBLEM]}]"#),
+        ("a file by its path", r#"[{"filePath":"/w/a","diagnostics":[PROBLEM]}]"#),
+        ("a version", r#"{"uri":"file:///w/a","version":3.0,"diagnostics":[PROBLEM]}"#),
+        ("a report", r#"{"kind":"full","items":[PROBLEM]}"#),
+    ];
+    for (problem, more) in problems {
+        for (shape, files) in shapes {
+            let json = files.replace("PROBLEM", &PROBLEM.replace("MORE", more));
+            for result in [json.clone(), serde_json::to_string(&json).unwrap()] {
+                let mut room = Room::new("");
+                room.attach();
+                room.client(0).call(&GetDiagnostics::new(Some("file:///w/a".into()))).unwrap();
+                room.settle();
+                room.quiet(&format!(r#"{{"cmd":"respond","call":1,"result":{result}}}"#));
+                let outcome = room.outcome(0);
+                assert!(outcome.contains(r#"\"message\":\"m\""#), "{problem}, {shape}: {outcome}");
+                assert!(outcome.contains(r#"\"uri\":\"file:///w/a\""#), "{problem}, {shape}: {outcome}");
+            }
+        }
+    }
+}
+
+#[test]
+fn unusable_result_names_its_member_and_ends_the_call() {
+    let list = |problem: &str| format!(r#"[{{"uri":"file:///w/a","diagnostics":[{problem}]}}]"#);
+    let diagnostics = [
+        (
+            "no range",
+            list(r#"{"message":"m"}"#),
+            "`result[0].diagnostics[0].range` has to be a start and an end",
+        ),
+        (
+            "no message",
+            list(&PROBLEM.replace("\"m\"", "7").replace("MORE", "")),
+            "`result[0].diagnostics[0].message` has to be a text",
+        ),
+        (
+            "no list",
+            r#"{"uri":"file:///w/a","diagnostics":{}}"#.into(),
+            "`result.diagnostics` has to be a list",
+        ),
+        (
+            "no diagnostics",
+            r#"[{"uri":"file:///w/a","problems":[]}]"#.into(),
+            "`result[0].diagnostics` has to be a list",
+        ),
+        (
+            "a text",
+            serde_json::to_string(&list("{}")).unwrap(),
+            "`result[0].diagnostics[0].message` has to be",
+        ),
+        ("null in a text", r#""null""#.into(), "`result` has to be a list of files"),
+        ("an object", "{}".into(), "`result` has to be a list of files"),
+        ("words", r#""none""#.into(), "`result` cannot be used: the result is no answer"),
+    ];
+    let editors = [
+        ("another answer", r#"{"tabs":1}"#.into(), "`result` cannot be used: the result is no answer"),
+        ("words", r#""FILE_SAVED""#.into(), "`result` cannot be used: the result is no answer"),
+    ];
+    let rows =
+        diagnostics.into_iter().map(|row| (true, row)).chain(editors.into_iter().map(|row| (false, row)));
+    for (of_diagnostics, (name, result, expected)) in rows {
+        let mut room = Room::new("");
+        room.attach();
+        match of_diagnostics {
+            true => drop(room.client(0).call(&GetDiagnostics::new(Some("file:///w/a".into()))).unwrap()),
+            false => drop(room.client(0).call(&GetOpenEditors).unwrap()),
+        }
+        room.settle();
+        let command = format!(r#"{{"cmd":"respond","call":1,"result":{result}}}"#);
+        let message = room.refused(&command);
+        assert!(message.starts_with(expected), "{name}: {message}");
+        room.settle();
+        let outcome = room.outcome(0);
+        assert!(outcome.contains(r#""isError":true"#) && outcome.contains(&message), "{name}: {outcome}");
+        assert_eq!(room.refused(&command), "`call` 1 has ended", "{name}");
+    }
+}
+
+#[test]
+fn unusable_prompt_and_resource_end_their_calls() {
+    let mut room = Room::new(r#","prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
+    room.attach();
+    room.client(0).get_prompt(&GetPrompt::new("p")).unwrap();
+    room.client(0).read_resource(&ReadResource::new("n://1")).unwrap();
+    room.settle();
+    for (call, code) in [(1, "-32603"), (2, "-32002")] {
+        let command = format!(r#"{{"cmd":"respond","call":{call},"result":{{"tabs":[]}}}}"#);
+        assert!(room.refused(&command).starts_with("`result` cannot be used"), "{call}");
+        room.settle();
+        assert!(room.outcome(0).contains(code), "{}", room.outcome(0));
+        assert_eq!(room.refused(&command), format!("`call` {call} has ended"));
+    }
+}
+
+#[test]
+fn events_have_no_halves_of_pairs() {
+    let mut room = Room::new(r#","own":[{"name":"count"}]"#);
+    room.attach();
+    let arguments = r#"{"a":["x\ud800","\ud83d\ude00"],"\udc00":1.0}"#;
+    room.client(0).call(&OtherTool::new("count", serde_json::from_str(arguments).unwrap())).unwrap();
+    let event = room.settle().pop().unwrap();
+    assert_eq!(event["arguments"], json!({"a": ["x\u{fffd}", "😀"], "\u{fffd}": 1}));
+    room.quiet(r#"{"cmd":"respond","call":1.0,"result":"y\ud800"}"#);
+    assert!(room.outcome(0).contains("y\u{fffd}"), "{}", room.outcome(0));
+    let event = diff(&mut room, "text");
+    room.quiet(&format!(
+        r#"{{"cmd":"answer","call":{}.0,"verdict":"accept","contents":"z\udc00"}}"#,
+        event["call"]
+    ));
+    assert!(room.outcome(0).contains("z\u{fffd}"), "{}", room.outcome(0));
 }
 
 #[test]

@@ -120,6 +120,25 @@ fn every_command_of_the_table_succeeds() {
 }
 
 #[test]
+fn numbers_are_judged_by_value() {
+    let mut room = Room::new("");
+    room.attach();
+    room.client(0).call(&GetOpenEditors).unwrap();
+    room.settle();
+    for (command, is_right) in [
+        (r#"{"cmd":"select","path":"/w/a","start":[0.0,3.0],"end":[1e0,3],"text":"x"}"#, true),
+        (r#"{"cmd":"select","path":"/w/a","start":[0.5,3],"end":[1,3]}"#, false),
+        (r#"{"cmd":"mention","path":"/w/a","lines":[1.0,2.0],"line_count":3.0,"conn":1.0}"#, true),
+        (r#"{"cmd":"timeout","call":1.0,"within":60000.0}"#, true),
+        (r#"{"cmd":"timeout","call":1.5,"within":60000}"#, false),
+        (r#"{"cmd":"progress","call":1.00,"progress":1,"total":2.0}"#, true),
+        (r#"{"cmd":"select","path":"/w/a\ud800","start":[0,0],"end":[0,0],"text":"\udc00"}"#, true),
+    ] {
+        assert_eq!(room.command(command).is_ok(), is_right, "{command}");
+    }
+}
+
+#[test]
 fn command_for_nobody_is_refused() {
     let rows = [
         (r#"{"cmd":"mention","path":"/w/a","conn":9}"#, "`conn` 9 is not attached"),
