@@ -3,6 +3,7 @@
 //!
 //! `ide-mcp agent --help` explains the use and the exit status.
 
+mod block;
 mod commands;
 mod events;
 mod forms;

@@ -18,7 +18,7 @@ usage: ide-mcp agent [OPTION…] COMMAND
 
 commands:
   tools               list the tools of the editor
-  call TOOL [JSON]    call a tool, and print the texts of its result
+  call TOOL [JSON]    call a tool, and print its result
   calls               make the calls in standard input, one TOOL [JSON] a line
   prompts             list the prompts
   prompt NAME [JSON]  get a prompt, and print its texts

@@ -2,6 +2,7 @@
 
 use ide_mcp::ide::{OpenDiff, OtherTool};
 use ide_mcp::mcp::GetPrompt;
+use ide_mcp::rpc::from_json;
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Returns the call of this tool with these arguments, a JSON object.
@@ -14,7 +15,7 @@ pub(crate) fn request(name: &str, arguments: &str) -> Result<OtherTool, String> 
     if !raw.get().starts_with('{') {
         return Err("the arguments must be a JSON object".into());
     }
-    let read = |raw: &RawValue| to_raw_value(&serde_json::from_str::<OpenDiff>(raw.get())?);
+    let read = |raw: &RawValue| to_raw_value(&from_json::<OpenDiff>(raw.get())?);
     let raw = match name {
         "openDiff" => read(&raw).map_err(|error| format!("these are no arguments of openDiff: {error}"))?,
         _ => raw,
@@ -25,7 +26,7 @@ pub(crate) fn request(name: &str, arguments: &str) -> Result<OtherTool, String> 
 /// Returns the request for this prompt with these arguments, a JSON object of texts.
 pub(crate) fn prompt(name: &str, arguments: &str) -> Result<GetPrompt, String> {
     let mut prompt = GetPrompt::new(name);
-    prompt.arguments = serde_json::from_str(arguments)
+    prompt.arguments = from_json(arguments)
         .map_err(|error| format!("the arguments of a prompt are a JSON object of texts: {error}"))?;
     Ok(prompt)
 }

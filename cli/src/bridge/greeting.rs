@@ -2,7 +2,7 @@
 
 use crate::bridge::attachment::Guise;
 use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::{Message, SessionLimits, classify, code};
+use ide_mcp::rpc::{Message, SessionLimits, classify, code, from_json};
 use ide_mcp::{Outbox, Time, To};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
@@ -109,7 +109,7 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
     };
     let params: Params =
         params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
-    let info = params.client_info.and_then(|info| serde_json::from_str(info.get()).ok());
+    let info = params.client_info.and_then(|info| from_json(info.get()).ok());
     let info = info.unwrap_or_else(itself);
     // An editor would not accept capabilities that are no object.
     let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));

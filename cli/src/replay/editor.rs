@@ -9,7 +9,7 @@ use ide_mcp::ide::{
     AgentId, ConnId, Dialect, EditorNotification, Host, HostEvent, Mention, Selection, ServerEvent,
 };
 use ide_mcp::mcp::{Progress, Timeout};
-use ide_mcp::rpc::{CallId, RequestId};
+use ide_mcp::rpc::{CallId, RequestId, from_json};
 use ide_mcp::ws::frame::Opcode;
 use ide_mcp::{Machine, Time, Wire};
 use serde_json::value::RawValue;
@@ -78,13 +78,13 @@ impl EditorCore {
             // selection, so the replay sends each push itself. In the dialect of VS Code the core
             // writes the push again; in other dialects the replay sends the recorded text.
             Some(EditorNotification::SelectionChanged) => {
-                if let Ok(selection) = serde_json::from_str::<Selection>(text) {
+                if let Ok(selection) = from_json::<Selection>(text) {
                     let _ = self.host.client(id.into()).notify(method, Some(&selection));
                     return;
                 }
             }
             Some(EditorNotification::AtMentioned) => {
-                if let Ok(mention) = serde_json::from_str::<Mention>(text) {
+                if let Ok(mention) = from_json::<Mention>(text) {
                     let _ = self.host.client(id.into()).notify(method, Some(&mention));
                     return;
                 }

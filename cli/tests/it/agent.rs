@@ -119,6 +119,59 @@ fn error_without_a_request_is_said_at_once() {
 }
 
 #[test]
+fn every_result_of_a_call_is_printed() {
+    let place = Place::new("results");
+    let (listener, _) = place.listener();
+    // The result of the tool, the lines, the status, and a part of standard error.
+    let rows: &[(&str, &str, &[&str], i32, &str)] = &[
+        ("a text", r#"{"content":[{"type":"text","text":"a\nb"}]}"#, &["a", "b"], 0, ""),
+        (
+            "half a surrogate pair",
+            r#"{"content":[{"type":"text","text":"a\ud800b"}]}"#,
+            &["a\u{fffd}b"],
+            0,
+            "",
+        ),
+        ("structured content alone", r#"{"structuredContent":{"a":[1.0]}}"#, &[r#"{"a":[1.0]}"#], 0, ""),
+        (
+            "structured content beside its text",
+            r#"{"content":[{"type":"text","text":"1"}],"structuredContent":{"a":1}}"#,
+            &["1"],
+            0,
+            "",
+        ),
+        (
+            "an image and a resource",
+            r#"{"content":[{"type":"image","mimeType":"image/png","data":"AAAA"},{"type":"resource","resource":{"uri":"n://1","text":"t"}}]}"#,
+            &["[image, image/png, 3 bytes; --json prints it]", "t"],
+            0,
+            "",
+        ),
+        ("nothing", r#"{"content":[]}"#, &[], 0, "the result of \"t\" is empty"),
+        (
+            "an error as a text",
+            r#"{"content":[{"type":"text","text":"no"}],"isError":"true"}"#,
+            &["no"],
+            1,
+            "",
+        ),
+        ("an empty error", r#"{"isError":true}"#, &[], 1, "the result of \"t\" is empty"),
+    ];
+    for (name, result, lines, status, said) in rows {
+        let mut agent = place.agent(&["call", "t"]);
+        let mut editor = Scripted::accept(&listener);
+        editor.open_session(&json!({"tools": {}}));
+        let call = editor.receive();
+        editor.send(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, call["id"]));
+        while editor.0.read().is_ok() {}
+        assert_eq!(agent.rest(), *lines, "{name}");
+        let (ended, error) = agent.end();
+        assert!(ended == Some(*status) && error.contains(said), "{name}: {ended:?} {error}");
+        assert_eq!(error.is_empty(), said.is_empty(), "{name}: {error}");
+    }
+}
+
+#[test]
 fn script_calls_notifies_and_expects() {
     let place = Place::new("script");
     let path = place.write("bad.json", "{\n  \"a\": x\n}\n");

@@ -1,8 +1,10 @@
-//! `call NAME JSON`: makes one call, and prints the texts of its result.
+//! `call NAME JSON`: makes one call, and prints its result.
 
-use super::{Verdict, print_outcome, print_texts};
+use super::{Verdict, print_blocks, print_outcome, print_texts};
+use crate::agent::block::structured;
 use crate::agent::events::Of;
 use crate::agent::session::{Failure, Session};
+use crate::support::complain;
 use ide_mcp::ide::OtherTool;
 use ide_mcp::mcp::ToolResult;
 
@@ -14,6 +16,10 @@ pub(crate) fn call(session: &mut Session, request: &OtherTool, json: bool) -> Re
     }
     let raw = session.result_of(asked, &what)?;
     let result = ToolResult::read(&raw).ok_or("the result of the tool has no content")?;
-    print_texts(result.texts())?;
+    match structured(&raw) {
+        Some(found) if result.content.is_empty() => print_texts([found.as_str()].into_iter())?,
+        _ if result.content.is_empty() => complain("agent", &format!("{what} is empty")),
+        _ => print_blocks(result.content.iter())?,
+    }
     Ok(if result.is_error { Verdict::Bad } else { Verdict::Good })
 }

@@ -1,6 +1,6 @@
 //! `prompts`, `prompt NAME JSON`, `resources` and `read URI`: the prompts and resources of the editor.
 
-use super::{Verdict, print, print_json, print_outcome, print_texts};
+use super::{Verdict, print, print_blocks, print_json, print_outcome, print_texts};
 use crate::agent::events::Of;
 use crate::agent::session::{Failure, Session};
 use crate::support::complain;
@@ -8,7 +8,8 @@ use ide_mcp::ide::display_safe;
 use ide_mcp::mcp::{
     GetPrompt, List, Outcome, PromptResult, ReadResource, ResourceBody, ResourceResult, Timeout,
 };
-use ide_mcp::rpc::code;
+use ide_mcp::rpc::{code, from_json};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -45,7 +46,10 @@ pub(crate) fn prompt(session: &mut Session, request: &GetPrompt, json: bool) -> 
     }
     let raw = session.result_of(asked, &what)?;
     let result = PromptResult::read(&raw).ok_or("the prompt has no messages")?;
-    print_texts(result.texts())?;
+    if result.messages.is_empty() {
+        complain("agent", &format!("{what} is empty"));
+    }
+    print_blocks(result.messages.iter().map(|message| &message.content))?;
     Ok(Verdict::Good)
 }
 
@@ -93,6 +97,9 @@ pub(crate) fn read_uri(session: &mut Session, uri: &str, json: bool) -> Result<V
     }
     let raw = session.result_of(asked, &what)?;
     let result = ResourceResult::read(&raw).ok_or("the resource has no contents")?;
+    if result.contents.is_empty() {
+        complain("agent", &format!("{what} is empty"));
+    }
     print_texts(result.texts())?;
     for contents in &result.contents {
         if let ResourceBody::Blob(bytes) = &contents.body {
@@ -108,8 +115,8 @@ fn list(session: &mut Session, list: List) -> Result<ide_mcp::rpc::RequestId, Fa
     asked.map_err(|error| error.to_string())
 }
 
-fn read<'a, T: Deserialize<'a>>(result: &'a RawValue, problem: &str) -> Result<T, Failure> {
-    serde_json::from_str(result.get()).map_err(|error| format!("{problem}: {error}"))
+fn read<T: DeserializeOwned>(result: &RawValue, problem: &str) -> Result<T, Failure> {
+    from_json(result.get()).map_err(|error| format!("{problem}: {error}"))
 }
 
 /// Prints the name and the description of an item of a list.

@@ -7,14 +7,16 @@ pub(crate) mod diff;
 pub(crate) mod tools;
 pub(crate) mod watch;
 
+use crate::agent::block::shown;
 use crate::agent::events::{End, Of, Said};
 use crate::agent::session::{Failure, Session};
 use crate::support::{json_line, write_line};
 use ide_mcp::ide::display_safe_lines;
-use ide_mcp::mcp::Outcome;
+use ide_mcp::mcp::{Content, Outcome};
 use ide_mcp::rpc::RequestId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal as _};
 
 /// The outcome of a command: exit status 0 if `Good`, 1 if `Bad`.
@@ -59,6 +61,12 @@ pub(crate) fn print_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Writes blocks of the editor to standard output, in one line each that is no text.
+pub(crate) fn print_blocks<'a>(blocks: impl Iterator<Item = &'a Content<'a>>) -> Result<(), Failure> {
+    let texts: Vec<Cow<'a, str>> = blocks.map(shown).collect();
+    print_texts(texts.iter().map(|text| &**text))
 }
 
 /// Waits for the outcome of a request, and prints it as a line of JSON.

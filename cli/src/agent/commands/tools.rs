@@ -4,6 +4,7 @@ use super::{Verdict, print, print_json};
 use crate::agent::session::{Failure, Session};
 use crate::support::{columns, complain, wrap};
 use ide_mcp::ide::display_safe;
+use ide_mcp::rpc::from_json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -16,8 +17,7 @@ const NARROW: usize = 60;
 pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
     let asked = session.client().and_then(|client| client.list_tools()).map_err(|error| error.to_string())?;
     let result = session.result_of(asked.id(), "the list of tools")?;
-    let list: List =
-        serde_json::from_str(result.get()).map_err(|error| format!("no list of tools: {error}"))?;
+    let list: List = from_json(result.get()).map_err(|error| format!("no list of tools: {error}"))?;
     if list.tools.is_empty() {
         complain("agent", "the editor offers no tools");
     }

@@ -4,6 +4,7 @@ use crate::agent::request::request;
 use crate::support::difference::{FOLDER, FOLDER_URI};
 use ide_mcp::ide::OtherTool;
 use ide_mcp::mcp::FormAnswer;
+use ide_mcp::rpc::from_json;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -124,7 +125,7 @@ struct Line {
 }
 
 fn verb(text: &str) -> Result<Verb, String> {
-    let line: Line = serde_json::from_str(text).map_err(|error| format!("this is no step: {error}"))?;
+    let line: Line = from_json(text).map_err(|error| format!("this is no step: {error}"))?;
     let Line { call, arguments, request: asked, notify, params, expect, within, sleep, answer, unchecked } =
         line;
     let parts = [arguments.is_some(), params.is_some(), within.is_some(), unchecked];

@@ -9,7 +9,7 @@ use crate::support::json_line;
 use ide_mcp::Clock;
 use ide_mcp::ide::ClientEvent;
 use ide_mcp::mcp::{Form, FormAnswer, Timeout};
-use ide_mcp::rpc::{CallId, RequestId};
+use ide_mcp::rpc::{CallId, RequestId, from_json};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -217,7 +217,7 @@ impl Stage<'_> {
         if self.came.len() >= UNEXPECTED {
             return Err(format!("{UNEXPECTED} events came that no step has expected"));
         }
-        let event = line.and_then(|line| Ok(serde_json::from_str(&line)?));
+        let event = line.and_then(|line| Ok(from_json(&line)?));
         self.came.push_back(event.map_err(|error| format!("an event is no JSON: {error}"))?);
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::context::{Prompt, Resource};
 use crate::editor::diffs::Verdict;
 use ide_mcp::ide::{Position, Range};
+use ide_mcp::rpc::from_json;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -64,7 +65,7 @@ impl Command {
             let problem = without_line(&error);
             if error.is_data() { problem } else { format!("{ADVICE} (this one is no JSON: {problem})") }
         };
-        let mut command = serde_json::from_str(line).map_err(problem)?;
+        let mut command = from_json(line).map_err(problem)?;
         if let Self::Form { form, .. } = &mut command {
             *form = form_of(line).map_err(problem)?;
         }
@@ -79,7 +80,7 @@ fn form_of(line: &str) -> Result<Box<RawValue>, serde_json::Error> {
     struct Line {
         form: Box<RawValue>,
     }
-    serde_json::from_str(line).map(|line: Line| line.form)
+    from_json(line).map(|line: Line| line.form)
 }
 
 fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {

@@ -1,0 +1,129 @@
+//! The blocks of a result, for a person or a program that reads lines: texts as they are, and one line for what is no
+//! text.
+
+use ide_mcp::ide::display_safe;
+use ide_mcp::mcp::Content;
+use ide_mcp::rpc::from_json;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Returns the text of a block: that of a text or of an embedded resource, or else one line that says what the block is.
+pub(crate) fn shown<'a>(block: &'a Content<'_>) -> Cow<'a, str> {
+    match block {
+        Content::Text(text) => Cow::Borrowed(text),
+        Content::Raw(raw) => Cow::Owned(other(raw)),
+        block => Cow::Owned(format!("{block:?}")),
+    }
+}
+
+/// Returns the `structuredContent` of a result as JSON. Servers repeat it in a text, so it is needed only without one.
+pub(crate) fn structured(result: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Result {
+        structured_content: Option<Box<RawValue>>,
+    }
+    let found = from_json::<Result>(result.get()).ok()?.structured_content?;
+    Some(found.get().into())
+}
+
+fn other(raw: &RawValue) -> String {
+    let Ok(block) = from_json::<Value>(raw.get()) else { return raw.get().into() };
+    let resource = block.get("resource").unwrap_or(&Value::Null);
+    match text(&block, "type") {
+        Some(kind @ ("image" | "audio")) => {
+            line(&[Some(kind.into()), word(&block, "mimeType"), size(&block, "data")])
+        }
+        Some(kind @ "resource") => text(resource, "text").map_or_else(
+            || {
+                line(&[
+                    Some(kind.into()),
+                    word(resource, "uri"),
+                    word(resource, "mimeType"),
+                    size(resource, "blob"),
+                ])
+            },
+            Into::into,
+        ),
+        Some("resource_link") => line(&[
+            Some("link".into()),
+            word(&block, "uri"),
+            word(&block, "title").or_else(|| word(&block, "name")),
+        ]),
+        _ => raw.get().into(),
+    }
+}
+
+fn line(parts: &[Option<String>]) -> String {
+    let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
+    format!("[{}; --json prints it]", parts.join(", "))
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
+}
+
+fn word(value: &Value, name: &str) -> Option<String> {
+    text(value, name).map(|text| display_safe(text).into_owned())
+}
+
+/// Returns the size of what is written in Base64.
+fn size(value: &Value, name: &str) -> Option<String> {
+    let len = text(value, name)?.trim_end_matches('=').len();
+    Some(format!("{} bytes", len.saturating_mul(3) / 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_that_is_no_text_is_shown_in_one_line() {
+        let rows = [
+            ("a text", r#"{"type":"text","text":"a\nb"}"#, "a\nb"),
+            (
+                "an image",
+                r#"{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo="}"#,
+                "[image, image/png, 8 bytes; --json prints it]",
+            ),
+            (
+                "an audio without its kind",
+                r#"{"type":"audio","data":"AA=="}"#,
+                "[audio, 1 bytes; --json prints it]",
+            ),
+            (
+                "a resource with text",
+                r#"{"type":"resource","resource":{"uri":"n://1","text":"x\ud800"}}"#,
+                "x\u{fffd}",
+            ),
+            (
+                "a resource of bytes",
+                r#"{"type":"resource","resource":{"uri":"n://\u001b1","mimeType":"a/b","blob":"AAAA"}}"#,
+                "[resource, n://\u{fffd}1, a/b, 3 bytes; --json prints it]",
+            ),
+            (
+                "a link",
+                r#"{"type":"resource_link","uri":"n://1","name":"n"}"#,
+                "[link, n://1, n; --json prints it]",
+            ),
+            ("an unknown block", r#"{"type":"hologram","x":1.0}"#, r#"{"type":"hologram","x":1.0}"#),
+            ("a text without text", r#"{"type":"text","text":7}"#, r#"{"type":"text","text":7}"#),
+            ("no object", "7", "7"),
+        ];
+        for (name, json, want) in rows {
+            let result = RawValue::from_string(format!(r#"{{"content":[{json}]}}"#)).unwrap();
+            let result = ide_mcp::mcp::ToolResult::read(&result).unwrap();
+            assert_eq!(shown(&result.content[0]), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn structured_content_is_json() {
+        let of = |text: &str| structured(&RawValue::from_string(text.into()).unwrap());
+        assert_eq!(of(r#"{"structuredContent":{"a":[1, 2]}}"#).as_deref(), Some(r#"{"a":[1, 2]}"#));
+        assert_eq!(of(r#"{"structuredContent":null}"#), None);
+        assert_eq!(of(r#"{"content":[]}"#), None);
+    }
+}
