@@ -4,9 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{
-    Call, Diagnostics, HostEvent, OpenDiff, ServerEvent, Tool, ToolCall, display_safe,
-};
+use ide_mcp_blocking::ide::{Call, HostEvent, OpenDiff, ServerEvent, Tool, ToolCall, display_safe};
 use ide_mcp_blocking::{EditorOptions, Handle, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -15,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, SendError, Sender};
 use std::thread;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+    let tools = [Tool::OpenDiff];
     let mut server = Server::start(EditorOptions::new("blocking loop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.port());
 
@@ -41,9 +39,6 @@ fn handle_event(server: &mut Server, event: ServerEvent, proposals: &Sender<(Cal
         ServerEvent::Ready { client } => {
             let name = client.map_or_else(|| "a client".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
-        }
-        ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
-            let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
         }
         // The answer comes later, from the other thread: a proposal waits for a person and delays
         // nothing else.

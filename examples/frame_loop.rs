@@ -10,9 +10,7 @@
     reason = "it shows what it does"
 )]
 
-use ide_mcp_mio::ide::{
-    Diagnostics, Host, HostEvent, LockFileEvent, ServerEvent, Tool, ToolCall, display_safe,
-};
+use ide_mcp_mio::ide::{Host, HostEvent, LockFileEvent, ServerEvent, Tool, ToolCall, display_safe};
 use ide_mcp_mio::{EditorOptions, NestedServer};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -25,7 +23,7 @@ use std::time::Duration;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+    let tools = [Tool::OpenDiff];
     let mut server = NestedServer::start(EditorOptions::new("frames", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.server().port());
 
@@ -55,7 +53,6 @@ fn handle_event(host: &mut Host, event: HostEvent) {
     };
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
-        ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
         // An editor keeps the call, shows the diff, and answers in the frame of the decision.
         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
         other => host.call(other).fail(-32601, "this editor does not have the tool"),

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_smol::ide::{Diagnostics, HostEvent, ServerEvent, Tool, ToolCall, display_safe};
+use ide_mcp_smol::ide::{HostEvent, ServerEvent, Tool, ToolCall, display_safe};
 use ide_mcp_smol::{EditorOptions, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+    let tools = [Tool::OpenDiff];
     let mut server = Server::start(EditorOptions::new("smol loop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.port());
 
@@ -64,9 +64,6 @@ async fn handle_event(server: &mut Server, event: ServerEvent) {
         ServerEvent::Ready { client } => {
             let name = client.map_or_else(|| "a client".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
-        }
-        ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
-            let _ = server.host_mut().answer(call, &Diagnostics::new(Vec::new()));
         }
         ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
             // The decision can be awaited here if it is quick: the server makes no progress

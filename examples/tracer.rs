@@ -10,7 +10,7 @@
 
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, Diagnostics, GetDiagnostics, Policy, Server, ServerConfig,
+    AuthToken, Client, ClientConfig, ClientEvent, GetOpenEditors, OpenEditors, Policy, Server, ServerConfig,
     ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::Implementation;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let token = AuthToken::from_text("a-token-of-this-example")?;
     let policy = Policy::new(4711, token.clone());
     let info = Implementation::new("tracer", "1.0");
-    let config = ServerConfig::new(info, policy, ToolSet::new().handle(Tool::GetDiagnostics));
+    let config = ServerConfig::new(info, policy, ToolSet::new().handle(Tool::GetOpenEditors));
     let editor = Server::new(config, SessionId::new(1), Time::ZERO);
     let mut editor = Tracer::server(editor, |line: &str| println!("{line}"));
 
@@ -34,8 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     while !editor.is_done() {
         transfer(&mut agent, &mut editor);
         while let Some(event) = editor.poll_event() {
-            if let ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) = event {
-                editor.machine_mut().answer(call, &Diagnostics::new(Vec::new()))?;
+            if let ServerEvent::Call(ToolCall::GetOpenEditors(call, _)) = event {
+                editor.machine_mut().answer(call, &OpenEditors::default())?;
             }
         }
         transfer(&mut editor, &mut agent);
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 ClientEvent::Ready(_) => {
                     // A terminal would obey this control character. The tracer replaces it.
                     agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
-                    agent.call(&GetDiagnostics::new(None))?;
+                    agent.call(&GetOpenEditors)?;
                 }
                 ClientEvent::Outcome { .. } => agent.close(),
                 _ => {}

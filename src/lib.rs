@@ -7,17 +7,17 @@
 //!
 //! ```rust,ignore
 //! // examples/minimal_server.rs
-//! use ide_mcp_blocking::ide::{Diagnostics, HostEvent, Tool, ToolCall};
+//! use ide_mcp_blocking::ide::{HostEvent, Tool, ToolCall};
 //! use ide_mcp_blocking::{EditorOptions, Server};
 //! // …
-//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+//! // Add `Tool::GetDiagnostics` only if the editor knows problems.
+//! let tools = [Tool::OpenDiff];
 //! let mut server = Server::start(EditorOptions::new("minimal", "1.0").folder(".").tools(tools))?;
 //! // …
 //! while !server.is_over() {
 //!     let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
 //!     let host = server.host_mut();
 //!     let _ = match call {
-//!         ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
 //!         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
 //!         other => host.call(other).fail(-32601, "this editor does not have the tool"),
 //!     };

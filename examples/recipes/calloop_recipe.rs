@@ -4,12 +4,12 @@
 
 use calloop::generic::Generic;
 use calloop::{EventLoop, Interest, Mode, PostAction};
-use ide_mcp_mio::ide::{Diagnostics, Host, HostEvent, Tool, ToolCall};
+use ide_mcp_mio::ide::{Host, HostEvent, Tool, ToolCall};
 use ide_mcp_mio::{EditorOptions, NestedServer};
 use std::{error::Error, io, os::fd::AsFd as _};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+    let tools = [Tool::OpenDiff];
     let mut server = NestedServer::start(EditorOptions::new("calloop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}; Enter ends it", server.server().port());
 
@@ -32,12 +32,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Accepts every proposal unchanged, and finds no problems.
+/// Accepts every proposal unchanged.
 fn handle_event(host: &mut Host, event: HostEvent) {
     let Some(call) = event.into_call() else { return };
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
-        ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
         other => host.call(other).fail(-32601, "this editor does not have the tool"),
     };

@@ -5,13 +5,13 @@
 //! --features glib --example glib_recipe`; Enter ends it.
 
 use glib::{ControlFlow, IOCondition, MainLoop};
-use ide_mcp_mio::ide::{Diagnostics, Host, HostEvent, Tool, ToolCall};
+use ide_mcp_mio::ide::{Host, HostEvent, Tool, ToolCall};
 use ide_mcp_mio::{EditorOptions, NestedServer};
 use std::os::fd::AsRawFd as _;
 use std::{cell::RefCell, error::Error, io, rc::Rc};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+    let tools = [Tool::OpenDiff];
     let server = NestedServer::start(EditorOptions::new("GLib", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}; Enter ends it", server.server().port());
 
@@ -41,12 +41,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Accepts every proposal unchanged, and finds no problems.
+/// Accepts every proposal unchanged.
 fn handle_event(host: &mut Host, event: HostEvent) {
     let Some(call) = event.into_call() else { return };
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
-        ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
         other => host.call(other).fail(-32601, "this editor does not have the tool"),
     };

@@ -3,11 +3,11 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_blocking::ide::{Diagnostics, HostEvent, Tool, ToolCall};
+//! use ide_mcp_blocking::ide::{HostEvent, Tool, ToolCall};
 //! use ide_mcp_blocking::{EditorOptions, Server};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+//! let tools = [Tool::OpenDiff];
 //! let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
 //!
 //! // For other threads: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
@@ -18,8 +18,6 @@
 //!     let host = server.host_mut();
 //!     // An error means that the agent has gone, or has cancelled the call.
 //!     let _ = match call {
-//!         // Your problems belong here: an empty list means "no problems".
-//!         ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
 //!         // Ask the person, and answer later. The agent writes the file.
 //!         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
 //!         other => host.call(other).fail(-32601, "this editor does not have the tool"),

@@ -3,12 +3,12 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_mio::ide::{Diagnostics, Tool, ToolCall};
+//! use ide_mcp_mio::ide::{Tool, ToolCall};
 //! use ide_mcp_mio::{Clock, EditorOptions, Server, Waker, mio};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut poll = mio::Poll::new()?;
-//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+//! let tools = [Tool::OpenDiff];
 //! let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools(tools);
 //! let mut server = Server::start(editor, poll.registry(), mio::Token(1))?;
 //!
@@ -29,8 +29,6 @@
 //!         let Some(call) = event.into_call() else { return };
 //!         // An error means that the agent has gone, or has cancelled the call.
 //!         let _ = match call {
-//!             // Your problems belong here: an empty list means "no problems".
-//!             ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
 //!             // Ask the person, and answer later. The agent writes the file.
 //!             ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
 //!             other => host.call(other).fail(-32601, "this editor does not have the tool"),

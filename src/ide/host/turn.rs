@@ -1,4 +1,4 @@
-use ide_mcp::ide::{Call, ConnId, Diagnostics, Host, HostEvent, OpenDiff, ServerEvent, ToolCall};
+use ide_mcp::ide::{Call, ConnId, Host, HostEvent, OpenDiff, ServerEvent, ToolCall};
 use ide_mcp::{Machine, Time, Wire, rpc::CallId};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -23,11 +23,6 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
     while let Some(event) = host.poll_event() {
         let HostEvent::Agent { event, .. } = event else { continue };
         match event {
-            // Your problems belong here: an empty list means "no problems". If your editor has no diagnostics,
-            // do not handle this tool.
-            ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => {
-                let _ = host.answer(call, &Diagnostics::new(Vec::new()));
-            }
             // Do not write the file after an accepted diff: the agent writes it.
             ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => drop(open.insert(call.id(), (call, diff))),
             ServerEvent::DiffClosed { call, .. } => drop(open.remove(&call)),

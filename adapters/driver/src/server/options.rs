@@ -22,7 +22,7 @@ use std::{fmt, io, process};
 ///
 /// let options = EditorOptions::new("My Editor", "1.0")
 ///     .folder(".")
-///     .tools([Tool::OpenDiff, Tool::GetDiagnostics])
+///     .tools([Tool::OpenDiff])
 ///     .filter(Filter::secrets())
 ///     .configure(|host| host.max_clients = 4);
 /// ```

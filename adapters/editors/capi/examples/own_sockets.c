@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MOST = 64 };
@@ -19,9 +18,7 @@ static nfds_t n = 2;
 
 static void on_event(idemcp *ed, int kind) {
     int64_t call = idemcp_number(ed, "call", 0);
-    const char *tool = idemcp_text(ed, "tool", NULL);
     if (kind == IDEMCP_DIFF) idemcp_accept(ed, call, NULL, 0);
-    else if (kind == IDEMCP_CALL && strcmp(tool, "getDiagnostics") == 0) idemcp_respond(ed, call, "[]", IDEMCP_ZT);
     else if (kind == IDEMCP_CALL) idemcp_fail(ed, call, "this editor does not have the tool");
 }
 
@@ -64,8 +61,8 @@ int main(int argc, char **argv) {
         getsockname(on[1].fd, (void *)&at, &size)) return perror("own_sockets FOLDER LOCKS"), 1;
     close(random);
     if (idemcp_quote(folder, sizeof folder, argv[1], IDEMCP_ZT) >= sizeof folder) return 1;
-    int used = snprintf(text, sizeof text, "{\"name\":\"own sockets\",\"folders\":[%s],\"tools\":[\"openDiff\","
-                        "\"getDiagnostics\"],\"port\":%d,\"token\":\"", folder, ntohs(at.sin_port));
+    int used = snprintf(text, sizeof text, "{\"name\":\"own sockets\",\"folders\":[%s],\"tools\":[\"openDiff\"],"
+                        "\"port\":%d,\"token\":\"", folder, ntohs(at.sin_port));
     for (int i = 0; i < 16; i++) used += snprintf(text + used, sizeof text - (size_t)used, "%02x", dice[i]);
     snprintf(text + used, sizeof text - (size_t)used, "\"}");
     idemcp *ed = idemcp_new(text, IDEMCP_ZT, why, sizeof why);

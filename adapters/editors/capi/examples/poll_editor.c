@@ -20,11 +20,13 @@ static void check(idemcp *ed, int64_t result) {
 static void on_call(idemcp *ed, int64_t call) {
     const char *tool = idemcp_text(ed, "tool", NULL), *of = idemcp_text(ed, "arguments.uri", NULL);
     char json[27000];
-    if (strcmp(tool, "getDiagnostics") == 0) {
+    if (strcmp(tool, "getDiagnostics") == 0 && of && strcmp(of, uri) != 0) {
+        check(ed, idemcp_fail(ed, call, "the problems of this file are unknown")); /* [] means "no problems" */
+    } else if (strcmp(tool, "getDiagnostics") == 0) {
         snprintf(json, sizeof json,
                  "[{\"uri\":%s,\"diagnostics\":[{\"message\":\"not a word\",\"severity\":\"Error\",\"range\":"
                  "{\"start\":{\"line\":0,\"character\":0},\"end\":{\"line\":0,\"character\":5}}}]}]", file);
-        check(ed, idemcp_respond(ed, call, of && strcmp(of, uri) != 0 ? "[]" : json, IDEMCP_ZT));
+        check(ed, idemcp_respond(ed, call, json, IDEMCP_ZT));
     } else if (strcmp(tool, "getOpenEditors") == 0) {
         snprintf(json, sizeof json, "{\"tabs\":[{\"uri\":%s,\"isActive\":true,\"label\":\"hello.txt\"}]}", file);
         check(ed, idemcp_respond(ed, call, json, IDEMCP_ZT));

@@ -51,7 +51,6 @@ impl ServerHandler for Editor {
         let of_diff = schema(&["old_file_path", "new_file_path", "new_file_contents", "tab_name"]);
         Ok(ListToolsResult::with_all_items(vec![
             Tool::new("openDiff", "Shows a proposed change", of_diff),
-            Tool::new("getDiagnostics", "Returns the problems of files", schema(&["uri"])),
         ]))
     }
 
@@ -66,7 +65,6 @@ impl ServerHandler for Editor {
                 let contents = arguments.get("new_file_contents").and_then(Value::as_str).unwrap_or_default();
                 vec![ContentBlock::text("FILE_SAVED"), ContentBlock::text(contents)]
             }
-            "getDiagnostics" => vec![ContentBlock::text("[]")],
             _ => return Err(ErrorData::invalid_params("there is no such tool", None)),
         };
         Ok(CallToolResult::success(blocks).into())

@@ -64,7 +64,6 @@ fn answer(method: &str, params: &Value) -> Value {
         "tools/list" => json!({ "result": { "tools": [
             { "name": "openDiff", "description": "Shows a proposed change", "inputSchema": schema(
                 &["old_file_path", "new_file_path", "new_file_contents", "tab_name"]) },
-            { "name": "getDiagnostics", "description": "Returns the problems of files", "inputSchema": schema(&["uri"]) },
         ] } }),
         "tools/call" => call(params),
         _ => json!({ "error": { "code": -32601, "message": "there is no such method" } }),
@@ -84,7 +83,6 @@ fn call(params: &Value) -> Value {
             let contents = params["arguments"]["new_file_contents"].as_str().unwrap_or_default();
             json!({ "result": { "content": [text("FILE_SAVED"), text(contents)] } })
         }
-        Some("getDiagnostics") => json!({ "result": { "content": [text("[]")] } }),
         _ => json!({ "error": { "code": -32601, "message": "there is no such tool" } }),
     }
 }
