@@ -315,6 +315,26 @@ pub const ROWS: &[Row] = &[
         ),
     ),
     row(
+        "read: the diagnostics of LSP 3.17",
+        "the code as a text; no severity is an error; tags, data and versions are passed over",
+        Reads(
+            read::<Diagnostics>,
+            &[
+                r#"{"uri":"file:///a","version":3,"diagnostics":[{"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":2}},"code":2304,"tags":[1],"data":{},"message":"m"}]}"#,
+            ],
+            r#"Some(Diagnostics { files: [FileDiagnostics { uri: "file:///a", lines_in_file: None, diagnostics: [Diagnostic { message: "m", severity: Error, range: Range { start: Position { line: 1, character: 0 }, end: Position { line: 1, character: 2 } }, source: None, code: Some("2304") }] }] })"#,
+        ),
+    ),
+    row(
+        "read: the report of LSP 3.17",
+        "without a URI: it is the file of the call",
+        Reads(
+            read::<Diagnostics>,
+            &[r#"{"kind":"full","items":[]}"#],
+            r#"Some(Diagnostics { files: [FileDiagnostics { uri: "", lines_in_file: None, diagnostics: [] }] })"#,
+        ),
+    ),
+    row(
         "read: folders as texts",
         "with names and URIs",
         Reads(

@@ -2,7 +2,7 @@
 
 use crate::support::Room;
 use arbitrary::Unstructured;
-use ide_mcp::ide::{ClientEvent, GetOpenEditors, OpenDiff};
+use ide_mcp::ide::{ClientEvent, GetDiagnostics, GetOpenEditors, OpenDiff};
 use ide_mcp_embed::{COMMANDS, Row};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,6 +17,10 @@ fn random_commands_have_one_effect() {
             match u.int_in_range(0..=9)? {
                 0 => asked += usize::from(room.client(0).call(&OpenDiff::new("/w/a", "x", "t")).is_ok()),
                 1 => asked += usize::from(room.client(0).call(&GetOpenEditors).is_ok()),
+                2 if u.arbitrary()? => {
+                    let file = GetDiagnostics::new(Some("file:///w/a".into()));
+                    asked += usize::from(room.client(0).call(&file).is_ok());
+                }
                 2 => drop(room.wait(u.int_in_range(0..=400)?)),
                 _ => act(&mut room, u)?,
             }
@@ -130,7 +134,7 @@ fn value(row: &Row, name: &str, u: &mut Unstructured<'_>) -> arbitrary::Result<S
         return Ok((*u.choose(ANY)?).to_owned());
     }
     Ok(match kind {
-        "a text" => (*u.choose(&[r#""/w/a""#, r#""/w/.env""#, r#""""#, r#""x\u2028\n""#])?).into(),
+        "a text" => (*u.choose(&[r#""/w/a""#, r#""/w/.env""#, r#""""#, r#""x\u2028\n""#, r#""/w/\ud800""#])?).into(),
         "a number" => u.int_in_range(0..=9)?.to_string() + ".5",
         "a list of a line and a UTF-16 column, from 0" | "a list of the first and the last line, from 0" => {
             format!("[{},{}]", u.arbitrary::<u32>()?, u.arbitrary::<u8>()?)
@@ -142,9 +146,12 @@ fn value(row: &Row, name: &str, u: &mut Unstructured<'_>) -> arbitrary::Result<S
         "JSON" => (*u.choose(&[
             r#""OK""#,
             r#"{"tabs":[]}"#,
+            r#"{"kind":"full","items":[]}"#,
+            r#"[{"uri":"file:///w/a","diagnostics":[{"message":"\ud800","code":{"value":7.0},"range":{"start":{"line":0.0,"character":1},"end":{"line":0,"character":1e0}}}]}]"#,
+            r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m"}]}]"#,
             r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#,
         ])?)
         .into(),
-        _ => u.int_in_range(0..=6)?.to_string(),
+        _ => u.int_in_range(0..=6)?.to_string() + u.choose(&["", "", ".0", "e0"])?,
     })
 }
