@@ -57,6 +57,7 @@ pub fn capi_calls(data: &[u8]) {
         agent: None,
         lent: Vec::new(),
         given: BTreeSet::new(),
+        diffs: BTreeSet::new(),
         open: BTreeSet::new(),
         answered: BTreeSet::new(),
         conns: 0,
@@ -76,6 +77,7 @@ struct Run<'a> {
     /// The texts that were lent since the last event: their addresses, and copies.
     lent: Vec<(*const u8, Vec<u8>)>,
     given: BTreeSet<i64>,
+    diffs: BTreeSet<i64>,
     open: BTreeSet<i64>,
     answered: BTreeSet<i64>,
     conns: i64,
@@ -194,6 +196,9 @@ impl Run<'_> {
             "diff" | "call" => {
                 assert!(self.given.insert(call), "{call} was given twice");
                 self.open.insert(call);
+                if row.name == "diff" {
+                    self.diffs.insert(call);
+                }
             }
             "diff_closed" | "call_ended" => {
                 assert!(self.open.remove(&call) && !self.answered.contains(&call), "{call} ends twice");
@@ -217,6 +222,12 @@ impl Run<'_> {
     fn respond(&mut self, call: i64, done: i64, was_open: bool) {
         if done == INVALID && was_open && !self.is_open(call) {
             assert!(self.answered.insert(call), "{call} was answered twice");
+        } else if done == INVALID && was_open {
+            // Only a diff has another command. Its event can be still to come.
+            assert!(
+                self.diffs.contains(&call) || !self.given.contains(&call),
+                "{call} waits for its deadline"
+            );
         } else {
             self.answer(call, done);
         }

@@ -69,28 +69,29 @@ struct ExpectedEdit {
 
 impl ExpectedEdits {
     /// Takes a call before the application receives it, and adds to `events` the edit that the call
-    /// announces, after the ends of the edits that the call ends.
+    /// announces, after the ends of the edits that the call ends. Returns the path in the URI of such an edit, which
+    /// is the end of the URI.
     pub(super) fn on_call(
         &mut self,
         now: Time,
         call: CallId,
         received: &ReceivedCall,
         events: &mut VecDeque<ServerEvent>,
-    ) {
-        let ToolRequest::GetDiagnostics(GetDiagnostics { uri, .. }) = &received.request else { return };
+    ) -> Option<Arc<str>> {
+        let ToolRequest::GetDiagnostics(GetDiagnostics { uri, .. }) = &received.request else { return None };
         if received.is_outside_turn {
-            return;
+            return None;
         }
         let Some(uri) = uri else {
             while let Some(ended) = self.end_first(EditEnd::TurnDone) {
                 events.push_back(ended);
             }
-            return;
+            return None;
         };
         // The real client encodes nothing in a URI (measured).
         let path = as_written(uri);
         if !is_absolute(path) || path.len() > MAX_PATH {
-            return;
+            return None;
         }
         let same = self.0.iter().position(|expected| *expected.path == *path);
         if let Some(same) = same.and_then(|at| self.0.remove(at)) {
@@ -101,7 +102,9 @@ impl ExpectedEdits {
         }
         let path: Arc<str> = path.into();
         events.push_back(ServerEvent::EditExpected { edit: call, path: path.clone() });
-        self.0.push_back(ExpectedEdit { edit: call, path, until: now.saturating_add(EDIT_TIMEOUT) });
+        let until = now.saturating_add(EDIT_TIMEOUT);
+        self.0.push_back(ExpectedEdit { edit: call, path: path.clone(), until });
+        Some(path)
     }
 
     /// Removes the oldest edit, and returns its end.

@@ -187,9 +187,10 @@ impl Server {
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
     fn called(&mut self, call: CallId, received: ReceivedCall) -> Option<ServerEvent> {
         // The agent of a model announces the edits. The model can call the tool at any time.
-        if self.peer == Peer::Agent {
-            self.expected_edits.on_call(self.ws.now(), call, &received, &mut self.events);
-        }
+        let edited = match self.peer {
+            Peer::Agent => self.expected_edits.on_call(self.ws.now(), call, &received, &mut self.events),
+            Peer::Model => None,
+        };
         let request = received.request;
         let mut tab_name = None;
         match &request {
@@ -220,7 +221,7 @@ impl Server {
             _ => {}
         }
         if let ToolRequest::GetDiagnostics(asked) = &request {
-            self.open_calls.open_diagnostics(call, asked.uri.clone());
+            self.open_calls.open_diagnostics(call, asked.uri.as_deref(), edited);
         } else {
             let kind = request.tool().map_or(CallKind::OwnTool, CallKind::Tool);
             self.open_calls.open(call, kind, tab_name);

@@ -170,7 +170,7 @@ impl<'a> OpenCall<'a> {
             return Err(RespondError::NotAnAnswer);
         }
         let asked = self.owner.connection(self.call).and_then(|server| server.open_calls.file(self.call));
-        let Ok(shown) = answer.without_hidden(asked, &|text| self.owner.hides(text)) else {
+        let Ok(shown) = answer.without_hidden(asked.as_deref(), &|text| self.owner.hides(text)) else {
             return Ok(self.fail(code::INTERNAL_ERROR, HIDDEN)?);
         };
         let raw = shown.as_ref().unwrap_or(answer).to_raw();
@@ -239,7 +239,7 @@ impl<'a> OpenCall<'a> {
         let (Some(tool), Some(Server { config, .. })) = (tool, server) else { return Ok(None) };
         let form = (config.dialect, &config.content_limits);
         let asked = server.and_then(|server| server.open_calls.file(self.call));
-        let shown = tool.shown(result, asked, form, &|text| self.owner.hides(text), translates);
+        let shown = tool.shown(result, asked.as_deref(), form, &|text| self.owner.hides(text), translates);
         shown.ok_or(RespondError::NotAnAnswer)
     }
 

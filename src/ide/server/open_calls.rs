@@ -7,7 +7,7 @@
 
 use crate::ide::{DirectRequest, Tool};
 use crate::rpc::CallId;
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, sync::Arc, vec::Vec};
 
 /// The end of a diff that the application did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,36 @@ struct Entry {
     /// The tab that an `openDiff` opened.
     tab_name: Option<String>,
     /// The file that a `getDiagnostics`, or a `readFile` of the Obsidian dialect, asks for.
-    file: Option<String>,
+    file: Option<AskedFile>,
 }
+
+/// A file as the client spells it.
+#[derive(Debug)]
+struct AskedFile {
+    /// The length of what stands before the path.
+    prefix: u8,
+    /// The path, which the event about an expected edit shares: nearly every call costs no copy of its own.
+    path: Arc<str>,
+}
+
+impl AskedFile {
+    /// `path` is the end of `file`, behind nothing, a slash or the scheme; otherwise the file is copied.
+    fn new(file: &str, path: Option<Arc<str>>) -> Self {
+        let shared = path.and_then(|path| {
+            let prefix = file.strip_suffix(&*path)?;
+            Some(Self { prefix: PREFIXES.contains(&prefix).then(|| u8::try_from(prefix.len()).ok())??, path })
+        });
+        shared.unwrap_or_else(|| Self { prefix: 0, path: file.into() })
+    }
+
+    fn spelling(&self) -> String {
+        let prefix = PREFIXES.iter().find(|prefix| prefix.len() == usize::from(self.prefix));
+        format!("{}{}", prefix.copied().unwrap_or_default(), self.path)
+    }
+}
+
+/// What can stand before the path in the spelling of a file; no two have the same length.
+const PREFIXES: [&str; 4] = ["", "/", "file://", "file:///"];
 
 /// The kind of a call, which decides what can answer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,20 +106,26 @@ impl OpenCalls {
         self.0.push(Entry { call, kind, tab_name, file: None });
     }
 
-    /// Adds a call of `getDiagnostics`, for this file or all files.
-    pub(crate) fn open_diagnostics(&mut self, call: CallId, file: Option<String>) {
+    /// Adds a call of `getDiagnostics`, for this file or all files. `path` is the path in the file, if it is at hand.
+    pub(crate) fn open_diagnostics(&mut self, call: CallId, file: Option<&str>, path: Option<Arc<str>>) {
+        let file = file.map(|file| AskedFile::new(file, path));
         self.0.push(Entry { call, kind: CallKind::Tool(Tool::GetDiagnostics), tab_name: None, file });
     }
 
     /// Adds a request of the Obsidian dialect.
     pub(crate) fn open_direct(&mut self, call: CallId, request: &DirectRequest) {
-        let file = if let DirectRequest::ReadFile(asked) = request { Some(asked.path.clone()) } else { None };
+        let file = if let DirectRequest::ReadFile(asked) = request {
+            Some(AskedFile::new(&asked.path, None))
+        } else {
+            None
+        };
         self.0.push(Entry { call, kind: CallKind::Request, tab_name: None, file });
     }
 
     /// Returns the file that an open `getDiagnostics` or `readFile` asks for.
-    pub(crate) fn file(&self, call: CallId) -> Option<&str> {
-        self.place(call).and_then(|place| self.0.get(place))?.file.as_deref()
+    pub(crate) fn file(&self, call: CallId) -> Option<String> {
+        let entry = self.place(call).and_then(|place| self.0.get(place))?;
+        entry.file.as_ref().map(AskedFile::spelling)
     }
 
     /// Returns the kind of a call; `None` if the application has not received the call, or the call has
@@ -131,7 +165,22 @@ impl OpenCalls {
 
 #[cfg(test)]
 mod tests {
-    use super::DiffEnd;
+    use super::*;
+
+    #[test]
+    fn file_keeps_its_spelling() {
+        for (file, path) in [
+            ("/w/a", Some("/w/a")),
+            ("file:///w/a", Some("/w/a")),
+            ("file:///C:/w", Some("C:/w")),
+            ("/C:/w", Some("C:/w")),
+            ("file:///w/a%20b", None),
+            ("file://localhost/w/a", Some("/w/a")),
+            ("", None),
+        ] {
+            assert_eq!(AskedFile::new(file, path.map(Into::into)).spelling(), file);
+        }
+    }
 
     #[test]
     fn end_of_a_diff_has_its_name() {

@@ -1,7 +1,6 @@
 //! The members of events, by a name, or by two names with a dot: `arguments.uri` is the member `uri` of the JSON in
 //! the member `arguments`.
 
-use ide_mcp::rpc::from_json;
 use ide_mcp_embed::{Event, Value};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -17,7 +16,9 @@ pub(crate) fn text<'a>(event: &'a Event, name: &str) -> Option<Cow<'a, str>> {
         Value::Number(number) => number.to_string().into(),
         Value::Bool(value) => value.to_string().into(),
         Value::Json(raw) if raw.get() == "null" => return None,
-        Value::Json(raw) if raw.get().starts_with('"') => from_json::<String>(raw.get()).ok()?.into(),
+        Value::Json(raw) if raw.get().starts_with('"') => {
+            serde_json::from_str::<String>(raw.get()).ok()?.into()
+        }
         Value::Json(raw) => raw.get().into(),
         _ => return None,
     })
@@ -31,7 +32,7 @@ pub(crate) fn number(event: &Event, name: &str) -> Option<i64> {
         Value::Json(raw) => match raw.get() {
             "true" => Some(1),
             "false" => Some(0),
-            other => from_json(other).ok(),
+            other => other.parse().ok(),
         },
         Value::Text(_) | _ => None,
     }

@@ -9,6 +9,7 @@ use ide_mcp::mcp::FormAnswer;
 use ide_mcp::rpc::{RequestId, normalized};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The state of an editor beside its host.
@@ -162,12 +163,13 @@ struct Attached<'a> {
     consent: bool,
 }
 
-/// Returns a value as JSON without line breaks, and without halves of surrogate pairs, which not every editor can
-/// read. Values of agents can have both.
+/// Returns a value as JSON that every editor can read: without line breaks, without halves of surrogate pairs, and
+/// with plain integers. Values of agents can have all three.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Box<RawValue> {
     let raw = to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    if !raw.get().contains(['\n', '\r', '\\']) {
+    let normal = normalized(raw.get());
+    if matches!(normal, Cow::Borrowed(_)) && !normal.contains(['\n', '\r']) {
         return raw;
     }
-    RawValue::from_string(normalized(raw.get()).replace(['\n', '\r'], " ")).unwrap_or(raw)
+    RawValue::from_string(normal.replace(['\n', '\r'], " ")).unwrap_or(raw)
 }
