@@ -1,9 +1,9 @@
 //! The probe of one editor: whether its port answers, whether it accepts its token, and whether it
 //! refuses clients without the token, and browsers.
 //!
-//! Every step has two seconds, and half a second if the process of the lock file is dead. The probe ends after the first step if the port does not answer, is
-//! not that of an editor, or is that of a full editor: further steps would give no more
-//! information.
+//! Every step has two seconds, and half a second if the process of the lock file is dead. The probe
+//! ends after the first step if the port does not answer, is not that of an editor, or is that of a
+//! full editor: further steps would give no more information.
 
 use crate::doctor::facts::{Answer, Probe};
 use crate::support::connect_checked;
