@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The real client, two versions of it, and opencode, against `editor --headless`: what a person sees
+# The real client, two versions of it, opencode and Kilo Code, against `editor --headless`: what a person sees
 # in the terminal and what the model is given. Each scenario is a file in real_client/scenarios, run
 # in tmux with an empty home, a stand-in for the model's API, and namespaces of its own that reach
 # loopback alone. The clients are installed by version from npm below target. All scenarios run even
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../../.."
 parts=$PWD/tests/lab/peers/real_client
 root=$PWD/target/real_client
 ide_mcp=$PWD/target/debug/ide-mcp
-clients=(claude-1.0.51 claude-2.1.332 opencode-1.18.33)
+clients=(claude-1.0.51 claude-2.1.332 opencode-1.18.33 kilo-7.7.9)
 # For one scenario; the longest takes half of it.
 limit=180
 no_skips=${IDE_MCP_NO_SKIPS:-}

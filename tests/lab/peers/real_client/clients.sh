@@ -7,6 +7,8 @@ client_package() {
     case $1 in
         claude-*) printf '@anthropic-ai/claude-code@%s\n' "${1#claude-}" ;;
         opencode-*) printf 'opencode-ai@%s\n' "${1#opencode-}" ;;
+        # The program of a machine has a package of its own, and versions of its own.
+        kilo-*) printf '@kilocode/cli-%s@%s\n' "$(node -p 'process.platform + "-" + process.arch')" "${1#kilo-}" ;;
     esac
 }
 
@@ -18,7 +20,8 @@ client_program() {
     kind=$(node -p process.platform)
     arch=$(node -p process.arch)
     for candidate in "$modules/@anthropic-ai/claude-code-$kind-$arch/claude" \
-        "$modules/opencode-$kind-$arch-baseline/bin/opencode" "$modules/opencode-$kind-$arch/bin/opencode"; do
+        "$modules/opencode-$kind-$arch-baseline/bin/opencode" "$modules/opencode-$kind-$arch/bin/opencode" \
+        "$modules/@kilocode/cli-$kind-$arch/bin/kilo"; do
         if [ -x "$candidate" ]; then
             program=("$candidate")
             return
@@ -34,7 +37,9 @@ configure_client() {
     local client=$1 home=$2 project=$3 api=$4
     case $client in
         claude-*) configure_claude ;;
-        opencode-*) configure_opencode ;;
+        opencode-*) configure_opencode opencode ;;
+        # A fork of opencode.
+        kilo-*) configure_opencode kilo ;;
     esac
 }
 
@@ -61,9 +66,10 @@ JSON
     [[ $client == claude-1.* || $begins_in_auto_mode == true ]] || program+=(--permission-mode default)
 }
 
+# Configures opencode, or the fork of it with the name $1.
 configure_opencode() {
-    mkdir -p "$home/.config/opencode"
-    cat >"$home/.config/opencode/opencode.json" <<JSON
+    mkdir -p "$home/.config/$1"
+    cat >"$home/.config/$1/$1.json" <<JSON
 {
     "autoupdate": false,
     "share": "disabled",

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # opencode offers no sub-protocol and lists no tools. It attaches all the same, and a selection and
 # a mention from before it starts are shown.
-# Clients: opencode-*
+# Clients: opencode-* kilo-*
 start_editor
 send_commands '{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,9]}' '{"cmd":"mention","path":"b.txt","lines":[1,2]}'
 start_client

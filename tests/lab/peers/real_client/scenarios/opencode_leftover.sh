@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A newer lock file of a dead process for the same folder: opencode, which looks at no process, attaches all the
 # same, because the living editor makes its own file the newest again.
-# Clients: opencode-*
+# Clients: opencode-* kilo-*
 start_editor
 dead=$(sh -c 'echo $$')
 left=$home/.claude/ide/41113.lock

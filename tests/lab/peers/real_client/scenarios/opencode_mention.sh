@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The model of opencode gets exactly the mentioned lines. It counts lines from 1, the protocol from
 # 0.
-# Clients: opencode-*
+# Clients: opencode-* kilo-*
 start_editor
 start_client_and_settle
 send_commands '{"cmd":"mention","path":"b.txt","lines":[1,2]}'

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A mention of a whole file is shown, and the model of opencode gets all of it. It drops a mention
 # without lines.
-# Clients: opencode-*
+# Clients: opencode-* kilo-*
 start_editor
 start_client_and_settle
 send_commands '{"cmd":"mention","path":"b.txt"}'

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A selection is shown and given to the model of opencode; once it is cleared, it is not shown any
 # more.
-# Clients: opencode-*
+# Clients: opencode-* kilo-*
 start_editor
 start_client_and_settle
 send_commands '{"cmd":"select","path":"a.txt","start":[0,0],"end":[0,9]}'
