@@ -220,10 +220,14 @@ fn field<T: DeserializeOwned>(
     members.get(name).map(read).transpose().map_err(|_| LockFileError::Field { name, expected })
 }
 
-/// Reads the folders, without those that are not texts.
+/// Reads the folders, without those that are not texts. A text in place of the list is one folder; the
+/// real client attaches to it, but only because it takes each character of it for a folder (measured).
 fn folders(members: &Members<'_>) -> Result<Vec<String>, LockFileError> {
     let wrong = |_| LockFileError::Field { name: "workspaceFolders", expected: "a list of texts" };
     let Some(raw) = members.get("workspaceFolders") else { return Ok(Vec::new()) };
+    if let Ok(folder) = serde_json::from_str(raw.get()) {
+        return Ok(Vec::from([folder]));
+    }
     let listed: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(wrong)?;
     Ok(listed.into_iter().filter_map(|folder| serde_json::from_str(folder.get()).ok()).collect())
 }
@@ -343,6 +347,8 @@ mod tests {
         with_pid.pid = Some(123);
         let mut with_folders = bare();
         with_folders.workspace_folders = vec!["/w".into(), "/v".into()];
+        let mut with_folder = bare();
+        with_folder.workspace_folders = vec!["/w".into()];
         let mut on_windows = bare();
         on_windows.running_in_windows = true;
         let with_token = |text: &str| LockFile { auth_token: AuthToken::from_text(text).ok(), ..bare() };
@@ -423,6 +429,7 @@ mod tests {
                 with_folders,
             ),
             ("only folders that are no texts", r#"{"workspaceFolders":[null]}"#, bare()),
+            ("a text for the list of folders", r#"{"workspaceFolders":"/w"}"#, with_folder),
             ("flag is text", r#"{"runningInWindows":"no"}"#, bare()),
             ("flag is a number", r#"{"runningInWindows":1}"#, bare()),
             ("flag is set", r#"{"runningInWindows":true}"#, on_windows),
@@ -458,8 +465,8 @@ mod tests {
             ("relative folder", "/w\nsrc", LockFileError::NotALockFile),
             ("byte order mark", "\u{feff}{}", LockFileError::NotALockFile),
             (
-                "folders are text",
-                r#"{"workspaceFolders":"/w"}"#,
+                "folders are a number",
+                r#"{"workspaceFolders":1}"#,
                 wrong("workspaceFolders", "a list of texts"),
             ),
             ("name is a number", r#"{"ideName":1}"#, wrong("ideName", "a text")),

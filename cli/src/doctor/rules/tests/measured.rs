@@ -47,6 +47,14 @@ pub(super) const MEASURED: &[Measured] = &[
     ),
     ("a pid as text", |f| with_member(f, r#""pid":7"#, r#""pid":"7""#), &[], ATTACHES, None),
     ("a pid with a fraction of 0", |f| with_member(f, r#""pid":7"#, r#""pid":7.0"#), &[], ATTACHES, None),
+    (
+        "a pid that names no process",
+        |f| with_member(f, r#""pid":7"#, r#""pid":-1"#),
+        &["lock-without-process"],
+        ATTACHES,
+        None,
+    ),
+    ("a text for the list of folders", |f| with_member(f, r#"["/w"]"#, r#""/w""#), &[], ATTACHES, None),
     ("a token that is a number", |f| with_member(f, r#""QZQZ""#, "123456789"), &[], ATTACHES, None),
     (
         "a member twice",
