@@ -177,8 +177,8 @@ impl<'a> OpenCall<'a> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
     }
 
-    /// Answers with a JSON-RPC error. A tool that failed answers [`ToolResult::error`]. The codes from -32020 to -32099
-    /// belong to a later version of MCP, and are sent as [`INTERNAL_ERROR`](code::INTERNAL_ERROR).
+    /// Answers with a JSON-RPC error. A tool that failed answers [`ToolResult::error`]. The codes from -32020 to -32099,
+    /// but for -32042, belong to a later version of MCP, and are sent as [`INTERNAL_ERROR`](code::INTERNAL_ERROR).
     ///
     /// # Errors
     ///

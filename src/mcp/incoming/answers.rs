@@ -209,12 +209,16 @@ fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox
 /// Sends an error. A code of MCP 2026-07-28 would tell the peer that this session speaks that version, and the peer
 /// would not open one of ours (measured: the real client falls back on any other code), so no answer has such a code.
 fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
-    let code = if RESERVED.contains(&code) { code::INTERNAL_ERROR } else { code };
+    let is_of_later = RESERVED.contains(&code) && code != URL_NEEDED;
+    let code = if is_of_later { code::INTERNAL_ERROR } else { code };
     out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data)).is_ok()
 }
 
 /// The codes that MCP 2026-07-28 reserves for itself.
 const RESERVED: core::ops::RangeInclusive<i64> = -32099..=-32020;
+
+/// The code of MCP 2025-11-25 for a person who has to open a page first. An editor behind a bridge can send it.
+const URL_NEEDED: i64 = -32042;
 
 /// Returns the parts of an error to send. The message is truncated, since it can repeat the text of
 /// the peer at any length.
