@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{PeerFault, Timeout};
-use crate::rpc::{RequestId, each_member, from_json, is_object, name_of, text_of};
+use crate::rpc::{RequestId, each_member, is_object, name_of, text_of};
 
 /// A list of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl List {
                 items = Some(value.get());
             }
         })?;
-        from_json(items?).ok()
+        crate::rpc::from_json(items?).ok()
     }
 }
 

@@ -59,22 +59,27 @@ struct Normal<'a> {
 impl Normal<'_> {
     /// Reads a string from its first character, and returns the place behind it.
     fn text(&mut self, mut at: usize) -> usize {
-        while let Some(byte) = self.json.as_bytes().get(at) {
-            at = match (byte, self.escape(at)) {
-                (b'"', _) => return at.saturating_add(1),
-                (b'\\', Some(0xd800..=0xdbff)) => {
+        loop {
+            let rest = self.json.as_bytes().get(at..).unwrap_or_default();
+            let Some(plain) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) else {
+                return self.json.len();
+            };
+            at = at.saturating_add(plain);
+            if rest.get(plain) == Some(&b'"') {
+                return at.saturating_add(1);
+            }
+            at = match self.escape(at) {
+                Some(0xd800..=0xdbff) => {
                     let next = at.saturating_add(ESCAPE);
                     match self.escape(next) {
                         Some(0xdc00..=0xdfff) => next.saturating_add(ESCAPE),
                         _ => self.replace(at, next, REPLACEMENT),
                     }
                 }
-                (b'\\', Some(0xdc00..=0xdfff)) => self.replace(at, at.saturating_add(ESCAPE), REPLACEMENT),
-                (b'\\', _) => at.saturating_add(2),
-                _ => at.saturating_add(1),
+                Some(0xdc00..=0xdfff) => self.replace(at, at.saturating_add(ESCAPE), REPLACEMENT),
+                _ => at.saturating_add(2),
             };
         }
-        at
     }
 
     /// Returns the code unit that is written as `\uXXXX` at this place.

@@ -33,6 +33,10 @@ pub(crate) fn members<'a, const N: usize>(
     object: &'a RawValue,
     names: [&str; N],
 ) -> Option<[Option<&'a RawValue>; N]> {
+    // The error of a reader would cost more than the look.
+    if !is_object(object) {
+        return None;
+    }
     let mut found = [None; N];
     each_member(object, |name, value| {
         let Some(name) = name_of(name) else { return };

@@ -54,7 +54,7 @@ impl ToolDef for GetDiagnostics {
         let [Content::Text(text)] = result.content.as_slice() else { return None };
         let raw: &RawValue = serde_json::from_str(text).ok()?;
         let mut files = problems::files(raw, asked).ok()?;
-        for file in &mut files {
+        for file in files.iter_mut().filter(|file| asked != Some(&file.uri)) {
             let asked = asked.filter(|asked| of_file(asked) == of_file(&file.uri));
             let uri = asked.map_or_else(|| format!("{}", Unencoded(&file.uri)), Into::into);
             if !uri.is_empty() {

@@ -10,6 +10,7 @@ use crate::ide::{Position, Range};
 use crate::rpc::{from_json, is_object, members, text_of};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// A member that is needed and cannot be used.
@@ -59,7 +60,10 @@ const NO_RANGE: &str = "has to be a start and an end, each with a line and a cha
 /// | `{"items":[{"uri":…,"kind":"full","items":[…]}]}` | `workspace/diagnostic` |
 pub(super) fn files(raw: &RawValue, asked: Option<&str>) -> Result<Vec<FileDiagnostics>, Unusable> {
     if !is_object(raw) {
-        return each(raw, NO_FILES, |item| file(item, asked));
+        return match plain(raw) {
+            Some(files) => Ok(files),
+            None => each(raw, NO_FILES, |item| file(item, asked)),
+        };
     }
     let names = ["uri", "filePath", "file_path", "kind", "items", "diagnostics"];
     let [uri, path, snake, kind, items, diagnostics] = members(raw, names).unwrap_or_default();
@@ -72,6 +76,43 @@ pub(super) fn files(raw: &RawValue, asked: Option<&str>) -> Result<Vec<FileDiagn
         (None, None) => Err(Unusable::value(NO_FILES)),
         _ => file(raw, asked).map(|file| Vec::from([file])),
     }
+}
+
+/// Reads the form that nearly every answer has, in one pass: a third of the instructions of the passes below. Returns
+/// `None` for every other form.
+fn plain(raw: &RawValue) -> Option<Vec<FileDiagnostics>> {
+    #[derive(Deserialize)]
+    struct File<'a> {
+        uri: String,
+        #[serde(rename = "linesInFile")]
+        lines_in_file: Option<u32>,
+        #[serde(borrow)]
+        diagnostics: Vec<Problem<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct Problem<'a> {
+        message: String,
+        #[serde(borrow)]
+        severity: Option<&'a RawValue>,
+        range: Range,
+        source: Option<String>,
+        #[serde(borrow)]
+        code: Option<&'a RawValue>,
+    }
+    // Derived code would also read lists of values in place of objects.
+    raw.get().strip_prefix('[')?.trim_start().strip_prefix('{')?;
+    let read: Vec<File<'_>> = serde_json::from_str(raw.get()).ok()?;
+    let problem = |read: Problem<'_>| {
+        let found = Diagnostic::new(severity_of(read.severity), read.range, read.message);
+        Diagnostic { source: read.source, code: read.code.and_then(code_of), ..found }
+    };
+    let file = |read: File<'_>| {
+        let file = FileDiagnostics::new(read.uri, read.diagnostics.into_iter().map(problem).collect());
+        FileDiagnostics { lines_in_file: read.lines_in_file, ..file }
+    };
+    let files: Vec<FileDiagnostics> = read.into_iter().map(file).collect();
+    // A file without a name is the one that was asked for.
+    files.iter().all(|file| !file.uri.is_empty()).then_some(files)
 }
 
 /// Reads the problems of one file: a list of diagnostics, or the report of LSP.

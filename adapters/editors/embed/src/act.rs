@@ -153,7 +153,7 @@ impl Core {
     fn respond(&mut self, host: &mut Host, answer: Respond) -> Result<(), CommandError> {
         let Respond { call: number, result } = answer;
         let OpenCall { id, kind } = self.call(number)?;
-        let (id, tool) = (*id, host.call(*id).tool());
+        let id = *id;
         let call = host.call(id);
         let text = result.as_deref().and_then(text_of);
         let text = text.as_deref();
@@ -180,7 +180,7 @@ impl Core {
             Ok(()) => None,
             Err(RespondError::NotOpen(error)) => return Err(error.into()),
             Err(error) => {
-                let read = tool == Some(Tool::GetDiagnostics);
+                let read = host.call(id).tool() == Some(Tool::GetDiagnostics);
                 let problem = read.then(|| unusable_member(text, result.as_deref())).flatten();
                 let problem = problem.unwrap_or_else(|| format!("`result` cannot be used: {error}"));
                 fail(host, id, kind, &format!("the editor has answered what cannot be used: {problem}"))?;
