@@ -191,20 +191,24 @@ fn error_message_obeys_the_reason_limit() {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"readFile","params":{params}}}"#)
     };
     let cases = [
-        ("a path that is refused", direct(5, &format!(r#"{{"path":"../{long}"}}"#)), -32603),
-        ("a path of another type", direct(6, &format!(r#"{{"path":["{long}"]}}"#)), -32602),
-        ("contradicting paths", direct(7, &format!(r#"{{"path":"a","path":"{long}"}}"#)), -32602),
+        ("a path that is refused", direct(5, &format!(r#"{{"path":"../{long}"}}"#)), r#""code":-32603,"#),
+        ("a path of another type", direct(6, &format!(r#"{{"path":["{long}"]}}"#)), r#""code":-32602,"#),
+        (
+            "contradicting paths",
+            direct(7, &format!(r#"{{"path":"a","path":"{long}"}}"#)),
+            r#""code":-32602,"#,
+        ),
         (
             "arguments of another type",
             call(8, "openFile", &format!(r#"{{"filePath":"/a","preview":"{long}"}}"#)),
-            -32602,
+            r#""isError":true"#,
         ),
-        ("an unknown tool", call(9, &long, "{}"), -32602),
+        ("an unknown tool", call(9, &long, "{}"), r#""code":-32602,"#),
     ];
-    for (name, said, code) in cases {
+    for (name, said, refused) in cases {
         assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
         let [answer] = editor.texts().try_into().unwrap();
-        assert!(answer.contains(&format!(r#""code":{code},"#)), "{name}: {answer:.100}");
+        assert!(answer.contains(refused), "{name}: {answer:.100}");
         // An escape makes six characters of one.
         assert!(answer.len() < 6 * 4096 + 100, "{name}: {} bytes", answer.len());
     }
@@ -526,24 +530,47 @@ fn calls_of_unavailable_tools_are_refused() {
     }
 }
 
+/// Checks that a model learns which argument does not fit: it reads results, and sees no error (MCP 2025-11-25). Earlier
+/// versions have the error.
 #[test]
-fn invalid_arguments_are_answered_with_32602() {
-    let mut editor = Editor::attached(config());
-    for (name, said) in [
-        ("no contents", call(1, "openDiff", r#"{"old_file_path":"/w/a","tab_name":"t"}"#)),
-        ("no path", call(1, "openDiff", r#"{"new_file_contents":"","tab_name":"t"}"#)),
-        ("no tab", call(1, "close_tab", "{}")),
-        ("no object", call(1, "getDiagnostics", "[]")),
-        ("wrong type", call(1, "openFile", r#"{"filePath":1}"#)),
-    ] {
-        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
-        let texts = editor.texts();
-        assert!(
-            texts.len() == 1 && texts[0].contains(r#""id":1,"error":{"code":-32602,"#),
-            "{name}: {texts:?}"
-        );
+fn wrong_arguments_are_named_in_a_result() {
+    let rows = [
+        (
+            "no contents",
+            "openDiff",
+            r#"{"old_file_path":"/w/a","tab_name":"t"}"#,
+            "new_file_contents is missing",
+        ),
+        (
+            "no path",
+            "openDiff",
+            r#"{"new_file_contents":"","tab_name":"t"}"#,
+            "one of old_file_path and new_file_path is needed",
+        ),
+        ("no tab", "close_tab", "{}", "tab_name is missing"),
+        ("no object", "getDiagnostics", "[]", "arguments is not an object"),
+        ("wrong type", "openFile", r#"{"filePath":1}"#, "the argument filePath: invalid type: integer `1`"),
+        ("another spelling", "openFile", r#"{"path":1}"#, "the argument path: invalid type: integer `1`"),
+        ("too large", "openFile", r#"{"filePath":"/a","startLine":-1}"#, "the argument startLine: invalid"),
+    ];
+    for (version, is_result) in [("2025-11-25", true), ("2025-06-18", false), ("2024-11-05", false)] {
+        let mut editor = Editor::open(config());
+        let (_, before) = INITIALIZE.split_once("2025-").unwrap();
+        editor.say(&INITIALIZE.replace(&format!("2025-{}", &before[..5]), version));
+        editor.say(INITIALIZED);
+        editor.written();
+        for (name, tool, arguments, reason) in rows {
+            assert_eq!(shown(&editor.say(&call(1, tool, arguments))), NOTHING, "{name}");
+            let [said] = editor.texts().try_into().unwrap();
+            let refused = match is_result {
+                true => said.contains(r#""result":{"content":[{"type":"text","text":"Invalid arguments: "#),
+                false => said.contains(r#""id":1,"error":{"code":-32602,"#),
+            };
+            let place = said.contains("at line");
+            assert!(refused && said.contains(reason) && !place, "{version}, {name}: {said}");
+        }
+        assert_eq!(editor.server.open_diffs().count(), 0);
     }
-    assert_eq!(editor.server.open_diffs().count(), 0);
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub enum Expected {
     /// Any answer.
     Any,
     Error(i64),
+    /// The refusal of wrong arguments, as the version has it.
+    Misfit,
     Result(Value),
     /// A result with this member: a string, or a list of entries with these names.
     Having(&'static str, Option<Value>),
@@ -188,7 +190,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
         }
         Ok(Some(_)) => match fit {
             Fit::Right => Expected::Tool(ends),
-            Fit::Wrong => Expected::Error(code::INVALID_PARAMS),
+            Fit::Wrong => Expected::Misfit,
             Fit::Unknown => Expected::Any,
         },
     };
@@ -233,6 +235,9 @@ impl Expected {
             (Self::Tool(ends), Upon::Words) => *ends != Ends::No && result.is_some_and(is_of_tool),
             (Self::Tool(ends), Upon::Nothing) => *ends != Ends::Does && result.is_some_and(is_of_tool),
             (Self::Error(code), Upon::Words) => error == Some(*code),
+            (Self::Misfit, Upon::Words) => {
+                error == Some(code::INVALID_PARAMS) || result.is_some_and(is_of_misfit)
+            }
             (Self::Result(expected), Upon::Words) => result == Some(expected),
             (Self::Having(name, names), Upon::Words) => {
                 result.and_then(|result| result.get(*name)).is_some_and(|member| match names {
@@ -241,7 +246,7 @@ impl Expected {
                 })
             }
             // These answers were due at once.
-            (Self::Error(_) | Self::Result(_) | Self::Having(..), _) => false,
+            (Self::Error(_) | Self::Misfit | Self::Result(_) | Self::Having(..), _) => false,
         }
     }
 }
@@ -254,6 +259,12 @@ const KNOWN: [i64; 5] = [
     code::INTERNAL_ERROR,
     code::RESOURCE_NOT_FOUND,
 ];
+
+/// Returns true for the result by which a model learns that its arguments do not fit (MCP 2025-11-25).
+fn is_of_misfit(result: &Value) -> bool {
+    let text = result["content"][0]["text"].as_str().unwrap_or_default();
+    result["isError"] == true && text.starts_with("Invalid arguments: ")
+}
 
 fn is_of_tool(result: &Value) -> bool {
     result["content"].as_array().is_some_and(|blocks| blocks.iter().all(|block| block["type"] == "text"))

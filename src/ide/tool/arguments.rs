@@ -79,13 +79,13 @@ macro_rules! arguments {
                         self,
                         mut members: A,
                     ) -> Result<$name, A::Error> {
-                        use $crate::ide::tool::arguments::{Spelling, kind, merge};
+                        use $crate::ide::tool::arguments::{Spelling, kind, merge, misfit};
                         $(let mut $field = None;)*
                         while let Some(member) = members.next_key::<Spelling<'de>>()? {
                             let spelled = &*member.0;
                             match spelled {
                                 $($first $(| $more)* => {
-                                    let said = members.next_value()?;
+                                    let said = members.next_value().map_err(|error| misfit(spelled, &error))?;
                                     merge(&mut $field, said, spelled, $first)?;
                                 })*
                                 _ => {
@@ -111,6 +111,12 @@ macro_rules! arguments {
 }
 
 pub(crate) use arguments;
+
+/// Returns the error for a value that does not fit, with the name of its argument as the peer spells it.
+#[cold]
+pub(crate) fn misfit<E: de::Error>(spelled: &str, error: &E) -> E {
+    E::custom(format_args!("the argument {spelled}: {error}"))
+}
 
 /// Arguments that have a JSON Schema.
 pub(crate) trait Described {

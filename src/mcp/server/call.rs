@@ -4,7 +4,7 @@
 //! Both ways return the same values. The first way accepts only the spelling that senders use. The
 //! second way takes all other texts, and reports their faults.
 
-use alloc::{borrow::Cow, boxed::Box, format};
+use alloc::{borrow::Cow, boxed::Box, format, string::String};
 
 use serde::{
     Deserializer,
@@ -16,15 +16,16 @@ use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        Event, GetPrompt, ReadResource, Timeout, Tools,
+        Event, GetPrompt, ProtocolVersion, ReadResource, Timeout, ToolResult, Tools,
         context::resource_not_found,
-        incoming::{AnswerKind, Terms, refuse_busy, refuse_duplicate, refuse_invalid},
+        incoming::{AnswerKind, Terms, answer, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
     },
     rpc::{
         ErrorObject, Id, Name, SessionLimits, code, normalized, read_object,
         single_pass::{Params, use_slow_path},
     },
+    text::truncate,
 };
 
 /// A decoded call, and the token for the reports of its progress.
@@ -53,8 +54,18 @@ impl<T: Tools> Server<T> {
         }
         match self.decode(params) {
             Ok(call) => self.called(id, call, AnswerKind::Tool, out),
-            Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
+            Err(Misfit::Arguments(reason)) if self.models_read_results() => {
+                let text = truncate(&reason, self.session.limits.reason);
+                answer(&id, &ToolResult::error(format!("Invalid arguments: {text}")), out);
+            }
+            Err(misfit) => refuse_invalid(&id, &misfit.into(), &self.session.limits, out),
         }
+    }
+
+    /// Returns true if wrong arguments are answered by a result with `isError`, which a model reads and corrects, and not
+    /// by an error, which it never sees (MCP 2025-11-25, tools, error handling).
+    fn models_read_results(&self) -> bool {
+        self.session.version >= Some(ProtocolVersion::V2025_11_25)
     }
 
     /// Opens a decoded call.
@@ -126,13 +137,14 @@ impl<T: Tools> Server<T> {
                 .is_some_and(|call| self.tools.is_answered_at_once(&call.name))
     }
 
-    fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, ErrorObject> {
+    fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, Misfit> {
         let params = params.map_or(params::NO_ARGUMENTS, RawValue::get);
-        let call: params::Call<'_> = serde_json::from_str(params).map_err(|error| invalid(&error))?;
+        let call: params::Call<'_> = serde_json::from_str(params)
+            .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, reason(&error)))?;
         let arguments = call.arguments.map_or(params::NO_ARGUMENTS, RawValue::get);
         if !arguments.starts_with('{') {
             self.tools.check(&call.name)?;
-            return Err(ErrorObject::new(code::INVALID_PARAMS, "arguments is not an object"));
+            return Err(Misfit::Arguments("arguments is not an object".into()));
         }
         let tool = self.decode_arguments(&call.name, arguments)?;
         let tool = with_meta(&self.tools, tool, call.meta);
@@ -142,7 +154,7 @@ impl<T: Tools> Server<T> {
 
     /// Decodes a call of the tool with this name, if the name is served. Arguments that do not fit as they are
     /// written are read in their normal form.
-    fn decode_arguments(&self, name: &str, arguments: &str) -> Result<T::Call, ErrorObject> {
+    fn decode_arguments(&self, name: &str, arguments: &str) -> Result<T::Call, Misfit> {
         self.tools.check(name)?;
         let read = |arguments: &str| {
             let mut deserializer = serde_json::Deserializer::from_str(arguments);
@@ -153,7 +165,30 @@ impl<T: Tools> Server<T> {
             Cow::Owned(normal) => read(&normal),
             Cow::Borrowed(_) => Err(error),
         });
-        tool.map_err(|error| invalid(&error))
+        tool.map_err(|error| Misfit::Arguments(reason(&error)))
+    }
+}
+
+/// The reason why a call is not opened.
+enum Misfit {
+    /// There is no such tool, or the parameters are none of a call.
+    Call(ErrorObject),
+    /// The arguments do not fit the tool, for this reason.
+    Arguments(String),
+}
+
+impl From<ErrorObject> for Misfit {
+    fn from(error: ErrorObject) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl From<Misfit> for ErrorObject {
+    fn from(misfit: Misfit) -> Self {
+        match misfit {
+            Misfit::Call(error) => error,
+            Misfit::Arguments(reason) => Self::new(code::INVALID_PARAMS, reason),
+        }
     }
 }
 
@@ -165,9 +200,14 @@ fn with_meta<T: Tools>(tools: &T, call: T::Call, meta: Option<&RawValue>) -> T::
     }
 }
 
-/// Returns the error for arguments that do not fit.
-fn invalid(error: &serde_json::Error) -> ErrorObject {
-    ErrorObject::new(code::INVALID_PARAMS, format!("{error}"))
+/// Returns why a text does not fit, without the place: it counts from the beginning of the arguments, which the peer did
+/// not write as a text of their own.
+fn reason(error: &serde_json::Error) -> String {
+    let text = format!("{error}");
+    match text.rsplit_once(" at line ") {
+        Some((reason, _)) => reason.into(),
+        None => text,
+    }
 }
 
 impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {

@@ -176,7 +176,7 @@ pub const ROWS: &[Row] = &[
             Wrote(r#"{"jsonrpc":"2.0","id":"\u0041","result":{}}"#),
             Says(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"close_tab"}}"#),
             Wrote(
-                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the argument tab_name is missing at line 1 column 2"}}"#,
+                r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Invalid arguments: the argument tab_name is missing"}],"isError":true}}"#,
             ),
         ]),
     ),

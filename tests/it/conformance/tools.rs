@@ -156,7 +156,7 @@ pub const ROWS: &[Row] = &[
             Hears("edit of /w/a%20b"),
             Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a%20b") })"#),
             Calls("getDiagnostics", r#"{"filePath":"/w/a","uri":"file:///w/b"}"#),
-            Refused(-32602, "uri contradicts"),
+            Failed(&["Invalid arguments: uri contradicts the earlier value of uri"]),
         ]),
     ),
     row(

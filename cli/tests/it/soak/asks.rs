@@ -124,7 +124,12 @@ pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
             call(life, "close_tab", &arguments, Expected::Result);
         }
         Ask::CloseAll => call(life, "closeAllDiffTabs", &json!({}), Expected::Result),
-        Ask::Wrong(tool, arguments) => call(life, tool, arguments, Expected::Error(INVALID_PARAMS)),
+        // Since 2025-11-25 a model reads in a result what is wrong with its arguments.
+        Ask::Wrong(tool, arguments) => {
+            let is_result = life.version == "2025-11-25" && *tool != "nobody";
+            let expected = if is_result { Expected::Result } else { Expected::Error(INVALID_PARAMS) };
+            call(life, tool, arguments, expected);
+        }
     }
 }
 

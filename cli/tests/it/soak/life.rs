@@ -29,7 +29,7 @@ pub(super) struct Life<'c, 'a> {
     pub(super) asked: u64,
     /// The number of invalid messages that were sent.
     pub(super) violations: usize,
-    version: &'static str,
+    pub(super) version: &'static str,
     /// True once the session is open.
     is_ready: bool,
     /// The beginning of the session, and the number of selections received since.
