@@ -45,8 +45,14 @@ impl Forms {
         due.into_iter().map(|(_, message)| message)
     }
 
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Returns the time at which the held forms are due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.since.filter(|_| !self.held.is_empty())
+        self.since.filter(|_| !self.is_empty())
     }
 }
 

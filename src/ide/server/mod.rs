@@ -185,7 +185,7 @@ impl Server {
     /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.hangup == Hangup::No && self.ws.is_open()
+        matches!(self.hangup, Hangup::No) && self.ws.is_open()
     }
 
     /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
@@ -393,18 +393,18 @@ impl Wire for Server {
 
     #[inline]
     fn space(&mut self) -> &mut [u8] {
-        if self.hangup == Hangup::No { self.ws.space() } else { &mut [] }
+        if matches!(self.hangup, Hangup::No) { self.ws.space() } else { &mut [] }
     }
 
     fn feed(&mut self, now: Time, bytes: &[u8]) {
-        if self.hangup == Hangup::No {
+        if matches!(self.hangup, Hangup::No) {
             self.ws.feed(now, bytes);
         }
     }
 
     fn feed_eof(&mut self, now: Time) {
         self.ws.tick(now);
-        if self.hangup == Hangup::No {
+        if matches!(self.hangup, Hangup::No) {
             self.hangup = Hangup::Heard(None);
             return;
         }
@@ -416,7 +416,7 @@ impl Wire for Server {
     }
 
     fn wants_input(&self) -> bool {
-        self.hangup == Hangup::No && self.ws.wants_input()
+        matches!(self.hangup, Hangup::No) && self.ws.wants_input()
     }
 
     fn sent(&mut self, n: usize) {
@@ -466,7 +466,7 @@ impl Machine for Server {
                 return Some(ServerEvent::Closed(closed));
             }
             self.flush();
-            if self.take_bytes() || self.hang_up() {
+            if self.take_bytes() || matches!(self.hangup, Hangup::Heard(_)) && self.hang_up() {
                 continue;
             }
             // Above the high-water mark some received bytes are not delivered yet. They can prevent a
@@ -492,12 +492,15 @@ impl Machine for Server {
         if !self.events.is_empty() || self.closed.is_some() || has_queued {
             return Some(self.ws.now());
         }
-        let transport = earlier(self.ws.deadline(), self.hangup_deadline());
+        let transport = match self.hangup {
+            Hangup::No | Hangup::Over => self.ws.deadline(),
+            Hangup::Heard(_) => earlier(self.ws.deadline(), self.hangup_deadline()),
+        };
         if self.ws.has_ended() || self.ws.is_full() {
             return transport;
         }
         let session = earlier(self.mcp.deadline(), self.expected_edits.deadline());
-        let pushes = earlier(self.pushes.deadline(), self.forms.deadline());
-        earlier(transport, earlier(session, pushes))
+        let waiting = earlier(transport, earlier(session, self.pushes.deadline()));
+        if self.forms.is_empty() { waiting } else { earlier(waiting, self.forms.deadline()) }
     }
 }

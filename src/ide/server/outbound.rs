@@ -316,7 +316,7 @@ impl Server {
     /// Refuses messages that would be lost without an error: before the connection is open, and after
     /// its end.
     fn may_send(&self) -> Result<(), NotSent> {
-        if self.has_ended() || self.hangup != Hangup::No {
+        if self.has_ended() || !matches!(self.hangup, Hangup::No) {
             return Err(NotSent::Closed);
         }
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
@@ -345,6 +345,21 @@ impl Server {
     /// Sends the messages that wait for the session or for room in the send buffer: the changes of the
     /// tools and of the context, then the selection.
     pub(super) fn flush(&mut self) {
+        let changed = self.tools_changed_pending | self.context_changed_pending;
+        if changed | self.roots.is_due | !self.forms.is_empty() {
+            self.flush_rest();
+        }
+        let Some(selection) = self.pushes.due() else { return };
+        if self.ws.outgoing().len() <= SELECTION_ROOM
+            && self.mcp.notify_serialized(&selection, &mut self.ws.sender()).is_ok()
+        {
+            self.pushes.on_selection_sent(self.ws.position());
+        }
+    }
+
+    /// Sends what waits beside the selection, which is seldom anything.
+    #[cold]
+    fn flush_rest(&mut self) {
         if self.tools_changed_pending {
             // The change cannot be sent any more if the session has ended since.
             let _ = self.announce_tools();
@@ -353,17 +368,11 @@ impl Server {
             self.announce_context();
         }
         self.ask_for_roots();
-        if self.forms.deadline().is_some() && !self.ws.is_full() {
+        if !self.ws.is_full() {
             for message in self.forms.due(self.ws.now()) {
                 // An outbox that is closed ends the request too.
                 let _ = self.ws.sender().message(To::Unasked, |buf| buf.extend_from_slice(&message));
             }
-        }
-        let Some(selection) = self.pushes.due() else { return };
-        if self.ws.outgoing().len() <= SELECTION_ROOM
-            && self.mcp.notify_serialized(&selection, &mut self.ws.sender()).is_ok()
-        {
-            self.pushes.on_selection_sent(self.ws.position());
         }
     }
 
