@@ -11,7 +11,7 @@ use ide_mcp::{
         MODELS_TARGET, Mention, MentionError, Policy, Selected, ServerConfig, ServerEvent, Tool, ToolCall,
         ToolSet,
     },
-    mcp::{Context, Forward, PromptSpec},
+    mcp::{Context, Forward, Progress, PromptSpec, Timeout},
     rpc::NotSent,
 };
 use serde_json::Value;
@@ -532,4 +532,24 @@ fn admitted_client_can_be_a_model() {
         assert!(waiting.host.agents().next().is_none());
     }
     assert!(head().contains(TOKEN));
+}
+
+/// Checks that a call ends when the client has given up on it, and that progress keeps it open.
+#[test]
+fn call_that_waits_for_a_person_ends_with_its_client() {
+    let mut quiet = offering(every_tool());
+    quiet.ws.keepalive = None;
+    quiet.mcp.keepalive = None;
+    let mut editor = model(quiet.clone());
+    let open = called(&editor.say(&call(5, "getDiagnostics", "{}")));
+    editor.server.call(open).set_timeout(Timeout::Never).unwrap();
+    assert_eq!(shown(&editor.at(299_999)), NOTHING);
+    assert_eq!(editor.server.call(open).progress(&Progress::new(1.0)), Ok(false), "nobody asked for reports");
+    assert_eq!(shown(&editor.at(599_998)), NOTHING);
+    assert_eq!(shown(&editor.at(599_999)), ["ended Expired"]);
+
+    let mut agent = Editor::attached(quiet);
+    let open = called(&agent.say(&call(5, "getCurrentSelection", "{}")));
+    agent.server.call(open).set_timeout(Timeout::Never).unwrap();
+    assert_eq!(shown(&agent.at(3_600_000)), NOTHING, "an agent has no such limit");
 }

@@ -6,11 +6,15 @@ use crate::ide::{DirectAnswer, Tool};
 use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
 use crate::rpc::{CallId, NotOpen, RespondError, code, is_object};
 use core::fmt;
+use core::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// The message of the error in place of the text of a hidden file.
 const HIDDEN: &str = "failed to read file: the file may not leave the editor";
+
+/// The time after which Claude Code gives up on a call of its model, which no message says (measured).
+const GIVES_UP: Timeout = Timeout::Progress { idle: Duration::from_secs(300), total: Duration::MAX };
 
 /// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] return it.
 /// This type answers the call with something else than [the answer of its tool](Server::answer),
@@ -204,11 +208,19 @@ impl<'a> OpenCall<'a> {
     /// Sets the time for which the call waits from now on. So a `getDiagnostics` can wait for more than
     /// its 400 ms or 1.9 s, and an `openDiff` can get a deadline.
     ///
+    /// Claude Code fails a call of its model after 300 s without an answer or [`progress`](Self::progress), and says
+    /// nothing to the editor (measured). So on a connection [for models](Server::is_for_models) a call without a timeout
+    /// ends 300 s after its last progress. A tool that waits for a person should report progress, say each minute.
+    ///
     /// # Errors
     ///
     /// [`NotOpen`], which names the end of the call, if the call is not open.
     pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotOpen> {
-        self.with(|server, call| server.session().0.set_call_timeout(call, timeout))
+        self.with(|server, call| {
+            let waits_for_ever = timeout == Timeout::Never && server.is_for_models();
+            let timeout = if waits_for_ever { GIVES_UP } else { timeout };
+            server.session().0.set_call_timeout(call, timeout)
+        })
     }
 
     /// Answers a call of this kind with an object.
