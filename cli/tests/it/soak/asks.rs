@@ -127,7 +127,7 @@ pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
         // Since 2025-11-25 a model reads in a result what is wrong with its arguments.
         Ask::Wrong(tool, arguments) => {
             let is_result = life.version == "2025-11-25" && *tool != "nobody";
-            let expected = if is_result { Expected::Result } else { Expected::Error(INVALID_PARAMS) };
+            let expected = if is_result { Expected::Failed } else { Expected::Error(INVALID_PARAMS) };
             call(life, tool, arguments, expected);
         }
     }
