@@ -118,6 +118,7 @@ fn edits() -> Vec<Value> {
 fn forms() -> Vec<Value> {
     let mut room = Room::new("");
     room.attach();
+    room.wait(1_600); // a client shows no form before
     let ask = format!(r#"{{"cmd":"form","form":{FORM},"within":1000}}"#);
     let mut events = Vec::new();
     for answer in

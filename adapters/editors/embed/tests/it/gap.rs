@@ -81,6 +81,7 @@ fn question_about_an_agent_waits_for_the_end_of_a_gap() {
 fn status_after_a_gap_has_the_open_forms() {
     let mut room = Room::new("");
     room.attach();
+    room.wait(1_600); // a client shows no form before
     for line in [1, 2] {
         room.quiet(
             r#"{"cmd":"form","form":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}"#,
