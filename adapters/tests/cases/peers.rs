@@ -139,7 +139,8 @@ pub(crate) fn e03_noisy_peer_never_starves_a_quiet_one<A: Adapter>() {
         quiet_rounds += 1;
         noisy_rounds += usize::from(world.seen.notifications > earlier);
     }
-    assert_eq!(noisy_rounds, ROUNDS, "there was no noise in some of the rounds");
+    // On a busy machine the thread of the noise does not run in each round.
+    assert!(noisy_rounds > ROUNDS / 2, "there was noise in {noisy_rounds} rounds");
     assert!(clock.now() < Time::ZERO.saturating_add(Duration::from_secs(20)), "{:?}", clock.now());
     drop(world);
     noise.join().unwrap();
