@@ -6,18 +6,16 @@
 //! every field that has a value.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::borrow::Borrow;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{LockFile, LockFileError, Transport};
 use crate::ide::AuthToken;
 use crate::ide::paths::is_absolute;
+use crate::rpc::members;
 
 impl LockFile {
     /// Returns the file as compact JSON in the member order of VS Code's extension, without a line
@@ -79,18 +77,27 @@ impl LockFile {
         if !text.starts_with(['{', '[']) {
             return Self::parse_list(text);
         }
-        let members = Members::of(text)?;
+        let names = [
+            "pid",
+            "workspaceFolders",
+            "ideName",
+            "transport",
+            "runningInWindows",
+            "authToken",
+            "ideMcpScope",
+        ];
+        let [process, listed, name, transport, in_windows, auth_token, scope] = object(text, names)?;
         Ok(Self {
-            pid: members.get("pid").and_then(pid),
-            workspace_folders: folders(&members)?,
-            ide_name: ide_name(&members)?,
-            transport: field::<String>("transport", "a text", &members)?
+            pid: process.and_then(pid),
+            workspace_folders: folders(listed)?,
+            ide_name: ide_name(name)?,
+            transport: field("transport", transport)?
                 .map_or(Transport::Missing, |text| Transport::from_text(&text)),
-            running_in_windows: members.get("runningInWindows").is_some_and(|raw| raw.get() == "true"),
-            auth_token: token(&members)?,
+            running_in_windows: in_windows.is_some_and(|raw| raw.get() == "true"),
+            auth_token: token(auth_token)?,
             // Only this library writes this member. A member of another type comes from another
             // program and is ignored.
-            scope: field("ideMcpScope", "a text", &members).unwrap_or_default(),
+            scope: field("ideMcpScope", scope).unwrap_or_default(),
         })
     }
 
@@ -102,16 +109,17 @@ impl LockFile {
     pub fn parse_project(text: &str) -> Result<(u16, Self), LockFileError> {
         const PORT: LockFileError =
             LockFileError::Field { name: "port", expected: "a whole number, 1 to 65535" };
-        let members = Members::of(within_limit(text)?)?;
-        let port = members.get("port").map(|raw| whole(raw).ok_or(PORT)).transpose()?;
-        let path: Option<String> = field("projectPath", "a text", &members)?;
+        let names = ["port", "projectPath", "authToken"];
+        let [port, path, auth_token] = object(within_limit(text)?, names)?;
+        let port = port.map(|raw| whole(raw).ok_or(PORT)).transpose()?;
+        let path = field("projectPath", path)?;
         let file = Self {
             pid: None,
             workspace_folders: Vec::from([path.ok_or(NO_PROJECT_PATH)?]),
             ide_name: String::new(),
             transport: Transport::WebSocket,
             running_in_windows: false,
-            auth_token: token(&members)?,
+            auth_token: token(auth_token)?,
             scope: None,
         };
         Ok((port.and_then(|port| u16::try_from(port).ok()).filter(|port| *port != 0).ok_or(PORT)?, file))
@@ -164,42 +172,17 @@ struct WrittenProject<'a> {
 
 const NO_PROJECT_PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a text" };
 
-/// The members as raw JSON texts, so that each is judged by itself and an error can name the wrong one.
-#[derive(Deserialize)]
-struct Members<'a>(#[serde(borrow)] BTreeMap<Name, &'a RawValue>);
-
-impl<'a> Members<'a> {
-    fn of(text: &'a str) -> Result<Self, LockFileError> {
-        if !text.starts_with('{') {
-            return Err(LockFileError::NotAnObject);
-        }
-        serde_json::from_str(text)
-            .map_err(|error| LockFileError::NotJson { line: error.line(), column: error.column() })
+/// Returns the values of the members with these names, each as it is written, so that it is judged by itself.
+fn object<'a, const N: usize>(
+    text: &'a str,
+    names: [&str; N],
+) -> Result<[Option<&'a RawValue>; N], LockFileError> {
+    if !text.starts_with('{') {
+        return Err(LockFileError::NotAnObject);
     }
-
-    /// Returns the value of a member that is neither missing nor null.
-    fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.0.get(name).copied().filter(|raw| raw.get() != "null")
-    }
-}
-
-/// The name of a member.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Name(String);
-
-impl Borrow<str> for Name {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let raw = <&RawValue>::deserialize(from)?;
-        // A name with half of a surrogate pair, which JavaScript writes and Rust cannot hold, is none of
-        // ours.
-        Ok(Self(serde_json::from_str(raw.get()).unwrap_or_default()))
-    }
+    let raw: &RawValue = serde_json::from_str(text)
+        .map_err(|error| LockFileError::NotJson { line: error.line(), column: error.column() })?;
+    members(raw, names).ok_or(LockFileError::NotAnObject)
 }
 
 fn within_limit(text: &str) -> Result<&str, LockFileError> {
@@ -210,21 +193,17 @@ fn within_limit(text: &str) -> Result<&str, LockFileError> {
     if trimmed.is_empty() { Err(LockFileError::Empty) } else { Ok(trimmed) }
 }
 
-/// Reads one member. The error of serde_json is dropped, since its message can quote the value.
-fn field<T: DeserializeOwned>(
-    name: &'static str,
-    expected: &'static str,
-    members: &Members<'_>,
-) -> Result<Option<T>, LockFileError> {
+/// Reads a member that is a text. The error of serde_json is dropped, since its message can quote the value.
+fn field(name: &'static str, raw: Option<&RawValue>) -> Result<Option<String>, LockFileError> {
     let read = |raw: &RawValue| serde_json::from_str(raw.get());
-    members.get(name).map(read).transpose().map_err(|_| LockFileError::Field { name, expected })
+    raw.map(read).transpose().map_err(|_| LockFileError::Field { name, expected: "a text" })
 }
 
 /// Reads the folders, without those that are not texts. A text in place of the list is one folder; the
 /// real client attaches to it, but only because it takes each character of it for a folder (measured).
-fn folders(members: &Members<'_>) -> Result<Vec<String>, LockFileError> {
+fn folders(raw: Option<&RawValue>) -> Result<Vec<String>, LockFileError> {
     let wrong = |_| LockFileError::Field { name: "workspaceFolders", expected: "a list of texts" };
-    let Some(raw) = members.get("workspaceFolders") else { return Ok(Vec::new()) };
+    let Some(raw) = raw else { return Ok(Vec::new()) };
     if let Ok(folder) = serde_json::from_str(raw.get()) {
         return Ok(Vec::from([folder]));
     }
@@ -234,8 +213,8 @@ fn folders(members: &Members<'_>) -> Result<Vec<String>, LockFileError> {
 
 /// Reads the name. A text that Rust cannot hold is no reason to lose the file; a number is, as the real
 /// client does not attach to it (measured).
-fn ide_name(members: &Members<'_>) -> Result<String, LockFileError> {
-    match members.get("ideName") {
+fn ide_name(raw: Option<&RawValue>) -> Result<String, LockFileError> {
+    match raw {
         Some(raw) if raw.get().starts_with('"') => Ok(serde_json::from_str(raw.get()).unwrap_or_default()),
         Some(_) => Err(LockFileError::Field { name: "ideName", expected: "a text" }),
         None => Ok(String::new()),
@@ -253,10 +232,10 @@ fn pid(raw: &RawValue) -> Option<u32> {
     if is_digits(&text) { text.parse().ok() } else { None }
 }
 
-fn token(members: &Members<'_>) -> Result<Option<AuthToken>, LockFileError> {
-    let text = match members.get("authToken") {
+fn token(raw: Option<&RawValue>) -> Result<Option<AuthToken>, LockFileError> {
+    let text = match raw {
         Some(raw) if is_number(raw) => Some(number(raw)),
-        _ => field::<String>("authToken", "a text", members)?,
+        _ => field("authToken", raw)?,
     };
     text.map(AuthToken::from_text).transpose().map_err(LockFileError::Token)
 }
