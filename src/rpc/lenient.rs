@@ -22,8 +22,16 @@ use serde_json::value::RawValue;
 ///
 /// The error of `serde_json` for a text that is no JSON, or does not fit.
 pub fn from_json<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
-    serde_json::from_str(json).or_else(|error| match normalized(json) {
-        Cow::Owned(normal) => serde_json::from_str(&normal),
+    leniently(json, |json| serde_json::from_str(json))
+}
+
+/// Reads a text as [`from_json`] does, by a reader of the caller.
+pub(crate) fn leniently<T>(
+    json: &str,
+    read: impl Fn(&str) -> serde_json::Result<T>,
+) -> serde_json::Result<T> {
+    read(json).or_else(|error| match normalized(json) {
+        Cow::Owned(normal) => read(&normal),
         Cow::Borrowed(_) => Err(error),
     })
 }

@@ -35,6 +35,7 @@ pub use error::ErrorObject;
 pub use handle::{CallId, RequestId, SessionId};
 pub use id::Id;
 pub use invalid_message::InvalidMessage;
+pub(crate) use lenient::leniently;
 pub use lenient::{from_json, normalized};
 pub use limits::SessionLimits;
 pub use message::{Answer, Message, classify};

@@ -166,7 +166,7 @@ fn j02_raw_arguments_are_copied_only_once() {
 #[test]
 fn j03_names_compare_bytewise_and_duplicates_are_refused() {
     let (pong, invalid) = (result("5"), error("5", -32600));
-    let misfit = r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"Invalid arguments: duplicate field `n`"}],"isError":true}}"#;
+    let named = r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"Invalid arguments: duplicate field `n`"}],"isError":true}}"#;
     let rows: &[(&str, &str, &[&str])] = &[
         ("method twice", r#""id":5,"method":"ping","method":"ping""#, &[&invalid]),
         ("id twice, once escaped", r#""id":5,"\u0069d":6,"method":"ping""#, &[]),
@@ -176,7 +176,7 @@ fn j03_names_compare_bytewise_and_duplicates_are_refused() {
         (
             "an argument twice",
             r#""id":5,"method":"tools/call","params":{"name":"typed","arguments":{"n":1,"n":2}}"#,
-            &[misfit],
+            &[named],
         ),
     ];
     for (name, text, want) in rows {

@@ -33,7 +33,7 @@ pub enum Expected {
     Any,
     Error(i64),
     /// The refusal of wrong arguments, as the version has it.
-    Misfit,
+    InvalidArguments,
     Result(Value),
     /// A result with this member: a string, or a list of entries with these names.
     Having(&'static str, Option<Value>),
@@ -190,7 +190,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
         }
         Ok(Some(_)) => match fit {
             Fit::Right => Expected::Tool(ends),
-            Fit::Wrong => Expected::Misfit,
+            Fit::Wrong => Expected::InvalidArguments,
             Fit::Unknown => Expected::Any,
         },
     };
@@ -235,8 +235,8 @@ impl Expected {
             (Self::Tool(ends), Upon::Words) => *ends != Ends::No && result.is_some_and(is_of_tool),
             (Self::Tool(ends), Upon::Nothing) => *ends != Ends::Does && result.is_some_and(is_of_tool),
             (Self::Error(code), Upon::Words) => error == Some(*code),
-            (Self::Misfit, Upon::Words) => {
-                error == Some(code::INVALID_PARAMS) || result.is_some_and(is_of_misfit)
+            (Self::InvalidArguments, Upon::Words) => {
+                error == Some(code::INVALID_PARAMS) || result.is_some_and(names_the_argument)
             }
             (Self::Result(expected), Upon::Words) => result == Some(expected),
             (Self::Having(name, names), Upon::Words) => {
@@ -246,7 +246,7 @@ impl Expected {
                 })
             }
             // These answers were due at once.
-            (Self::Error(_) | Self::Misfit | Self::Result(_) | Self::Having(..), _) => false,
+            (Self::Error(_) | Self::InvalidArguments | Self::Result(_) | Self::Having(..), _) => false,
         }
     }
 }
@@ -261,7 +261,7 @@ const KNOWN: [i64; 5] = [
 ];
 
 /// Returns true for the result by which a model learns that its arguments do not fit (MCP 2025-11-25).
-fn is_of_misfit(result: &Value) -> bool {
+fn names_the_argument(result: &Value) -> bool {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     result["isError"] == true && text.starts_with("Invalid arguments: ")
 }

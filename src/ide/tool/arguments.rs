@@ -79,13 +79,13 @@ macro_rules! arguments {
                         self,
                         mut members: A,
                     ) -> Result<$name, A::Error> {
-                        use $crate::ide::tool::arguments::{Spelling, kind, merge, misfit};
+                        use $crate::ide::tool::arguments::{Spelling, kind, merge, invalid_value};
                         $(let mut $field = None;)*
                         while let Some(member) = members.next_key::<Spelling<'de>>()? {
                             let spelled = &*member.0;
                             match spelled {
                                 $($first $(| $more)* => {
-                                    let said = members.next_value().map_err(|error| misfit(spelled, &error))?;
+                                    let said = members.next_value().map_err(|error| invalid_value(spelled, &error))?;
                                     merge(&mut $field, said, spelled, $first)?;
                                 })*
                                 _ => {
@@ -114,7 +114,7 @@ pub(crate) use arguments;
 
 /// Returns the error for a value that does not fit, with the name of its argument as the peer spells it.
 #[cold]
-pub(crate) fn misfit<E: de::Error>(spelled: &str, error: &E) -> E {
+pub(crate) fn invalid_value<E: de::Error>(spelled: &str, error: &E) -> E {
     E::custom(format_args!("the argument {spelled}: {error}"))
 }
 

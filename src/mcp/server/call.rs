@@ -4,7 +4,7 @@
 //! Both ways return the same values. The first way accepts only the spelling that senders use. The
 //! second way takes all other texts, and reports their faults.
 
-use alloc::{borrow::Cow, boxed::Box, format, string::String};
+use alloc::{boxed::Box, format, string::String};
 
 use serde::{
     Deserializer,
@@ -22,7 +22,7 @@ use crate::{
         params, progress,
     },
     rpc::{
-        ErrorObject, Id, Name, SessionLimits, code, normalized, read_object,
+        ErrorObject, Id, Name, SessionLimits, code, leniently, read_object,
         single_pass::{Params, use_slow_path},
     },
     text::truncate,
@@ -54,11 +54,11 @@ impl<T: Tools> Server<T> {
         }
         match self.decode(params) {
             Ok(call) => self.called(id, call, AnswerKind::Tool, out),
-            Err(Misfit::Arguments(reason)) if self.models_read_results() => {
+            Err(InvalidCall::Arguments(reason)) if self.models_read_results() => {
                 let text = truncate(&reason, self.session.limits.reason);
                 answer(&id, &ToolResult::error(format!("Invalid arguments: {text}")), out);
             }
-            Err(misfit) => refuse_invalid(&id, &misfit.into(), &self.session.limits, out),
+            Err(invalid) => refuse_invalid(&id, &invalid.into(), &self.session.limits, out),
         }
     }
 
@@ -137,14 +137,14 @@ impl<T: Tools> Server<T> {
                 .is_some_and(|call| self.tools.is_answered_at_once(&call.name))
     }
 
-    fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, Misfit> {
+    fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, InvalidCall> {
         let params = params.map_or(params::NO_ARGUMENTS, RawValue::get);
         let call: params::Call<'_> = serde_json::from_str(params)
             .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, reason(&error)))?;
         let arguments = call.arguments.map_or(params::NO_ARGUMENTS, RawValue::get);
         if !arguments.starts_with('{') {
             self.tools.check(&call.name)?;
-            return Err(Misfit::Arguments("arguments is not an object".into()));
+            return Err(InvalidCall::Arguments("arguments is not an object".into()));
         }
         let tool = self.decode_arguments(&call.name, arguments)?;
         let tool = with_meta(&self.tools, tool, call.meta);
@@ -154,40 +154,36 @@ impl<T: Tools> Server<T> {
 
     /// Decodes a call of the tool with this name, if the name is served. Arguments that do not fit as they are
     /// written are read in their normal form.
-    fn decode_arguments(&self, name: &str, arguments: &str) -> Result<T::Call, Misfit> {
+    fn decode_arguments(&self, name: &str, arguments: &str) -> Result<T::Call, InvalidCall> {
         self.tools.check(name)?;
-        let read = |arguments: &str| {
+        let tool = leniently(arguments, |arguments| {
             let mut deserializer = serde_json::Deserializer::from_str(arguments);
             let tool = self.tools.decode(name, &mut deserializer)?;
             deserializer.end().map(|()| tool)
-        };
-        let tool = read(arguments).or_else(|error| match normalized(arguments) {
-            Cow::Owned(normal) => read(&normal),
-            Cow::Borrowed(_) => Err(error),
         });
-        tool.map_err(|error| Misfit::Arguments(reason(&error)))
+        tool.map_err(|error| InvalidCall::Arguments(reason(&error)))
     }
 }
 
 /// The reason why a call is not opened.
-enum Misfit {
+enum InvalidCall {
     /// There is no such tool, or the parameters are none of a call.
     Call(ErrorObject),
     /// The arguments do not fit the tool, for this reason.
     Arguments(String),
 }
 
-impl From<ErrorObject> for Misfit {
+impl From<ErrorObject> for InvalidCall {
     fn from(error: ErrorObject) -> Self {
         Self::Call(error)
     }
 }
 
-impl From<Misfit> for ErrorObject {
-    fn from(misfit: Misfit) -> Self {
-        match misfit {
-            Misfit::Call(error) => error,
-            Misfit::Arguments(reason) => Self::new(code::INVALID_PARAMS, reason),
+impl From<InvalidCall> for ErrorObject {
+    fn from(invalid: InvalidCall) -> Self {
+        match invalid {
+            InvalidCall::Call(error) => error,
+            InvalidCall::Arguments(reason) => Self::new(code::INVALID_PARAMS, reason),
         }
     }
 }
