@@ -320,6 +320,20 @@ def of_row(name, act):
         raise Failure(f"{name}: {error}") from error
 
 
+def made_up_events(room):
+    """Starts a sidecar behind a script, and returns a function that adds an event of a test to those of the sidecar."""
+    room.write("events", "")
+    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+    room.restart(*room.keys.sidecar("sh", "talks"))
+    room.lock()
+
+    def event(name, **members):
+        with open(room.path("events"), "a", encoding="utf-8") as events:
+            events.write(json.dumps({"event": name, **members}, ensure_ascii=False) + "\n")
+
+    return event
+
+
 def is_plain(name):
     """Returns whether a name can be that of a file that is shown."""
     return name and name.isprintable() and len(name) < 256

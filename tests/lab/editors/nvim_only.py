@@ -1,11 +1,10 @@
 """What an agent can do to Neovim alone: questions and options that other editors do not have."""
 
-import json
 import re
 import subprocess
 import time
 
-from hostile import QUIET, Person, RawAgent, is_scenario, of_row
+from hostile import QUIET, Person, RawAgent, is_scenario, made_up_events, of_row
 from run import Failure, await_
 
 
@@ -85,24 +84,17 @@ def withdrawn_proposal_ends_before_the_next_opens(room):
 def messages_are_one_plain_line(room):
     """The messages of a sidecar have the words of agents. A test makes these up."""
     person = Person(room)
-    room.write("events", "")
-    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
-    room.restart(*room.keys.sidecar("sh", "talks"))
-    room.lock()
+    event = made_up_events(room)
     room.shows(room.keys.DETACHED)
-
-    def event(**members):
-        with open(room.path("events"), "a", encoding="utf-8") as events:
-            events.write(json.dumps(members, ensure_ascii=False) + "\n")
 
     hidden = "\n\x1b\x7f\x85\x9b\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069"
     for number, character in enumerate(hidden):
         def act(number=number, character=character):
-            event(event="error", message=f"{number} a{character}b")
+            event("error", message=f"{number} a{character}b")
             room.shows(f"ide-mcp: {number} a b")
-            event(event="connected", conn=number + 1, client=f"c{character}d", version=str(number))
+            event("connected", conn=number + 1, client=f"c{character}d", version=str(number))
             room.shows(f"⧉ c d {number}$")
-            event(event="closed", conn=number + 1, reason="over")
+            event("closed", conn=number + 1, reason="over")
             room.shows(room.keys.DETACHED)
         of_row(f"U+{ord(character):04X}", act)
     person.command()

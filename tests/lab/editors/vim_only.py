@@ -5,7 +5,7 @@ import os
 import re
 import time
 
-from hostile import QUIET, Person, RawAgent, is_scenario, of_row
+from hostile import QUIET, Person, RawAgent, is_scenario, made_up_events, of_row
 from run import Failure, await_
 from vi_only import withdrawn
 
@@ -102,16 +102,13 @@ def view_that_fails_to_open_leaves_nothing(room):
 def long_messages_take_no_key(room):
     """The messages of a sidecar have the words of agents. A test makes these up."""
     person = Person(room)
-    room.write("events", "")
-    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
-    room.restart(*room.keys.sidecar("sh", "talks"))
-    room.lock()
+    event = made_up_events(room)
     room.shows(room.keys.DETACHED)
     messages = ["long " * 300, "a\nb\nc\nd\n", "\x1b]52;c;cHduZWQ=\x07\x9b31m\u202e", "wide 漢字" * 50]
     for number, message in enumerate(messages):
         def act(number=number, message=message):
-            with open(room.path("events"), "a", encoding="utf-8") as events:
-                events.write(3 * (json.dumps({"event": "error", "message": f"{number} {message}"}) + "\n"))
+            for _ in range(3):
+                event("error", message=f"{number} {message}")
             room.shows(f"ide-mcp: {number}")
             room.hides("Press ENTER|-- More --", within=1)
             person.begin()
@@ -125,10 +122,7 @@ def long_messages_take_no_key(room):
 def messages_are_seen_in_each_mode(room):
     """Vim shows the mode, or the command, over what it echoes. All messages are in `:messages` too."""
     person = Person(room)
-    room.write("events", "")
-    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
-    room.restart(*room.keys.sidecar("sh", "talks"))
-    room.lock()
+    event = made_up_events(room)
     room.shows(room.keys.DETACHED)
     modes = {
         "Normal": ([], []), "half a command": (["d"], ["<Escape>"]), "Insert": (["i"], ["<Escape>"]),
@@ -140,8 +134,7 @@ def messages_are_seen_in_each_mode(room):
         def act(number=number, begin=begin, end=end):
             room.type(*begin)
             time.sleep(0.3)
-            with open(room.path("events"), "a", encoding="utf-8") as events:
-                events.write(json.dumps({"event": "error", "message": f"number {number}"}) + "\n")
+            event("error", message=f"number {number}")
             room.shows(f"ide-mcp: number {number}")
             time.sleep(1)
             room.shows(f"ide-mcp: number {number}", within=0)
@@ -186,19 +179,11 @@ def nothing_shown_turns_its_direction(room):
     marks = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(1, 0x20), *range(0x7F, 0xA0)]
     text = "".join(f"a{chr(mark)}" for mark in marks)
     person = Person(room)
-    room.write("events", "")
-    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
-    room.restart(*room.keys.sidecar("sh", "talks"))
-    room.lock()
-
-    def event(**members):
-        with open(room.path("events"), "a", encoding="utf-8") as events:
-            events.write(json.dumps({"conn": 1, **members}) + "\n")
-
+    event = made_up_events(room)
     for part in [text[at:at + 50] for at in range(0, len(text), 50)]:
-        event(event="connected", client=part, version=part)
-        event(event="error", message=part)
-        event(event="diff", call=1000, tab=part, label=part, path=room.path("b.txt"), old_path=room.path("b.txt"),
+        event("connected", conn=1, client=part, version=part)
+        event("error", conn=1, message=part)
+        event("diff", conn=1, call=1000, tab=part, label=part, path=room.path("b.txt"), old_path=room.path("b.txt"),
               outside=False, contents="new\n")
         room.shows(room.proposal(""))
         room.type(":call writefile([ide_mcp#Status(), execute('messages')->split('\\n')[-1]]"
@@ -208,8 +193,8 @@ def nothing_shown_turns_its_direction(room):
         os.remove(room.path("shown"))
         if (named := sum("a a a" in line for line in lines)) != 4 or not all(map(str.isprintable, lines)):
             raise Failure(f"{named} lines with the text: {lines}")
-        event(event="closed", reason="over")
-        event(event="diff_closed", call=1000, tab=part, reason="close_tab")
+        event("closed", conn=1, reason="over")
+        event("diff_closed", conn=1, call=1000, tab=part, reason="close_tab")
         room.hides(room.proposal(""))
         person.command()
 

@@ -105,6 +105,16 @@ press() {
     tmux_run send-keys "$1"
 }
 
+# Types the note $1 into the form that the screen shows, whose field is chosen, and accepts the form.
+note_and_accept() {
+    tmux_run send-keys -l "$1"
+    expect_screen "Note: $1" 10
+    press Enter
+    expect_screen '❯ Accept' 10
+    sleep 1 # the client ignores keys in the first moments
+    press Enter
+}
+
 screen() {
     tmux_run capture-pane -p 2>/dev/null | grep -v '^ *$' || true
 }

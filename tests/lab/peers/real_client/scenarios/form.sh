@@ -17,12 +17,7 @@ for suite in failed all; do
     press Enter
     expect_screen "✔ Suite: $suite" 10
     expect_screen '❯ +Note: Type something' 10
-    tmux_run send-keys -l quince
-    expect_screen 'Note: quince' 10
-    press Enter
-    expect_screen '❯ Accept' 10
-    sleep 1
-    press Enter
+    note_and_accept quince
     expect_event "\"event\":\"form_answer\".*\"action\":\"accept\",\"content\":\{\"note\":\"quince\",\"suite\":\"$suite\"\}" 10
     expect_not_on_screen 'Which tests should run' 10
 done

@@ -10,10 +10,5 @@ wait "$attached" || true # tail ends with a broken pipe
 send_commands '{"cmd":"form","form":{"message":"Which tests should run?","requestedSchema":{"type":"object","properties":{"note":{"type":"string","title":"Note"}},"required":["note"]}}}'
 expect_screen 'Which tests should run\?' 20
 sleep 1
-tmux_run send-keys -l quince
-expect_screen 'Note: quince' 10
-press Enter
-expect_screen '❯ Accept' 10
-sleep 1
-press Enter
+note_and_accept quince
 expect_event '"event":"form_answer".*"action":"accept","content":\{"note":"quince"\}' 10
