@@ -1,8 +1,8 @@
 //! The head of an HTTP/1.1 message: its end and its fields (RFC 9112 sections 2 and 5).
 //!
 //! httparse parses the grammar. The parser also accepts a bare line feed and any number of empty lines in front;
-//! [`EndSearch`] refuses the first, and more than one of the second (RFC 9112 section 2.2). The search and the parser read each byte once, even if the bytes arrive
-//! in many pieces.
+//! [`EndSearch`] refuses the first, and more than one of the second (RFC 9112 section 2.2). The search and the
+//! parser read each byte once, even if the bytes arrive in many pieces.
 
 /// A line that some clients send in front of the request line, after an earlier body.
 pub(crate) const EMPTY_LINE: &[u8] = b"\r\n";

@@ -155,15 +155,15 @@ impl Session {
     pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
         Ok(match self.poll(at_most) {
             Some(AgentEvent::Session(event)) => {
-                if let ClientEvent::PeerFault(fault) = &event {
-                    self.fault = Some(*fault);
-                }
-                // The list has come, but perhaps not all of it; and an error that names no request can be the answer
-                // to the one that waits.
                 match &event {
-                    ClientEvent::PeerFault(fault @ PeerFault::BrokenCursor) => {
-                        complain("agent", &safe(fault))
+                    ClientEvent::PeerFault(fault) => {
+                        self.fault = Some(*fault);
+                        // The list has come, but perhaps not all of it.
+                        if *fault == PeerFault::BrokenCursor {
+                            complain("agent", &safe(fault));
+                        }
                     }
+                    // An error that names no request can be the answer to the one that waits.
                     ClientEvent::PeerError(error) => {
                         complain("agent", &format!("the editor reports {}", safe(error)));
                     }

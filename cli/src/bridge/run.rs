@@ -225,18 +225,16 @@ impl Bridge {
             match self.pipes.next() {
                 None => return true,
                 Some(Input::Line(Line { text: Ok(line), .. })) => self.line(now, line),
-                // Node, which most clients run on, reads such a line in the same way.
-                Some(Input::Line(Line { number, text: Err(bad @ BadLine::NotUtf8(_)) })) => {
-                    complain(
-                        "bridge",
-                        &format!("line {number} of the input {bad}: other bytes are read as U+FFFD"),
-                    );
-                    if let BadLine::NotUtf8(text) = bad {
-                        self.line(now, text);
-                    }
-                }
                 Some(Input::Line(Line { number, text: Err(bad) })) => {
-                    self.end(now, Some(format!("line {number} of the input {bad}")));
+                    let problem = format!("line {number} of the input {bad}");
+                    match bad {
+                        // Node, which most clients run on, reads such a line in the same way.
+                        BadLine::NotUtf8(text) => {
+                            complain("bridge", &format!("{problem}: other bytes are read as U+FFFD"));
+                            self.line(now, text);
+                        }
+                        BadLine::TooLong(_) => self.end(now, Some(problem)),
+                    }
                 }
                 Some(Input::End) => self.end(now, None),
                 Some(Input::Fault(reason)) => self.end(now, Some(reason)),

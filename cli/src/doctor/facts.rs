@@ -124,14 +124,6 @@ impl Lock {
         is_named && self.pid_alive == Some(false) && matches!(self.probe, None | Some(Probe::Refused))
     }
 
-    /// Returns true if the process of the lock file is dead, and its port was tried and is that of no editor:
-    /// nobody listens there, or a program that does not answer as an editor does.
-    pub(crate) fn has_no_editor(&self) -> bool {
-        let no_editor =
-            matches!(self.probe, Some(Probe::Refused | Probe::Open { without_token: Answer::Alien(_) }));
-        self.pid_alive == Some(false) && no_editor
-    }
-
     /// Returns true if nothing that a probe depends on differs from an earlier look.
     pub(crate) fn is_as(&self, before: &Self) -> bool {
         let key = |lock: &Self| (lock.path.clone(), lock.file.clone(), lock.modified, lock.pid_alive);

@@ -185,7 +185,7 @@ impl Server {
     /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        matches!(self.hangup, Hangup::No) && self.ws.is_open()
+        self.can_hear() && self.ws.is_open()
     }
 
     /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
@@ -317,13 +317,10 @@ impl Server {
         true
     }
 
-    /// Returns the time at which the end of the client's stream is passed on.
-    fn hangup_deadline(&self) -> Option<Time> {
-        match self.hangup {
-            Hangup::Heard(Some(limit)) if self.owes_answers() => Some(limit),
-            Hangup::Heard(_) => Some(self.ws.now()),
-            Hangup::No | Hangup::Over => None,
-        }
+    /// Returns true until the client ends its stream.
+    #[inline]
+    const fn can_hear(&self) -> bool {
+        matches!(self.hangup, Hangup::No)
     }
 
     /// Returns true if the connection counts among the open ones of a host: a client that has ended its stream and
@@ -393,18 +390,18 @@ impl Wire for Server {
 
     #[inline]
     fn space(&mut self) -> &mut [u8] {
-        if matches!(self.hangup, Hangup::No) { self.ws.space() } else { &mut [] }
+        if self.can_hear() { self.ws.space() } else { &mut [] }
     }
 
     fn feed(&mut self, now: Time, bytes: &[u8]) {
-        if matches!(self.hangup, Hangup::No) {
+        if self.can_hear() {
             self.ws.feed(now, bytes);
         }
     }
 
     fn feed_eof(&mut self, now: Time) {
         self.ws.tick(now);
-        if matches!(self.hangup, Hangup::No) {
+        if self.can_hear() {
             self.hangup = Hangup::Heard(None);
             return;
         }
@@ -416,7 +413,7 @@ impl Wire for Server {
     }
 
     fn wants_input(&self) -> bool {
-        matches!(self.hangup, Hangup::No) && self.ws.wants_input()
+        self.can_hear() && self.ws.wants_input()
     }
 
     fn sent(&mut self, n: usize) {
@@ -494,7 +491,10 @@ impl Machine for Server {
         }
         let transport = match self.hangup {
             Hangup::No | Hangup::Over => self.ws.deadline(),
-            Hangup::Heard(_) => earlier(self.ws.deadline(), self.hangup_deadline()),
+            Hangup::Heard(limit) => {
+                let limit = limit.filter(|_| self.owes_answers()).unwrap_or_else(|| self.ws.now());
+                earlier(self.ws.deadline(), Some(limit))
+            }
         };
         if self.ws.has_ended() || self.ws.is_full() {
             return transport;

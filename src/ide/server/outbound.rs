@@ -3,7 +3,7 @@
 
 use super::forms::Held;
 use super::quirks::Quirks;
-use super::{Hangup, Server, context_with_tools};
+use super::{Server, context_with_tools};
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
@@ -316,7 +316,7 @@ impl Server {
     /// Refuses messages that would be lost without an error: before the connection is open, and after
     /// its end.
     fn may_send(&self) -> Result<(), NotSent> {
-        if self.has_ended() || !matches!(self.hangup, Hangup::No) {
+        if self.has_ended() || !self.can_hear() {
             return Err(NotSent::Closed);
         }
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }

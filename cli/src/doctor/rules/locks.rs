@@ -82,21 +82,24 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
 fn dead(lock: &Lock, pid: u32) -> (&'static Kind, String) {
     let (path, who) = (&lock.path, editor(lock));
     if lock.is_left_over() {
-        (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path:?})"))
-    } else if let (true, Some(Probe::Open { without_token: Answer::Alien(answer) })) =
-        (lock.has_no_editor(), &lock.probe)
-    {
-        let says =
-            format!("the process {pid} of {who} does not run, and its port answers {answer:?} ({path:?})");
-        (&kinds::LOCK_WITHOUT_EDITOR, says)
-    } else if lock.has_no_editor() {
-        let says = format!("the process {pid} of an editor without a name does not run ({path:?})");
-        (&kinds::LOCK_WITHOUT_EDITOR, says)
-    } else if lock.probe.is_none() {
-        let says = format!("the process {pid} of an editor without a name does not run here ({path:?})");
-        (&kinds::LOCK_PROCESS_UNSEEN, says)
-    } else {
-        let says = format!("the process {pid} of {who} does not run here, yet the port answers ({path:?})");
-        (&kinds::LOCK_PROCESS_UNSEEN, says)
+        return (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path:?})"));
+    }
+    match &lock.probe {
+        Some(Probe::Open { without_token: Answer::Alien(answer) }) => (
+            &kinds::LOCK_WITHOUT_EDITOR,
+            format!("the process {pid} of {who} does not run, and its port answers {answer:?} ({path:?})"),
+        ),
+        Some(Probe::Refused) => (
+            &kinds::LOCK_WITHOUT_EDITOR,
+            format!("the process {pid} of an editor without a name does not run ({path:?})"),
+        ),
+        None => (
+            &kinds::LOCK_PROCESS_UNSEEN,
+            format!("the process {pid} of an editor without a name does not run here ({path:?})"),
+        ),
+        Some(_) => (
+            &kinds::LOCK_PROCESS_UNSEEN,
+            format!("the process {pid} of {who} does not run here, yet the port answers ({path:?})"),
+        ),
     }
 }
