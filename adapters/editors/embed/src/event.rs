@@ -77,7 +77,8 @@ events! {
         call: u64,
         /// The name of the tab, for a person: one line of at most 64 characters.
         tab: String,
-        /// The name of the file, for a title: one line of at most 64 characters.
+        /// The file, for a title: its path below its folder, or the whole path if it lies in none. One line of at most 64
+        /// characters; of a longer path the end.
         label: String,
         /// The path of the file after the change. Either a plain file is there, or nothing yet.
         path: String,

@@ -87,6 +87,29 @@ impl Gate {
     fn is_named_inside(&self, path: &str) -> bool {
         matches!(classify(path, &self.folders, Platform::native()), PathClass::Inside(_))
     }
+
+    /// Returns how a person tells this file from others: its path below the open folder, or its whole path if it lies in
+    /// none. With several folders, the name of the folder stands before it. One line, at most 64 characters: of a longer
+    /// path the end, since that is the file.
+    pub(crate) fn label(&self, path: &str) -> String {
+        let shown = self.below_its_folder(path).unwrap_or(path);
+        let Some(more) = shown.chars().count().checked_sub(MAX_NAME).filter(|more| *more > 0) else { return name(shown) };
+        let end: String = core::iter::once('…').chain(shown.chars().skip(more.saturating_add(1))).collect();
+        name(&end)
+    }
+
+    /// Returns the end of a path that begins in its folder, or with the name of its folder if there are several.
+    fn below_its_folder<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let PathClass::Inside(local) = classify(path, &self.folders, Platform::native()) else { return None };
+        let inside = self.folders.iter().filter(|folder| local.is_within(folder)).map(|folder| folder.as_bytes().len());
+        let folder = path.get(..inside.max()?)?.trim_end_matches(is_separator);
+        let start = if self.folders.len() > 1 { folder.rfind(is_separator)? } else { folder.len() };
+        path.get(start..).map(|end| end.trim_start_matches(is_separator)).filter(|end| !end.is_empty())
+    }
+}
+
+const fn is_separator(character: char) -> bool {
+    character == '/' || cfg!(windows) && character == '\\'
 }
 
 /// Reads a path or a `file:` URI. The real client does not encode its URIs (measured), so that one which is no URI for
@@ -109,12 +132,6 @@ pub(crate) fn name(text: &str) -> String {
 /// Returns a text with words of a peer for a person: one line, at most 200 characters.
 pub(crate) fn message(text: &str) -> String {
     display_line(text, MAX_MESSAGE).into_owned()
-}
-
-/// Returns the name of a file for the title of a view.
-pub(crate) fn label(path: &str) -> String {
-    let is_separator = |character| character == '/' || cfg!(windows) && character == '\\';
-    name(path.rsplit(is_separator).next().unwrap_or_default())
 }
 
 #[cfg(test)]

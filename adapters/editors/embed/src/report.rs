@@ -164,7 +164,7 @@ impl Core {
             Err(reason) => return refuse(host, id, &kind, &reason),
         };
         let outside = self.gate.is_outside(&path);
-        let (label, call) = (gate::label(&path), self.numbers.open(id, kind));
+        let (label, call) = (self.gate.label(&path), self.numbers.open(id, kind));
         self.put(Event::Diff { conn, call, tab, label, path, old_path, outside, old, contents });
     }
 

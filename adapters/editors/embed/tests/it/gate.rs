@@ -251,17 +251,27 @@ fn rejection_has_the_whole_name_of_the_tab() {
 }
 
 #[test]
-fn label_is_a_safe_name() {
-    let mut room = room();
+fn label_tells_files_apart_on_one_safe_line() {
     let rows = [
-        ("/w/a.txt", "a.txt".to_owned()),
-        ("/w/\u{202e}txt.exe", "\u{fffd}txt.exe".into()),
-        ("/w/%{x}|y", "%{x}|y".into()),
-        (&format!("/w/{}", "n".repeat(200)), format!("{}…", "n".repeat(63))),
+        ("in the folder", r#"["/w"]"#, "/w/a.txt", "a.txt".to_owned()),
+        ("below it", r#"["/w"]"#, "/w/src/one/mod.rs", "src/one/mod.rs".into()),
+        ("beside it, with a name that begins so", r#"["/w"]"#, "/work/a", "/work/a".into()),
+        ("elsewhere", r#"["/w"]"#, "/etc/passwd", "/etc/passwd".into()),
+        ("the folder of a folder", r#"["/w","/w/lib"]"#, "/w/lib/a", "lib/a".into()),
+        ("one of several folders", r#"["/w","/v"]"#, "/v/src/a", "v/src/a".into()),
+        ("the root", r#"["/"]"#, "/etc/passwd", "etc/passwd".into()),
+        ("without folders", "[]", "/w/a", "/w/a".into()),
+        ("a mark that turns the direction", r#"["/w"]"#, "/w/\u{202e}txt.exe", "\u{fffd}txt.exe".into()),
+        ("a format", r#"["/w"]"#, "/w/%{x}|\"y", "%{x}|'y".into()),
+        ("64 characters", r#"["/w"]"#, &format!("/w/d/{}", "n".repeat(62)), format!("d/{}", "n".repeat(62))),
+        ("65 characters", r#"["/w"]"#, &format!("/w/d/{}", "n".repeat(63)), format!("…{}", "n".repeat(63))),
+        ("65 of several bytes", r#"["/w"]"#, &format!("/w/d/{}", "ä".repeat(63)), format!("…{}", "ä".repeat(63))),
     ];
-    for (path, label) in rows {
+    let mut room = room();
+    for (name, folders, path, label) in rows {
+        room.quiet(&format!(r#"{{"cmd":"folders","folders":{folders}}}"#));
         room.client(0).call(&OpenDiff::new(path, "x", "t")).unwrap();
-        assert_eq!(room.settle().pop().unwrap()["label"], json!(label), "{path}");
+        assert_eq!(room.settle().pop().unwrap()["label"], json!(label), "{name}");
     }
 }
 
