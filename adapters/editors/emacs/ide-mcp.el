@@ -153,6 +153,7 @@ So there are at most 512: a buffer takes memory beside its text.")
 (defvar ide-mcp--agents nil
   "Alist from connections to the names of agents, or nil if they are not attached.")
 (defvar ide-mcp--paused nil "Non-nil if files and selections are hidden from agents.")
+(defvar-local ide-mcp--proposal nil "The proposal of this buffer.")
 (defvar ide-mcp--proposals nil "Alist from calls to functions that close views, or nil.")
 (defvar ide-mcp--waiting nil
   "Alist from keys to functions that wait until the person does not type.
@@ -190,7 +191,7 @@ An agent can show a file while nobody is there.")
          (add-hook 'find-file-hook #'ide-mcp--send-folders)
          (advice-add 'flymake-make-report-fn :filter-return #'ide-mcp--announcing)
          (ide-mcp--start))
-        (t (ide-mcp--give-up (format "%s is not installed: see the README of ide-mcp"
+        (t (ide-mcp--give-up (format "%s is not in PATH: see the README of ide-mcp"
                                      (car ide-mcp-command))))))
 
 (defun ide-mcp-status ()
@@ -566,7 +567,7 @@ Its time grows with the text alone, since it knows words, comments and strings."
          ("closed" (ide-mcp--leave .conn))
          ("status" (ide-mcp--catch-up event))
          ("diff" (ide-mcp--propose event))
-         ("diff_closed" (ide-mcp--close .call))
+         ("diff_closed" (ide-mcp--close .call .reason))
          ((or "call" "prompt" "resource")
           (let ((answer (lambda ()
                           (ide-mcp--reply ide-mcp--process :cmd "respond" :call .call
@@ -582,8 +583,12 @@ Its time grows with the text alone, since it knows words, comments and strings."
           (setf (alist-get .conn ide-mcp--agents) nil)
           (ide-mcp--wait (cons 'consent .conn) (lambda () (ide-mcp--consent .conn .client))))
          ("error" (ide-mcp--say "ide-mcp: %s" (setq ide-mcp--problem (ide-mcp--line .message))))
-         ("paused" (setq ide-mcp--paused t))
-         ("resumed" (setq ide-mcp--paused nil)))))))
+         ("paused"
+          (setq ide-mcp--paused t)
+          (ide-mcp--say "Files and selections are hidden from agents"))
+         ("resumed"
+          (setq ide-mcp--paused nil)
+          (ide-mcp--say "Agents see files and selections again")))))))
 
 (defun ide-mcp--attempt (call function)
   "Call FUNCTION.  If it fails, answer CALL with the failure."
@@ -752,7 +757,7 @@ TRIES times 0.2 s to write the file."
                                 (accept . ,(lambda (text) (decide "accept" text)))
                                 (reject . ,(lambda () (decide "reject")))
                                 . ,event))))
-             (setcdr view (lambda () (ide-mcp--withdraw close .label))))))))))
+             (setcdr view (lambda (reason) (ide-mcp--withdraw close .label reason))))))))))
 
 (defun ide-mcp--decide (event view state verdict &optional text)
   "Answer the diff of EVENT with VERDICT and TEXT, unless its VIEW has ended.
@@ -768,21 +773,34 @@ the view has ended."
            t)
           ((equal verdict "accept") (ide-mcp--say "The proposal has ended: %s" .path) nil))))
 
-(defun ide-mcp--withdraw (close name)
-  "Call CLOSE for the view of a proposal for NAME that was not decided."
+(defun ide-mcp--withdraw (close name reason)
+  "Call CLOSE for the view of a proposal for NAME that has ended by REASON."
   (setq ide-mcp--undecided num-input-keys)
   (let ((kept (funcall close)))
-    (ide-mcp--say "The proposal has ended without your decision: %s.%s  The next one comes after your next key"
-                  name
+    (ide-mcp--say "%s.%s  The next one comes after your next key"
+                  (format (if (member reason '("close_tab" "closeAllDiffTabs" "cancelled"))
+                              "The agent withdrew %s"
+                            "The proposal for %s has ended")
+                          name)
                   (if (bufferp kept) (format "  Your text is in %s." (buffer-name kept)) ""))))
 
-(defun ide-mcp--close (call)
-  "End the proposal CALL, and close its view once the person does not type.
+(defun ide-mcp--close (call &optional reason)
+  "End the proposal CALL by REASON, and close its view in a pause of the person.
 The closing comes before all else that waits, and so before the next view."
   (let ((close (alist-get call ide-mcp--proposals)))
     (setf (alist-get call ide-mcp--proposals nil t) nil
           (alist-get call ide-mcp--waiting nil t) nil)
-    (when close (push (cons nil close) ide-mcp--waiting))))
+    (ide-mcp--mark-ended call)
+    (when close (push (cons nil (lambda () (funcall close reason))) ide-mcp--waiting))))
+
+(defun ide-mcp--mark-ended (call)
+  "Say in the view of the proposal CALL, which stays for a while, that it ended."
+  (dolist (buffer (buffer-list))
+    (let-alist (buffer-local-value 'ide-mcp--proposal buffer)
+      (when (and .call (equal .call call))
+        (with-current-buffer buffer
+          (setq header-line-format (ide-mcp--header "Ended: nothing is accepted.  %s" .label))
+          (force-mode-line-update))))))
 
 (defun ide-mcp--wait (key function)
   "Call FUNCTION, for a call or another KEY, once the person does not type."
@@ -1072,7 +1090,6 @@ its file now has a line so long that a copy is shown."
 
 ;;; The view of a proposal
 
-(defvar-local ide-mcp--proposal nil "The proposal of this buffer.")
 (defvar-local ide-mcp--shown nil "The time at which the proposal of this buffer was on the screen.")
 (defvar-local ide-mcp--kept nil "Non-nil in a buffer with what the person typed into a proposal.")
 (put 'ide-mcp--kept 'permanent-local t)
@@ -1122,6 +1139,13 @@ A proposal that has only just appeared is not accepted."
 (defun ide-mcp--header (format &rest values)
   "Return the header line with the text that FORMAT makes of VALUES."
   (string-replace "%" "%%" (concat " " (ide-mcp--line (apply #'format format values) 400))))
+
+(defun ide-mcp--end-of (name columns)
+  "Return NAME in at most so many COLUMNS, and no less than 10: its end."
+  (let ((rest name))
+    (while (> (string-width rest) (max columns 10))
+      (setq rest (concat "…" (substring rest 2))))
+    rest))
 
 (defun ide-mcp--fold ()
   "Break the long lines of the current buffer, for the eye only."
@@ -1202,6 +1226,8 @@ See `ide-mcp-show-function'."
            (colors (or (buffer-local-value 'ide-mcp--reason old)
                        (buffer-local-value 'ide-mcp--reason new)))
            (marks (ide-mcp--compare old new))
+           (decide (concat (if .outside "OUTSIDE of the open folders.  " "")
+                           "C-c C-c accepts, C-c C-k rejects.  "))
            (end (lambda ()
                   (funcall .reject)
                   (when (get-buffer-window new) (set-window-configuration windows))
@@ -1210,12 +1236,12 @@ See `ide-mcp-show-function'."
         (ide-mcp-proposal-mode)
         (setq ide-mcp--proposal proposal
               header-line-format
-              (ide-mcp--header "%s%s: C-c C-c accepts, C-c C-k rejects.%s  Proposed by %s"
-                               (if .outside "OUTSIDE of the open folders: " "") name
-                               (cond (marks (format "  The text has no highlighting: %s." marks))
-                                     (colors (format "  The code has no colors: %s." colors))
-                                     (t ""))
-                               .client))
+              ;; The right end is cut: what decides stands first, and of a long name the end.
+              (ide-mcp--header "%s%s, proposed by %s%s"
+                               decide (ide-mcp--end-of name (- (frame-width) (length decide) 1)) .client
+                               (cond (marks (format ".  The text has no highlighting: %s" marks))
+                                     (colors (format ".  The code has no colors: %s" colors))
+                                     (t ""))))
         (add-hook 'kill-buffer-hook end nil t))
       (let ((ignore-window-parameters t)) (delete-other-windows))
       (pop-to-buffer-same-window old)
@@ -1242,7 +1268,7 @@ returned.  It is shown if it had the keys, so that these go nowhere else."
                      ide-mcp--kept t
                      buffer-offer-save t ; Emacs asks about it before it ends
                      header-line-format
-                     (ide-mcp--header "Withdrawn by the agent: what you typed is in no file")))
+                     (ide-mcp--header "The proposal has ended: what you typed is in no file")))
              (when selected (pop-to-buffer view '(display-buffer-pop-up-window)))
              view))))
 

@@ -265,7 +265,7 @@ def status_has_the_port(room):
 def missing_program_is_reported(room):
     room.start()
     room.restart(*room.keys.sidecar("none-such", "ide-mcp", "sidecar"))
-    room.shows("none-such is not installed: see the README of ide-mcp")
+    room.shows("none-such is not in PATH: see ")
     room.type(*room.keys.STATUS)
     room.shows(room.keys.STATUS_WITHOUT_PROGRAM)
 
@@ -428,9 +428,10 @@ def ended_proposal_takes_no_typed_keys(room):
     """The keys that follow the end of a proposal would go into a file."""
     room.start()
     room.type_into_ended_proposal()
-    room.shows(room.proposal("b.txt"))
-    room.type(*room.keys.END_INSERTING)
+    room.shows(room.keys.ENDED)
     room.hides(room.proposal("b.txt"))
+    room.type(*room.keys.END_INSERTING)
+    room.hides(room.keys.ENDED)
     agent = room.play(
         {"call": "checkDocumentDirty", "arguments": {"filePath": room.path("a.txt")}},
         outcome("checkDocumentDirty", texts({"isDirty": False})),

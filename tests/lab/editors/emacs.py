@@ -33,7 +33,9 @@ PICTURE = ["--eval", "(progn (load-theme 'modus-vivendi t) (menu-bar-mode -1) (s
 
 ATTACHED = r"⧉ ide-mcp-agent"
 DETACHED = r"⧉ no agent"
-PROPOSAL = r"NAME: C-c C-c accepts"
+DECIDING = r"C-c C-c accepts, C-c C-k rejects"
+PROPOSAL = rf"{DECIDING}\.  .*NAME"
+ENDED = r"Ended: nothing is accepted"  # of a view that stays open while the person types
 NOTICE = r"\d waiting"  # while the person types
 
 SELECT_FIRST = ["<M-<>", "<C-Space>", "<C-f>", "<C-f>"]  # two characters

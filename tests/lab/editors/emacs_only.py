@@ -558,9 +558,9 @@ def typed_text_outlives_a_withdrawal(room):
         room.type("<M-<>", "typed ")
         room.shows(unit)
         agent.answer(agent.call("closeAllDiffTabs"))
-        room.shows(r"decision: b\.txt\.  Your text is in \*withdrawn: b\.txt\*\.  The")
+        room.shows(r"The agent withdrew b\.txt\.  Your text is in \*withdrawn: b\.txt\*\.  The")
         room.hides(room.proposal("b.txt"))
-        room.shows("Withdrawn by the agent: what you typed is in no file")
+        room.shows("The proposal has ended: what you typed is in no file")
         room.shows("second")  # the window of the person is there again
         room.type("more ")
         room.shows("typed more ")

@@ -320,20 +320,6 @@ def of_row(name, act):
         raise Failure(f"{name}: {error}") from error
 
 
-def made_up_events(room):
-    """Starts a sidecar behind a script, and returns a function that adds an event of a test to those of the sidecar."""
-    room.write("events", "")
-    room.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
-    room.restart(*room.keys.sidecar("sh", "talks"))
-    room.lock()
-
-    def event(name, **members):
-        with open(room.path("events"), "a", encoding="utf-8") as events:
-            events.write(json.dumps({"event": name, **members}, ensure_ascii=False) + "\n")
-
-    return event
-
-
 def is_plain(name):
     """Returns whether a name can be that of a file that is shown."""
     return name and name.isprintable() and len(name) < 256
@@ -811,6 +797,34 @@ def hundred_proposals_open_one_by_one(room):
         agent.answer(call)
     person.is_unharmed()
     person.returns()
+
+
+def narrow_screen_shows_what_decides(room):
+    """At 80 columns: the keys, whether the file is in an open folder, and which of two files of one name it is."""
+    person = Person(room)
+    room.narrow()
+    agent = RawAgent(room)
+    long = "/".join(["far"] * 40)
+    rows = {
+        "two of one name, the first": (room.path("src/one/mod.rs"), "one/mod.rs", False),
+        "two of one name, the second": (room.path("src/two/mod.rs"), "two/mod.rs", False),
+        "a long path": (room.path(f"{long}/mod.rs"), "far/mod.rs", False),
+        "outside": (str(room.home / "c.txt"), "c.txt", True),
+        "outside, and a long name": (str(room.home / ("n" * 200 + ".txt")), "n.txt", True),
+        "outside, and a name that says otherwise": (str(room.home / "is not OUT SIDE ok.txt"), "ok.txt", True),
+    }
+    for row, (path, end, is_outside) in rows.items():
+        def act(path=path, end=end, is_outside=is_outside):
+            call = agent.propose(path, "the proposed text\n")
+            room.shows(r"the proposed text")
+            room.shows(room.keys.DECIDING)
+            room.shows(end.replace(".", r"\."))
+            (room.shows if is_outside else room.hides)("OUTSIDE")
+            room.type(*room.keys.REJECT)
+            agent.answer(call)
+            room.hides("the proposed text")
+            person.is_unharmed()
+        of_row(row, act)
 
 
 def proposals_for_large_files_are_bounded_in_sum(room):

@@ -54,7 +54,7 @@ CONTAINER = [
 ]
 STATUS = ["<Escape>", ":checkhealth ide-mcp", "<Enter>"]
 STATUS_SHOWS = [r"OK:? ide-mcp \d+\.", r"agents attach at port PORT in .*/project", r"OK:? ⧉ ide-mcp-agent"]
-STATUS_WITHOUT_PROGRAM = r"none-such is not installed[^$]*README of ide-mcp"
+STATUS_WITHOUT_PROGRAM = r"none-such is not in PATH"
 STATUS_WITHOUT_PORT = r"the sidecar does not listen yet"
 OWN_VIEW = [
     "<Escape>",
@@ -114,7 +114,6 @@ def leave_swap_file(path):
     return [PROGRAM, "--headless", "-u", "NONE", path]
 
 
-TYPED_TEXT = r"\[withdrawn\] b\.txt"  # how a message names a withdrawn text that stays
 END_POPUPS = []
 OPENS_AGAIN = False  # whether `openFile` reads a file again that has changed on disk
 OWN_SCENARIOS = ["vi_only", "nvim_only"]

@@ -4,7 +4,7 @@ import re
 import subprocess
 import time
 
-from hostile import QUIET, Person, RawAgent, is_scenario, made_up_events, of_row
+from hostile import QUIET, Person, RawAgent, is_scenario, of_row
 from run import Failure, await_
 
 
@@ -84,7 +84,7 @@ def withdrawn_proposal_ends_before_the_next_opens(room):
 def messages_are_one_plain_line(room):
     """The messages of a sidecar have the words of agents. A test makes these up."""
     person = Person(room)
-    event = made_up_events(room)
+    event = room.made_up_events()
     room.shows(room.keys.DETACHED)
 
     hidden = "\n\x1b\x7f\x85\x9b\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069"

@@ -78,6 +78,10 @@ class Room:
         self.lock()
         self.shows(self.keys.DETACHED)
 
+    def narrow(self):
+        """Makes the screen as wide as a terminal is without further ado."""
+        self.tmux("resize-window", "-x", "80")
+
     def restart(self, *keys):
         """Types keys that change an option, and starts the sidecar again."""
         self.type(*keys, *self.keys.STOP)
@@ -142,6 +146,19 @@ class Room:
         for _ in range(20):
             self.type("x")
             time.sleep(0.1)
+
+    def made_up_events(self):
+        """Starts a sidecar behind a script, and returns a function that adds an event of a test to those of the sidecar."""
+        self.write("events", "")
+        self.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
+        self.restart(*self.keys.sidecar("sh", "talks"))
+        self.lock()
+
+        def event(name, **members):
+            with open(self.path("events"), "a", encoding="utf-8") as events:
+                events.write(json.dumps({"event": name, **members}, ensure_ascii=False) + "\n")
+
+        return event
 
     def pid(self):
         """Returns the process of the editor: that of the terminal, or its child behind a wrapper or a screen process.

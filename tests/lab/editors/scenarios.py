@@ -169,6 +169,7 @@ def view_closes_with_its_agent(room):
         room.shows(room.proposal())
         agent.process.kill()
         room.hides(room.proposal())
+        room.hides(room.keys.ENDED)
         room.shows("second")
         room.type(*room.keys.ENDS_OF_TEXT)  # the next proposal waits for a key
 
@@ -377,14 +378,6 @@ def large_proposal_is_accepted(room):
     agent = room.play(room.propose("a.txt", text), outcome("openDiff", texts("FILE_SAVED", text)))
     room.shows(room.proposal())
     room.type(*room.keys.ACCEPT)
-    agent.done()
-
-
-def proposal_outside_of_the_folders_is_marked(room):
-    room.start()
-    agent = room.play(room.propose(str(room.home / "c.txt"), "new\n"), outcome("openDiff", texts("DIFF_REJECTED", "tab")))
-    room.shows("OUTSIDE")
-    room.type(*room.keys.REJECT)
     agent.done()
 
 

@@ -2,7 +2,10 @@
 
 ATTACHED = r"⧉ ide-mcp-agent"
 DETACHED = r"⧉ no agent"
-PROPOSAL = r"NAME, proposed by"
+DECIDING = r":w accepts, :q rejects"
+PROPOSAL = rf"{DECIDING}.*NAME"
+ENDED = r"ended, nothing is accepted"  # of a view that stays open while the person types
+TYPED_TEXT = r":b\d+"  # how a message names a withdrawn text that stays
 NOTICE = r"1 proposal waits"  # while the person types
 SELECT_FIRST = ["<Escape>", "gg0vl"]  # two characters
 SELECT_LINES = ["<Escape>", "ggVj"]

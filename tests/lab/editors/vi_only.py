@@ -1,5 +1,8 @@
 """What Neovim and Vim have in common, and Emacs does in another way."""
 
+import os
+import re
+import signal
 import time
 
 from hostile import QUIET, Person, RawAgent, is_scenario, of_row
@@ -37,7 +40,7 @@ def next_proposal_waits_for_a_key(room):
         def act(row=row, before=before, lure=lure):
             room.type(*before, *room.keys.INSERT_LINE)
             call = withdrawn(room, agent)
-            room.shows(r"ide-mcp: b\.txt was withdrawn\. The next proposal waits for a key")
+            room.shows(r"ide-mcp: the agent withdrew b\.txt\. The next proposal waits for a key")
             lure()
             end = time.monotonic() + 3 * QUIET  # longer than the pause before a view
             while time.monotonic() < end:
@@ -85,7 +88,7 @@ def text_typed_into_a_withdrawn_proposal_stays(room):
     person = Person(room)
     agent = RawAgent(room)
     call = withdrawn(room, agent, *room.keys.INSERT_LINE)
-    room.shows(rf"b\.txt was withdrawn\. Your text is in {room.keys.TYPED_TEXT}\. The next proposal waits for a key")
+    room.shows(rf"the agent withdrew b\.txt\. Your text: {room.keys.TYPED_TEXT}\. The next proposal waits for a key")
     room.type(*room.keys.ABANDON)
     room.shows("other text")
     room.type(*room.keys.REJECT)
@@ -120,6 +123,37 @@ def text_typed_into_a_withdrawn_proposal_stays(room):
     room.hides("withdrawn")
 
 
+def end_of_a_proposal_is_told_truly_at_80_columns(room):
+    """While the person types, the view stays, and accepts nothing. Then a message says who ended it, and where the text is."""
+    ends = {
+        "withdrawn": ("the agent withdrew", lambda agent: agent.answer(agent.call("closeAllDiffTabs"))),
+        "the agent has gone": ("the proposal for", lambda agent: agent.end()),
+        "the sidecar has died": ("the proposal for", lambda _: os.kill(room.sidecar(), signal.SIGKILL)),
+    }
+    Person(room)
+    path = "a/rather/long/path/to/the/file/that/changes.txt"
+    for row, (words, end) in ends.items():
+        def act(words=words, end=end):
+            agent = RawAgent(room)
+            agent.propose(room.path(path), "harmless\n")
+            room.shows("harmless")
+            room.type("ggOedited")
+            room.shows("^.*edited")
+            end(agent)
+            room.shows(room.keys.ENDED)
+            room.hides(":w accepts")
+            room.shows("edited")
+            room.type("<Escape>")
+            room.shows(rf"{words} ….*changes\.txt.*Your text: :b\d+")
+            room.type(":b" + re.search(r"text: :b(\d+)", room.screen())[1], "<Enter>")
+            room.shows("^edited")
+            room.type(":bdelete!", "<Enter>")
+            room.hides("edited")
+        if row == "withdrawn":
+            room.narrow()
+        of_row(row, act)
+
+
 def late_accept_keeps_the_typed_text(room):
     """The agent has gone while the person types, who then accepts."""
     for keys in [":w", ":wq"]:
@@ -128,7 +162,7 @@ def late_accept_keeps_the_typed_text(room):
             room.type("<C-o>", keys, "<Enter>")
             room.shows("proposal has ended")
             room.type("<Escape>")
-            room.shows(f"Your text is in {room.keys.TYPED_TEXT}")
+            room.shows(f"Your text: {room.keys.TYPED_TEXT}")
             room.type(":b withdrawn", "<Enter>")
             room.shows("^typingxxx")
             room.type(":bdelete!", "<Enter>")
@@ -148,7 +182,7 @@ def eight_withdrawn_texts_stay(room):
         room.shows(f"text {number}")
         room.type(*room.keys.INSERT_LINE)
         agent.answer(agent.call("closeAllDiffTabs"))
-        room.shows(f"Your text is in {room.keys.TYPED_TEXT}")
+        room.shows(f"Your text: {room.keys.TYPED_TEXT}")
         room.type(":echo 'go on'", "<Enter>")
         room.shows("^go on")
 

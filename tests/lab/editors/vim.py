@@ -119,7 +119,6 @@ def leave_swap_file(path):
 
 FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # `:diffthis` fires no OptionSet
 WORKING_VIEW = [":autocmd! WinNew", "<Enter>"]
-TYPED_TEXT = r"`:b\d+`"  # how a message names a withdrawn text that stays
 END_POPUPS = [":call popup_clear(1)", "<Enter>"]
 OPENS_AGAIN = True  # whether `openFile` reads a file again that has changed on disk
 OWN_SCENARIOS = ["vi_only", "vim_only"]

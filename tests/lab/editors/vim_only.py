@@ -5,7 +5,7 @@ import os
 import re
 import time
 
-from hostile import QUIET, Person, RawAgent, is_scenario, made_up_events, of_row
+from hostile import QUIET, Person, RawAgent, is_scenario, of_row
 from run import Failure, await_
 from vi_only import withdrawn
 
@@ -102,7 +102,7 @@ def view_that_fails_to_open_leaves_nothing(room):
 def long_messages_take_no_key(room):
     """The messages of a sidecar have the words of agents. A test makes these up."""
     person = Person(room)
-    event = made_up_events(room)
+    event = room.made_up_events()
     room.shows(room.keys.DETACHED)
     messages = ["long " * 300, "a\nb\nc\nd\n", "\x1b]52;c;cHduZWQ=\x07\x9b31m\u202e", "wide 漢字" * 50]
     for number, message in enumerate(messages):
@@ -122,7 +122,7 @@ def long_messages_take_no_key(room):
 def messages_are_seen_in_each_mode(room):
     """Vim shows the mode, or the command, over what it echoes. All messages are in `:messages` too."""
     person = Person(room)
-    event = made_up_events(room)
+    event = room.made_up_events()
     room.shows(room.keys.DETACHED)
     modes = {
         "Normal": ([], []), "half a command": (["d"], ["<Escape>"]), "Insert": (["i"], ["<Escape>"]),
@@ -179,7 +179,7 @@ def nothing_shown_turns_its_direction(room):
     marks = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(1, 0x20), *range(0x7F, 0xA0)]
     text = "".join(f"a{chr(mark)}" for mark in marks)
     person = Person(room)
-    event = made_up_events(room)
+    event = room.made_up_events()
     for part in [text[at:at + 50] for at in range(0, len(text), 50)]:
         event("connected", conn=1, client=part, version=part)
         event("error", conn=1, message=part)

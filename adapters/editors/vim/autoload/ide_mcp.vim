@@ -87,8 +87,17 @@ def Line(text: string, columns: number): string
   return strdisplaywidth(line) > columns ? printf('%.*S…', max([columns - 1, 0]), line) : line
 enddef
 
-# Shows a message in one line, without a prompt that would take the next key. Of both parts, the second stays whole. Where
-# Vim shows "-- INSERT --", "-- VISUAL --" or a command, it shows that over a message at once, but not over this window.
+# Returns the label of a file in at most so many columns: of a longer one the end.
+def FileName(label: string, columns: number): string
+  var line = Line(label, 64)
+  while strdisplaywidth(line) > columns | line = '…' .. strcharpart(line, 2) | endwhile
+  return line
+enddef
+
+const Tail = (path: string): string => matchstr(path, '[^/\\]*$')
+
+# Shows a message in one line, without a prompt that would take the next key. Of both parts, the second is the last to be
+# cut. Where Vim shows "-- INSERT --", "-- VISUAL --" or a command, it shows that over a message at once, but not over this window.
 def Warn(message: string, last = '')
   const rest = v:echospace - strdisplaywidth(last)
   const line = Line(Line('ide-mcp: ' .. message, max([rest, 32])) .. last, v:echospace)
@@ -104,7 +113,7 @@ def Start()
   extend(options, get(g:, 'ide_mcp', {})->mapnew((name, Value) =>
     type(Value) == v:t_dict ? extendnew(options[name], Value) : Value))
   const program = options.command[0]
-  if !executable(program) | Warn($'{program} is not installed: see the README of ide-mcp') | return | endif
+  if !executable(program) | Warn($'{program} is not in PATH: see `:help ide-mcp`') | return | endif
   if &encoding != 'utf-8' | Warn($"'encoding' is {&encoding}, and has to be utf-8") | return | endif
   # With `noblock` Vim keeps the rest of a long command until the process reads.
   const callbacks = {out_cb: Receive, close_cb: (_) => End(), exit_cb: (_, _) => End()}
@@ -329,6 +338,7 @@ enddef
 
 def Pause(event: dict<any>)
   is_paused = event.event == 'paused'
+  Warn(is_paused ? 'files and selections are hidden from agents' : 'agents see files and selections again')
 enddef
 
 # Catches up after a gap: ends what has ended in it.
@@ -382,9 +392,11 @@ def Propose(event: dict<any>)
   waiting->add(event)
 enddef
 
-def CloseView(call: number)
+def CloseView(call: number, reason = '')
   filter(waiting, (_, event) => get(event, 'call') != call)
   const proposal = has_key(proposals, call) ? remove(proposals, call) : {}
+  [proposal.keys, proposal.reason] = ['ended, nothing is accepted. ', reason]
+  redrawstatus!
   if has_key(proposal, 'close') | CloseLater(() => Withdraw(proposal)) | endif
 enddef
 
@@ -394,8 +406,11 @@ def Withdraw(proposal: dict<any>)
   is_held = true
   proposal.close()
   redraw # the end of the view would take the message away
-  Warn(proposal.label, ' was withdrawn. ' .. (has_key(proposal, 'kept') ? $'Your text is in `:b{proposal.kept}`. ' : '')
-    .. 'The next proposal waits for a key')
+  const is_withdrawn = index(['close_tab', 'closeAllDiffTabs', 'cancelled'], get(proposal, 'reason', '')) >= 0
+  # At 80 columns the last sentence is cut: the status line says the same.
+  const name = FileName(proposal.label, max([15, v:echospace - 95]))
+  Warn((is_withdrawn ? $'the agent withdrew {name}. ' : $'the proposal for {name} ended. ')
+    .. (has_key(proposal, 'kept') ? $'Your text: :b{proposal.kept}. ' : '') .. 'The next proposal waits for a key')
 enddef
 
 # Calls a function that closes a view, after the end of typing and before another view opens. A view on which the person
@@ -415,8 +430,9 @@ def Show(proposal: dict<any>): func
   const new = Split(proposal.contents)
   const [limit, has_folds] = Limits(old, new)
   const has_syntax = limit == '' && IsSmall(old) && IsSmall(new)
-  const name = Line(proposal.label, 24)
   const root = Root(proposal)
+  const warning = proposal.outside ? 'OUTSIDE: ' : ''
+  proposal.keys = ':w accepts, :q rejects. '
   const [before, windows] = [win_getid(), getwininfo()->map((_, window) => window.winid)]
   var [former, proposed, tick] = [0, 0, 0] # the two buffers, and the state of the second before the person edits it
   var opened: list<number> # the time at which the view was on the screen
@@ -432,17 +448,19 @@ def Show(proposal: dict<any>): func
   }
 
   try
-    former = Fill($'{root}file/{Line(proposal.label, 64)}', old,
-      {name: name, note: limit == '' ? '' : $', no highlighting: {limit}'})
-    proposed = Fill($'{root}proposal/{Line(proposal.label, 64)}', new,
-      {name: name, note: proposal.outside ? 'OUTSIDE of the open folders: ' : '', client: proposal.client})
+    former = Fill($'{root}file/{Line(Tail(proposal.label), 64)}', old,
+      {warning: warning, text: (limit == '' ? '' : $'no highlighting, {limit}: ') .. Line(proposal.label, 64)})
+    proposed = Fill($'{root}proposal/{Line(Tail(proposal.label), 64)}', new,
+      {warning: warning, proposal: proposal, text: $'{proposal.client} proposes {Line(proposal.label, 64)}'})
     tick = getbufvar(proposed, 'changedtick')
     execute 'silent tab sbuffer' former
     CheckShown(former, root)
-    setlocal nomodifiable statusline=%<\ %{b:ide_mcp.name}%{b:ide_mcp.note}\ 
+    # At 80 columns each side has 40: what decides stands first, and of what is too long the beginning is cut, so that
+    # the name of the file stays.
+    setlocal nomodifiable statusline=\ %{b:ide_mcp.warning}%<%{b:ide_mcp.text}\ 
     execute 'silent rightbelow vertical sbuffer' proposed
     CheckShown(proposed, root)
-    &l:statusline = ' %{b:ide_mcp.note}%{b:ide_mcp.name}, proposed by %<%{b:ide_mcp.client} %m%=:w accepts, :q rejects '
+    &l:statusline = ' %{b:ide_mcp.warning}%{b:ide_mcp.proposal.keys}%<%{b:ide_mcp.text} %m'
     t:ide_mcp_proposal = proposed
     for shown in [former, proposed]
       win_gotoid(bufwinid(shown))
@@ -494,7 +512,7 @@ const Root = (proposal: dict<any>): string =>
 # Keeps what the person has typed into a proposal that was withdrawn, in a listed buffer without a file. It counts as
 # modified, so Vim does not end over it.
 def Keep(proposal: dict<any>, proposed: number)
-  const buffer = Fill($'{Root(proposal)}withdrawn/{Line(proposal.label, 64)}',
+  const buffer = Fill($'{Root(proposal)}withdrawn/{Line(Tail(proposal.label), 64)}',
     {text: Join(proposed, "\n"), line_end: "\n", last_end: ''}, {})
   for [option, value] in items({buftype: 'acwrite', buflisted: true, modified: true})
     setbufvar(buffer, $'&{option}', value)
@@ -551,7 +569,7 @@ const IsSmall = (side: dict<any>): bool => len(side.text) <= max_syntax
 
 # Makes a buffer with a text, and with values for its status line. It is not shown yet. The functions take the name of
 # the buffer as it is.
-def Fill(name: string, text: dict<any>, values: dict<string>): number
+def Fill(name: string, text: dict<any>, values: dict<any>): number
   if getftype(name) != '' | throw 'a file has the name of the view' | endif
   const buffer = bufadd(name)
   setbufvar(buffer, 'ide_mcp', values)
@@ -587,7 +605,7 @@ def Highlight(proposal: dict<any>, limit: string, has_folds: bool, has_syntax: b
   if !has_syntax | return | endif
   const open = Buffer(proposal.path)
   var type = open > 0 ? getbufvar(open, '&syntax') : ''
-  if open == 0 && proposal.label !~ '[`$|%#*?{}<>"\\;&!]\|\A\@<=\~'
+  if open == 0 && Tail(proposal.label) !~ '[`$|%#*?{}<>"\\;&!]\|\A\@<=\~'
     const eventignore = &eventignore
     try
       set eventignore+=FileType
@@ -912,7 +930,7 @@ const handlers: dict<func> = {
   connected: Attach,
   closed: Leave,
   diff: Propose,
-  diff_closed: (event) => CloseView(event.call),
+  diff_closed: (event) => CloseView(event.call, event.reason),
   consent: (event) => add(waiting, event),
   call: Call,
   call_ended: (event) => CloseView(event.call),
@@ -924,20 +942,24 @@ const handlers: dict<func> = {
   paused: Pause, resumed: Pause, status: CatchUp,
 }
 
+def SendOrSay(command: dict<any>)
+  if running == null_job | Warn('the sidecar does not run: `:IdeMcp start` starts it') | return | endif
+  Send(command)
+enddef
+
 def Mention(lines: list<number>)
   const path = expand('%:p')
   if !IsFile(bufnr()) || !isabsolutepath(path) | Warn('no file is mentioned: the buffer has no file') | return | endif
-  if running == null_job | Warn('the sidecar does not run') | return | endif
-  Send({cmd: 'mention', path: path}->extend(empty(lines) ? {} : {lines: lines}))
-  if empty(agents) | Warn('no agent is attached: the mention waits up to 30 s for one') | endif
+  SendOrSay({cmd: 'mention', path: path}->extend(empty(lines) ? {} : {lines: lines}))
+  if running != null_job && empty(agents) | Warn('no agent is attached: the mention waits up to 30 s for one') | endif
 enddef
 
 const commands: dict<func> = {
   start: (_) => Start(), stop: (_) => Stop(),
-  pause: (_) => Send({cmd: 'pause'}), resume: (_) => Send({cmd: 'resume'}),
+  pause: (_) => SendOrSay({cmd: 'pause'}), resume: (_) => SendOrSay({cmd: 'resume'}),
   mention: (lines) => Mention(lines),
   status: (_) =>
-    running == null_job ? Warn('the sidecar does not run') : Warn(Status(), $', port {port}, {getcwd(-1)}'),
+    running == null_job ? SendOrSay({}) : Warn(Status(), $', port {port}, {getcwd(-1)}'),
 }
 
 # `:help ide-mcp-options`

@@ -81,6 +81,14 @@ end
 -- Returns a text of an agent for a status line.
 local function escape(text) return (text:gsub('%%', '%%%%')) end
 
+local function tail(path) return path:match('[^/\\]*$') end
+
+-- Returns a status line. At 80 columns each side has 40: what decides stands first, and of what is too long the
+-- beginning is cut, so that the name of the file stays.
+local function status(proposal, first, last)
+  return (' %s%s%%<%s '):format(proposal.outside and 'OUTSIDE: ' or '', first, escape(last .. proposal.label))
+end
+
 -- Returns whether the current window shows the proposal, in the buffer that was made for it.
 local function is_ours(view)
   local buf = view[2]
@@ -96,7 +104,7 @@ local function fill(proposal, view, old, new)
   if not large then reason, is_coarse = too_much(old, new) end
   local is_plain = large or editor.too_large(old, max_syntax, max_line) or editor.too_large(new, max_syntax, max_line)
   local function add(side, lines, buftype)
-    local buf = show(view.name .. side .. '/' .. proposal.label, lines, buftype)
+    local buf = show(view.name .. side .. '/' .. tail(proposal.label), lines, buftype)
     table.insert(view, buf)
     if large then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
     if not is_plain then highlight(buf, proposal.path) end
@@ -109,11 +117,11 @@ local function fill(proposal, view, old, new)
   end
   if large then collectgarbage() end -- a message of 15 MB leaves several texts of that size
   add('file', old, 'nofile')
-  vim.bo.modifiable, vim.wo.statusline = false, ' %t ' .. (reason and '(no highlighting: ' .. reason .. ')' or '')
+  vim.bo.modifiable = false
+  vim.wo.statusline = status(proposal, '', reason and 'no highlighting, ' .. reason .. ': ' or '')
   vim.cmd('rightbelow vsplit')
   add('proposal', new, 'acwrite')
-  local note = proposal.outside and ' OUTSIDE of the open folders' or ''
-  vim.wo.statusline = (' %%t%s, proposed by %%<%s %%m%%=:w accepts, :q rejects '):format(note, escape(proposal.client))
+  vim.wo.statusline = status(proposal, ':w accepts, :q rejects. ', proposal.client .. ' proposes ') .. '%m'
   vim.cmd('silent! normal! gg]c')
   if not is_ours(view) then error('a plugin has taken the view of the proposal', 0) end
 end
@@ -123,9 +131,9 @@ end
 local withdrawn, max_kept = {}, 8
 
 -- Keeps the text of a proposal into which the person has typed, and which is not accepted, in a listed buffer. Neovim does
--- not end while the text is there, since it counts as modified. Returns the name for the person.
+-- not end while the text is there, since it counts as modified. Returns the buffer.
 local function keep(view, label)
-  local name = '[withdrawn] ' .. label
+  local name = '[withdrawn] ' .. tail(label)
   local buf = api.nvim_create_buf(true, true)
   fill_buffer(buf, view.name .. name, api.nvim_buf_get_lines(view[2], 0, -1, false), 'acwrite')
   vim.bo[buf].modified = true
@@ -133,12 +141,13 @@ local function keep(view, label)
   api.nvim_create_autocmd('BufWriteCmd', { pattern = view.name .. '*', callback = function()
     editor.warn('this proposal was withdrawn. `:w FILE` writes your text to a file')
   end })
-  return name
+  return buf
 end
 
 --- Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, and with `accept(text)` and `reject()`, of
 --- which the first call counts and returns true. Returns a function that closes the view; if the person has typed into
---- a text that was not accepted, that function keeps the text, and returns the name of its buffer.
+--- a text that was not accepted, that function keeps the text, and returns its buffer. Returns also a function that says
+--- in the view that the proposal has ended: while the person types, the view stays open.
 function M.show(proposal)
   withdrawn = vim.tbl_filter(api.nvim_buf_is_loaded, withdrawn)
   if #withdrawn >= max_kept then
@@ -204,7 +213,11 @@ function M.show(proposal)
   end })
   vim.cmd('redraw')
   opened = vim.loop.hrtime()
-  return close
+  return close, function()
+    for _, window in ipairs(vim.fn.win_findbuf(new)) do
+      vim.wo[window].statusline = status(proposal, 'ended, nothing is accepted. ', '')
+    end
+  end
 end
 
 return M

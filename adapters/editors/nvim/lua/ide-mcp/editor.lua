@@ -120,6 +120,13 @@ function M.safe(text, columns)
   return fn.printf('%.' .. columns - 1 .. 'S…', line)
 end
 
+--- Returns the label of a file in at most so many columns: of a longer one the end.
+function M.file_name(label, columns)
+  local line = M.safe(label)
+  while fn.strdisplaywidth(line) > columns do line = '…' .. fn.strcharpart(line, 2) end
+  return line
+end
+
 --- Tells the person something. A message of more than the line would wait for a key.
 function M.warn(message)
   local columns = math.max(0, vim.v.echospace - 9)

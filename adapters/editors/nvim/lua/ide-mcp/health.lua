@@ -8,7 +8,7 @@ function M.check()
   local words = vim.list_slice(plugin.options.command)
   report('start', 'ide-mcp')
   if vim.fn.executable(words[1]) == 0 then
-    return report('error', words[1] .. ' is not installed', { 'See the README of ide-mcp' })
+    return report('error', words[1] .. ' is not in PATH', { 'See `:help ide-mcp`' })
   end
   words[#words] = '--version' -- in place of `sidecar`, behind a command such as `docker exec`
   local answer = vim.trim(vim.fn.system(words))

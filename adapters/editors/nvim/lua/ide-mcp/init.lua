@@ -164,9 +164,9 @@ function on.diff(event)
     proposal.is_shown = true
     compared.buf = editor.buffer(event.old_path)
     compared.tick = compared.buf and vim.api.nvim_buf_get_changedtick(compared.buf)
-    local is_done, close = pcall(M.options.show, event)
+    local is_done, close, say_ended = pcall(M.options.show, event)
     if is_done then
-      proposal.close = close
+      proposal.close, proposal.say_ended = close, say_ended
     else
       proposals[event.call] = nil
       fail(event.call, close)
@@ -175,16 +175,22 @@ function on.diff(event)
   end, function() return proposals[event.call] ~= proposal or is_decided() and not is_held end)
 end
 
+-- The reasons of a proposal that the agent has ended.
+local withdrawals = { close_tab = true, closeAllDiffTabs = true, cancelled = true }
+
 function on.diff_closed(event)
   local proposal = proposals[event.call] or {}
   proposals[event.call] = nil
   if not proposal.close then return end
+  if proposal.say_ended then pcall(proposal.say_ended) end
   later(function()
     is_held = true
     local kept = proposal.close()
-    local name = editor.safe(proposal.label, math.max(8, vim.v.echospace - 60))
-    local place = type(kept) == 'string' and ('Your text is in %s. '):format(kept) or ''
-    warn(('%s was withdrawn. %sThe next proposal waits for a key'):format(name, place))
+    -- At 80 columns the last sentence is cut: the status line says the same.
+    local name = editor.file_name(proposal.label, math.max(15, vim.v.echospace - 95))
+    local text = withdrawals[event.reason] and 'the agent withdrew %s. %s' or 'the proposal for %s ended. %s'
+    local place = type(kept) == 'number' and ('Your text: :b%d. '):format(kept) or ''
+    warn(text:format(name, place) .. 'The next proposal waits for a key')
   end, nil, 1) -- the next view would open over it
 end
 
@@ -238,9 +244,15 @@ end
 
 function on.error(event) warn(event.message) end
 
-function on.paused() M.is_paused = true end
+function on.paused()
+  M.is_paused = true
+  warn('files and selections are hidden from agents')
+end
 
-function on.resumed() M.is_paused = false end
+function on.resumed()
+  M.is_paused = false
+  warn('agents see files and selections again')
+end
 
 -- Catches up after a gap: ends of agents and of proposals can be among the events that were left out.
 function on.status(event)
@@ -304,14 +316,24 @@ function commands.stop()
   on_end()
 end
 
-function commands.pause() sidecar.send({ cmd = 'pause' }) end
+local function send(command)
+  if not sidecar.send(command) then return warn('the sidecar does not run: `:IdeMcp start` starts it') end
+  return true
+end
 
-function commands.resume() sidecar.send({ cmd = 'resume' }) end
+function commands.pause() send({ cmd = 'pause' }) end
+
+function commands.resume() send({ cmd = 'resume' }) end
+
+function commands.status()
+  if not sidecar.is_running() then return send() end
+  warn(('%s, port %s, %s'):format(M.status(), M.port or 'unknown', vim.fn.getcwd(-1, -1)))
+end
 
 function commands.mention(call)
   local path, lines = editor.path(), call.range > 0 and { call.line1 - 1, call.line2 - 1 } or nil
   if not path then return warn('no file is mentioned: the buffer has no file') end
-  if not sidecar.send({ cmd = 'mention', path = path, lines = lines }) then return warn('the sidecar does not run') end
+  if not send({ cmd = 'mention', path = path, lines = lines }) then return end
   if not next(M.agents) then warn('no agent is attached: the mention waits up to 30 s for one') end
 end
 
