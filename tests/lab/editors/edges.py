@@ -672,6 +672,7 @@ def command_window_delays_views(room):
     room.shows(room.keys.NOTICE)
     room.type(*room.keys.END_COMMAND_WINDOW)
     room.hides(room.proposal("a.txt"))
+    room.hides(room.keys.ENDED)
     room.type(*room.keys.ABANDON)  # the next proposal waits for a key
     room.shows(room.proposal("b.txt"))
     room.type(*room.keys.ACCEPT)

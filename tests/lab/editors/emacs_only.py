@@ -505,7 +505,8 @@ def next_proposal_waits_for_a_key_after_a_withdrawal(room):
     """The person would accept a text that has taken the place of the one that was read."""
     room.start()
     agent = RawAgent(room)
-    for end in ["closeAllDiffTabs", "the connection"]:
+    ends = {"closeAllDiffTabs": "The agent withdrew b.txt", "the connection": "The proposal for b.txt has ended"}
+    for end, words in ends.items():
         agent.propose(room.path("b.txt"), "that was read\n")
         room.shows("that was read")
         if end == "the connection":
@@ -514,7 +515,7 @@ def next_proposal_waits_for_a_key_after_a_withdrawal(room):
         else:
             agent.answer(agent.call(end))
         call = agent.propose(room.path("b.txt"), "nobody has read\n")
-        room.shows(r"The proposal has ended without your decision: b\.txt\.  The next one comes after your next key")
+        room.shows(re.escape(words) + r"\.  The next one comes after your next key")
         room.shows(room.keys.NOTICE)
         time.sleep(2)
         if re.search("nobody has read", room.screen()):

@@ -34,6 +34,7 @@ ABSENT = {
     "waiting_proposal_ends_with_its_sidecar": NO_PROCESS,
     "own_view_that_fails_to_close_holds_up_no_end": NO_PROCESS,
     "command_window_delays_views": NO_PROCESS,
+    "death_of_a_sidecar_is_no_withdrawal": NO_PROCESS,
     "waiting_question_ends_with_its_sidecar": NO_PROCESS,
     "status_after_a_gap_ends_views_and_agents": NO_PROCESS,
     "status_before_the_sidecar_listens": NO_PROCESS,

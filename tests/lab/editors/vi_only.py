@@ -123,16 +123,12 @@ def text_typed_into_a_withdrawn_proposal_stays(room):
     room.hides("withdrawn")
 
 
-def end_of_a_proposal_is_told_truly_at_80_columns(room):
+def ends_at_80_columns(room, rows):
     """While the person types, the view stays, and accepts nothing. Then a message says who ended it, and where the text is."""
-    ends = {
-        "withdrawn": ("the agent withdrew", lambda agent: agent.answer(agent.call("closeAllDiffTabs"))),
-        "the agent has gone": ("the proposal for", lambda agent: agent.end()),
-        "the sidecar has died": ("the proposal for", lambda _: os.kill(room.sidecar(), signal.SIGKILL)),
-    }
     Person(room)
+    room.narrow()
     path = "a/rather/long/path/to/the/file/that/changes.txt"
-    for row, (words, end) in ends.items():
+    for row, (words, end) in rows.items():
         def act(words=words, end=end):
             agent = RawAgent(room)
             agent.propose(room.path(path), "harmless\n")
@@ -149,9 +145,20 @@ def end_of_a_proposal_is_told_truly_at_80_columns(room):
             room.shows("^edited")
             room.type(":bdelete!", "<Enter>")
             room.hides("edited")
-        if row == "withdrawn":
-            room.narrow()
         of_row(row, act)
+
+
+def end_of_a_proposal_is_told_truly(room):
+    ends_at_80_columns(room, {
+        "withdrawn": ("the agent withdrew", lambda agent: agent.answer(agent.call("closeAllDiffTabs"))),
+        "the agent has gone": ("the proposal for", lambda agent: agent.end()),
+    })
+
+
+def death_of_a_sidecar_is_no_withdrawal(room):
+    ends_at_80_columns(room, {
+        "killed": ("the proposal for", lambda _: os.kill(room.sidecar(), signal.SIGKILL)),
+    })
 
 
 def late_accept_keeps_the_typed_text(room):

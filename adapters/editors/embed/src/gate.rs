@@ -93,7 +93,9 @@ impl Gate {
     /// path the end, since that is the file.
     pub(crate) fn label(&self, path: &str) -> String {
         let shown = self.below_its_folder(path).unwrap_or(path);
-        let Some(more) = shown.chars().count().checked_sub(MAX_NAME).filter(|more| *more > 0) else { return name(shown) };
+        let Some(more) = shown.chars().count().checked_sub(MAX_NAME).filter(|more| *more > 0) else {
+            return name(shown);
+        };
         let end: String = core::iter::once('…').chain(shown.chars().skip(more.saturating_add(1))).collect();
         name(&end)
     }
@@ -101,7 +103,11 @@ impl Gate {
     /// Returns the end of a path that begins in its folder, or with the name of its folder if there are several.
     fn below_its_folder<'a>(&self, path: &'a str) -> Option<&'a str> {
         let PathClass::Inside(local) = classify(path, &self.folders, Platform::native()) else { return None };
-        let inside = self.folders.iter().filter(|folder| local.is_within(folder)).map(|folder| folder.as_bytes().len());
+        let inside = self
+            .folders
+            .iter()
+            .filter(|folder| local.is_within(folder))
+            .map(|folder| folder.as_bytes().len());
         let folder = path.get(..inside.max()?)?.trim_end_matches(is_separator);
         let start = if self.folders.len() > 1 { folder.rfind(is_separator)? } else { folder.len() };
         path.get(start..).map(|end| end.trim_start_matches(is_separator)).filter(|end| !end.is_empty())

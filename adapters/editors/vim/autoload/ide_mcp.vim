@@ -394,7 +394,8 @@ enddef
 
 def CloseView(call: number, reason = '')
   filter(waiting, (_, event) => get(event, 'call') != call)
-  const proposal = has_key(proposals, call) ? remove(proposals, call) : {}
+  if !has_key(proposals, call) | return | endif
+  const proposal = remove(proposals, call)
   [proposal.keys, proposal.reason] = ['ended, nothing is accepted. ', reason]
   redrawstatus!
   if has_key(proposal, 'close') | CloseLater(() => Withdraw(proposal)) | endif

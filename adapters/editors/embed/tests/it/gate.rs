@@ -265,7 +265,12 @@ fn label_tells_files_apart_on_one_safe_line() {
         ("a format", r#"["/w"]"#, "/w/%{x}|\"y", "%{x}|'y".into()),
         ("64 characters", r#"["/w"]"#, &format!("/w/d/{}", "n".repeat(62)), format!("d/{}", "n".repeat(62))),
         ("65 characters", r#"["/w"]"#, &format!("/w/d/{}", "n".repeat(63)), format!("…{}", "n".repeat(63))),
-        ("65 of several bytes", r#"["/w"]"#, &format!("/w/d/{}", "ä".repeat(63)), format!("…{}", "ä".repeat(63))),
+        (
+            "65 of several bytes",
+            r#"["/w"]"#,
+            &format!("/w/d/{}", "ä".repeat(63)),
+            format!("…{}", "ä".repeat(63)),
+        ),
     ];
     let mut room = room();
     for (name, folders, path, label) in rows {
