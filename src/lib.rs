@@ -157,6 +157,7 @@ mod keepalive;
 mod machine;
 #[cfg(feature = "mcp")]
 mod outbox;
+mod output;
 mod text;
 mod time;
 
@@ -175,6 +176,7 @@ pub use keepalive::Keepalive;
 pub use machine::{Machine, Wire};
 #[cfg(feature = "mcp")]
 pub use outbox::{Outbox, OutboxClosed, To};
+pub use output::Output;
 #[cfg(feature = "std")]
 pub use time::Clock;
 pub use time::Time;

@@ -22,17 +22,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("buf", &[]),
     ("keepalive", &["time"]),
     ("machine", &["time"]),
+    ("output", &["time", "machine"]),
     // The trait by which `mcp` writes into `ws`. `ws` names no other module above it.
     ("outbox", &["rpc"]),
-    ("ws", &["time", "keepalive", "text", "buf", "machine", "outbox"]),
+    ("ws", &["time", "keepalive", "text", "buf", "machine", "output", "outbox"]),
     ("rpc", &["time", "text"]),
     ("mcp", &["time", "keepalive", "text", "buf", "outbox", "rpc"]),
     // `ide` names `outbox` for the messages that wait for a client.
-    ("ide", &["time", "keepalive", "text", "buf", "machine", "outbox", "ws", "rpc", "mcp"]),
+    ("ide", &["time", "keepalive", "text", "buf", "machine", "output", "outbox", "ws", "rpc", "mcp"]),
     // Pages of documentation.
     ("guide", &[]),
     // For tests: it uses all modules, and no module uses it.
-    ("testing", &["time", "outbox", "machine", "ws", "rpc", "mcp", "ide"]),
+    ("testing", &["time", "outbox", "machine", "output", "ws", "rpc", "mcp", "ide"]),
 ];
 
 /// The names that the root exports, and the module of each.
@@ -45,10 +46,11 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
     ("Keepalive", "keepalive"),
     ("Wire", "machine"),
     ("Machine", "machine"),
+    ("Output", "output"),
 ];
 
 /// The names of the core that adapters can use.
-const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Time", "Clock", "ide"];
+const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Output", "Time", "Clock", "ide"];
 
 /// The names of the core that the files in [`WITH_VALUES`] can use in addition: the values in the
 /// signatures of `ide::Client` and `ide::Host`, such as an `Implementation`, a `CallId` or a `Closed`.

@@ -90,6 +90,7 @@ mod mcp_unread;
 #[cfg(feature = "mcp")]
 mod mcp_vectors;
 #[cfg(feature = "ide")]
+mod passes;
 mod presets;
 #[cfg(feature = "ide")]
 mod replay;

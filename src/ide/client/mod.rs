@@ -14,10 +14,11 @@ use crate::mcp::{
     self, FormAnswer, GetPrompt, List, Progress, PromptResult, PromptSpec, ReadResource, ResourceResult,
     ResourceSpec, ResourceTemplate, Root, Timeout, ToolSpec,
 };
+use crate::output::{Pass, Single};
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError, SendError};
-use crate::{Machine, Time, Wire};
+use crate::{Machine, Output, Time, Wire};
 use alloc::{boxed::Box, format, vec::Vec};
 use rand_core::TryCryptoRng;
 use serde::Serialize;
@@ -45,6 +46,7 @@ pub struct Client {
     not_chosen: bool,
     raw_notifications: bool,
     closed: Option<Closed>,
+    pass: Pass,
 }
 
 impl Client {
@@ -83,7 +85,89 @@ impl Client {
             not_chosen: false,
             raw_notifications: config.raw_notifications,
             closed: None,
+            pass: Pass::default(),
         })
+    }
+
+    /// Feeds bytes from the socket. Their events come with the next [`poll`](Self::poll).
+    ///
+    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
+    /// [`wants_input`](Self::wants_input) is false, or more than 256 KiB between two passes.
+    pub fn feed(&mut self, now: Time, bytes: &[u8]) {
+        Wire::feed(self, now, bytes);
+    }
+
+    /// Tells the client that the editor's stream has ended, or that the last [`Write`](Output::Write) has failed.
+    ///
+    /// What came before the end is still delivered and answered: a editor can close its side and read on. After a failed
+    /// write, or a second end, nothing more is written.
+    pub fn feed_eof(&mut self, now: Time) {
+        self.take_end(now);
+    }
+
+    /// Returns the next thing to do: react to an event, write, close, or wait.
+    pub fn poll(&mut self, now: Time) -> Output<'_, ClientEvent> {
+        self.next_output(now)
+    }
+
+    /// Reports how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block. The rest is
+    /// offered again, in the next pass at the latest. A number above the length of the offer counts as the whole offer.
+    pub fn written(&mut self, n: usize) {
+        self.take_written(n);
+    }
+
+    /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
+    /// [`wants_input`](Self::wants_input) is false. The end of the stream and each error count as
+    /// [`feed_eof`](Self::feed_eof).
+    #[cfg(feature = "std")]
+    pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
+        self.read_socket(now, socket);
+    }
+
+    /// Answers the last [`Write`](Output::Write): writes its bytes to a socket that does not block, and reports with
+    /// [`written`](Self::written) or [`feed_eof`](Self::feed_eof) what came of it. A wrong count is the one mistake of a
+    /// loop that nobody here can see, and this method makes none.
+    #[cfg(feature = "std")]
+    pub fn write_to(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
+        self.write_socket(now, socket);
+    }
+
+    /// Returns true if you may read more bytes from the socket. While it is false, the client waits for a poll, or for
+    /// room in the send buffer.
+    #[must_use]
+    pub fn wants_input(&self) -> bool {
+        Wire::wants_input(self)
+    }
+
+    /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
+    #[must_use]
+    pub fn wants_output(&self) -> bool {
+        !self.outgoing().is_empty()
+    }
+
+    /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
+    /// [`filled`](Self::filled). Empty exactly while [`wants_input`](Self::wants_input) is false, and valid until the
+    /// next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
+    pub fn space(&mut self) -> &mut [u8] {
+        Wire::space(self)
+    }
+
+    /// Feeds the first `n` bytes of [`space`](Self::space). An `n` beyond it ends the connection as too many bytes in
+    /// [`feed`](Self::feed) do.
+    pub fn filled(&mut self, now: Time, n: usize) {
+        Wire::filled(self, now, n);
+    }
+
+    /// Frees the memory that an idle connection does not need. Nothing else changes.
+    pub fn trim(&mut self) {
+        Wire::trim(self);
+    }
+
+    /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since:
+    /// not in the future while there is something to do.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        if self.pass.is_due() { Some(Time::ZERO) } else { Machine::deadline(self) }
     }
 
     /// Requests the list of the tools of the editor. [`Pending::answer`] reads the
@@ -517,5 +601,11 @@ impl Machine for Client {
             return self.ws.deadline();
         }
         earlier(self.ws.deadline(), self.mcp.deadline())
+    }
+}
+
+impl Single for Client {
+    fn pass(&mut self) -> &mut Pass {
+        &mut self.pass
     }
 }

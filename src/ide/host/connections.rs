@@ -146,6 +146,17 @@ impl Connections {
         self.slots.get(index)?.server.as_ref()
     }
 
+    /// Returns the name of the connection in this place, and the number of its bytes that were not written.
+    pub(super) fn unwritten(&self, index: usize) -> Option<(ConnId, usize)> {
+        let slot = self.slots.get(index).filter(|slot| !slot.removed)?;
+        Some((slot.id(index), slot.server.as_ref()?.outgoing().len()))
+    }
+
+    /// Returns the bytes of a connection that were not written.
+    pub(super) fn outgoing(&self, conn: ConnId) -> &[u8] {
+        self.wired(conn).and_then(|index| self.get(index)).map(Wire::outgoing).unwrap_or_default()
+    }
+
     /// Returns a connection, for an operation that causes neither an event nor output.
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Server> {
         self.slots.get_mut(index)?.server.as_mut()

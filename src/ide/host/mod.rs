@@ -9,6 +9,7 @@ mod edits;
 mod filter;
 mod handle;
 mod mentions;
+mod passes;
 mod pause;
 mod questions;
 mod secrets;
@@ -38,6 +39,7 @@ use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use connections::Connections;
 use debounce::Debounce;
 use mentions::Mentions;
+use passes::Offers;
 use pause::Paused;
 use questions::Questions;
 use serde::Serialize;
@@ -68,6 +70,7 @@ pub struct Host {
     /// The settings of the sessions, which follow from `server`. All connections share them.
     session: Arc<mcp::ServerConfig>,
     connections: Connections,
+    offers: Offers,
     debounce: Debounce,
     /// The selection that was sent last, in the dialect of all connections. A client that attaches
     /// receives it.
@@ -92,6 +95,7 @@ impl Host {
             server: Arc::new(config.server.clone()),
             debounce: Debounce::new(config.debounce, config.debounce_max),
             connections: Connections::new(config.open_bytes, config.max_clients),
+            offers: Offers::default(),
             config,
             selection: None,
             mentions: Mentions::default(),
@@ -514,7 +518,7 @@ impl Machine for Host {
 
     fn deadline(&self) -> Option<Time> {
         let addressee_gone = || self.mentions.addressees().any(|agent| !self.is_there(agent));
-        if addressee_gone() || !self.lock_file.is_empty() {
+        if addressee_gone() || !self.lock_file.is_empty() || self.offers.is_due() {
             return Some(self.connections.now);
         }
         let pushes = earlier(self.debounce.deadline(), self.mentions.deadline());

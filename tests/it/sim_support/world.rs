@@ -18,7 +18,7 @@ mod rest;
 use std::time::Duration;
 
 use ide_mcp::{
-    Time, Wire,
+    Time,
     ide::{ConnId, HostEvent},
     testing::Random,
 };

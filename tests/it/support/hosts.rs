@@ -15,7 +15,7 @@ use ide_mcp::ide::{
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent};
 use ide_mcp::ws::Closed;
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Machine, Output, Time, Wire};
 use std::time::Duration;
 
 /// An `ide::Host` with two clients, observed through the connection of the first.
@@ -38,6 +38,8 @@ pub struct OneOfHost {
     /// True after the end of the connection, if the host counted it as unauthenticated without an
     /// event.
     is_counted: bool,
+    /// True if a write was offered, and an event came before it.
+    is_offered: bool,
 }
 
 impl OneOfHost {
@@ -75,6 +77,7 @@ impl OneOfHost {
             wants_input: true,
             is_done: false,
             is_counted: false,
+            is_offered: false,
         };
         machine.look();
         machine
@@ -113,6 +116,60 @@ impl OneOfHost {
         let Some(mut wire) = self.host.wire(self.other) else { return };
         wire.sent(usize::MAX);
         wire.feed(now, if wire.wants_input() { bytes } else { &[] });
+        self.look();
+    }
+
+    /// Takes the next step of a pass, for this connection: the socket of the other one is full.
+    pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent> {
+        if std::mem::take(&mut self.is_offered) {
+            return Output::Write { conn: (), bytes: &self.outgoing };
+        }
+        loop {
+            let (conn, other) = (self.conn, self.other);
+            match self.host.poll(now) {
+                Output::Event(HostEvent::Agent { agent, event }) if agent == conn.into() => {
+                    self.look();
+                    return Output::Event(event);
+                }
+                Output::Event(_) => {}
+                Output::Write { conn, .. } if conn == other => self.host.written(conn, 0),
+                Output::Write { bytes, .. } => {
+                    self.outgoing = bytes.to_vec();
+                    if let Some(closed) = self.counted() {
+                        self.is_offered = true;
+                        return Output::Event(closed);
+                    }
+                    return Output::Write { conn: (), bytes: &self.outgoing };
+                }
+                Output::Close(closed) if closed == conn => {
+                    self.is_done = true;
+                    return Output::Close(());
+                }
+                Output::Close(_) => {}
+                Output::Wait(until) => {
+                    self.look();
+                    return self.counted().map_or(Output::Wait(until), Output::Event);
+                }
+            }
+        }
+    }
+
+    /// Returns the end of this connection, once, if the host has only counted it: that of a connection that was not let
+    /// in. The laws of a single connection require an event.
+    fn counted(&mut self) -> Option<ServerEvent> {
+        let is_new = self.host.unauthenticated().total() > 0 && !self.is_counted;
+        self.is_counted |= is_new;
+        is_new.then_some(ServerEvent::Closed(Closed::Abnormal))
+    }
+
+    pub fn written(&mut self, n: usize) {
+        self.host.written(self.conn, n);
+        self.look();
+    }
+
+    /// Ends the transport after a failed write.
+    pub fn end(&mut self, now: Time) {
+        self.host.feed_eof(now, self.conn);
         self.look();
     }
 
@@ -181,13 +238,7 @@ impl Machine for OneOfHost {
             match self.host.poll_event() {
                 Some(HostEvent::Agent { agent, event }) if agent == self.conn.into() => break Some(event),
                 Some(_) => {}
-                // The host counts the end of a pending connection. Only this connection can be
-                // pending, and the laws of a `Wire` require an event.
-                None if self.host.unauthenticated().total() > 0 && !self.is_counted => {
-                    self.is_counted = true;
-                    break Some(ServerEvent::Closed(Closed::Abnormal));
-                }
-                None => break None,
+                None => break self.counted(),
             }
         };
         self.look();

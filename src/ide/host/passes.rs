@@ -1,0 +1,216 @@
+//! The passes over a host: what [`Host::poll`] returns, and the answers to it.
+//!
+//! ```text
+//!  Idle ──new output──▶ Queued ──offered, written(n)──▶ Queued at the end, or Idle when all is written
+//!                          ▲  └──offered, nothing taken──▶ Full
+//!                          └────────── next pass ───────────┘
+//! ```
+//!
+//! The connections with output stand in a queue, so that each gets its turn, and a poll for one of a thousand looks at
+//! that one alone.
+
+use super::{ConnId, Host, HostEvent};
+#[cfg(feature = "std")]
+use crate::output::{Moved, moved};
+use crate::{Machine, Output, Time, Wire};
+use alloc::collections::VecDeque;
+use core::mem;
+
+/// The connections with unwritten output, by their places.
+#[derive(Debug, Default)]
+pub(super) struct Offers {
+    queue: VecDeque<usize>,
+    /// Those whose socket took nothing in this pass.
+    full: VecDeque<usize>,
+    /// Whether a place is in one of the two.
+    is_queued: alloc::vec::Vec<bool>,
+    /// The offer to the first of the queue that waits for its answer: the connection, and the number of bytes.
+    offered: Option<(ConnId, usize)>,
+    /// True from the first poll of a pass to its `Wait`.
+    in_pass: bool,
+}
+
+impl Offers {
+    /// Begins a pass, unless one is under way.
+    fn begin(&mut self) -> bool {
+        let begins = !mem::replace(&mut self.in_pass, true);
+        if begins {
+            self.queue.append(&mut self.full);
+        }
+        begins
+    }
+
+    fn add(&mut self, conn: ConnId) {
+        let index = conn.index();
+        if self.is_queued.len() <= index {
+            self.is_queued.resize(index.saturating_add(1), false);
+        }
+        if let Some(is_queued) = self.is_queued.get_mut(index).filter(|is_queued| !**is_queued) {
+            *is_queued = true;
+            self.queue.push_back(index);
+        }
+    }
+
+    /// Takes the first out of the queue: nothing of it is unwritten.
+    fn drop_first(&mut self) {
+        if let Some(is_queued) = self.queue.pop_front().and_then(|index| self.is_queued.get_mut(index)) {
+            *is_queued = false;
+        }
+    }
+
+    /// Takes the answer to the last offer: the socket took `n` bytes. Returns how many of them were offered.
+    fn answer(&mut self, conn: ConnId, n: usize) -> usize {
+        let Some((_, len)) = self.offered.take_if(|(offered, _)| *offered == conn) else { return 0 };
+        let taken = n.min(len);
+        if let Some(index) = self.queue.pop_front() {
+            if taken == 0 { self.full.push_back(index) } else { self.queue.push_back(index) }
+        }
+        taken
+    }
+
+    /// Returns true if there is something to do before the loop waits: a pass was left before its end.
+    pub(super) fn is_due(&self) -> bool {
+        self.in_pass && !self.queue.is_empty()
+    }
+}
+
+impl Host {
+    /// Feeds bytes from the socket of a connection. Their events come with the next [`poll`](Host::poll).
+    ///
+    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
+    /// [`wants_input`](Host::wants_input) is false, or more than 256 KiB between two passes. Bytes for a connection that
+    /// is over are dropped.
+    pub fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
+        if let Some(mut wire) = self.wire(conn) {
+            wire.feed(now, bytes);
+        }
+    }
+
+    /// Tells the host that the client's stream has ended, or that the last [`Write`](Output::Write) to it has failed.
+    ///
+    /// What came before the end is still delivered and answered: a client can close its side and read on. After a failed
+    /// write, or a second end, nothing more is written to it.
+    pub fn feed_eof(&mut self, now: Time, conn: ConnId) {
+        let is_severed = self.offers.offered.is_some_and(|(offered, _)| offered == conn);
+        self.offers.answer(conn, 0);
+        if let Some(mut wire) = self.wire(conn) {
+            wire.feed_eof(now);
+            if is_severed {
+                wire.feed_eof(now);
+            }
+        }
+    }
+
+    /// Returns the next thing to do for all connections: react to an event, write, close a socket, or wait.
+    pub fn poll(&mut self, now: Time) -> Output<'_, HostEvent, ConnId> {
+        if self.offers.begin() {
+            self.tick(now);
+        }
+        if let Some(event) = self.poll_event() {
+            return Output::Event(event);
+        }
+        if let Some((conn, _)) = self.offers.offered {
+            self.offers.answer(conn, 0);
+        }
+        while let Some(conn) = self.connections.poll_transmit() {
+            if self.wire(conn).is_none_or(|wire| wire.is_done()) {
+                self.remove(self.connections.now, conn);
+                return Output::Close(conn);
+            }
+            self.offers.add(conn);
+        }
+        while let Some(index) = self.offers.queue.front() {
+            let unwritten = self.connections.unwritten(*index).filter(|(_, len)| *len > 0);
+            if let Some((conn, len)) = unwritten {
+                self.offers.offered = Some((conn, len));
+                return Output::Write { conn, bytes: self.connections.outgoing(conn) };
+            }
+            self.offers.drop_first();
+        }
+        self.offers.in_pass = false;
+        Output::Wait(self.deadline())
+    }
+
+    /// Reports how many bytes of the last [`Write`](Output::Write) to this connection its socket took; 0 if it would
+    /// block. The rest is offered again: at once after a short write, in the next pass after 0. A number above the length
+    /// of the offer counts as the whole offer, and a number without an offer as nothing.
+    pub fn written(&mut self, conn: ConnId, n: usize) {
+        let taken = self.offers.answer(conn, n);
+        if let Some(mut wire) = self.wire(conn).filter(|_| taken > 0) {
+            wire.sent(taken);
+        }
+    }
+
+    /// Reads from the socket of a connection, which does not block, and feeds what has come, until the socket would block
+    /// or [`wants_input`](Host::wants_input) is false. The end of the stream and each error count as
+    /// [`feed_eof`](Host::feed_eof).
+    #[cfg(feature = "std")]
+    pub fn read_from(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Read + ?Sized)) {
+        while self.wants_input(conn) {
+            match moved(|| socket.read(self.space(conn))) {
+                Moved::Bytes(n) => self.filled(now, conn, n),
+                Moved::Nothing => return,
+                Moved::End => self.feed_eof(now, conn),
+                Moved::Failed => {
+                    self.feed_eof(now, conn);
+                    self.feed_eof(now, conn);
+                }
+            }
+        }
+    }
+
+    /// Answers the last [`Write`](Output::Write): writes its bytes to the socket of the connection, which does not block,
+    /// and reports with [`written`](Host::written) or [`feed_eof`](Host::feed_eof) what came of it. A wrong count is the
+    /// one mistake of a loop that nobody here can see, and this method makes none.
+    #[cfg(feature = "std")]
+    pub fn write_to(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Write + ?Sized)) {
+        let Some((_, len)) = self.offers.offered.filter(|(offered, _)| *offered == conn) else { return };
+        // More can have come since.
+        match moved(|| socket.write(self.connections.outgoing(conn).get(..len).unwrap_or_default())) {
+            Moved::Bytes(n) => self.written(conn, n),
+            Moved::Nothing => self.written(conn, 0),
+            Moved::End | Moved::Failed => self.feed_eof(now, conn),
+        }
+    }
+
+    /// Returns true if you may read more bytes from the socket of the connection. While it is false, the connection waits
+    /// for a poll, or for room in its send buffer.
+    #[must_use]
+    pub fn wants_input(&self, conn: ConnId) -> bool {
+        self.connections
+            .wired(conn)
+            .and_then(|index| self.connections.get(index))
+            .is_some_and(Wire::wants_input)
+    }
+
+    /// Returns true if bytes of the connection wait for room in its socket: let your loop wake when the socket is
+    /// writable.
+    #[must_use]
+    pub fn wants_output(&self, conn: ConnId) -> bool {
+        !self.connections.outgoing(conn).is_empty()
+    }
+
+    /// Returns room for a read, to [feed](Host::feed) without a copy: read into it, then call [`filled`](Host::filled).
+    /// Empty exactly while [`wants_input`](Host::wants_input) is false, and valid until the next poll,
+    /// [`feed`](Host::feed) or [`trim`](Host::trim).
+    pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
+        let Some(index) = self.connections.wired(conn) else { return &mut [] };
+        self.connections.catch_up(index);
+        self.connections.get_mut(index).map(Wire::space).unwrap_or_default()
+    }
+
+    /// Feeds the first `n` bytes of [`space`](Host::space). An `n` beyond it ends the connection as too many bytes in
+    /// [`feed`](Host::feed) do.
+    pub fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
+        if let Some(mut wire) = self.wire(conn) {
+            wire.filled(now, n);
+        }
+    }
+
+    /// Frees the memory that an idle connection does not need. Nothing else changes.
+    pub fn trim(&mut self, conn: ConnId) {
+        if let Some(mut wire) = self.wire(conn) {
+            wire.trim();
+        }
+    }
+}
