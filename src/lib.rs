@@ -176,7 +176,7 @@ pub use keepalive::Keepalive;
 pub use machine::{Machine, Wire};
 #[cfg(feature = "mcp")]
 pub use outbox::{Outbox, OutboxClosed, To};
-pub use output::Output;
+pub use output::{Output, Polled};
 #[cfg(feature = "std")]
 pub use time::Clock;
 pub use time::Time;

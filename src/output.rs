@@ -7,7 +7,7 @@
 //! ```
 
 use crate::{Machine, Time, Wire};
-use core::mem;
+use core::fmt::Debug;
 
 /// The next thing that a loop has to do for a machine: what `poll` returns.
 ///
@@ -48,36 +48,121 @@ pub enum Output<'a, E, C = ()> {
     Wait(Option<Time>),
 }
 
-/// Where a pass over a single connection stands.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pass {
-    /// True from the first poll of a pass to its `Wait`.
-    is_open: bool,
-    /// True once the socket took nothing in this pass.
-    is_full: bool,
-    /// True once `Close` was returned.
-    is_over: bool,
-    /// The length of the offer that waits for `written`.
-    offered: usize,
+/// What a driver needs of a machine: the verbs of every machine under one name, for code that drives any of them.
+///
+/// The methods are those of the machine, which documents them. A machine with a single connection names it `()`.
+pub trait Polled {
+    /// What [`Output::Event`] reports.
+    type Event: Debug;
+    /// The name of a connection.
+    type Conn: Copy;
+
+    /// Returns the next thing to do.
+    fn poll(&mut self, now: Time) -> Output<'_, Self::Event, Self::Conn>;
+
+    /// Reports how many bytes of the last [`Output::Write`] the socket took.
+    fn written(&mut self, conn: Self::Conn, n: usize);
+
+    /// Feeds bytes from the socket.
+    fn feed(&mut self, now: Time, conn: Self::Conn, bytes: &[u8]);
+
+    /// Tells the end of the peer's stream, or that the last write has failed.
+    fn feed_eof(&mut self, now: Time, conn: Self::Conn);
+
+    /// Returns true if more bytes may be read.
+    fn wants_input(&self, conn: Self::Conn) -> bool;
+
+    /// Returns true if bytes wait for room in the socket.
+    fn wants_output(&self, conn: Self::Conn) -> bool;
+
+    /// Returns room for a read.
+    fn space(&mut self, conn: Self::Conn) -> &mut [u8];
+
+    /// Feeds the first `n` bytes of [`space`](Polled::space).
+    fn filled(&mut self, now: Time, conn: Self::Conn, n: usize);
+
+    /// Frees the memory that an idle connection does not need.
+    fn trim(&mut self, conn: Self::Conn);
+
+    /// Returns the time of the next pass: not in the future while there is something to do.
+    fn deadline(&self) -> Option<Time>;
 }
 
+/// Where a pass over a single connection stands: flags in one byte, since each of a thousand connections has them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pass(u8);
+
 impl Pass {
-    /// Notes the answer to the last offer, and returns the number of bytes that it takes.
-    pub(crate) fn answer(&mut self, n: usize) -> usize {
-        let offered = mem::take(&mut self.offered);
-        let taken = n.min(offered);
-        self.is_full |= offered > 0 && taken == 0;
-        taken
+    /// From the first poll of a pass to its `Wait`.
+    const OPEN: u8 = 1;
+    /// The bytes of a `Write` wait for `written`.
+    const OFFERED: u8 = 2;
+    /// The socket took nothing in this pass.
+    const FULL: u8 = 4;
+    /// `Close` was returned.
+    const OVER: u8 = 8;
+
+    const fn is(self, flag: u8) -> bool {
+        self.0 & flag != 0
     }
 
-    /// Returns true if the end of the transport answers an offer: nothing can be written either.
-    pub(crate) fn is_severed(&mut self) -> bool {
-        mem::take(&mut self.offered) > 0
+    /// Sets a flag, and returns whether it was set before.
+    const fn set(&mut self, flag: u8) -> bool {
+        let was_set = self.is(flag);
+        self.0 |= flag;
+        was_set
     }
 
-    /// Returns true if a driver has to run before it waits: it left a pass before the end.
-    pub(crate) const fn is_due(self) -> bool {
-        self.is_open
+    /// Clears a flag, and returns whether it was set.
+    const fn clear(&mut self, flag: u8) -> bool {
+        let was_set = self.is(flag);
+        self.0 &= !flag;
+        was_set
+    }
+}
+
+impl<M: Single> Polled for M {
+    type Event = <M as Machine>::Event;
+    type Conn = ();
+
+    fn poll(&mut self, now: Time) -> Output<'_, Self::Event> {
+        self.next_output(now)
+    }
+
+    fn written(&mut self, (): (), n: usize) {
+        self.take_written(n);
+    }
+
+    fn feed(&mut self, now: Time, (): (), bytes: &[u8]) {
+        Wire::feed(self, now, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time, (): ()) {
+        self.take_end(now);
+    }
+
+    fn wants_input(&self, (): ()) -> bool {
+        Wire::wants_input(self)
+    }
+
+    fn wants_output(&self, (): ()) -> bool {
+        !self.outgoing().is_empty()
+    }
+
+    fn space(&mut self, (): ()) -> &mut [u8] {
+        Wire::space(self)
+    }
+
+    fn filled(&mut self, now: Time, (): (), n: usize) {
+        Wire::filled(self, now, n);
+    }
+
+    fn trim(&mut self, (): ()) {
+        Wire::trim(self);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.next_pass()
     }
 }
 
@@ -107,36 +192,48 @@ pub(crate) fn moved(mut io: impl FnMut() -> std::io::Result<usize>) -> Moved {
 }
 
 /// A machine with one connection, as a pass sees it.
-pub(crate) trait Single: Machine + Wire {
-    fn pass(&mut self) -> &mut Pass;
+pub(crate) trait Single: Machine<Event: Debug> + Wire {
+    fn pass(&self) -> Pass;
+
+    fn pass_mut(&mut self) -> &mut Pass;
+
+    /// Returns the time of the next pass.
+    fn next_pass(&self) -> Option<Time> {
+        if self.pass().is(Pass::OPEN) { Some(Time::ZERO) } else { Machine::deadline(self) }
+    }
 
     /// Takes the next step of a pass.
     fn next_output(&mut self, now: Time) -> Output<'_, Self::Event> {
-        if !mem::replace(&mut self.pass().is_open, true) {
+        if !self.pass_mut().set(Pass::OPEN) {
             self.tick(now);
         }
-        self.pass().answer(0);
+        self.take_written(0);
         if let Some(event) = self.poll_event() {
             return Output::Event(event);
         }
-        let (is_done, waiting) = (self.is_done(), self.outgoing().len());
-        let pass = self.pass();
-        if is_done && !mem::replace(&mut pass.is_over, is_done) {
+        let (is_done, has_output) = (self.is_done(), !self.outgoing().is_empty());
+        let pass = self.pass_mut();
+        if is_done && !pass.set(Pass::OVER) {
             return Output::Close(());
         }
-        if waiting > 0 && !pass.is_full && !pass.is_over {
-            pass.offered = waiting;
+        if has_output && !pass.is(Pass::FULL | Pass::OVER) {
+            pass.set(Pass::OFFERED);
             return Output::Write { conn: (), bytes: self.outgoing() };
         }
-        (pass.is_open, pass.is_full) = (false, false);
+        pass.clear(Pass::OPEN);
+        pass.clear(Pass::FULL);
         Output::Wait(self.deadline())
     }
 
-    /// Takes the answer to the last offer.
+    /// Takes the answer to the last offer, if there is one without an answer.
     fn take_written(&mut self, n: usize) {
-        let taken = self.pass().answer(n);
-        if taken > 0 {
-            self.sent(taken);
+        if !self.pass_mut().clear(Pass::OFFERED) {
+            return;
+        }
+        if n > 0 {
+            self.sent(n);
+        } else {
+            self.pass_mut().set(Pass::FULL);
         }
     }
 
@@ -159,12 +256,10 @@ pub(crate) trait Single: Machine + Wire {
     /// Writes the last offer to the socket, once, and takes the answer.
     #[cfg(feature = "std")]
     fn write_socket(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
-        let offered = self.pass().offered;
-        if offered == 0 {
+        if !self.pass().is(Pass::OFFERED) {
             return;
         }
-        // More can have come since.
-        match moved(|| socket.write(self.outgoing().get(..offered).unwrap_or_default())) {
+        match moved(|| socket.write(self.outgoing())) {
             Moved::Bytes(n) => self.take_written(n),
             Moved::Nothing => self.take_written(0),
             Moved::End | Moved::Failed => self.take_end(now),
@@ -173,7 +268,7 @@ pub(crate) trait Single: Machine + Wire {
 
     /// Takes the end of the transport. If a write has failed, nothing can be written either.
     fn take_end(&mut self, now: Time) {
-        if self.pass().is_severed() {
+        if self.pass_mut().clear(Pass::OFFERED) {
             self.feed_eof(now);
         }
         self.feed_eof(now);

@@ -4,7 +4,7 @@ use alloc::{format, string::String, vec::Vec};
 use core::fmt::Debug;
 
 use crate::{
-    Machine, Time, Wire,
+    Machine, Output, Polled, Time, Wire,
     ide::display_safe,
     ws::frame::{self, Header},
 };
@@ -35,18 +35,32 @@ pub struct Tracer<M, F> {
     show: F,
     input: Direction,
     output: Direction,
+    /// The bytes of the last offer.
+    offered: Vec<u8>,
 }
 
 impl<M, F: FnMut(&str)> Tracer<M, F> {
     /// Wraps the machine of a WebSocket server. Its input is masked, and its output is not (RFC 6455
     /// section 5.3).
     pub const fn server(machine: M, show: F) -> Self {
-        Self { machine, show, input: Direction::new("◀", true), output: Direction::new("▶", false) }
+        Self {
+            machine,
+            show,
+            input: Direction::new("◀", true),
+            output: Direction::new("▶", false),
+            offered: Vec::new(),
+        }
     }
 
     /// Wraps the machine of a WebSocket client. Its output is masked, and its input is not.
     pub const fn client(machine: M, show: F) -> Self {
-        Self { machine, show, input: Direction::new("◀", false), output: Direction::new("▶", true) }
+        Self {
+            machine,
+            show,
+            input: Direction::new("◀", false),
+            output: Direction::new("▶", true),
+            offered: Vec::new(),
+        }
     }
 
     /// Returns the machine.
@@ -115,6 +129,65 @@ impl<M: Machine<Event: Debug>, F: FnMut(&str)> Machine for Tracer<M, F> {
             (self.show)(&format!("  {}", display_safe(&format!("{event:?}"))));
         }
         event
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.machine.deadline()
+    }
+}
+
+impl<M: Polled<Event: Debug>, F: FnMut(&str)> Polled for Tracer<M, F> {
+    type Event = M::Event;
+    type Conn = M::Conn;
+
+    fn poll(&mut self, now: Time) -> Output<'_, M::Event, M::Conn> {
+        let output = self.machine.poll(now);
+        match &output {
+            Output::Event(event) => (self.show)(&format!("  {}", display_safe(&format!("{event:?}")))),
+            Output::Write { bytes, .. } => {
+                self.offered.clear();
+                self.offered.extend_from_slice(bytes);
+            }
+            Output::Close(_) | Output::Wait(_) => {}
+        }
+        output
+    }
+
+    fn written(&mut self, conn: M::Conn, n: usize) {
+        self.output.pass(self.offered.get(..n).unwrap_or_default(), &mut self.show);
+        self.offered.clear();
+        self.machine.written(conn, n);
+    }
+
+    fn feed(&mut self, now: Time, conn: M::Conn, bytes: &[u8]) {
+        self.input.pass(bytes, &mut self.show);
+        self.machine.feed(now, conn, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time, conn: M::Conn) {
+        (self.show)("◀ end of the transport");
+        self.machine.feed_eof(now, conn);
+    }
+
+    fn wants_input(&self, conn: M::Conn) -> bool {
+        self.machine.wants_input(conn)
+    }
+
+    fn wants_output(&self, conn: M::Conn) -> bool {
+        self.machine.wants_output(conn)
+    }
+
+    fn space(&mut self, conn: M::Conn) -> &mut [u8] {
+        self.machine.space(conn)
+    }
+
+    fn filled(&mut self, now: Time, conn: M::Conn, n: usize) {
+        self.input.pass(self.machine.space(conn).get(..n).unwrap_or_default(), &mut self.show);
+        self.machine.filled(now, conn, n);
+    }
+
+    fn trim(&mut self, conn: M::Conn) {
+        self.machine.trim(conn);
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -215,7 +288,7 @@ mod tests {
         let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         let mut server = Tracer::server(server, |line| lines.push(line.into()));
         for bytes in input.chunks(piece) {
-            server.feed(Time::ZERO, bytes);
+            Wire::feed(&mut server, Time::ZERO, bytes);
             while server.poll_event().is_some() {
                 let _ = server.machine_mut().accept(None);
             }

@@ -11,6 +11,7 @@ use crate::OutboxClosed;
 use crate::Time;
 use crate::buf::Tx;
 use crate::keepalive::{Pulse, PulseEvent};
+use crate::output::Pass;
 use crate::text::truncate;
 use crate::time::{Timers, earlier};
 use alloc::{boxed::Box, vec::Vec};
@@ -68,6 +69,7 @@ pub(crate) struct Output<M> {
     pub(crate) is_cut_off: bool,
     /// True if nothing more can be written either.
     pub(crate) is_severed: bool,
+    pub(crate) pass: Pass,
     /// The position in the outgoing stream at which [`Timer::Stalled`] is set anew.
     extended_at: u64,
 }
@@ -103,6 +105,7 @@ impl<M: Masking> Output<M> {
             unfinished: None,
             is_cut_off: false,
             is_severed: false,
+            pass: Pass::default(),
             extended_at: 0,
         };
         output.time_phase();

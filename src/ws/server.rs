@@ -43,7 +43,6 @@ use core::fmt;
 pub struct Server {
     stream: Stream<Unmasked>,
     opening: Opening,
-    pass: Pass,
 }
 
 /// The progress of the opening handshake.
@@ -64,7 +63,6 @@ impl Server {
         let mut server = Self {
             stream: Stream::new(Unmasked, true, limits, now),
             opening: Opening::Reading(EndSearch::default()),
-            pass: Pass::default(),
         };
         if let Some(limit) = zero {
             server.end_misconfigured(limit);
@@ -82,6 +80,7 @@ impl Server {
     ///
     /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
     /// [`wants_input`](Self::wants_input) is false, or more than 256 KiB between two passes.
+    #[inline]
     pub fn feed(&mut self, now: Time, bytes: &[u8]) {
         Wire::feed(self, now, bytes);
     }
@@ -101,6 +100,7 @@ impl Server {
 
     /// Reports how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block. The rest is
     /// offered again, in the next pass at the latest. A number above the length of the offer counts as the whole offer.
+    #[inline]
     pub fn written(&mut self, n: usize) {
         self.take_written(n);
     }
@@ -123,12 +123,14 @@ impl Server {
 
     /// Returns true if you may read more bytes from the socket. While it is false, the server waits for a poll, or for
     /// room in the send buffer.
+    #[inline]
     #[must_use]
     pub fn wants_input(&self) -> bool {
         Wire::wants_input(self)
     }
 
     /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
+    #[inline]
     #[must_use]
     pub fn wants_output(&self) -> bool {
         !self.outgoing().is_empty()
@@ -137,12 +139,14 @@ impl Server {
     /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
     /// [`filled`](Self::filled). Empty exactly while [`wants_input`](Self::wants_input) is false, and valid until the
     /// next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
+    #[inline]
     pub fn space(&mut self) -> &mut [u8] {
         Wire::space(self)
     }
 
     /// Feeds the first `n` bytes of [`space`](Self::space). An `n` beyond it ends the connection as too many bytes in
     /// [`feed`](Self::feed) do.
+    #[inline]
     pub fn filled(&mut self, now: Time, n: usize) {
         Wire::filled(self, now, n);
     }
@@ -156,7 +160,7 @@ impl Server {
     /// not in the future while there is something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        if self.pass.is_due() { Some(Time::ZERO) } else { Machine::deadline(self) }
+        self.next_pass()
     }
 
     /// Returns the next event like [`poll_event`](Machine::poll_event), but lends the event instead of
@@ -380,8 +384,12 @@ impl Machine for Server {
 }
 
 impl Single for Server {
-    fn pass(&mut self) -> &mut Pass {
-        &mut self.pass
+    fn pass(&self) -> Pass {
+        self.stream.output.pass
+    }
+
+    fn pass_mut(&mut self) -> &mut Pass {
+        &mut self.stream.output.pass
     }
 }
 

@@ -47,10 +47,11 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
     ("Wire", "machine"),
     ("Machine", "machine"),
     ("Output", "output"),
+    ("Polled", "output"),
 ];
 
 /// The names of the core that adapters can use.
-const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Output", "Time", "Clock", "ide"];
+const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Output", "Polled", "Time", "Clock", "ide"];
 
 /// The names of the core that the files in [`WITH_VALUES`] can use in addition: the values in the
 /// signatures of `ide::Client` and `ide::Host`, such as an `Implementation`, a `CallId` or a `Closed`.

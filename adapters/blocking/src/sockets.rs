@@ -1,48 +1,58 @@
-//! The sockets of a server: each connection and the listener have threads of their own.
+//! The sockets of a server, all of them non-blocking.
 
-use crate::acceptor::Acceptor;
-use crate::pipe::Pipe;
 use ide_mcp_driver::{Guarding, Transport, Wake, WakeSet};
 use ide_mcp_lockfile::GuardMode;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-/// The thread that accepts connections, and the wake-ups of all threads.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    acceptor: Acceptor,
+    /// `None` once it is closed.
+    listener: Option<TcpListener>,
     wakes: WakeSet,
 }
 
 impl Sockets {
     pub(crate) fn new(listener: TcpListener, wakes: WakeSet) -> io::Result<Self> {
-        Ok(Self { acceptor: Acceptor::new(listener, wakes.listener_waker())?, wakes })
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener: Some(listener), wakes })
+    }
+
+    pub(crate) const fn listener(&self) -> Option<&TcpListener> {
+        self.listener.as_ref()
     }
 }
 
 impl Transport for Sockets {
     type Incoming = TcpStream;
-    type Socket = Pipe;
+    type Socket = TcpStream;
+
+    const IS_LEVEL_TRIGGERED: bool = true;
 
     fn accept(&mut self) -> io::Result<TcpStream> {
-        self.acceptor.next()
+        let listener = self.listener.as_ref().ok_or(io::ErrorKind::WouldBlock)?;
+        listener.accept().map(|(stream, _)| stream)
     }
 
-    fn adopt(&mut self, number: usize, stream: TcpStream) -> io::Result<Pipe> {
-        Pipe::new(stream, &self.wakes.socket_waker(number))
+    fn adopt(&mut self, _number: usize, stream: TcpStream) -> io::Result<TcpStream> {
+        stream.set_nonblocking(true)?;
+        // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A
+        // socket that refuses the option still works.
+        let _ = stream.set_nodelay(true);
+        Ok(stream)
     }
 
-    fn ends(pipe: &Pipe) -> io::Result<(SocketAddr, SocketAddr)> {
-        pipe.ends()
+    fn ends(stream: &TcpStream) -> io::Result<(SocketAddr, SocketAddr)> {
+        Ok((stream.local_addr()?, stream.peer_addr()?))
     }
 
-    /// Returns a guard on a thread, because this adapter has no loop that waits for descriptors.
+    /// Returns a guard on a thread, because its descriptor is no socket, and Windows waits for sockets alone.
     fn guarding(&self) -> Guarding {
         let waker = self.wakes.guard_waker();
         Guarding::OnThread(GuardMode::default(), Wake::new(move || waker.wake_by_ref()))
     }
 
     fn close(&mut self) {
-        self.acceptor.close();
+        self.listener = None;
     }
 }

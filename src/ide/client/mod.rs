@@ -46,7 +46,6 @@ pub struct Client {
     not_chosen: bool,
     raw_notifications: bool,
     closed: Option<Closed>,
-    pass: Pass,
 }
 
 impl Client {
@@ -85,7 +84,6 @@ impl Client {
             not_chosen: false,
             raw_notifications: config.raw_notifications,
             closed: None,
-            pass: Pass::default(),
         })
     }
 
@@ -167,7 +165,7 @@ impl Client {
     /// not in the future while there is something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        if self.pass.is_due() { Some(Time::ZERO) } else { Machine::deadline(self) }
+        self.next_pass()
     }
 
     /// Requests the list of the tools of the editor. [`Pending::answer`] reads the
@@ -605,7 +603,11 @@ impl Machine for Client {
 }
 
 impl Single for Client {
-    fn pass(&mut self) -> &mut Pass {
-        &mut self.pass
+    fn pass(&self) -> Pass {
+        self.ws.pass()
+    }
+
+    fn pass_mut(&mut self) -> &mut Pass {
+        self.ws.pass_mut()
     }
 }

@@ -33,7 +33,6 @@ use super::{
 };
 use crate::mcp::{self, Context};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, SerializedNotification};
-use crate::time::earlier;
 use crate::{Machine, Time};
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use connections::Connections;
@@ -147,12 +146,19 @@ impl Host {
     /// Returns the next connection that has got output, or has become done, since this method last
     /// returned it.
     pub fn poll_transmit(&mut self) -> Option<ConnId> {
+        // Who asks so closes the sockets without being told.
+        self.offers.removed.clear();
         self.connections.poll_transmit()
     }
 
     /// Ends a connection whose transport is gone, for any reason. The host still reports the remaining
     /// events of the connection, and then forgets the connection.
     pub fn remove(&mut self, now: Time, conn: ConnId) {
+        self.offers.removed.extend(self.connections.wired(conn).map(|_| conn));
+        self.forget(now, conn);
+    }
+
+    fn forget(&mut self, now: Time, conn: ConnId) {
         self.connections.set_now(now);
         self.connections.remove(conn);
         self.mentions.on_removed(conn.into());
@@ -517,11 +523,6 @@ impl Machine for Host {
     }
 
     fn deadline(&self) -> Option<Time> {
-        let addressee_gone = || self.mentions.addressees().any(|agent| !self.is_there(agent));
-        if addressee_gone() || !self.lock_file.is_empty() || self.offers.is_due() {
-            return Some(self.connections.now);
-        }
-        let pushes = earlier(self.debounce.deadline(), self.mentions.deadline());
-        earlier(self.connections.deadline(), earlier(self.questions.deadline(), pushes))
+        self.deadline()
     }
 }

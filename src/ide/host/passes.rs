@@ -12,7 +12,8 @@
 use super::{ConnId, Host, HostEvent};
 #[cfg(feature = "std")]
 use crate::output::{Moved, moved};
-use crate::{Machine, Output, Time, Wire};
+use crate::time::earlier;
+use crate::{Machine, Output, Polled, Time, Wire};
 use alloc::collections::VecDeque;
 use core::mem;
 
@@ -28,6 +29,8 @@ pub(super) struct Offers {
     offered: Option<(ConnId, usize)>,
     /// True from the first poll of a pass to its `Wait`.
     in_pass: bool,
+    /// The connections that the application has removed, whose sockets are not closed yet.
+    pub(super) removed: VecDeque<ConnId>,
 }
 
 impl Offers {
@@ -70,7 +73,7 @@ impl Offers {
 
     /// Returns true if there is something to do before the loop waits: a pass was left before its end.
     pub(super) fn is_due(&self) -> bool {
-        self.in_pass && !self.queue.is_empty()
+        self.in_pass && !self.queue.is_empty() || !self.removed.is_empty()
     }
 }
 
@@ -112,9 +115,12 @@ impl Host {
         if let Some((conn, _)) = self.offers.offered {
             self.offers.answer(conn, 0);
         }
+        if let Some(conn) = self.offers.removed.pop_front() {
+            return Output::Close(conn);
+        }
         while let Some(conn) = self.connections.poll_transmit() {
             if self.wire(conn).is_none_or(|wire| wire.is_done()) {
-                self.remove(self.connections.now, conn);
+                self.forget(self.connections.now, conn);
                 return Output::Close(conn);
             }
             self.offers.add(conn);
@@ -207,10 +213,67 @@ impl Host {
         }
     }
 
+    /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since: not
+    /// in the future while there is something to do.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        let addressee_gone = || self.mentions.addressees().any(|agent| !self.is_there(agent));
+        if addressee_gone() || !self.lock_file.is_empty() || self.offers.is_due() {
+            return Some(self.connections.now);
+        }
+        let pushes = earlier(self.debounce.deadline(), self.mentions.deadline());
+        earlier(self.connections.deadline(), earlier(self.questions.deadline(), pushes))
+    }
+
     /// Frees the memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self, conn: ConnId) {
         if let Some(mut wire) = self.wire(conn) {
             wire.trim();
         }
+    }
+}
+
+impl Polled for Host {
+    type Event = HostEvent;
+    type Conn = ConnId;
+
+    fn poll(&mut self, now: Time) -> Output<'_, HostEvent, ConnId> {
+        self.poll(now)
+    }
+
+    fn written(&mut self, conn: ConnId, n: usize) {
+        self.written(conn, n);
+    }
+
+    fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
+        self.feed(now, conn, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time, conn: ConnId) {
+        self.feed_eof(now, conn);
+    }
+
+    fn wants_input(&self, conn: ConnId) -> bool {
+        self.wants_input(conn)
+    }
+
+    fn wants_output(&self, conn: ConnId) -> bool {
+        self.wants_output(conn)
+    }
+
+    fn space(&mut self, conn: ConnId) -> &mut [u8] {
+        self.space(conn)
+    }
+
+    fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
+        self.filled(now, conn, n);
+    }
+
+    fn trim(&mut self, conn: ConnId) {
+        self.trim(conn);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.deadline()
     }
 }

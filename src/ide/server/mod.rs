@@ -31,6 +31,7 @@ use super::tool::direct;
 use super::tool::toolset::SharedTools;
 use crate::machine::delegate_wire;
 use crate::mcp::{self, Context, Forward, Implementation};
+use crate::output::{Pass, Single};
 use crate::rpc::{CallId, SerializedNotification, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, Closed};
@@ -502,5 +503,15 @@ impl Machine for Server {
         let session = earlier(self.mcp.deadline(), self.expected_edits.deadline());
         let waiting = earlier(transport, earlier(session, self.pushes.deadline()));
         if self.forms.is_empty() { waiting } else { earlier(waiting, self.forms.deadline()) }
+    }
+}
+
+impl Single for Server {
+    fn pass(&self) -> Pass {
+        self.ws.pass()
+    }
+
+    fn pass_mut(&mut self) -> &mut Pass {
+        self.ws.pass_mut()
     }
 }
