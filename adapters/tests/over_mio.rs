@@ -6,7 +6,7 @@ use ide_mcp::ide::{
     AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
-use ide_mcp::{Clock, Machine, Time, Wire};
+use ide_mcp::{Clock, Polled, Time};
 use ide_mcp_driver::CallError;
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_mio::ide::ClientEvent;
@@ -37,7 +37,7 @@ impl Adapter for Mio {
     type Editor = MioEditor;
     type Agent = MioAgent;
 
-    fn connect<M: Wire + Machine>(
+    fn connect<M: Polled<Conn = ()>>(
         addr: SocketAddr,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -47,7 +47,7 @@ impl Adapter for Mio {
         Ok(drive(poll, conn, on))
     }
 
-    fn accept<M: Wire + Machine>(
+    fn accept<M: Polled<Conn = ()>>(
         stream: TcpStream,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -60,7 +60,7 @@ impl Adapter for Mio {
     }
 }
 
-fn drive<M: Wire + Machine>(
+fn drive<M: Polled<Conn = ()>>(
     mut poll: Poll,
     mut conn: Conn<M>,
     mut on: impl FnMut(&mut M, M::Event),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the places where threads hand over wake-ups, work and bytes in thousands of orders of their steps,
+# Runs the places where threads hand over wake-ups and work in thousands of orders of their steps,
 # under shuttle. A lost wake-up is a deadlock, which shuttle reports with a schedule that repeats it.
 # Run: tests/lab/threads.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 RUSTFLAGS='--cfg shuttle' exec cargo test --release --target-dir target/shuttle \
-    --package ide-mcp-driver --package ide-mcp-blocking --lib -- orders
+    --package ide-mcp-driver --lib -- orders

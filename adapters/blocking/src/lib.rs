@@ -1,5 +1,5 @@
-//! [`ide_mcp`] on blocking sockets of the standard library, for a thread that can wait for the next
-//! event, and for loops that cannot wait for sockets.
+//! [`ide_mcp`] on sockets of the standard library, for a thread that can wait for the next event, and for loops that
+//! cannot wait for sockets.
 //!
 //! # An editor
 //! ```no_run
@@ -40,26 +40,20 @@
 //! - [`Waker`] notifies a [`Server`] from another thread that a queue of the application has an
 //!   entry.
 //!
-//! The standard library has no poll. A [`Conn`] waits in a read whose timeout is the machine's
-//! deadline; it never waits in a write for more than a moment. A wake-up cannot end that read. If
-//! another thread has something to send, wait in slices with [`Conn::poll`], or use another adapter.
-//! A [`Server`] has threads that wait for its sockets.
+//! All of them wait by poll(2), which is `WSAPoll` on Windows, and have no threads of their own: only the guard of a lock
+//! file has one. A wake-up does not end the wait of a [`Conn`]. If another thread has something to send, wait in slices
+//! with [`Conn::poll`], or use another adapter.
 //!
 //! This crate is the one dependency of an editor or an agent: it re-exports the modules of [`ide_mcp`], and
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
-mod acceptor;
 mod agent;
 mod conn;
 mod connect;
-mod inbound;
-mod outbound;
-mod parking;
-mod pipe;
+mod readiness;
 mod server;
 mod sockets;
 mod spawn;
-mod sync;
 
 pub use agent::Agent;
 pub use conn::Conn;

@@ -1,31 +1,34 @@
 //! The server of an editor, for a thread that can wait for it.
 
 use crate::Waker;
-use crate::parking::{park, waker};
+use crate::readiness::{Bell, interest, wait};
 use crate::sockets::Sockets;
 use ide_mcp::ide::{HostConfig, HostEvent};
 use ide_mcp::{Clock, Time};
 use ide_mcp_driver::{Bind, EditorOptions, Handle, Next, Server as Inner, StartError, WakeSet};
+use rustix::event::{PollFd, PollFlags};
 use std::io;
+use std::sync::Arc;
+use std::task::Waker as Task;
 use std::time::Duration;
 
 /// The server of an editor, on the thread that calls it.
 ///
-/// [`next_event`](Server::next_event) waits, and returns one event at a time. The connections and the
-/// host stay on the calling thread. One thread accepts connections. Each connection has one thread
-/// that reads, and one that writes the bytes for which the socket had no room. These threads move
-/// bytes through buffers of 64 KiB and do not interpret them. So the caller never waits for a peer,
-/// even for one that does not read. An idle server wakes only for the timers of the protocol.
+/// [`next_event`](Server::next_event) waits for all sockets at once, by poll(2), and returns one event at a time.
+/// Everything stays on the calling thread, which waits for no single peer, not even for one that does not read. An idle
+/// server wakes only for the timers of the protocol.
 ///
-/// A program that instead reads all sockets once per screen frame needs no threads, but wakes sixty
-/// times a second even if nothing happens. A program that wakes so often anyway can call
-/// [`poll`](Server::poll) with [`Duration::ZERO`], which returns an event that is ready.
+/// A program that wakes for each frame of its screen anyway can call [`poll`](Server::poll) with [`Duration::ZERO`],
+/// which returns an event that is ready.
 ///
 /// The [front page](crate) has an example.
 #[derive(Debug)]
 pub struct Server {
     inner: Inner<Sockets>,
     wakes: WakeSet,
+    bell: Arc<Bell>,
+    /// Wakes this server by its bell.
+    task: Task,
     clock: Clock,
 }
 
@@ -36,8 +39,9 @@ impl Server {
     /// [`StartError`]. After an error nothing listens, and no lock file is left.
     pub fn start(editor: EditorOptions) -> Result<Self, StartError> {
         let wakes = WakeSet::new();
+        let bell = Bell::new().map_err(StartError::Poll)?;
         let inner = Inner::start(editor, |listener| Sockets::new(listener, wakes.clone()))?;
-        Ok(Self { inner, wakes, clock: Clock::new() })
+        Ok(Self::new(inner, wakes, bell))
     }
 
     /// Binds the listener, and starts the clock of the server. [`publish`](Self::publish) then publishes a
@@ -47,11 +51,17 @@ impl Server {
     ///
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
-    /// policy requires no token; otherwise the error of binding, or of starting a thread.
+    /// policy requires no token; otherwise the error of binding.
     pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
         let wakes = WakeSet::new();
+        let bell = Bell::new()?;
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, wakes.clone()))?;
-        Ok(Self { inner, wakes, clock: Clock::new() })
+        Ok(Self::new(inner, wakes, bell))
+    }
+
+    fn new(inner: Inner<Sockets>, wakes: WakeSet, bell: Bell) -> Self {
+        let bell = Arc::new(bell);
+        Self { inner, wakes, task: Task::from(bell.clone()), bell, clock: Clock::new() }
     }
 
     ide_mcp_driver::delegate_server!();
@@ -106,18 +116,56 @@ impl Server {
     }
 
     fn wait(&mut self, until: Option<Time>) -> Option<HostEvent> {
+        let mut has_looked = false;
         loop {
-            // The thread registers before the step, so that a wake-up during the step is not lost.
-            let ready = self.wakes.register(&waker());
             let now = self.now();
+            if self.inner.has_due_timer(now) {
+                self.look(now, Some(now));
+            }
+            // The thread registers before the step, so that a wake-up during the step is not lost.
+            let ready = self.wakes.register(&self.task);
             match self.inner.next(now, &ready) {
                 Next::Event(event) => return Some(event),
-                Next::Wait(_) if until.is_some_and(|until| until <= now) => return None,
-                Next::Wait(due) => park(now, due.into_iter().chain(until).min()),
+                Next::Wait(_) if has_looked && until.is_some_and(|until| until <= now) => return None,
+                Next::Wait(due) => {
+                    self.look(now, due.into_iter().chain(until).min());
+                    has_looked = true;
+                }
                 // After a wake-up the application reads its queue and checks whether the server is
                 // over.
                 Next::Wake | Next::Over | _ => return None,
             }
+        }
+    }
+
+    /// Looks which sockets are ready, and waits for one of them until a time.
+    fn look(&mut self, now: Time, until: Option<Time>) {
+        let (mut numbers, mut watched) = (Vec::new(), vec![self.bell.watched()]);
+        for (number, socket, input, output) in self.inner.awaited() {
+            if let Some(flags) = interest(input, output) {
+                numbers.push(number);
+                watched.push(PollFd::new(socket, flags));
+            }
+        }
+        if let Some(listener) = self.inner.transport().listener().filter(|_| self.inner.awaits_clients()) {
+            watched.push(PollFd::new(listener, PollFlags::IN));
+        }
+        wait(&mut watched, now, until);
+        let mut ready = watched.iter().map(|socket| !socket.revents().is_empty());
+        let is_rung = ready.next() == Some(true);
+        let numbers: Vec<usize> = numbers
+            .into_iter()
+            .zip(ready.by_ref())
+            .filter(|(_, is_ready)| *is_ready)
+            .map(|(number, _)| number)
+            .collect();
+        let has_clients = ready.next() == Some(true);
+        if is_rung {
+            self.bell.silence();
+        }
+        numbers.into_iter().for_each(|number| self.inner.ready(number));
+        if has_clients {
+            self.inner.acceptable();
         }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | sockets | [`Link`] moves the bytes between a socket and a [`Wire`](ide_mcp::Wire) that it borrows in each step. [`Conn`] is a link that owns its protocol state machine. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it is non-blocking, or blocking with timeouts. |
+//! | sockets | [`Link`] moves the bytes between a socket and a machine ([`Polled`](ide_mcp::Polled)) that it borrows in each step. [`Conn`] is a link that owns its protocol state machine. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it does not block. |
 //! | waiting | [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, and [`Next`] is the outcome of a step of such a loop. |
 //! | agent | [`AgentSession`]: the search for the editor, the attempts to attach, and the events of an agent. |
 //! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |
@@ -18,14 +18,14 @@
 //! # The adapters
 //! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
 //! | --- | --- | --- | --- |
-//! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, parked |
-//! | threads | none | that of the reactor | one that accepts, two for each connection, and that of the guard of a lock file |
+//! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, in poll(2) |
+//! | threads | none | that of the reactor | that of the guard of a lock file |
 //! | a turn | `handle_event` for each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
 //! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call(&arguments).await` | `Agent`: `attach(options)`, `call(&arguments)` |
 //! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
-//! | connections | 1,022 | as many as there are file descriptors | half the thread limit of the process (two threads each) |
+//! | connections | 1,022 | as many as there are file descriptors | as many as there are file descriptors |
 //! | the same in all | `EditorOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
 //! All three return the events of the host ([`HostEvent`](ide_mcp::ide::HostEvent)), and take its
@@ -33,7 +33,8 @@
 //!
 //! # Another adapter
 //! A new adapter implements [`Transport`] and calls [`Server::turn`]. An adapter that learns of
-//! readiness only through wakers uses the wakers of a [`WakeSet`], and calls [`Server::next`].
+//! readiness only through wakers uses the wakers of a [`WakeSet`], and calls [`Server::next`]. An adapter that waits by
+//! level, as poll(2) does, asks [`Server::awaited`] for what to wait for.
 
 mod agent;
 mod delegate;

@@ -4,8 +4,8 @@ use crate::Waker;
 use crate::socket::Socket;
 use crate::waiting::Waiting;
 use async_io::Async;
-use ide_mcp::{Clock, Machine, Time, Wire};
-use ide_mcp_driver::{BUDGET, Conn as Inner, Link, WakeSet, refuse_itself};
+use ide_mcp::{Clock, Polled, Time};
+use ide_mcp_driver::{Conn as Inner, Link, WakeSet, refuse_itself};
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -33,12 +33,12 @@ use std::net::{SocketAddr, TcpStream};
 /// # });
 /// ```
 #[derive(Debug)]
-pub struct Conn<M> {
+pub struct Conn<M: Polled> {
     inner: Inner<M, Socket>,
     waiting: Waiting,
 }
 
-impl<M: Wire + Machine> Conn<M> {
+impl<M: Polled<Conn = ()>> Conn<M> {
     /// Connects, and drives the machine on the connection.
     ///
     /// # Errors
@@ -96,9 +96,7 @@ impl<M: Wire + Machine> Conn<M> {
 
     /// Writes the send buffer, as far as the socket has room.
     pub(crate) fn write(&mut self) {
-        let now = self.now();
-        let (machine, link) = self.inner.parts_mut();
-        link.write(machine, now, BUDGET);
+        self.inner.flush(self.now());
     }
 
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the connection [is

@@ -196,6 +196,7 @@ def nothing_shown_turns_its_direction(room):
         event("closed", conn=1, reason="over")
         event("diff_closed", conn=1, call=1000, tab=part, reason="close_tab")
         room.hides(room.proposal(""))
+        room.hides(room.keys.ENDED)
         person.command()
 
 

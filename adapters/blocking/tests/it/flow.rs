@@ -1,14 +1,15 @@
 //! Two ends that both send more than the high-water mark.
 
 use crate::sockets::{accept, client};
-use ide_mcp::{Machine, Wire, ws};
+use ide_mcp::{Polled, ws};
 use ide_mcp_blocking::Conn;
 use std::net::TcpListener;
 use std::thread;
+use std::time::Duration;
 
 /// Runs a connection to its end. Returns the lengths of the received binary messages, and how the
 /// connection ended.
-fn exchange<M: Machine<Event = ws::OwnedEvent> + Wire>(
+fn exchange<M: Polled<Event = ws::OwnedEvent, Conn = ()>>(
     mut conn: Conn<M>,
     mut on_open: impl FnMut(&mut M),
     mut on_binary: impl FnMut(&mut M),
@@ -18,6 +19,7 @@ fn exchange<M: Machine<Event = ws::OwnedEvent> + Wire>(
         match event {
             ws::OwnedEvent::Upgrade(_) | ws::OwnedEvent::Open { .. } => on_open(conn.machine_mut()),
             ws::OwnedEvent::Binary(bytes) => {
+                assert_eq!(bytes, payload(bytes.len()), "bytes are lost, doubled, or in another order");
                 lens.push(bytes.len());
                 on_binary(conn.machine_mut());
             }
@@ -28,9 +30,14 @@ fn exchange<M: Machine<Event = ws::OwnedEvent> + Wire>(
     (lens, end)
 }
 
+fn payload(len: usize) -> Vec<u8> {
+    (0..=250).cycle().take(len).collect()
+}
+
 #[test]
 fn both_ends_send_more_than_the_mark() {
-    for mib in [9_usize, 16, 24, 40] {
+    // The client stops reading for so many milliseconds once it has begun to send.
+    for (mib, stops) in [(9_usize, 0), (16, 0), (24, 3_000), (40, 0)] {
         let len = mib << 20;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
@@ -39,12 +46,15 @@ fn both_ends_send_more_than_the_mark() {
                 accept(&listener, ws::Limits::default()),
                 |server| {
                     server.accept(None).unwrap();
-                    server.sender().binary(&vec![1; len]).unwrap();
+                    server.sender().binary(&payload(len)).unwrap();
                 },
                 |_| {},
             )
         });
-        let sends = |client: &mut ws::Client| client.sender().binary(&vec![2; len]).unwrap();
+        let sends = |client: &mut ws::Client| {
+            client.sender().binary(&payload(len)).unwrap();
+            thread::sleep(Duration::from_millis(stops));
+        };
         let closes = |client: &mut ws::Client| {
             client.sender().close(ws::CloseCode::NORMAL, "").unwrap();
         };

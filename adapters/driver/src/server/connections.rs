@@ -45,9 +45,8 @@ struct Place<S> {
     link: Link<S>,
     is_busy: bool,
     is_resting: bool,
-    /// True if the connection has reported its end. The place stays busy until the machine is done or
-    /// the application removes the connection, and is freed then.
-    is_ending: bool,
+    /// The number of bytes that the place has written in this pass.
+    spent: usize,
 }
 
 impl<S> Connections<S> {
@@ -55,33 +54,24 @@ impl<S> Connections<S> {
         Self { places: Vec::new(), busy: Vec::new(), resting: VecDeque::new(), lingering: VecDeque::new() }
     }
 
-    pub(crate) fn insert(&mut self, id: ConnId, socket: S) {
+    pub(crate) fn insert(&mut self, id: ConnId, link: Link<S>) {
         let index = id.index();
-        // The application can have removed the previous connection while its socket still has the
-        // place.
-        self.retire(index);
         if self.places.len() <= index {
             self.places.resize_with(index.saturating_add(1), || None);
         }
         if let Some(place) = self.places.get_mut(index) {
-            *place = Some(Place {
-                id,
-                link: Link::new(socket),
-                is_busy: false,
-                is_resting: false,
-                is_ending: false,
-            });
+            if place.replace(Place { id, link, is_busy: false, is_resting: false, spent: 0 }).is_some() {
+                // The application has removed the connection that had this place.
+                self.forget(index);
+            }
             self.touch(index);
         }
     }
 
-    /// Frees the place of a connection that is over. Its link lingers from now on.
-    fn retire(&mut self, index: usize) {
-        if let Some(place) = self.places.get_mut(index).and_then(Option::take) {
-            self.busy.retain(|busy| *busy != index);
-            self.resting.retain(|(_, resting)| *resting != index);
-            self.lingering.push_back((index, place.link));
-        }
+    /// Takes a place off the lists.
+    fn forget(&mut self, index: usize) {
+        self.busy.retain(|busy| *busy != index);
+        self.resting.retain(|(_, resting)| *resting != index);
     }
 
     /// Returns the socket of a connection.
@@ -101,32 +91,24 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Notes that the connection has reported its end.
-    pub(crate) fn ending(&mut self, id: ConnId) {
-        let place = self.places.get_mut(id.index()).and_then(Option::as_mut);
-        if let Some(place) = place.filter(|place| place.id == id) {
-            place.is_ending = true;
-            self.touch(id.index());
-        }
-    }
-
-    /// Marks as busy the places whose connection the host no longer has.
-    pub(crate) fn touch_removed(&mut self, host: &mut Host) {
-        for index in 0..self.places.len() {
-            let id = self.places.get(index).and_then(Option::as_ref).map(|place| place.id);
-            if id.is_some_and(|id| host.wire(id).is_none()) {
-                self.touch(index);
-            }
-        }
+    /// Returns the sockets for which a loop has to wait, by their numbers, and whether for input and for room. What the
+    /// loop has reported and no turn has tried needs no wait.
+    pub(crate) fn waiting(&self, host: &Host) -> impl Iterator<Item = (usize, &S, bool, bool)> {
+        let places =
+            self.places.iter().enumerate().filter_map(|(index, place)| Some((index, place.as_ref()?)));
+        let moving = places.map(|(index, Place { id, link, .. })| {
+            (index, link.socket(), host.wants_input(*id), host.wants_output(*id))
+        });
+        moving.chain(self.lingering.iter().map(|(index, link)| (*index, link.socket(), true, false)))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.lingering.is_empty() && self.places.iter().all(Option::is_none)
     }
 
-    pub(crate) fn deadline(&self, host: &mut Host, now: Time) -> Option<Time> {
+    pub(crate) fn deadline(&self, host: &Host, now: Time) -> Option<Time> {
         for place in self.busy.iter().filter_map(|index| self.places.get(*index)?.as_ref()) {
-            if host.wire(place.id).is_none_or(|wire| place.link.is_due(&wire)) {
+            if place.link.is_due(host, place.id) {
                 return Some(now);
             }
         }
@@ -168,34 +150,51 @@ impl<S: Read + Write + Shutdown> Connections<S> {
             }
             looked_at += 1;
             let Some(Some(place)) = self.places.get_mut(*index) else { continue };
-            if let Some(mut wire) = host.wire(place.id) {
-                come = come.saturating_add(place.link.read(&mut wire, now, share.min(left)));
-            }
+            come = come.saturating_add(place.link.read(host, place.id, now, share.min(left)));
         }
         self.busy.rotate_left(looked_at);
     }
 
-    /// Writes the send buffers of all connections that have output.
-    pub(crate) fn write(&mut self, host: &mut Host, now: Time) {
-        while let Some(id) = host.poll_transmit() {
-            self.write_to(host, now, id.index());
-        }
-        // `poll_transmit` returns a connection once, when there is new output for it. A link whose socket
-        // had no room for earlier output, or that has to free memory, is in `busy`.
-        self.touch_due(now);
-        for index in mem::take(&mut self.busy) {
-            if let Some(Some(place)) = self.places.get_mut(index) {
-                place.is_busy = false;
-                self.write_to(host, now, index);
-            }
+    /// Writes what the host offers to a connection, and returns how much of it its socket took.
+    pub(crate) fn write(&mut self, id: ConnId, bytes: &[u8], now: Time) -> Option<usize> {
+        let place =
+            self.places.get_mut(id.index()).and_then(Option::as_mut).filter(|place| place.id == id)?;
+        // A write that is not in the budget follows in the next turn.
+        let part = bytes.get(..BUDGET.saturating_sub(place.spent)).unwrap_or(bytes);
+        let taken = if part.is_empty() { Some(0) } else { place.link.write(part, now) };
+        place.spent = place.spent.saturating_add(taken.unwrap_or_default());
+        self.touch(id.index());
+        taken
+    }
+
+    /// Ends the transport of a connection after a failed write.
+    pub(crate) fn sever(&mut self, host: &mut Host, id: ConnId, now: Time) {
+        match self.places.get_mut(id.index()).and_then(Option::as_mut).filter(|place| place.id == id) {
+            Some(place) => place.link.sever(host, id, now),
+            None => host.feed_eof(now, id),
         }
     }
 
-    fn write_to(&mut self, host: &mut Host, now: Time, index: usize) {
-        let Some(Some(place)) = self.places.get_mut(index) else { return };
-        let Place { id, link, .. } = place;
-        if let Some(mut wire) = host.wire(*id) {
-            link.write(&mut wire, now, BUDGET);
+    /// Closes the socket of a connection that is over. It lingers from now on.
+    pub(crate) fn close(&mut self, id: ConnId, now: Time) {
+        if let Some(place) =
+            self.places.get_mut(id.index()).and_then(|place| place.take_if(|place| place.id == id))
+        {
+            let (index, mut link) = (id.index(), place.link);
+            self.forget(index);
+            link.close(now);
+            self.lingering.push_back((index, link));
+        }
+    }
+
+    /// Ends a turn: looks which places have work left, and lets the others free memory.
+    pub(crate) fn rest(&mut self, host: &mut Host, now: Time) {
+        self.touch_due(now);
+        for index in mem::take(&mut self.busy) {
+            let Some(Some(place)) = self.places.get_mut(index) else { continue };
+            let Place { id, link, .. } = place;
+            (place.is_busy, place.spent) = (false, 0);
+            link.rest(host, *id, now);
             if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
                 place.is_resting = true;
                 // All links wait equally long, so the entry of this link is the last, or nearly the
@@ -203,26 +202,20 @@ impl<S: Read + Write + Shutdown> Connections<S> {
                 let before = self.resting.iter().rposition(|(other, _)| *other <= at);
                 self.resting.insert(before.map_or(0, |before| before.saturating_add(1)), (at, index));
             }
-            if !link.is_ending() {
-                if link.may_read() || link.is_due(&wire) || place.is_ending {
-                    self.touch(index);
-                }
-                return;
+            if link.may_read() || link.is_due(host, *id) {
+                self.touch(index);
             }
         }
-        // The connection is done, or the application removed it. Its socket lingers from now on.
-        host.remove(now, *id);
-        self.retire(index);
     }
 
-    /// Releases the sockets whose last bytes have arrived, whose time is over, or whose connection the
-    /// application removed; also the oldest sockets above [`LINGERING`].
+    /// Releases the sockets whose last bytes have arrived, or whose time is over; also the oldest sockets above
+    /// [`LINGERING`].
     pub(crate) fn linger(&mut self, now: Time, mut release: impl FnMut(S)) {
         let mut surplus = self.lingering.len().saturating_sub(LINGERING);
         for _ in 0..self.lingering.len() {
             let Some((index, mut link)) = self.lingering.pop_front() else { return };
             link.discard(now, BUDGET);
-            if surplus > 0 || link.is_over() || !link.is_ending() {
+            if surplus > 0 || link.is_over() {
                 surplus = surplus.saturating_sub(1);
                 release(link.into_socket());
             } else {

@@ -27,6 +27,11 @@ impl<T: Transport> Listener<T> {
         self.is_open
     }
 
+    /// Returns true if only a client that connects makes an accept worth another try.
+    pub(crate) const fn waits(&self) -> bool {
+        self.is_open && !self.readable && self.retry_at.is_none()
+    }
+
     pub(crate) const fn ready(&mut self) {
         self.readable = true;
     }

@@ -17,10 +17,11 @@ pub use handle::{Handle, HandleError};
 pub use options::{EditorOptions, StartError};
 pub use transport::{RETRY, Transport};
 
+use crate::socket::Link;
 use crate::waiting::{FairPoll, Next, Readiness};
 use connections::Connections;
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFileEvent, ServerEvent};
-use ide_mcp::{Machine, Time};
+use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFileEvent};
+use ide_mcp::{Output, Time};
 use ide_mcp_lockfile::can_report_clients;
 use inbox::Inbox;
 use listener::{ACCEPTED_A_TURN, Listener};
@@ -45,8 +46,6 @@ pub struct Server<T: Transport> {
     in_turn: bool,
     fair: FairPoll,
     inbox: Inbox,
-    /// The number of pending connections that had ended when the server last looked for their sockets.
-    ended_pending: u64,
 }
 
 impl<T: Transport> Server<T> {
@@ -82,7 +81,6 @@ impl<T: Transport> Server<T> {
             in_turn: false,
             fair: FairPoll::new(),
             inbox: Inbox::default(),
-            ended_pending: 0,
         })
     }
 
@@ -128,11 +126,8 @@ impl<T: Transport> Server<T> {
         if !mem::replace(&mut self.in_turn, true) {
             self.begin(now);
         }
-        let event = self.poll_event();
-        if event.is_none() {
-            self.in_turn = false;
-            self.finish(now);
-        }
+        let event = self.pass(now);
+        self.in_turn = event.is_some();
         event
     }
 
@@ -161,7 +156,7 @@ impl<T: Transport> Server<T> {
         if self.inbox.is_due() {
             return Some(now);
         }
-        let connections = self.connections.deadline(&mut self.host, now);
+        let connections = self.connections.deadline(&self.host, now);
         let lock = self.lock.as_ref().and_then(|lock| lock.deadline(now));
         [connections, lock, self.listener.deadline(now), self.host.deadline()].into_iter().flatten().min()
     }
@@ -190,19 +185,42 @@ impl<T: Transport> Server<T> {
             && !self.inbox.has_events()
     }
 
-    /// Returns the next event. If none is left, ends the current turn and begins another.
+    /// Returns the next event. If none is left, ends the current turn and begins another, unless the loop has to look at
+    /// the sockets in between.
     fn step(&mut self, now: Time) -> Option<HostEvent> {
-        // The application can have used the host since the last event.
-        if let Some(event) = self.poll_event() {
-            return Some(event);
-        }
-        self.finish(now);
-        self.begin(now);
-        let event = self.poll_event();
-        if event.is_none() {
-            self.finish(now);
-        }
-        event
+        let was_in_turn = self.in_turn;
+        let event = self.rest_of_turn(now);
+        if event.is_some() || was_in_turn && T::IS_LEVEL_TRIGGERED { event } else { self.event_of_turn(now) }
+    }
+
+    /// Returns the next event of a turn that was begun and left; `None` if there is no such turn, or at its end.
+    pub fn rest_of_turn(&mut self, now: Time) -> Option<HostEvent> {
+        if self.in_turn { self.event_of_turn(now) } else { None }
+    }
+
+    /// Returns the transport.
+    #[must_use]
+    pub const fn transport(&self) -> &T {
+        &self.listener.transport
+    }
+
+    /// Returns true if a timer is due. A loop that waits by level then looks at the sockets before its next turn: input that
+    /// came in time can keep the timer from firing.
+    #[must_use]
+    pub fn has_due_timer(&self, now: Time) -> bool {
+        !self.in_turn && self.host.deadline().is_some_and(|due| due <= now)
+    }
+
+    /// Returns true if a loop has to wait for the listener.
+    #[must_use]
+    pub const fn awaits_clients(&self) -> bool {
+        self.listener.waits()
+    }
+
+    /// Returns the sockets for which a loop that waits by level has to wait: their numbers, and whether it waits for input
+    /// and for room.
+    pub fn awaited(&self) -> impl Iterator<Item = (usize, &T::Socket, bool, bool)> {
+        self.connections.waiting(&self.host)
     }
 
     fn begin(&mut self, now: Time) {
@@ -210,8 +228,13 @@ impl<T: Transport> Server<T> {
             let Some(incoming) = self.listener.accept(now) else { break };
             let id = self.host.connect(now);
             match self.listener.transport.adopt(id.index(), incoming) {
-                Ok(socket) => self.connections.insert(id, socket),
-                Err(_) => self.host.remove(now, id),
+                Ok(socket) => {
+                    let link = Link::new(socket);
+                    let link = if T::IS_LEVEL_TRIGGERED { link.level_triggered() } else { link };
+                    self.connections.insert(id, link);
+                }
+                // The host closes it in this turn.
+                Err(_) => self.connections.sever(&mut self.host, id, now),
             }
         }
         self.connections.read(&mut self.host, now);
@@ -219,39 +242,39 @@ impl<T: Transport> Server<T> {
         if let Some(lock) = &mut self.lock {
             lock.tick(now, &mut self.host);
         }
-        self.host.tick(now);
     }
 
-    fn poll_event(&mut self) -> Option<HostEvent> {
+    /// Takes the steps of a pass up to its next event; `None` at its end.
+    fn pass(&mut self, now: Time) -> Option<HostEvent> {
         loop {
-            let event = self.inbox.poll_event().or_else(|| self.host.poll_event())?;
-            // After the last event, the application can take no further turn.
-            self.end_if_over();
-            if let HostEvent::AdmissionPending { conn } = &event {
-                let is_ours =
-                    self.connections.socket(*conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
-                self.host.admit(*conn, is_ours);
-                continue;
+            if let Some(event) = self.inbox.poll_event() {
+                self.end_if_over();
+                return Some(event);
             }
-            if let HostEvent::Agent { agent, event: ServerEvent::Closed(_) } = &event {
-                if let Some(conn) = agent.conn() {
-                    self.connections.ending(conn);
+            match self.host.poll(now) {
+                Output::Event(HostEvent::AdmissionPending { conn }) => {
+                    let is_ours =
+                        self.connections.socket(conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
+                    self.host.admit(conn, is_ours);
                 }
+                Output::Event(event) => {
+                    // After the last event, the application can take no further turn.
+                    self.end_if_over();
+                    return Some(event);
+                }
+                Output::Write { conn, bytes } => match self.connections.write(conn, bytes, now) {
+                    Some(n) => self.host.written(conn, n),
+                    None => self.connections.sever(&mut self.host, conn, now),
+                },
+                Output::Close(conn) => self.connections.close(conn, now),
+                Output::Wait(_) => break,
             }
-            return Some(event);
         }
-    }
-
-    fn finish(&mut self, now: Time) {
-        // The host reports the end of a pending connection by no event, so its socket can still have a place.
-        let ended_pending = self.host.unauthenticated().total();
-        if mem::replace(&mut self.ended_pending, ended_pending) != ended_pending {
-            self.connections.touch_removed(&mut self.host);
-        }
-        self.connections.write(&mut self.host, now);
+        self.connections.rest(&mut self.host, now);
         let transport = &mut self.listener.transport;
         self.connections.linger(now, |socket| transport.release(socket));
         self.end_if_over();
+        None
     }
 
     /// Ends the handles if nothing is left to do.

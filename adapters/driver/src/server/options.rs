@@ -210,7 +210,7 @@ pub enum StartError {
     },
     /// The lock file could not be published.
     LockFile(Error),
-    /// The system gives no `Poll`, or no timer for it.
+    /// The system gives nothing to wait with: no `Poll`, no timer for it, no socket that ends a wait.
     Poll(io::Error),
     /// The system starts no thread.
     Thread(io::Error),

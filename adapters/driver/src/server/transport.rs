@@ -24,6 +24,10 @@ pub trait Transport {
     /// A connection after [`adopt`](Transport::adopt).
     type Socket: Read + Write + Shutdown;
 
+    /// True if the adapter waits by level, as poll(2) does: it reports a socket again as long as it has input. A read that
+    /// leaves room then ends the reading, and saves the read that finds nothing.
+    const IS_LEVEL_TRIGGERED: bool = false;
+
     /// Returns the next connection that waits.
     ///
     /// # Errors

@@ -1,16 +1,16 @@
-//! One socket, and the steps that move bytes between it and a [`Wire`].
+//! One socket, and the steps that move bytes between it and a machine.
 //!
 //! ```text
-//!  Moving ──the wire is done──▶ Discarding ──end, error, 64 KiB, 1 s──▶ Over
-//!     │                                                                 ▲
-//!     └──the wire is done, and the transport ended or carried nothing───┘
+//!  Moving ──close──▶ Discarding ──end, error, 64 KiB, 1 s──▶ Over
+//!     │                                                      ▲
+//!     └──close, and the transport ended or carried nothing───┘
 //! ```
 //!
 //! A link does not poll the machine and does not interpret the bytes that it moves.
 
 use super::idleness::Idleness;
 use super::shutdown::Shutdown;
-use ide_mcp::{Time, Wire};
+use ide_mcp::{Polled, Time};
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
@@ -24,18 +24,20 @@ const DISCARD: usize = 64 * 1024;
 /// The limit of the time for which bytes are discarded.
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 
-/// One socket, non-blocking or with timeouts.
+/// One non-blocking socket.
 ///
-/// A turn has three steps: [`read`](Link::read), poll the machine to `None`, [`write`](Link::write). Once the
-/// machine is done, the link ends the connection cleanly and needs the [`Wire`] no longer: call
-/// [`discard`](Link::discard) until [`is_over`](Link::is_over), then drop the link. [`is_due`](Link::is_due)
-/// and [`deadline`](Link::deadline) report when the steps are due.
+/// In a turn, [`read`](Link::read) comes first. Then poll the machine: give the bytes of each
+/// [`Output::Write`](ide_mcp::Output::Write) to [`write`](Link::write), report the result to the machine, and
+/// [`close`](Link::close) the link at its [`Output::Close`](ide_mcp::Output::Close). [`rest`](Link::rest) ends the turn.
+/// Once the link is closed, it needs the machine no longer: call [`discard`](Link::discard) until
+/// [`is_over`](Link::is_over), then drop the link. [`is_due`](Link::is_due) and [`deadline`](Link::deadline) report when
+/// a turn is due.
 ///
 /// A link counts as readable until a read would block, and as writable until a write would block. After that
 /// the caller reports by [`ready`](Link::ready) that the socket is worth another try. So a link suits
 /// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
-/// The end of the peer's stream is one [`Wire::feed_eof`], and the link goes on to write. An error is a second one.
+/// The end of the peer's stream is one [`Polled::feed_eof`], and the link goes on to write. An error is a second one.
 /// After a failed write, the link first reads at most 256 KiB of the bytes that arrived before the failure, and then
 /// reports the end. The events of the machine report the meaning of the end.
 #[derive(Debug)]
@@ -46,9 +48,11 @@ pub struct Link<S> {
     readable: bool,
     /// True until a write would block.
     writable: bool,
-    /// True once the wire knows that the peer's stream has ended.
+    /// True if the caller waits by level: after a read that left room, the socket is empty until it reports more.
+    is_level: bool,
+    /// True once the machine knows that the peer's stream has ended.
     ended: bool,
-    /// True once the wire knows that nothing can be written.
+    /// True once the machine knows that nothing can be written.
     severed: bool,
     /// True if bytes were written. The link then discards input before it ends, so that the last written
     /// bytes arrive.
@@ -83,6 +87,7 @@ impl<S> Link<S> {
             stage: Stage::Moving,
             readable: false,
             writable: false,
+            is_level: false,
             ended: false,
             severed: false,
             has_written: false,
@@ -90,6 +95,14 @@ impl<S> Link<S> {
             failed: None,
             error: None,
         }
+    }
+
+    /// Waits by level from now on, as poll(2) does: the caller reports readiness again as long as there is input. This
+    /// saves the read that finds nothing.
+    #[must_use]
+    pub const fn level_triggered(mut self) -> Self {
+        self.is_level = true;
+        self
     }
 
     /// Notes that the socket can be readable, writable, or broken. Both directions are tried again.
@@ -104,17 +117,16 @@ impl<S> Link<S> {
         self.failed = Some(error);
     }
 
-    /// Returns true if a step on this wire would move bytes or begin the end. A loop then does not wait.
-    pub fn is_due(&self, wire: &(impl Wire + ?Sized)) -> bool {
+    /// Returns true if a turn would move bytes. A loop then does not wait.
+    pub fn is_due<M: Polled + ?Sized>(&self, machine: &M, conn: M::Conn) -> bool {
         self.stage == Stage::Moving
             && (self.failed.is_some()
-                || self.may_read() && wire.wants_input()
-                || self.may_write() && !wire.outgoing().is_empty()
-                || wire.is_done())
+                || self.may_read() && machine.wants_input(conn)
+                || self.may_write() && machine.wants_output(conn))
     }
 
     /// Returns the time at which the link itself needs a step: to discard (`now`, while there is input), to
-    /// end, or to free memory. `None` if it waits for the socket or the wire alone.
+    /// end, or to free memory. `None` if it waits for the socket or the machine alone.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.stage {
@@ -125,8 +137,7 @@ impl<S> Link<S> {
         }
     }
 
-    /// Returns true if the machine is done. [`discard`](Link::discard) takes the remaining steps without the
-    /// wire.
+    /// Returns true once the link is [closed](Link::close).
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.stage != Stage::Moving
@@ -171,94 +182,120 @@ impl<S> Link<S> {
         self.writable && self.error.is_none()
     }
 
-    /// Reports the end of the peer's stream to the wire, once. After an error, also that nothing can be written.
+    /// Reports the end of the peer's stream to the machine, once. After an error, also that nothing can be written.
     /// Keeps the first error.
-    fn end(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, error: Option<io::Error>) {
+    fn end<M: Polled + ?Sized>(
+        &mut self,
+        machine: &mut M,
+        conn: M::Conn,
+        now: Time,
+        error: Option<io::Error>,
+    ) {
         if self.error.is_none() {
             self.error = error;
         }
         if !self.ended {
             self.ended = true;
-            wire.feed_eof(now);
+            machine.feed_eof(now, conn);
         }
         if self.error.is_some() && !self.severed {
             self.severed = true;
-            wire.feed_eof(now);
+            machine.feed_eof(now, conn);
         }
     }
 }
 
 impl<S: Read + Write + Shutdown> Link<S> {
-    /// Reads into the wire until the socket would block, the wire takes no more, or `budget` bytes have been
+    /// Reads into the machine until the socket would block, the machine takes no more, or `budget` bytes have been
     /// read. The last read can exceed the budget, so a budget of 1 is a single read. Returns the number of
     /// bytes.
-    pub fn read(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, budget: usize) -> usize {
-        self.read_waiting(wire, || now, budget)
-    }
-
-    /// Reads as [`read`](Link::read) does, from a socket that waits. `now` returns the time after a read.
-    pub fn read_waiting(
+    pub fn read<M: Polled + ?Sized>(
         &mut self,
-        wire: &mut (impl Wire + ?Sized),
-        now: impl Fn() -> Time,
+        machine: &mut M,
+        conn: M::Conn,
+        now: Time,
         budget: usize,
     ) -> usize {
         if self.stage != Stage::Moving {
             return 0;
         }
         if let Some(error) = self.failed.take() {
-            self.end(wire, now(), Some(error));
+            self.end(machine, conn, now, Some(error));
             return 0;
         }
         let mut come = 0_usize;
-        while come < budget && self.may_read() && wire.wants_input() {
-            let space = wire.space();
-            if space.is_empty() {
+        while come < budget && self.may_read() && machine.wants_input(conn) {
+            let space = machine.space(conn);
+            let room = space.len();
+            if room == 0 {
                 // A read into an empty buffer would look like the end of the transport.
                 break;
             }
             match self.io.read(space) {
-                Ok(0) => self.end(wire, now(), None),
+                Ok(0) => self.end(machine, conn, now, None),
                 Ok(n) => {
-                    let now = now();
-                    wire.filled(now, n);
+                    machine.filled(now, conn, n);
                     come = come.saturating_add(n);
                     self.idleness.moved(now, n);
+                    self.readable = !self.is_level || n == room;
                 }
-                Err(error) if would_block(&error) => self.readable = false,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => break,
-                Err(error) => self.end(wire, now(), Some(error)),
+                Err(error) => self.end(machine, conn, now, Some(error)),
             }
         }
         come
     }
 
-    /// Writes the send buffer of the wire until it is empty, the socket would block, or `budget` bytes have
-    /// been written. The last write can exceed the budget, so a budget of 1 is a single write. Begins the end
-    /// if the wire is done.
-    pub fn write(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, budget: usize) {
-        if self.stage != Stage::Moving {
-            return;
+    /// Writes bytes that the machine offers, once. Returns what [`Polled::written`] takes: how many of them the socket
+    /// took, 0 if it would block. Returns `None` if nothing can be written any more; then [`sever`](Link::sever).
+    pub fn write(&mut self, bytes: &[u8], now: Time) -> Option<usize> {
+        if self.stage != Stage::Moving || !self.may_write() {
+            return Some(0);
         }
-        let mut left = budget;
-        while left > 0 && self.may_write() && !wire.outgoing().is_empty() {
-            match self.io.write(wire.outgoing()) {
-                Ok(0) => self.broken(wire, now, ErrorKind::WriteZero.into()),
+        let error = loop {
+            match self.io.write(bytes) {
+                Ok(0) => break ErrorKind::WriteZero.into(),
                 Ok(n) => {
-                    wire.sent(n);
-                    left = left.saturating_sub(n);
                     self.has_written = true;
                     self.idleness.moved(now, n);
+                    return Some(n);
                 }
-                Err(error) if would_block(&error) => self.writable = false,
-                Err(error) if error.kind() == ErrorKind::Interrupted => break,
-                Err(error) => self.broken(wire, now, error),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.writable = false;
+                    return Some(0);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => break error,
             }
-        }
-        if wire.is_done() {
-            self.begin_end(now);
-        } else if self.idleness.is_due(now, !self.readable && wire.outgoing().is_empty()) {
-            wire.trim();
+        };
+        self.error = Some(error);
+        None
+    }
+
+    /// Ends the transport after a failed write, in answer to the offer. First the machine takes the input that has arrived
+    /// before it.
+    pub fn sever<M: Polled + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
+        self.readable = true;
+        self.read(machine, conn, now, BUDGET);
+        self.end(machine, conn, now, None);
+    }
+
+    /// Begins the end of the connection, once the machine has nothing more to write.
+    pub fn close(&mut self, now: Time) {
+        let pointless = self.ended || !self.has_written;
+        self.stage = if pointless || self.io.shutdown_write().is_err() {
+            Stage::Over
+        } else {
+            Stage::Discarding { until: now.saturating_add(DISCARD_TIME), left: DISCARD }
+        };
+    }
+
+    /// Ends a turn: frees memory of the machine that an idle connection does not need.
+    pub fn rest<M: Polled + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
+        let is_idle = !self.readable && !machine.wants_output(conn);
+        if self.stage == Stage::Moving && self.idleness.is_due(now, is_idle) {
+            machine.trim(conn);
         }
     }
 
@@ -271,7 +308,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
         while self.readable && spent < budget.min(left) && now < until {
             match self.io.read(&mut scrap) {
                 Ok(n) if n > 0 => spent = spent.saturating_add(n),
-                Err(error) if would_block(&error) => self.readable = false,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => break,
                 Ok(_) | Err(_) => {
                     self.stage = Stage::Over;
@@ -282,27 +319,4 @@ impl<S: Read + Write + Shutdown> Link<S> {
         let left = left.saturating_sub(spent);
         self.stage = if left == 0 || until <= now { Stage::Over } else { Stage::Discarding { until, left } };
     }
-
-    /// Ends the transport after a failed write. First, the wire takes the input that has arrived before it.
-    fn broken(&mut self, wire: &mut (impl Wire + ?Sized), now: Time, error: io::Error) {
-        self.error = Some(error);
-        self.readable = true;
-        self.read(wire, now, BUDGET);
-        self.end(wire, now, None);
-    }
-
-    fn begin_end(&mut self, now: Time) {
-        let pointless = self.ended || !self.has_written;
-        self.stage = if pointless || self.io.shutdown_write().is_err() {
-            Stage::Over
-        } else {
-            Stage::Discarding { until: now.saturating_add(DISCARD_TIME), left: DISCARD }
-        };
-    }
-}
-
-/// Returns true if the socket is healthy and only not ready. On Windows a timeout of a blocking socket has a
-/// kind of its own; on other systems that kind means a connection that died.
-fn would_block(error: &io::Error) -> bool {
-    error.kind() == ErrorKind::WouldBlock || cfg!(windows) && error.kind() == ErrorKind::TimedOut
 }

@@ -3,7 +3,7 @@
 
 use crate::support::{End, Fault, pair};
 use getrandom::SysRng;
-use ide_mcp::{Machine, Time, ws};
+use ide_mcp::{Time, ws};
 use ide_mcp_driver::{Conn, Link};
 use std::fmt;
 use std::io::ErrorKind;

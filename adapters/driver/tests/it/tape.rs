@@ -1,7 +1,7 @@
-//! A scripted socket, and a wire that only records.
+//! A scripted socket, and a machine that only records.
 
-use ide_mcp::{Time, Wire};
-use ide_mcp_driver::Shutdown;
+use ide_mcp::{Output, Polled, Time};
+use ide_mcp_driver::{Link, Shutdown};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -60,7 +60,7 @@ impl Shutdown for Script {
     }
 }
 
-/// A wire that counts its calls.
+/// A machine that counts its calls.
 #[derive(Debug)]
 pub(crate) struct Tape {
     pub(crate) space: Vec<u8>,
@@ -86,40 +86,67 @@ impl Tape {
     }
 }
 
-impl Wire for Tape {
-    fn space(&mut self) -> &mut [u8] {
-        if self.wants { &mut self.space } else { &mut [] }
+impl Tape {
+    /// Writes as a driver does until the socket would block, and ends the turn.
+    pub(crate) fn write_to(&mut self, link: &mut Link<Script>, now: Time) {
+        while !self.outgoing.is_empty() {
+            match link.write(&self.outgoing, now) {
+                Some(0) => break,
+                Some(n) => self.written((), n),
+                None => {
+                    link.sever(self, (), now);
+                    break;
+                }
+            }
+        }
+        if self.done {
+            link.close(now);
+        }
+        link.rest(self, (), now);
+    }
+}
+
+impl Polled for Tape {
+    type Event = ();
+    type Conn = ();
+
+    fn poll(&mut self, _now: Time) -> Output<'_, ()> {
+        Output::Wait(None)
     }
 
-    fn filled(&mut self, _now: Time, n: usize) {
-        self.filled += n;
-    }
-
-    fn feed(&mut self, _now: Time, bytes: &[u8]) {
-        self.filled += bytes.len();
-    }
-
-    fn feed_eof(&mut self, _now: Time) {
-        self.ends += 1;
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        &self.outgoing
-    }
-
-    fn sent(&mut self, n: usize) {
+    fn written(&mut self, (): (), n: usize) {
         self.outgoing.drain(..n);
     }
 
-    fn wants_input(&self) -> bool {
+    fn feed(&mut self, _now: Time, (): (), bytes: &[u8]) {
+        self.filled += bytes.len();
+    }
+
+    fn feed_eof(&mut self, _now: Time, (): ()) {
+        self.ends += 1;
+    }
+
+    fn wants_input(&self, (): ()) -> bool {
         self.wants
     }
 
-    fn is_done(&self) -> bool {
-        self.done
+    fn wants_output(&self, (): ()) -> bool {
+        !self.outgoing.is_empty()
     }
 
-    fn trim(&mut self) {
+    fn space(&mut self, (): ()) -> &mut [u8] {
+        if self.wants { &mut self.space } else { &mut [] }
+    }
+
+    fn filled(&mut self, _now: Time, (): (), n: usize) {
+        self.filled += n;
+    }
+
+    fn trim(&mut self, (): ()) {
         self.trims += 1;
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        None
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::plain::{HEAD, PATIENCE};
 use getrandom::SysRng;
-use ide_mcp::{Clock, Machine, Time, Wire, ws};
+use ide_mcp::{Clock, Time, ws};
 use ide_mcp_mio::Conn;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};

@@ -7,7 +7,7 @@
 mod peer;
 
 use super::*;
-use ide_mcp::Machine as _;
+use ide_mcp::Output;
 use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
 use ide_mcp::mcp::Implementation;
 use peer::Peer;
@@ -31,7 +31,7 @@ impl Room {
 
     fn connect(&mut self, now: Time) -> (ConnId, Peer) {
         let (id, peer) = (self.host.connect(now), Peer::default());
-        self.connections.insert(id, peer.clone());
+        self.connections.insert(id, Link::new(peer.clone()));
         self.step(now);
         (id, peer)
     }
@@ -45,21 +45,29 @@ impl Room {
 
     fn step(&mut self, now: Time) {
         self.connections.read(&mut self.host, now);
-        self.host.tick(now);
-        while self.host.poll_event().is_some() {}
-        self.connections.write(&mut self.host, now);
+        loop {
+            match self.host.poll(now) {
+                Output::Event(_) => {}
+                Output::Write { conn, bytes } => {
+                    let taken = self.connections.write(conn, bytes, now).unwrap();
+                    self.host.written(conn, taken);
+                }
+                Output::Close(conn) => self.connections.close(conn, now),
+                Output::Wait(_) => break,
+            }
+        }
+        self.connections.rest(&mut self.host, now);
         self.connections.linger(now, drop);
     }
 
-    /// Removes the connection, as an application can do, and polls the events, so that the host can
-    /// use the number again.
+    /// Removes the connection, as an application can do, so that the host can use the number again.
     fn remove(&mut self, id: ConnId) {
         self.host.remove(Time::ZERO, id);
-        while self.host.poll_event().is_some() {}
+        self.step(Time::ZERO);
     }
 
-    fn deadline(&mut self, now: Time) -> Option<Time> {
-        self.connections.deadline(&mut self.host, now)
+    fn deadline(&self, now: Time) -> Option<Time> {
+        self.connections.deadline(&self.host, now)
     }
 }
 
@@ -111,8 +119,8 @@ fn step_noted_late_keeps_its_time() {
     room.connections.ready(quick.0.index());
     let later = Time::from_millis(5);
     room.connections.read(&mut room.host, later);
-    room.connections.write_to(&mut room.host, later, quick.0.index());
-    room.step(later);
+    room.connections.busy.reverse();
+    room.connections.rest(&mut room.host, later);
     assert_eq!(room.deadline(later), Some(Time::ZERO.saturating_add(REST)));
 }
 
@@ -136,9 +144,10 @@ fn replaced_connection_is_busy_once() {
     let mut room = Room::new();
     let one = room.connect(Time::ZERO);
     room.connections.ready(one.0.index());
-    room.remove(one.0);
+    room.host.remove(Time::ZERO, one.0);
+    assert!(matches!(room.host.poll(Time::ZERO), Output::Close(_)), "a loop that does not close");
     let other = room.host.connect(Time::ZERO);
-    room.connections.insert(other, Peer::default());
+    room.connections.insert(other, Link::new(Peer::default()));
     assert_eq!((other.index(), room.connections.busy.len()), (one.0.index(), 1));
 }
 
@@ -176,11 +185,7 @@ fn connection_that_the_application_removed_is_released() {
     let (other, _) = room.connect(Time::ZERO);
     let (id, _) = room.connect(Time::ZERO);
     room.remove(id);
-    room.connections.ending(id);
-    room.step(Time::ZERO);
     assert!(room.connections.socket(id).is_none() && room.connections.socket(other).is_some());
     room.remove(other);
-    room.connections.ending(other);
-    room.step(Time::ZERO);
     assert!(room.connections.is_empty());
 }
