@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Runs the server scenarios of the official conformance suite of MCP against server.rs, and compares the verdict of each
+# check with expected.txt. The suite speaks Streamable HTTP, so carrier.mjs carries each session over WebSocket.
+# Run: tests/lab/conformance/run.sh [SCENARIO]
+#
+# All 32 scenarios run. These say less about our session than their names do:
+#
+# | scenario | reason |
+# | --- | --- |
+# | server-sse-polling, server-sse-multiple-streams | they examine streams of HTTP, so the carrier: we have no such transport. The two warnings want streams that can be resumed |
+# | resources-subscribe, resources-unsubscribe, completion-complete | the application answers the forwarded request: no client of the IDE dialect sends one |
+# | tools-call-sampling | the session sends any request and takes its answer; what is in it is the application's |
+# | tools-call-with-logging | `Host` sends the log as a plain notification: no client of the IDE dialect shows one |
+# | elicitation-sep1330-enums | one of its five fields is raw JSON: `Form` does not write the names that MCP deprecates |
+#
+# Needs node and npm, by which the suite gets a newer node of its own.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+work=$PWD/target/conformance
+expected=tests/lab/conformance/expected.txt
+scenarios=(--suite all)
+[ $# -eq 0 ] || scenarios=(--scenario "$1")
+
+mkdir -p "$work"
+npm install --silent --no-audit --no-fund --prefix "$work/npm" @modelcontextprotocol/conformance@0.1.16 node@22.23.3 ws@8.23.0
+cargo build --quiet --package ide-mcp-adapter-tests --example conformance
+
+modules=$work/npm/node_modules
+node=$modules/.bin/node
+rm -rf "$work/results"
+# The status of the suite is in the verdicts too.
+NODE_MODULES=$modules timeout 300 "$node" tests/lab/conformance/carrier.mjs target/debug/examples/conformance \
+    "$node" "$modules/.bin/conformance" server "${scenarios[@]}" --output-dir "$work/results" >"$work/suite.log" 2>&1 || true
+[ -d "$work/results" ] || {
+    tail -n 15 "$work/suite.log" >&2
+    exit 1
+}
+
+# Prints the scenario, the check and the verdict of each check, and the reason of a failure.
+"$node" - "$work/results" >"$work/verdicts.txt" <<'JAVASCRIPT'
+const { readdirSync, readFileSync } = require("fs");
+const [folder] = process.argv.slice(2);
+for (const run of readdirSync(folder).sort()) {
+  const scenario = run.replace(/^server-(.*?)-\d{4}-\d\d-\d\dT.*$/, "$1");
+  for (const check of JSON.parse(readFileSync(`${folder}/${run}/checks.json`))) {
+    const why = check.status === "FAILURE" ? ` ${check.errorMessage?.replaceAll(/\s+/g, " ")}` : "";
+    if (check.status !== "INFO") console.log(`${scenario} ${check.id} ${check.status}${why}`);
+  }
+}
+JAVASCRIPT
+
+if [ $# -gt 0 ]; then
+    cat "$work/verdicts.txt"
+    grep --quiet . "$work/verdicts.txt" && ! grep --invert-match --quiet ' \(SUCCESS\|WARNING\)$' "$work/verdicts.txt"
+    exit
+fi
+diff --unified=0 "$expected" "$work/verdicts.txt" || {
+    echo "not as expected; $work has the log and the results" >&2
+    exit 1
+}
+echo "$(wc -l <"$expected") checks as expected"
