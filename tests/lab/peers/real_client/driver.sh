@@ -15,6 +15,7 @@ events=$work/events.jsonl
 editor_port=41111 api_port=41112
 editor=        # the process, while it runs
 client_arguments=()
+client_environment=()
 begins_in_auto_mode=false  # a scenario can set this before it starts the client
 events_seen=0  # lines of $events that an expectation has passed
 
@@ -56,9 +57,10 @@ send_commands() {
 }
 
 # Writes the file by which the client gives tools of the editor to its model, as the server `editor`. A
-# client that is started later reads the file.
+# client that is started later reads the file. The arguments choose the editor, by default that of the project.
 give_tools_to_model() {
-    env -i PATH="$PATH" HOME="$home" "$ide_mcp" mcp-config --cwd "$project" --out "$work/mcp.json" >/dev/null
+    [ $# -gt 0 ] || set -- --cwd "$project"
+    env -i PATH="$PATH" HOME="$home" "$ide_mcp" mcp-config "$@" --out "$work/mcp.json" >/dev/null
     client_arguments=(--mcp-config "$work/mcp.json")
 }
 
@@ -66,7 +68,7 @@ give_tools_to_model() {
 
 # Starts the client in the terminal.
 start_client() {
-    local program environment=(PATH="$PATH" HOME="$home" TERM=xterm-256color LANG=C.UTF-8)
+    local program environment=(PATH="$PATH" HOME="$home" TERM=xterm-256color LANG=C.UTF-8 "${client_environment[@]}")
     client_program "$client" "$installed"
     configure_client "$client" "$home" "$project" "$api_port"
     program+=("${client_arguments[@]}")
