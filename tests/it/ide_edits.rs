@@ -1,7 +1,7 @@
 //! The edits that a client announces by `getDiagnostics`: each has a hint before the call, and exactly
 //! one end.
 
-use crate::support::ide::{CLOSE, Editor, call, config, masked, shown};
+use crate::support::ide::{CLOSE, Editor, HEAD, INITIALIZE, INITIALIZED, call, config, masked, shown};
 use ide_mcp::{
     Time,
     ide::{EditEnd, ServerEvent, Tool, ToolSet},
@@ -9,6 +9,7 @@ use ide_mcp::{
     rpc::CallId,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const ALL: &str = "{}";
 
@@ -93,6 +94,36 @@ fn calls_of_the_model_announce_nothing() {
         assert_eq!(asks(&mut editor, 2, &one("b")), ["expected /w/b", "call"], "{name}");
         let ends: &[&str] = if is_hint { &["TurnDone /w/a", "TurnDone /w/b", "call"] } else { &["call"] };
         assert_eq!(short(&editor.say(&said(3, ALL))), ends, "{name}");
+    }
+}
+
+#[test]
+fn late_problems_are_unknown_except_before_an_edit() {
+    const NONE: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
+    const UNKNOWN: &str = r#"{"content":[{"type":"text","text":"unknown: the editor has not reported the problems in time"}],"isError":true}"#;
+    let (step, model) = (r#"{"progressToken":4}"#, r#"{"progressToken":4,"claudecode/toolUseId":"t"}"#);
+    let (agent, models) = ("GET / ", "GET /models ");
+    let cases = [
+        ("before an edit", agent, "claude-code", step, one("a"), NONE),
+        ("after an edit", agent, "claude-code", step, ALL.into(), UNKNOWN),
+        ("of the model, for a file", agent, "claude-code", model, one("a"), UNKNOWN),
+        ("of the model, for all files", agent, "claude-code", model, ALL.into(), UNKNOWN),
+        ("at the door of models", models, "claude-code", step, one("a"), UNKNOWN),
+        ("of a client that announces no edits", agent, "ide-mcp bridge", step, one("a"), UNKNOWN),
+    ];
+    for (name, target, client, meta, arguments, late) in cases {
+        let mut config = config();
+        config.tools =
+            Arc::new(ToolSet::from([Tool::GetDiagnostics]).offer_to_models("getDiagnostics", true));
+        let mut editor = Editor::new(config);
+        editor.feed(HEAD.replace("GET / ", target).as_bytes());
+        editor.say(&INITIALIZE.replace("claude-code", client));
+        editor.say(INITIALIZED);
+        let params = format!(r#"{{"name":"getDiagnostics","arguments":{arguments},"_meta":{meta}}}"#);
+        editor.say(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#));
+        editor.written();
+        editor.at(1_900);
+        assert_eq!(editor.texts(), [format!(r#"{{"jsonrpc":"2.0","id":7,"result":{late}}}"#)], "{name}");
     }
 }
 
@@ -202,7 +233,7 @@ fn hint_needs_a_handled_tool() {
 fn each_expected_edit_ends_once() {
     arbtest::arbtest(|u| {
         let mut editor = Editor::attached(config());
-        let mut open: BTreeMap<CallId, (std::sync::Arc<str>, u64)> = BTreeMap::new();
+        let mut open: BTreeMap<CallId, (Arc<str>, u64)> = BTreeMap::new();
         let mut now = 0;
         let mut events = Vec::new();
         for id in 0..u.int_in_range(0..=30)? {
@@ -232,7 +263,7 @@ fn each_expected_edit_ends_once() {
 
 /// Takes the begins and ends of edits among these events. Checks that an edit is expected right
 /// before its call, and that the edits of a file do not overlap.
-fn check(open: &mut BTreeMap<CallId, (std::sync::Arc<str>, u64)>, events: &[ServerEvent], now: u64) {
+fn check(open: &mut BTreeMap<CallId, (Arc<str>, u64)>, events: &[ServerEvent], now: u64) {
     for (at, event) in events.iter().enumerate() {
         match event {
             ServerEvent::EditExpected { edit, path } => {

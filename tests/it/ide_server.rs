@@ -320,7 +320,9 @@ fn call_timeout_can_be_changed() {
     editor.server.call(asked).set_timeout(Timeout::After(Duration::from_secs(2))).unwrap();
     assert_eq!(shown(&editor.at(1_999)), NOTHING);
     assert_eq!(shown(&editor.at(2_000)), ["ended Expired"]);
-    assert_eq!(editor.texts(), [answer(2, &["[]"])], "the answer after the timeout stays");
+    let unknown = r#"{"content":[{"type":"text","text":"unknown: the editor has not reported the problems in time"}],"isError":true}"#;
+    let late = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{unknown}}}"#);
+    assert_eq!(editor.texts(), [late], "the answer after the timeout stays");
     assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
     assert_eq!(editor.server.call(diff).set_timeout(Timeout::Never), Err(NotOpen::Expired));
     assert_eq!(editor.server.open_diffs().count(), 0);

@@ -97,6 +97,8 @@ impl Server {
                 if !self.quirks().answers_requests {
                     self.mcp.stop_keepalive();
                 }
+                self.mcp.tools_mut().announces_edits =
+                    self.peer == Peer::Agent && self.quirks().announces_edits;
                 self.roots.is_due = self.peer == Peer::Agent && self.asks_for_roots();
                 if self.consent.ask() { self.consent_pending() } else { self.begin_ready() }
             }

@@ -158,7 +158,7 @@ impl Server {
             ws,
             mcp: mcp::Server::new(
                 settings,
-                SharedTools { tools: config.tools.clone(), dialect: config.dialect },
+                SharedTools { tools: config.tools.clone(), dialect: config.dialect, announces_edits: false },
                 session,
             ),
             open_calls: OpenCalls::default(),

@@ -73,8 +73,8 @@ impl Server {
     pub(super) fn serve_model(&mut self) {
         self.peer = Peer::Model;
         self.pushes.stop();
-        let SharedTools { tools, dialect } = self.mcp.tools().clone();
-        self.mcp.replace_offer(SharedTools { tools: self.peer.tools(tools), dialect }, |config| {
+        let shared = self.mcp.tools().clone();
+        self.mcp.replace_offer(SharedTools { tools: self.peer.tools(shared.tools), ..shared }, |config| {
             config.context = Arc::default();
             config.instructions = None;
             config.capabilities.clear();

@@ -9,8 +9,9 @@
 //!
 //! The default holds for the real client, `claude-code` 1.0.51 to 2.1.332, and for every client that is
 //! not known. `claude-code` alone reads a path with a blank only between quotation marks: the prompt would show the
-//! mention, and the model would not get the file. The settle time of 1.6 s is chosen with a margin; everything else was
-//! measured (docs/evidence.md).
+//! mention, and the model would not get the file. It alone announces its edits by `getDiagnostics`; another client may
+//! ask for the problems of a file because its model wants to know them. The settle time of 1.6 s is chosen with a
+//! margin; everything else was measured (docs/evidence.md).
 
 use crate::mcp::Implementation;
 use core::time::Duration;
@@ -27,6 +28,9 @@ pub(crate) struct Quirks {
     pub(crate) lines_from_one: bool,
     /// True if the client needs quotation marks around the path of a mention that has white space.
     pub(crate) quotes_paths: bool,
+    /// True if the client asks for the problems of a file before it writes the file, and for those of all files after
+    /// it, unless the first answer failed.
+    pub(crate) announces_edits: bool,
     /// True if the client answers requests of the editor.
     pub(crate) answers_requests: bool,
 }
@@ -42,11 +46,17 @@ impl Quirks {
 /// Three times the longest measured time on a loaded machine, 500 ms, and a margin of 100 ms.
 const SETTLE: Duration = Duration::from_millis(1_600);
 
-static DEFAULT: Quirks =
-    Quirks { name: "", settle: SETTLE, lines_from_one: false, quotes_paths: false, answers_requests: true };
+static DEFAULT: Quirks = Quirks {
+    name: "",
+    settle: SETTLE,
+    lines_from_one: false,
+    quotes_paths: false,
+    announces_edits: false,
+    answers_requests: true,
+};
 
 static KNOWN: [Quirks; 2] = [
-    Quirks { name: "claude-code", quotes_paths: true, ..DEFAULT },
+    Quirks { name: "claude-code", quotes_paths: true, announces_edits: true, ..DEFAULT },
     Quirks {
         name: "opencode",
         lines_from_one: true,

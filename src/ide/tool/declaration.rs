@@ -56,13 +56,6 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
         Self::TIMEOUT
     }
 
-    /// Returns the result that answers a call at its deadline, a JSON object; `None` for a result
-    /// with `isError` that reports the timeout.
-    fn result_when_late(dialect: Dialect) -> Option<&'static str> {
-        let _ = dialect;
-        None
-    }
-
     /// Reads an answer of the application that is no answer of a dialect, but has the same meaning. `asked` is the
     /// file that the call names. Returns `None` for a tool without such answers.
     fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Self::Answer> {

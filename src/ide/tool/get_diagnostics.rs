@@ -40,13 +40,6 @@ impl ToolDef for GetDiagnostics {
         Timeout::After(if self.uri.is_some() { DEADLINE_OF_ONE } else { DEADLINE_OF_ALL })
     }
 
-    fn result_when_late(dialect: Dialect) -> Option<&'static str> {
-        Some(match dialect.rules().diagnostics {
-            DiagnosticsForm::PerFile => NONE_PER_FILE,
-            DiagnosticsForm::Flat => NONE_FLAT,
-        })
-    }
-
     /// Reads the shapes that are no answer of a dialect too. A file gets the spelling of the call, or else the URI that
     /// clients expect.
     fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Diagnostics> {
@@ -71,6 +64,9 @@ const DEADLINE_OF_ONE: Duration = Duration::from_millis(400);
 /// The timeout for all files. The client waits 2 s for the problems of all files after it has
 /// written a file (measured). The language server needs that time.
 const DEADLINE_OF_ALL: Duration = Duration::from_millis(1_900);
+/// The answer at the deadline to who wants to know the problems: a model must not take silence for "no problems", and
+/// the real client goes on as after an empty list (measured).
+const UNKNOWN: &str = r#"{"content":[{"type":"text","text":"unknown: the editor has not reported the problems in time"}],"isError":true}"#;
 const NONE_PER_FILE: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
 const NONE_FLAT: &str = r#"{"content":[{"type":"text","text":"{\"diagnostics\":[]}"}]}"#;
 
@@ -79,6 +75,20 @@ impl GetDiagnostics {
     #[must_use]
     pub const fn new(uri: Option<String>) -> Self {
         Self { uri }
+    }
+
+    /// Returns the result that answers this call at its deadline. `is_step` is true for a step of an edit, by a client
+    /// that announces its edits.
+    ///
+    /// The problems before an edit are no news for a model: the client keeps them, and reports those that are not among
+    /// them after the edit. If it got `isError`, it would not ask after the edit (measured), so the model would not
+    /// learn of the problems that it has caused.
+    pub(crate) fn result_when_late(&self, dialect: Dialect, is_step: bool) -> &'static str {
+        match dialect.rules().diagnostics {
+            _ if self.uri.is_none() || !is_step => UNKNOWN,
+            DiagnosticsForm::PerFile => NONE_PER_FILE,
+            DiagnosticsForm::Flat => NONE_FLAT,
+        }
     }
 }
 
@@ -192,11 +202,23 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn a_deadline_answers_what_no_diagnostics_would() {
+    fn late_call_is_empty_before_an_edit_and_else_unknown() {
         for dialect in Dialect::ALL {
-            let result = GetDiagnostics::result_when_late(dialect).unwrap();
-            assert_eq!(result, serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap());
+            let none = serde_json::to_string(&Diagnostics::default().result(dialect)).unwrap();
+            let cases = [
+                ("a step of an edit, for a file", Some("file:///w/a"), true, none.as_str()),
+                ("a step of an edit, for all files", None, true, UNKNOWN),
+                ("of a model, for a file", Some("file:///w/a"), false, UNKNOWN),
+                ("of a model, for all files", None, false, UNKNOWN),
+            ];
+            for (name, uri, is_step, late) in cases {
+                let asked = GetDiagnostics::new(uri.map(Into::into));
+                assert_eq!(asked.result_when_late(dialect, is_step), late, "{name}, {dialect:?}");
+            }
         }
+        let unknown: &RawValue = serde_json::from_str(UNKNOWN).unwrap();
+        let unknown = ToolResult::read_whole(unknown).unwrap();
+        assert!(unknown.is_error && Diagnostics::read(&unknown).is_none());
     }
 
     #[test]

@@ -35,12 +35,6 @@ macro_rules! tools {
                 }
             }
 
-            pub(crate) fn result_when_late(self, dialect: $crate::ide::Dialect) -> Option<&'static str> {
-                match self {
-                    $(Self::$tool => <$tool as ToolDef>::result_when_late(dialect),)*
-                }
-            }
-
             /// Reads an answer of this tool in any dialect, or in another shape that the tool reads. `asked` is the
             /// file that the call names. Returns the answer to send, in `dialect` and without the files for which
             /// `hides` returns true; the inner `None` if the result can be sent: it names no such file, it is in a

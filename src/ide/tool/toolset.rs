@@ -282,6 +282,8 @@ enum Called<'a> {
 pub(crate) struct SharedTools {
     pub(crate) tools: Arc<ToolSet>,
     pub(crate) dialect: Dialect,
+    /// True once the client is known as one that asks for the problems of a file before it writes the file.
+    pub(crate) announces_edits: bool,
 }
 
 /// A call as a session decodes it.
@@ -350,7 +352,8 @@ impl Tools for SharedTools {
     }
 
     fn result_when_late(&self, call: &ReceivedCall) -> Option<&'static str> {
-        call.request.tool()?.result_when_late(self.dialect)
+        let ToolRequest::GetDiagnostics(asked) = &call.request else { return None };
+        Some(asked.result_when_late(self.dialect, self.announces_edits && !call.is_outside_turn))
     }
 
     /// Returns true for the tools that [`Server`](crate::ide::Server) answers itself, so that a call
@@ -365,7 +368,7 @@ mod tests {
     use super::*;
 
     fn shared(tools: ToolSet) -> SharedTools {
-        SharedTools { tools: Arc::new(tools), dialect: Dialect::VsCode }
+        SharedTools { tools: Arc::new(tools), dialect: Dialect::VsCode, announces_edits: false }
     }
 
     #[test]

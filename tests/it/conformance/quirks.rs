@@ -106,7 +106,7 @@ pub const ROWS: &[Row] = &[
         .test("src/ide/paths/tests.rs", "p05_uris_are_decoded_once"),
     row(
         "Q31",
-        "getDiagnostics is answered empty after 400 ms for one file, after 1.9 s for all",
+        "getDiagnostics is answered after 400 ms before an edit, with none, and after 1.9 s for all, as unknown",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"file:///w/a"}"#),
             Hears("edit of /w/a"),
@@ -120,12 +120,16 @@ pub const ROWS: &[Row] = &[
             Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
             At(2_299),
             At(2_300),
-            Result(&["[]"]),
+            Wrote(
+                r#"{"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"text","text":"unknown: the editor has not reported the problems in time"}],"isError":true}}"#,
+            ),
             Hears("ended Expired"),
         ]),
     ),
     claim("Q31 longer", "unless the application gives it more time")
         .test(EDITOR, "call_timeout_can_be_changed"),
+    claim("Q31 models", "and as unknown for a model, and for a client that announces no edits")
+        .test("tests/it/ide_edits.rs", "late_problems_are_unknown_except_before_an_edit"),
     row(
         "Q32",
         "only handled tools are listed",

@@ -53,7 +53,7 @@ fn other_agents_are_answered_in_time() {
     let outcome = other.event("outcome");
     assert_eq!(
         (&outcome["line"], outcome["outcome"]["result"]["content"][0]["text"].as_str()),
-        (&json!(2), Some("[]"))
+        (&json!(2), Some("unknown: the editor has not reported the problems in time"))
     );
     // The deadline is 400 ms, and the rest is for a busy machine.
     let late = began.elapsed();

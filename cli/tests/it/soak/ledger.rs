@@ -104,6 +104,7 @@ mod tests {
     fn one_answer_of_expected_kind_is_taken() {
         let result = || json!({"result": {}});
         let failed = || json!({"result": {"isError": true}});
+        let late = || json!({"result": {"isError": true, "content": [{"text": "unknown: not in time"}]}});
         let error = |code: i64| json!({"error": {"code": code}});
         let verdict = |texts: &[&str]| {
             let content: Vec<_> = texts.iter().map(|text| json!({"type": "text", "text": text})).collect();
@@ -116,9 +117,9 @@ mod tests {
             ("an error for a result", Expected::Result, error(-1), false),
             ("a failure", Expected::Failed, failed(), true),
             ("a result for a failure", Expected::Failed, result(), false),
-            ("a failure in time", Expected::FailedOrEmpty, failed(), true),
-            ("an empty list at the deadline", Expected::FailedOrEmpty, verdict(&["[]"]), true),
-            ("a full list", Expected::FailedOrEmpty, verdict(&["[{}]"]), false),
+            ("a result in time", Expected::ResultOrLate, result(), true),
+            ("a failure at the deadline", Expected::ResultOrLate, late(), true),
+            ("another failure", Expected::ResultOrLate, failed(), false),
             ("any result", Expected::Answered, failed(), true),
             ("an error for any result", Expected::Answered, error(-1), false),
             ("the error", Expected::Error(-1), error(-1), true),

@@ -29,6 +29,14 @@ start_editor() {
     expect_event '"event":"listening"' 10
 }
 
+# Starts a sidecar, with these members in its configuration, for an editor that answers no call. Waits until it listens.
+start_sidecar() {
+    env -i PATH="$PATH" HOME="$home" "$ide_mcp" sidecar <"$work/commands" >>"$events" 2>>"$work/editor.err" &
+    editor=$!
+    send_commands "{\"name\":\"sidecar\",\"folders\":[\"$project\"],$1}"
+    expect_event '"event":"listening"' 10
+}
+
 # Starts an editor with a screen in a terminal of its own, and waits until it listens. Its plugin appends the
 # events to $events.
 start_editor_in_terminal() {
