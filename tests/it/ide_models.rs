@@ -341,43 +341,40 @@ fn door(mut config: ServerConfig, target: &str) -> Door {
 #[test]
 fn targets_that_resemble_a_door_are_none() {
     use Door::{Agent, Model, None};
-    const JETBRAINS: Dialect = Dialect::JetBrains;
-    const SNAKE_CASE: Dialect = Dialect::SnakeCase;
-    // Without a list of paths, and those of the two dialects that have one.
     let cases = [
-        ("/", [Agent, Agent, Agent]),
-        ("/?x", [Agent, None, None]),
-        ("/mcp", [Agent, None, Agent]),
-        ("/mcp?x=/models", [Agent, None, None]),
-        ("http://127.0.0.1:41111", [Agent, Agent, Agent]),
-        ("http://127.0.0.1:41111?x", [Agent, None, None]),
-        ("/models", [Model, Model, Model]),
-        ("http://127.0.0.1:41111/models", [Model, Model, Model]),
-        ("/models/", [None; 3]),
-        ("/models?", [None; 3]),
-        ("/models?x", [None; 3]),
-        ("//models", [None; 3]),
-        ("/MODELS", [None; 3]),
-        ("/Models", [None; 3]),
-        ("/models;x", [None; 3]),
-        ("/%6dodels", [None; 3]),
-        ("/models%2f", [None; 3]),
-        ("/model", [None; 3]),
-        ("/modelss", [None; 3]),
-        ("/./models", [None; 3]),
-        ("/mcp/../models", [None; 3]),
-        ("/mcp/models", [None; 3]),
-        ("http://127.0.0.1:41111//models", [None; 3]),
-        ("//", [None; 3]),
-        ("/.", [None; 3]),
-        ("/mcp/", [None; 3]),
-        ("/MCP", [None; 3]),
-        ("/ws", [None; 3]),
+        ("/", Agent),
+        ("/?x", Agent),
+        ("/mcp", Agent),
+        ("/mcp?x=/models", Agent),
+        ("http://127.0.0.1:41111", Agent),
+        ("http://127.0.0.1:41111?x", Agent),
+        ("/models", Model),
+        ("http://127.0.0.1:41111/models", Model),
+        ("/models/", None),
+        ("/models?", None),
+        ("/models?x", None),
+        ("//models", None),
+        ("/MODELS", None),
+        ("/Models", None),
+        ("/models;x", None),
+        ("/%6dodels", None),
+        ("/models%2f", None),
+        ("/model", None),
+        ("/modelss", None),
+        ("/./models", None),
+        ("/mcp/../models", None),
+        ("/mcp/models", None),
+        ("http://127.0.0.1:41111//models", None),
+        ("//", None),
+        ("/.", None),
+        ("/mcp/", None),
+        ("/MCP", None),
+        ("/ws", None),
     ];
     for (target, expected) in cases {
-        let found = [Dialect::VsCode, JETBRAINS, SNAKE_CASE]
-            .map(|dialect| door(config().for_dialect(dialect), target));
-        assert_eq!(found, expected, "{target}");
+        for dialect in Dialect::ALL {
+            assert_eq!(door(config().for_dialect(dialect), target), expected, "{dialect:?} {target}");
+        }
     }
     // A list of paths is the word of the author, byte for byte.
     let mut own = config();

@@ -64,23 +64,21 @@ fn target_opens_only_its_editor() {
 
 #[test]
 fn dialect_brings_its_rules_for_clients() {
-    const NONE: &[&str] = &[];
     let cases = [
-        (Dialect::VsCode, NONE, false, "HTTP/1.1 401 ", None, "/"),
-        (Dialect::JetBrains, &["/"], true, "HTTP/1.1 101 ", Some(Keepalive::JSON_RPC), "/"),
-        (Dialect::SnakeCase, &["/", "/mcp"], true, "HTTP/1.1 101 ", Some(Keepalive::JSON_RPC), "/mcp"),
-        (Dialect::Obsidian, NONE, false, "HTTP/1.1 401 ", None, "/"),
+        (Dialect::VsCode, false, "HTTP/1.1 401 ", None, "/"),
+        (Dialect::JetBrains, true, "HTTP/1.1 101 ", Some(Keepalive::JSON_RPC), "/"),
+        (Dialect::SnakeCase, true, "HTTP/1.1 101 ", Some(Keepalive::JSON_RPC), "/mcp"),
+        (Dialect::Obsidian, false, "HTTP/1.1 401 ", None, "/"),
     ];
     assert_eq!(cases.map(|case| case.0), Dialect::ALL);
-    for (dialect, paths, subprotocol, wrong_token, ping, target) in cases {
+    for (dialect, subprotocol, wrong_token, ping, target) in cases {
         let editor = |policy| ServerConfig::new(info(), policy, ToolSet::new()).for_dialect(dialect);
         let config = editor(Policy::new(PORT, token()));
         assert_eq!(config.dialect, dialect);
-        assert_eq!(config.policy.paths, paths, "{dialect:?}");
         assert_eq!(config.policy.subprotocol_required, subprotocol, "{dialect:?}");
         assert_eq!(config.mcp.keepalive, ping, "{dialect:?}");
-        // A client of the dialect gets in, and so does the real client, which asks for `/`.
-        for asked in [target, "/"] {
+        // The real client asks for `/`, and two descriptions have `/mcp`.
+        for asked in ["/", "/mcp"] {
             let mut agent = ClientConfig::for_dialect(dialect, info(), PORT, Some(token()));
             assert_eq!((agent.dialect, agent.target.as_str()), (dialect, target));
             agent.target = asked.into();

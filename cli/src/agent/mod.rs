@@ -46,11 +46,12 @@ fn run(options: Options) -> ExitCode {
     };
     let identity =
         Identity { root: folder(options.asked.cwd.as_deref()).map(|folder| Root::new(folder.uri)), forms };
-    let mut session = match Session::attach(options.asked, options.trust, identity, options.reconnect) {
-        Ok(session) => session,
-        Err(NotAttached::Nobody(reason)) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),
-        Err(NotAttached::Failed(reason)) => return PROGRAM.end_with(json, FAILED, &reason),
-    };
+    let mut session =
+        match Session::attach((options.asked, options.target), options.trust, identity, options.reconnect) {
+            Ok(session) => session,
+            Err(NotAttached::Nobody(reason)) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),
+            Err(NotAttached::Failed(reason)) => return PROGRAM.end_with(json, FAILED, &reason),
+        };
     let verdict = match &prepared {
         Prepared::Proposal(proposal) => commands::diff::diff(&mut session, proposal, json),
         Prepared::Script(script) => script.play(&mut session, json),

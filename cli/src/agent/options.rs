@@ -32,11 +32,11 @@ commands:
   --port PORT     the editor with the lock file PORT.lock
   --cwd DIR       an editor that has this directory open, which is also the
                   folder of the agent (default: the working directory)
+  --target PATH   the request target (default: /, and /mcp after a 404)
   --legacy        look also in places that the real client ignores
   --dead-process  attach although the process of the editor does not run here
   --trust-port    send the token even if another user owns the port
-  --reconnect     with watch, calls, --script: attach again if the
-                  editor ends
+  --reconnect     with watch, calls, --script: attach again if it ends
   --force         with diff: write PATH although it has changed since the
                   proposal
   --script FILE   play this script; - is standard input
@@ -55,6 +55,7 @@ its end; 2 if there is no editor, or the command line or the script is wrong
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) asked: EditorSearch,
+    pub(crate) target: Option<String>,
     pub(crate) command: Command,
     pub(crate) json: bool,
     pub(crate) reconnect: bool,
@@ -86,7 +87,7 @@ impl Options {
     /// Parses the command line. Returns `None` if the user asked for help.
     pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
         let mut asked = EditorSearch::default();
-        let (mut words, mut script) = (Vec::new(), None);
+        let (mut words, mut script, mut target) = (Vec::new(), None, None);
         let (mut json, mut reconnect, mut forces, mut trust) = (false, false, false, Trust::OurUser);
         while let Some(argument) = parser.next()? {
             match argument {
@@ -94,6 +95,7 @@ impl Options {
                 Long("lock") => asked.lock_file = Some(parser.value()?.into()),
                 Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
                 Long("cwd") => asked.cwd = Some(parser.value()?.into()),
+                Long("target") => target = Some(parser.value()?.string()?),
                 Long("legacy") => asked.extras = Extras { default_too: true, xdg: true, claude_code: true },
                 Long("dead-process") => asked.permits_dead_process = true,
                 Long("trust-port") => trust = Trust::EveryUser,
@@ -129,7 +131,7 @@ impl Options {
         if reconnect && !matches!(command, Command::Watch | Command::Calls | Command::Script(_)) {
             return Err("--reconnect goes with watch, calls and --script".into());
         }
-        Ok(Some(Self { asked, command, json, reconnect, trust }))
+        Ok(Some(Self { asked, target, command, json, reconnect, trust }))
     }
 }
 

@@ -44,6 +44,7 @@ impl From<AgentError> for NotAttached {
         let is_silent = matches!(&error, AgentError::NotConnected { error: ConnectError::Io(_), .. });
         match &error {
             AgentError::NoEditor(none) => Self::Nobody(find::with_options(none)),
+            AgentError::Invalid(_) => Self::Nobody(failure(&error)),
             _ if is_silent => Self::Nobody(format!("{error}; `ide-mcp doctor` finds the reason")),
             _ => Self::Failed(failure(&error)),
         }
@@ -111,7 +112,7 @@ impl Session {
     /// Finds the editor and attaches: returns when the session is open. With `reconnects` the session
     /// attaches again after a lost connection, as the real client does.
     pub(crate) fn attach(
-        search: EditorSearch,
+        (search, target): (EditorSearch, Option<String>),
         trust: Trust,
         identity: Identity,
         reconnects: bool,
@@ -120,7 +121,7 @@ impl Session {
             .trust(trust)
             .reconnect(reconnects)
             .elicitation(!matches!(identity.forms, Forms::Refused));
-        options.search = search;
+        (options.search, options.target) = (search, target);
         options.roots = identity.root.map(|root| vec![root]);
         let agent = Agent::start(options)?;
         let mut session = Self { agent, forms: identity.forms, clock: Clock::new(), fault: None };

@@ -1,9 +1,10 @@
 //! The agent for programs and scripts: JSON lines of every command, scripts, and reconnecting.
 
 use crate::bridge::Scripted;
-use crate::support::{Editor, Place, Process, rewrite};
+use crate::support::{Editor, Place, Process, accept, rewrite};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 
 #[test]
 fn every_command_prints_json_lines() {
@@ -386,4 +387,38 @@ fn legacy_lock_file_needs_an_option() {
     assert_eq!(run(&["--legacy", "tools"]), (Some(0), String::new()));
     fs::remove_file(lock).unwrap();
     assert_eq!(run(&["--legacy", "--port", port, "tools"]), (Some(0), String::new()));
+}
+
+/// An editor at `/mcp` alone answers 404 to the real client, and to us before the second request.
+#[test]
+fn target_is_slash_then_mcp_or_the_one_of_the_option() {
+    let cases: &[(&str, &[&str], &[&str])] =
+        &[("the default", &[], &["/", "/mcp"]), ("the option", &["--target", "/own?x"], &["/own?x"])];
+    for (name, option, expected) in cases {
+        let place = Place::new("target");
+        let (listener, _) = place.listener();
+        let mut agent = place.agent(&[option, &["tools"][..]].concat());
+        for target in *expected {
+            let mut stream = accept(&listener);
+            let mut head = BufReader::new(&stream).lines().map(Result::unwrap);
+            assert_eq!(head.next().unwrap(), format!("GET {target} HTTP/1.1"), "{name}");
+            assert!(head.any(|line| line.is_empty()), "{name}");
+            stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap();
+        }
+        agent.fails(1, &["answers 404", "at the request target"]);
+    }
+    let place = Place::new("target-wrong");
+    let _listener = place.listener();
+    place
+        .agent(&["--target", "mcp", "tools"])
+        .fails(2, &["the options of the agent are not valid", "target"]);
+    for dialect in ["jetbrains", "snake-case", "vs-code", "obsidian"] {
+        let place = Place::new("target-dialect");
+        let mut editor = place.editor(&["--dialect", dialect]);
+        for target in ["/", "/mcp"] {
+            let mut agent = place.agent(&["--target", target, "call", "closeAllDiffTabs"]);
+            assert_eq!(agent.end(), (Some(0), String::new()), "{dialect} {target}");
+            editor.until("connected");
+        }
+    }
 }

@@ -62,8 +62,7 @@ impl ClientConfig {
     /// [`Dialect::SnakeCase`], as described, and `/` for the others.
     #[must_use]
     pub fn for_dialect(dialect: Dialect, info: Implementation, port: u16, token: Option<AuthToken>) -> Self {
-        let target = dialect.rules().targets.last().copied().unwrap_or("/").into();
-        Self { dialect, target, ..Self::new(info, port, token) }
+        Self { dialect, target: dialect.rules().target.into(), ..Self::new(info, port, token) }
     }
 
     /// Sets the host that the `Host` field names, as [`ClientEnv::host`](crate::ide::ClientEnv::host)

@@ -60,12 +60,15 @@ dialects! {
     /// | no selection | empty texts, empty range | empty texts, empty range | empty texts, empty range | empty texts, empty range |
     /// | unknown tool | -32602 | -32601 | -32601 | -32602 |
     /// | JSON-RPC ping | none | every 5 s, 3 s to answer | as JetBrains | none |
-    /// | request target [^1] | `/`, `/mcp` | `/` | `/`, `/mcp` | `/`, `/mcp` |
+    /// | target of a client [^2] | `/` | `/` | `/mcp` | `/` |
     /// | sub-protocol `mcp` [^1] | optional | required | as JetBrains | optional |
     /// | wrong token [^1] | 401 | 101, then 1008 | as JetBrains | 401 |
     /// | direct methods | none | none | none | `readFile` and [five more](super::DirectRequest) |
     ///
     /// [^1]: only with [`ServerConfig::for_dialect`](super::ServerConfig::for_dialect).
+    ///
+    /// [^2]: only with [`ClientConfig::for_dialect`](super::ClientConfig::for_dialect). An editor accepts `/`
+    /// and `/mcp` in every dialect.
     ///
     /// `VsCode` was measured and recorded (docs/evidence.md). `JetBrains` follows a description of
     /// the plugin. `SnakeCase` follows a decompiled plugin; the real client ignores its prefixed
@@ -118,9 +121,8 @@ pub(crate) struct Rules {
     pub(crate) unknown_tool: i64,
     /// True if the editor pings the client over JSON-RPC.
     pub(crate) rpc_ping: bool,
-    /// The request targets that the editor accepts; empty for those of a policy without a list. A client
-    /// asks for the last one, or for `/`.
-    pub(crate) targets: &'static [&'static str],
+    /// The request target of a client. An editor accepts those of every dialect.
+    pub(crate) target: &'static str,
     /// True if a client has to offer the sub-protocol `mcp`.
     pub(crate) subprotocol_required: bool,
     /// The refusal of a client without the token.

@@ -8,8 +8,8 @@ pub(super) const RULES: Rules = Rules {
     selection: SelectionForm::Ranged,
     diagnostics: DiagnosticsForm::Flat,
     selection_answer: SelectionAnswerForm::Ranged,
-    // The description has `/mcp`, and the real client asks for `/` (measured).
-    targets: &["/", "/mcp"],
+    // As described. The real client asks for `/` (measured).
+    target: "/mcp",
     // The description has paths of POSIX alone.
     posix_paths: false,
     short_diff: true,

@@ -15,7 +15,7 @@ pub(super) const RULES: Rules = Rules {
     selection: SelectionForm::Full,
     unknown_tool: code::INVALID_PARAMS,
     rpc_ping: false,
-    targets: &[],
+    target: "/",
     subprotocol_required: false,
     auth_failure: AuthFailure::Unauthorized,
     posix_paths: false,

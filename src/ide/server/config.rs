@@ -4,7 +4,6 @@ use crate::Keepalive;
 use crate::ide::{ContentLimits, Dialect, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
-use alloc::string::String;
 use alloc::sync::Arc;
 use core::time::Duration;
 
@@ -99,17 +98,14 @@ impl ServerConfig {
     }
 
     /// Sets the dialect of the sessions as [`with_dialect`](Self::with_dialect) does, and lets clients in as
-    /// the editors of this dialect do. Three rules of the policy change: the request targets, the demand for
-    /// the sub-protocol, and the answer to a wrong token. The table of [`Dialect`] has the values. They are
-    /// stricter than the default for [`Dialect::JetBrains`] and [`Dialect::SnakeCase`]; opencode offers no
-    /// sub-protocol (measured), so these editors refuse it. Request targets that the policy has already, and
-    /// a demand for the sub-protocol, stay.
+    /// the editors of this dialect do. Two rules of the policy change: the demand for the sub-protocol, and
+    /// the answer to a wrong token. The table of [`Dialect`] has the values. They are stricter than the
+    /// default for [`Dialect::JetBrains`] and [`Dialect::SnakeCase`]; opencode offers no sub-protocol
+    /// (measured), so these editors refuse it. A demand for the sub-protocol that the policy has already
+    /// stays.
     #[must_use]
     pub fn for_dialect(mut self, dialect: Dialect) -> Self {
         let (rules, policy) = (dialect.rules(), &mut self.policy);
-        if policy.paths.is_empty() {
-            policy.paths = rules.targets.iter().copied().map(String::from).collect();
-        }
         policy.subprotocol_required |= rules.subprotocol_required;
         policy.auth_failure = rules.auth_failure;
         self.with_dialect(dialect)

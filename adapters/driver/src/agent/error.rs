@@ -98,6 +98,10 @@ fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatt
              so that it writes a new one",
             editor.lock_file.display()
         ),
+        NotAdmitted::Closed(Closed::NotAccepted(ResponseError::Status(404, _))) => write!(
+            f,
+            "the program on port {port} answers 404: it has nothing for agents at the request target"
+        ),
         NotAdmitted::Closed(closed) => {
             write!(f, "the editor on port {port} lets nobody in: ")?;
             safe(closed, f)

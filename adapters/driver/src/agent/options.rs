@@ -16,6 +16,11 @@ pub struct AgentOptions {
     pub info: Implementation,
     /// The search for the editor. Default: the editor that has the working directory open.
     pub search: EditorSearch,
+    /// The request target of the opening handshake, as in
+    /// [`ClientConfig::target`](ide_mcp::ide::ClientConfig::target). Default `None`: the agent asks for `/`, as
+    /// the real client does (measured), and for `/mcp` if the answer is 404. Two descriptions of editors have
+    /// `/mcp`.
+    pub target: Option<String>,
     /// The servers to which the agent sends its token. Default: those of our own user.
     pub trust: Trust,
     /// True if the agent attaches again to an editor that it has lost. Default true: the real client does
@@ -43,6 +48,7 @@ impl AgentOptions {
         Self {
             info: Implementation::new(name, version),
             search: EditorSearch::default(),
+            target: None,
             trust: Trust::default(),
             reconnects: true,
             backoff: Backoff::default(),
@@ -79,6 +85,13 @@ impl AgentOptions {
     #[must_use]
     pub const fn permit_dead_process(mut self) -> Self {
         self.search.permits_dead_process = true;
+        self
+    }
+
+    /// Sets the [request target](Self::target), instead of `/` and then `/mcp`.
+    #[must_use]
+    pub fn target(mut self, target: impl Into<String>) -> Self {
+        self.target = Some(target.into());
         self
     }
 

@@ -11,7 +11,7 @@ use ide_mcp::ws::Closed;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::{fs, io, process};
-use support::{DEAD, LockFile, PORT, addr, at, attach, connect, foreign, lose, open, refused};
+use support::{DEAD, LockFile, PORT, addr, answered, at, attach, connect, foreign, lose, open, refused};
 
 #[test]
 fn first_attempt_is_not_repeated() {
@@ -170,6 +170,53 @@ fn refused_token_is_read_again() {
             attach(&mut session, at(loss + 7));
             assert!(matches!(session.next_event(), Some(AgentEvent::Back(_))), "{name}");
         }
+    }
+}
+
+/// Asks at the other default target after a 404: once in each attempt, on a new socket whose owner is checked,
+/// and without an event.
+#[test]
+fn target_that_is_not_there_is_followed_by_the_other() {
+    // The target of the options, the answers of 404 at the first attempt and at the one after a loss, and
+    // the targets asked for.
+    let cases: &[(&str, Option<&str>, usize, usize, &[&str])] = &[
+        ("an editor at /", None, 0, 0, &["/", "/"]),
+        ("an editor at /mcp", None, 1, 0, &["/", "/mcp", "/mcp"]),
+        ("an editor that has moved", None, 1, 1, &["/", "/mcp", "/mcp", "/"]),
+        ("an editor at neither", None, 2, 0, &["/", "/mcp"]),
+        ("an editor that has left both", None, 0, 2, &["/", "/", "/mcp"]),
+        ("a target of the options", Some("/own"), 0, 0, &["/own", "/own"]),
+        ("a wrong target of the options", Some("/own"), 1, 0, &["/own"]),
+    ];
+    for (name, set, first, second, expected) in cases {
+        let lock = LockFile::new();
+        let mut options = AgentOptions::new("agent", "1").lock_file(&lock.0).trust(Trust::EveryUser);
+        options.target = set.map(String::from);
+        let mut session = AgentSession::find(options).unwrap();
+        let (mut seen, mut missing, mut now) = (Vec::new(), *first, at(0));
+        while !session.is_over() {
+            connect(&mut session, now);
+            assert!(session.on_connected(now, addr(1), addr(PORT)), "{name}");
+            let client = session.machine(now).unwrap();
+            let head = String::from_utf8_lossy(client.outgoing()).into_owned();
+            seen.push(head.split(' ').nth(1).unwrap().to_owned());
+            if missing > 0 {
+                missing -= 1;
+                session.on_event(now, answered(404));
+                assert_eq!(session.deadline(now), Some(now), "{name}");
+                let ended = matches!(session.next_event(), Some(AgentEvent::Ended(_)));
+                assert_eq!(ended, session.is_over(), "{name}: a second try is no event");
+                continue;
+            }
+            open(&mut session, now);
+            session.next_event().unwrap();
+            if now > at(0) {
+                break;
+            }
+            lose(&mut session, now);
+            (now, missing) = (at(1), *second);
+        }
+        assert_eq!(seen, *expected, "{name}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::{AgentSession, Stage};
 use crate::agent::{AgentError, AgentEvent, ConnectError, NotAdmitted};
 use ide_mcp::Time;
 use ide_mcp::ide::GaveUp;
-use ide_mcp::ws::Closed;
+use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp_lockfile::{EditorSearch, Error, FoundEditor};
 use std::mem;
 
@@ -12,7 +12,7 @@ impl AgentSession {
     /// Begins an attempt. Returns false if it has failed already.
     pub(super) fn begin(&mut self, now: Time) -> bool {
         self.reconnect.on_attempt();
-        if self.attempts > 0 {
+        if self.attempts > 0 && !self.target.is_second() {
             match self.read_again() {
                 Some(editor) => self.editor = editor,
                 // The editor is not back yet.
@@ -56,6 +56,9 @@ impl AgentSession {
         if self.is_detached {
             return self.end(AgentError::Ended { closed, gave_up: None });
         }
+        if matches!(closed, Closed::NotAccepted(ResponseError::Status(404, _))) && self.target.turn() {
+            return;
+        }
         if self.server.is_none() {
             let reason = not_admitted.unwrap_or(NotAdmitted::Closed(closed));
             return self.end(AgentError::NotAdmitted { editor: Box::new(self.editor.clone()), reason });
@@ -72,6 +75,7 @@ impl AgentSession {
     /// if its session could not be opened.
     fn schedule_or_end(&mut self, now: Time, closed: Closed, not_admitted: Option<NotAdmitted>) -> bool {
         self.stage = Stage::Waiting;
+        self.target.end_attempt();
         let scheduled = match self.reconnect.on_disconnected(now, &closed) {
             // The editor was restarted since the lock file was read: it has another token, or is about to
             // publish one.

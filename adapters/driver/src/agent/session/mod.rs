@@ -15,6 +15,9 @@
 //! - Each attempt after the first reads the lock file again: by then the editor can have another token or
 //!   process. The session does not connect to a dead process unless that is permitted.
 //! - Nothing is sent before the owner of the server is checked, at every attempt.
+//! - A 404 at one of the two default targets is followed by one request at the other, at once, as a part of
+//!   the same attempt: a new socket, whose owner is checked like that of the first. The target that an editor
+//!   has accepted is the first of the next attempt.
 //! - A refused token ends the session, unless by now the lock file has another token, or no usable lock file
 //!   is there.
 //! - One `Lost` comes between two sessions. A failed attempt has no event but the one `UnknownOwner`, and
@@ -23,6 +26,7 @@
 mod attempts;
 mod outcomes;
 mod queue;
+mod target;
 
 use super::{AgentError, AgentEvent, AgentOptions, NotAdmitted};
 use getrandom::SysRng;
@@ -37,6 +41,7 @@ use queue::Queue;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::Duration;
+use target::Target;
 
 /// The session of an agent. An adapter has the socket and the waiting: it takes the [`step`](Self::step),
 /// reports the outcome, and delivers [`next_event`](Self::next_event).
@@ -46,6 +51,7 @@ pub struct AgentSession {
     /// The contents of the lock file at the last attempt.
     editor: FoundEditor,
     stage: Stage,
+    target: Target,
     reconnect: Reconnect,
     /// The answer of the editor at the last handshake; `None` before the first.
     server: Option<ServerInfo>,
@@ -98,11 +104,13 @@ impl AgentSession {
     /// [`AgentError::NoEditor`].
     pub fn find(options: AgentOptions) -> Result<Self, AgentError> {
         let editor = options.search.find().map_err(AgentError::NoEditor)?;
+        let target = Target::new(options.target.clone());
         let reconnect = Reconnect::new(options.backoff, Time::ZERO);
         Ok(Self {
             options,
             editor,
             stage: Stage::Waiting,
+            target,
             reconnect,
             server: None,
             not_admitted: None,
@@ -153,6 +161,7 @@ impl AgentSession {
         let AgentOptions { info, pid, roots, elicitation, .. } = &self.options;
         let FoundEditor { host, port, token, .. } = &self.editor;
         let mut config = ClientConfig::new(info.clone(), *port, token.clone()).with_host(host, *port);
+        config.target = self.target.to_string();
         config.pid = *pid;
         config.mcp.roots.clone_from(roots);
         config.mcp.elicitation = *elicitation;
@@ -226,7 +235,8 @@ impl AgentSession {
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.stage {
             _ if !self.events.is_empty() => Some(now),
-            Stage::Waiting => self.reconnect.next_attempt(),
+            // Without a time, the other target is due.
+            Stage::Waiting => Some(self.reconnect.next_attempt().unwrap_or(now)),
             Stage::Connecting { until } => Some(until),
             Stage::Opening | Stage::Ready | Stage::Over => None,
         }

@@ -86,7 +86,9 @@ pub(super) fn attach(session: &mut AgentSession, now: Time) -> Client {
 pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let mut client: Client = session.machine(now).unwrap();
     let token = AuthToken::from_text("a".repeat(32)).unwrap();
-    let config = ServerConfig::new(Implementation::new("E", "1"), Policy::new(PORT, token), ToolSet::new());
+    let mut policy = Policy::new(PORT, token);
+    policy.paths = ["/", "/mcp", "/own"].map(String::from).into();
+    let config = ServerConfig::new(Implementation::new("E", "1"), policy, ToolSet::new());
     let mut server = Server::new(config, SessionId::new(1), now);
     while !session.is_attached() {
         assert!(session.has_connection(), "the editor admits the agent");
@@ -107,7 +109,11 @@ pub(super) fn foreign() -> ConnectError {
 }
 
 pub(super) fn refused() -> ClientEvent {
-    ClientEvent::Closed(Closed::NotAccepted(ResponseError::Status(401, "".into())))
+    answered(401)
+}
+
+pub(super) fn answered(status: u16) -> ClientEvent {
+    ClientEvent::Closed(Closed::NotAccepted(ResponseError::Status(status, "".into())))
 }
 
 pub(super) fn lose(session: &mut AgentSession, now: Time) {
