@@ -11,8 +11,11 @@ use crate::support::ide::{
 use ide_mcp::Keepalive;
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{Dialect, DiffOutcome, Mention, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet},
-    mcp::{Context, Forward, Outcome, PromptSpec, Timeout, ToolResult},
+    ide::{
+        Dialect, DiffOutcome, DirectAnswer, Mention, Server, ServerConfig, ServerEvent, Tool, ToolCall,
+        ToolSet,
+    },
+    mcp::{CallEnd, Context, Forward, Outcome, PromptSpec, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
     ws::{CloseCode, ProtocolError},
 };
@@ -220,6 +223,44 @@ fn error_message_obeys_the_reason_limit() {
         editor.texts(),
         [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"the path is refu"}}"#]
     );
+}
+
+/// A client of the Obsidian description sends its methods without a session. An editor that asks a person about
+/// each client needs the name in `initialize` for the question.
+#[test]
+fn direct_methods_need_no_session_but_consent_does() {
+    const NOT_YET: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"not initialized"}}"#;
+    const READ: &str = r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#;
+    const LIST: &str = r#"{"jsonrpc":"2.0","method":"tools/list","id":1}"#;
+    let cases = [
+        ("the dialect", Dialect::Obsidian, false, READ, None),
+        ("another method", Dialect::Obsidian, false, LIST, Some(NOT_YET)),
+        ("with consent", Dialect::Obsidian, true, READ, Some(NOT_YET)),
+        ("another dialect", Dialect::VsCode, false, READ, Some(NOT_YET)),
+    ];
+    for (name, dialect, consent, said, refused) in cases {
+        let mut config = offering(ToolSet::new()).with_dialect(dialect);
+        config.asks_for_consent = consent;
+        let mut editor = Editor::open(config);
+        let events = editor.say(said);
+        if let Some(refused) = refused {
+            assert_eq!((shown(&events), editor.texts()), (vec![], vec![refused.to_owned()]), "{name}");
+            continue;
+        }
+        let [ServerEvent::Direct { call, request }] = &events[..] else { panic!("{name}: {events:?}") };
+        assert_eq!(request.method(), "readFile");
+        editor.server.call(*call).respond_direct(&DirectAnswer::Contents("x".into())).unwrap();
+        assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#], "{name}");
+        // A session can follow, and the end of an open request is reported without one.
+        assert_eq!(editor.say(INITIALIZE).len() + editor.say(INITIALIZED).len(), 1, "{name}: ready");
+        let mut editor = Editor::open(offering(ToolSet::new()).with_dialect(dialect));
+        editor.say(READ);
+        let events = editor.at(30_000);
+        assert!(
+            matches!(&events[..], [ServerEvent::CallEnded { reason: CallEnd::Expired, .. }]),
+            "{events:?}"
+        );
+    }
 }
 
 #[test]

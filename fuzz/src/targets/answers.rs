@@ -84,6 +84,8 @@ impl Serves {
             (_, "ping") => Expected::Result(json!({})),
             (_, "server/discover") => Expected::Error(code::METHOD_NOT_FOUND),
             (Self::Editor { .. }, "initialize") if awaiting => Expected::Having("protocolVersion", None),
+            // Served without a session, too. This model does not check the parameters of `readFile`.
+            (Self::Editor { dialect: Dialect::Obsidian, .. }, "readFile") => Expected::Any,
             (Self::Editor { .. }, _) if awaiting => Expected::Error(code::INVALID_REQUEST),
             (Self::Editor { .. }, "initialize") => Expected::Error(code::INVALID_REQUEST),
             (Self::Agent { .. }, "initialize") => Expected::Error(code::METHOD_NOT_FOUND),
@@ -99,8 +101,6 @@ impl Serves {
             },
             // A notification that arrives as a request.
             (Self::Editor { .. }, "ide_connected") => Expected::OrBusy(Box::new(Expected::Result(json!({})))),
-            // This model does not check the parameters of `readFile`.
-            (Self::Editor { dialect: Dialect::Obsidian, .. }, "readFile") => Expected::Any,
             (_, "resources/list" | "resources/templates/list" | "prompts/list") if cursor => {
                 Expected::Error(code::INVALID_PARAMS)
             }

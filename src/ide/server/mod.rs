@@ -348,6 +348,10 @@ pub(super) fn session_settings(config: &ServerConfig) -> Arc<mcp::ServerConfig> 
     settings.forward = forwarded(settings.forward, config.dialect);
     settings.context = context_with_tools(config);
     settings.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
+    // A person who is asked for consent needs the name that `initialize` has.
+    if config.dialect.rules().direct_methods && !config.asks_for_consent {
+        settings.without_session.extend(direct::METHODS.map(Cow::Borrowed));
+    }
     Arc::new(settings)
 }
 

@@ -1,8 +1,10 @@
 //! The methods of the Obsidian dialect: requests instead of tool calls, for the files of one folder,
 //! the workspace.
 //!
-//! The server accepts these requests, like all others, only within an MCP session. Before `initialize`
-//! the server refuses them with -32600.
+//! The description of the plugin has no session, so the server accepts these requests also from a client
+//! that sends no `initialize`. An editor that asks for
+//! [consent](crate::ide::ServerConfig::asks_for_consent) refuses them with -32600 until `initialize`, which
+//! has the name for the question.
 //!
 //! The paths in the requests are relative to the workspace, with or without a leading slash. Paths are
 //! checked here by their text alone, component by component: `..`, a leading `~` and every
@@ -22,8 +24,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A request of the Obsidian dialect. It arrives only in a session with
-/// [`Dialect::Obsidian`](crate::ide::Dialect::Obsidian). In such a session all six methods reach
+/// A request of the Obsidian dialect. It arrives only on a connection with
+/// [`Dialect::Obsidian`](crate::ide::Dialect::Obsidian), possibly before
+/// [`Ready`](crate::ide::ServerEvent::Ready) and without it. On such a connection all six methods reach
 /// the application, which refuses a method that it does not serve with `fail(call, -32601, …)`. The
 /// request serializes as its parameters alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -37,6 +37,10 @@ pub struct ServerConfig {
     /// list, because [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) decides
     /// for each tool, also if the call is forwarded. Default none.
     pub at_once: Vec<Cow<'static, str>>,
+    /// The forwarded methods that a client can also request before `initialize`. For clients of a protocol
+    /// that has no session. The application receives such a [`Request`](crate::mcp::Event::Request) before
+    /// [`Ready`](crate::mcp::Event::Ready), which possibly never comes. Default none.
+    pub without_session: Vec<Cow<'static, str>>,
     /// The time after which a call is answered for the application, unless
     /// [`Tools::timeout`](crate::mcp::Tools::timeout) returns another. Default 30 s: the real
     /// client waits without end.
@@ -69,6 +73,7 @@ impl ServerConfig {
             capabilities: BTreeMap::new(),
             forward: Forward::Nothing,
             at_once: Vec::new(),
+            without_session: Vec::new(),
             call_deadline: Duration::from_secs(30),
             longest_call: Duration::from_secs(600),
             request_timeout: Duration::from_secs(60),

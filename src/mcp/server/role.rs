@@ -5,6 +5,7 @@
 //! | `ping` | `{}` | `{}` | `{}` | `{}` |
 //! | `server/discover` | -32601 | -32601 | -32601 | -32601 |
 //! | `initialize` | answered | -32600 | -32600 | -32600 |
+//! | requests of `without_session` | forwarded | forwarded | forwarded | -32600 |
 //! | other requests | -32600 | served or forwarded | served or forwarded | -32600 |
 //! | `notifications/initialized`, `initialized` | dropped, reported | makes ready | ignored | ignored |
 //! | `notifications/cancelled` | ignored | ends the call | ends the call | ends the call |
@@ -111,6 +112,12 @@ impl<T: Tools> Server<T> {
         }
     }
 
+    /// Returns true if a client can request this method before `initialize`.
+    fn needs_no_session(&self, method: &str) -> bool {
+        self.config.without_session.iter().any(|name| name == method)
+            && self.config.forward.takes(method, self.models(method))
+    }
+
     /// Returns true if the server serves this method itself under `Forward::Everything`.
     fn models(&self, method: &str) -> bool {
         match method {
@@ -135,7 +142,9 @@ impl<T: Tools> Role for Server<T> {
     fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
         match (self.session.state, asked.method) {
             (State::Awaiting, "initialize") => self.initialize(&asked.id, asked.params, out),
-            (State::Awaiting, _) => refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out),
+            (State::Awaiting, method) if !self.needs_no_session(method) => {
+                refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out);
+            }
             (_, "initialize") => refuse(&asked.id, code::INVALID_REQUEST, "already initialized", out),
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
                 // The application answers with its own list, so no announced change is pending any

@@ -121,7 +121,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "JetBrains, rules for clients",
-        "the target `/`, the sub-protocol required, 1008 for a wrong token, and pings, by `ServerConfig::for_dialect`",
+        "the targets `/` and `/mcp`, as in every dialect; the sub-protocol required, 1008 for a wrong token, and pings, by `ServerConfig::for_dialect`",
         Test("tests/it/presets.rs", "dialect_brings_its_rules_for_clients"),
     ),
     row(
@@ -294,6 +294,11 @@ pub const ROWS: &[Row] = &[
             AnswersRequest(|call| call.respond_direct(&DirectAnswer::CurrentFile(None)).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":6,"result":null}"#),
         ]),
+    ),
+    row(
+        "direct methods, without `initialize`",
+        "served, unless the editor asks a person about each client",
+        Test("tests/it/ide_server.rs", "direct_methods_need_no_session_but_consent_does"),
     ),
     row(
         "direct methods, by default",
