@@ -63,6 +63,7 @@ enum idemcp_kind {
     IDEMCP_CALL = 10, /* conn, call, tool, arguments, path? */
     IDEMCP_PROMPT = 11, /* conn, call, name, arguments */
     IDEMCP_RESOURCE = 12, /* conn, call, uri */
+    IDEMCP_REQUEST = 31, /* conn, call, method, params, path? */
     IDEMCP_CALL_ENDED = 13, /* conn, call, reason */
     IDEMCP_EDIT_EXPECTED = 14, /* conn, edit, path */
     IDEMCP_EDIT_ENDED = 15, /* conn, edit, path, reason */

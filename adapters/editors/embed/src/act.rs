@@ -13,8 +13,8 @@ use crate::report::{BYTE_ORDER_MARK, fail};
 use ide_mcp::Time;
 use ide_mcp::ide::paths::{LocalPath, Platform, Suspicion};
 use ide_mcp::ide::{
-    AgentId, Diagnostics, DiagnosticsChanged, DiffOutcome, Host, Mention, Position, Range, Selected,
-    Selection, Tool,
+    AgentId, Diagnostics, DiagnosticsChanged, DiffOutcome, DirectAnswer, DirectRequest, Host, Mention,
+    Position, Range, Selected, Selection, Tool,
 };
 use ide_mcp::mcp::{Form, Progress, PromptResult, ResourceResult, Timeout};
 use ide_mcp::rpc::{RespondError, from_json};
@@ -166,6 +166,10 @@ impl Core {
             (CallKind::Tool | CallKind::Own, result) => {
                 call.answer_json(text.unwrap_or_else(|| result.map_or("OK", RawValue::get)))
             }
+            (CallKind::Direct(request), result) => match direct_answer(request, text, result) {
+                Some(answer) => call.respond_direct(&answer),
+                None => Err(RespondError::NotAnAnswer),
+            },
             (_, None) => return Err(CommandError::invalid("respond: `result` is missing")),
             (CallKind::Prompt, Some(raw)) => match text {
                 Some(text) => call.respond_prompt(&PromptResult::text(text)),
@@ -182,7 +186,12 @@ impl Core {
             Err(error) => {
                 let read = host.call(id).tool() == Some(Tool::GetDiagnostics);
                 let problem = read.then(|| unusable_member(text, result.as_deref())).flatten();
-                let problem = problem.unwrap_or_else(|| format!("`result` cannot be used: {error}"));
+                let problem = problem.unwrap_or_else(|| {
+                    if let CallKind::Direct(request) = kind {
+                        return format!("`result` has to be {}", direct_result(request));
+                    }
+                    format!("`result` cannot be used: {error}")
+                });
                 fail(host, id, kind, &format!("the editor has answered what cannot be used: {problem}"))?;
                 Some(problem)
             }
@@ -273,6 +282,38 @@ fn only(host: &Host) -> Result<AgentId, CommandError> {
 fn text_of(raw: &RawValue) -> Option<String> {
     // An attempt with another value costs an error.
     raw.get().starts_with('"').then(|| from_json(raw.get()).ok()).flatten()
+}
+
+/// Returns the answer to a request of the Obsidian dialect; `None` if the result is none.
+fn direct_answer(
+    request: &DirectRequest,
+    text: Option<&str>,
+    result: Option<&RawValue>,
+) -> Option<DirectAnswer> {
+    let raw = result.map_or("null", RawValue::get);
+    match request {
+        DirectRequest::ReadFile(_) => text.map(|text| DirectAnswer::Contents(text.into())),
+        DirectRequest::WriteFile(_) => {
+            matches!(raw, "null" | r#"{"success":true}"#).then_some(DirectAnswer::Written)
+        }
+        DirectRequest::ListFiles(_) | DirectRequest::GetOpenFiles => {
+            from_json(raw).ok().map(DirectAnswer::Files)
+        }
+        DirectRequest::GetWorkspaceInfo => from_json(raw).ok().map(DirectAnswer::Workspace),
+        DirectRequest::GetCurrentFile => from_json(raw).ok().map(DirectAnswer::CurrentFile),
+        _ => None,
+    }
+}
+
+/// Returns what a request of the Obsidian dialect is answered with.
+fn direct_result(request: &DirectRequest) -> &'static str {
+    match request {
+        DirectRequest::ReadFile(_) => "the text of the file",
+        DirectRequest::WriteFile(_) => "absent: fail the call if nothing was written",
+        DirectRequest::ListFiles(_) | DirectRequest::GetOpenFiles => "a list of paths",
+        DirectRequest::GetWorkspaceInfo => "an object with `name`, `path`, `fileCount` and `type`",
+        DirectRequest::GetCurrentFile | _ => "a path or null",
+    }
 }
 
 /// Returns the problem of an answer with diagnostics, with the name of the member that cannot be used; `None` if the

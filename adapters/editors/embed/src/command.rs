@@ -45,16 +45,20 @@ commands! {
         /// The accepted text, if the person changed it. Default: the text of the `diff`.
         contents: Option<String>,
     }
-    /// Answers a `call`, a `prompt` or a `resource`. A `result` that cannot be used is an `error`, and fails the call.
+    /// Answers a `call`, a `prompt`, a `resource` or a `request`. A `result` that cannot be used is an `error`, and fails the call.
     "respond" => Respond {
         /// The number of the call.
         call: u64,
         /// For a `call`, the answer as VS Code has it, as JSON or as a text; default `OK`. For `getDiagnostics` also
         /// what a language server wrote: diagnostics and reports of LSP 3.17. For a `prompt` and a `resource`, which
-        /// need it, the text for the model, or the whole result of MCP as an object.
+        /// need it, the text for the model, or the whole result of MCP as an object. For a `request`, the text of the file
+        /// (`readFile`), a list of paths below the folder (`listFiles`, `getOpenFiles`), such a path or null
+        /// (`getCurrentFile`), an object with `name`, `path`, `fileCount` and `type` (`getWorkspaceInfo`), or nothing
+        /// (`writeFile`).
         result: Option<Box<RawValue>>,
     }
-    /// Answers a call with a failure. A failed `diff` is decided in the terminal of the agent.
+    /// Answers a call with a failure. A failed `diff` is decided in the terminal of the agent. A failed `request` is an
+    /// error with -32603 and this text.
     "fail" => Fail {
         /// The number of the call.
         call: u64,

@@ -105,10 +105,11 @@ inputs! {
 }
 
 words! {
-    DialectName: "`vscode`, `jetbrains` or `snake_case`" {
+    DialectName: "`vscode`, `jetbrains`, `snake_case` or `obsidian`" {
         "vscode" => VsCode,
         "jetbrains" => JetBrains,
         "snake_case" => SnakeCase,
+        "obsidian" => Obsidian,
     }
     FilterName: "`secrets` or `none`" {
         "secrets" => Secrets,
@@ -133,6 +134,7 @@ impl Config {
             None | Some(DialectName::VsCode) => Dialect::VsCode,
             Some(DialectName::JetBrains) => Dialect::JetBrains,
             Some(DialectName::SnakeCase) => Dialect::SnakeCase,
+            Some(DialectName::Obsidian) => Dialect::Obsidian,
         };
         host.server = host.server.clone().for_dialect(dialect);
         let tools = self.tools.as_ref().map(|tools| tools.0.as_slice()).unwrap_or_default();

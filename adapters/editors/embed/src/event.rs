@@ -112,7 +112,8 @@ events! {
         call: u64,
         /// The name of the tool, as VS Code spells it.
         tool: String,
-        /// The arguments, as the agent wrote them.
+        /// The arguments, as the agent wrote them. `getDiagnostics` without `uri`, or with null, asks for the problems of
+        /// all files; in the description of the dialect `jetbrains`, for those of the file that has the focus.
         arguments: Box<RawValue>,
         /// The absolute path of the file in the arguments, also of a `file:` URI. Either a plain file is there, or nothing.
         /// Use this path, and not that of the arguments.
@@ -138,7 +139,23 @@ events! {
         /// The URI.
         uri: String,
     }
-    /// A call, a prompt or a resource ended without your answer.
+    /// A client of the dialect `obsidian` asks by one of six methods, and waits 30 s for `respond`. The methods need no
+    /// session, so this can be the first event of a client; `closed` follows also then.
+    31 "request" => Request {
+        /// The client.
+        conn: u64,
+        /// The number of the call.
+        call: u64,
+        /// `readFile`, `writeFile`, `listFiles`, `getWorkspaceInfo`, `getOpenFiles` or `getCurrentFile`.
+        method: String,
+        /// The parameters: `path` below the first folder for the first two, `content` for `writeFile`, `pattern` for
+        /// `listFiles`, if there is one.
+        params: Box<RawValue>,
+        /// The absolute path of the file for the first two, which lies in one of the folders. Either a plain file is there,
+        /// or nothing. Use this path, and not that of the parameters.
+        path: Option<String>,
+    }
+    /// A call, a prompt, a resource or a request ended without your answer.
     13 "call_ended" => CallEnded {
         /// The agent.
         conn: u64,

@@ -1,6 +1,6 @@
 //! The numbers of calls, by which an editor names them.
 
-use ide_mcp::ide::{Call, OpenDiff};
+use ide_mcp::ide::{Call, DirectRequest, OpenDiff};
 use ide_mcp::rpc::CallId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,6 +44,8 @@ pub(crate) enum CallKind {
     Resource {
         uri: String,
     },
+    /// A request of the Obsidian dialect.
+    Direct(DirectRequest),
 }
 
 impl Numbers {
@@ -67,7 +69,11 @@ impl Numbers {
         let others = self.open.iter().filter(|open| *open.0 != number);
         let held = others.fold(length, |sum, (_, open)| match &open.kind {
             CallKind::Diff { old, .. } => sum.saturating_add(*old),
-            CallKind::Tool | CallKind::Own | CallKind::Prompt | CallKind::Resource { .. } => sum,
+            CallKind::Tool
+            | CallKind::Own
+            | CallKind::Prompt
+            | CallKind::Resource { .. }
+            | CallKind::Direct(_) => sum,
         });
         if let Some(OpenCall { kind: CallKind::Diff { old, .. }, .. }) = self.open.get_mut(&number) {
             if held <= most {

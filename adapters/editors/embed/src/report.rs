@@ -6,7 +6,8 @@ use crate::gate;
 use crate::numbers::CallKind;
 use crate::old_text::Use;
 use ide_mcp::ide::{
-    AgentId, Call, CurrentSelection, Host, HostEvent, LockFileEvent, OpenDiff, ServerEvent, Tool, ToolCall,
+    AgentId, Call, CurrentSelection, DirectRequest, Host, HostEvent, LockFileEvent, OpenDiff, ServerEvent,
+    Tool, ToolCall,
 };
 use ide_mcp::mcp::{CallEnd, FormAnswer, Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, code};
@@ -102,8 +103,12 @@ impl Core {
                     self.put(Event::Closed { conn, reason: gate::message(&reason.to_string()) });
                 }
             }
-            // No dialect of the configuration has requests of its own, and none are forwarded.
-            ServerEvent::Direct { call, .. } | ServerEvent::Request { call, .. } => {
+            ServerEvent::Direct { call, request } => {
+                self.conns.insert(conn, agent);
+                self.on_direct(host, conn, call, request);
+            }
+            // No requests are forwarded.
+            ServerEvent::Request { call, .. } => {
                 let _ = host.call(call).fail(code::METHOD_NOT_FOUND, "the editor does not have this method");
             }
             _ => {}
@@ -129,6 +134,38 @@ impl Core {
                 let call = self.numbers.open(id, kind);
                 self.put(Event::Call { conn, call, tool, arguments, path });
             }
+            Err(reason) => refuse(host, id, &kind, &reason),
+        }
+    }
+
+    /// Hands on a request of the Obsidian dialect, whose path is below the first folder.
+    fn on_direct(&mut self, host: &mut Host, conn: u64, id: CallId, request: DirectRequest) {
+        let file = match &request {
+            DirectRequest::ReadFile(asked) => Some((&asked.path, Use::Load)),
+            DirectRequest::WriteFile(asked) => Some((&asked.path, Use::Ask)),
+            DirectRequest::ListFiles(_)
+            | DirectRequest::GetWorkspaceInfo
+            | DirectRequest::GetOpenFiles
+            | DirectRequest::GetCurrentFile
+            | _ => None,
+        };
+        let folder = self.workspace.folders.first();
+        let judged = file.map(|(below, purpose)| {
+            let folder = folder.ok_or("no folder is open")?;
+            let path = format!("{}/{below}", folder.path.trim_end_matches(['/', '\\']));
+            // A link can lead out of the folder.
+            if self.gate.is_outside(&path) {
+                return Err("the path leads out of the open folders".into());
+            }
+            self.gate.judge(&path, purpose)
+        });
+        let (method, params) = (request.method(), json(&request));
+        let kind = CallKind::Direct(request);
+        match judged.transpose() {
+            Ok(file) => self.open(host, id, kind, |call| {
+                let path = file.map(|(path, _)| path);
+                Event::Request { conn, call, method: method.into(), params, path }
+            }),
             Err(reason) => refuse(host, id, &kind, &reason),
         }
     }
@@ -240,7 +277,7 @@ pub(crate) fn fail(host: &mut Host, id: CallId, kind: &CallKind, message: &str) 
     match kind {
         CallKind::Diff { .. } => Ok(host.call(id).fail(code::METHOD_NOT_FOUND, message)?),
         CallKind::Tool | CallKind::Own => host.call(id).respond(&ToolResult::error(message)),
-        CallKind::Prompt => Ok(host.call(id).fail(code::INTERNAL_ERROR, message)?),
+        CallKind::Prompt | CallKind::Direct(_) => Ok(host.call(id).fail(code::INTERNAL_ERROR, message)?),
         CallKind::Resource { .. } => Ok(host.call(id).fail(code::RESOURCE_NOT_FOUND, message)?),
     }
 }

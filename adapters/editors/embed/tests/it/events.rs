@@ -1,7 +1,9 @@
 //! Every event of the table can happen.
 
 use crate::support::{Room, TOKEN, names};
-use ide_mcp::ide::{GetDiagnostics, GetOpenEditors, LockFileEvent, OpenDiff, SetPermissionMode};
+use ide_mcp::ide::{
+    DirectRequest, GetDiagnostics, GetOpenEditors, LockFileEvent, OpenDiff, SetPermissionMode,
+};
 use ide_mcp::mcp::{FormAnswer, GetPrompt, ReadResource};
 use ide_mcp::rpc::RequestId;
 use ide_mcp_embed::EVENTS;
@@ -32,6 +34,7 @@ const WAYS: &[(&str, fn() -> Vec<Value>, &[&str])] = &[
     ),
     ("an agent is gone", gone, &["call", "diff", "diff_closed", "call_ended", "closed"]),
     ("edits", edits, &["edit_expected", "call", "edit_ended", "call"]),
+    ("a vault", vault, &["request", "call_ended", "closed"]),
     ("forms", forms, &["form_answer", "form_answer", "form_answer", "form_answer"]),
     ("the person", person, &["hidden", "truncated", "paused", "resumed", "status", "mention_expired"]),
     (
@@ -67,6 +70,15 @@ fn consent() -> Vec<Value> {
     assert_eq!(names(&events).iter().filter(|name| **name == "connected").count(), 0, "it waits");
     events.extend(room.command(r#"{"cmd":"allow","conn":1}"#).unwrap());
     events.extend(room.command(r#"{"cmd":"disconnect","conn":1}"#).unwrap());
+    events
+}
+
+fn vault() -> Vec<Value> {
+    let mut room = Room::new(r#","dialect":"obsidian""#);
+    room.attach();
+    room.client(0).ask_direct(&DirectRequest::GetOpenFiles).unwrap();
+    let mut events = room.settle();
+    events.extend(room.cut(0));
     events
 }
 

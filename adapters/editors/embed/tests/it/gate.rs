@@ -1,6 +1,6 @@
 //! What agents name, for an editor without a disk: the form of paths, and the texts for a person.
 
-use crate::support::{Room, TOKEN, names};
+use crate::support::{Room, names};
 use ide_mcp::ide::{
     CheckDocumentDirty, Client, CloseTab, GetDiagnostics, OpenDiff, OpenFile, Position, Range, ReformatFile,
     SaveDocument, SetCursorPosition, SetSelection,
@@ -56,27 +56,14 @@ fn room() -> Room {
 
 /// Attaches an agent with a name that our own client would not send, and returns the events.
 fn introduce(room: &mut Room, name: &str, target: &str) -> Vec<Value> {
-    let conn = room.editor.connect(room.now);
-    let head = format!(
-        "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: mcp\r\n\
-         X-Claude-Code-Ide-Authorization: {TOKEN}\r\n\r\n"
-    );
-    room.editor.feed(room.now, conn, head.as_bytes());
+    let conn = room.stranger(target);
     let info = json!({"name": name, "version": name});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
     for message in [
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
     ] {
-        let text = message.to_string();
-        let head = match u8::try_from(text.len()) {
-            Ok(short @ ..126) => vec![0x81, 0x80 | short],
-            _ => [&[0x81, 0xfe], u16::try_from(text.len()).unwrap().to_be_bytes().as_slice()].concat(),
-        };
-        let mask = [0; 4];
-        let frame = [head.as_slice(), &mask, text.as_bytes()].concat();
-        room.editor.feed(room.now, conn, &frame);
+        room.hear(conn, &message);
     }
     room.settle()
 }

@@ -22,3 +22,4 @@ mod page;
 mod random;
 mod support;
 mod turns;
+mod vault;

@@ -60,6 +60,36 @@ impl Room {
         self.attach_at("/")
     }
 
+    /// Connects a program with this target that is not our own client, and returns its number.
+    pub(crate) fn stranger(&mut self, target: &str) -> u64 {
+        let conn = self.editor.connect(self.now);
+        let head = format!(
+            "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: mcp\r\n\
+             X-Claude-Code-Ide-Authorization: {TOKEN}\r\n\r\n"
+        );
+        self.editor.feed(self.now, conn, head.as_bytes());
+        conn
+    }
+
+    /// Feeds a message of a stranger.
+    pub(crate) fn hear(&mut self, conn: u64, message: &Value) {
+        let text = message.to_string();
+        let head = match u8::try_from(text.len()) {
+            Ok(short @ ..126) => vec![0x81, 0x80 | short],
+            _ => [&[0x81, 0xfe], u16::try_from(text.len()).unwrap().to_be_bytes().as_slice()].concat(),
+        };
+        let frame = [head.as_slice(), &[0; 4], text.as_bytes()].concat();
+        self.editor.feed(self.now, conn, &frame);
+    }
+
+    /// Returns the bytes for a stranger.
+    pub(crate) fn said(&mut self, conn: u64) -> String {
+        let out = self.editor.outgoing(conn).to_vec();
+        self.editor.sent(conn, out.len());
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
     pub(crate) fn client(&mut self, at: usize) -> &mut Client {
         &mut self.agents[at].client
     }
