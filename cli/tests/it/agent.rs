@@ -5,6 +5,8 @@ use crate::support::{Editor, Place, Process, accept, rewrite};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 #[test]
 fn every_command_prints_json_lines() {
@@ -387,6 +389,67 @@ fn legacy_lock_file_needs_an_option() {
     assert_eq!(run(&["--legacy", "tools"]), (Some(0), String::new()));
     fs::remove_file(lock).unwrap();
     assert_eq!(run(&["--legacy", "--port", port, "tools"]), (Some(0), String::new()));
+}
+
+/// The fifth description has the file of an editor below its project.
+#[test]
+fn lock_file_of_the_project_needs_an_option() {
+    let place = Place::new("project-lock");
+    let mut command = place.command("editor", &[]);
+    command.env("CLAUDE_CONFIG_DIR", place.home().join("elsewhere"));
+    let editor = Editor::at(Process::spawn("editor", &mut command));
+    let token =
+        serde_json::from_str::<Value>(&fs::read_to_string(&editor.lock).unwrap()).unwrap()["authToken"]
+            .take();
+    let (inner, dir) = (place.project().join("src/deep"), place.project().join(".claude-code"));
+    for dir in [&inner, &dir] {
+        fs::create_dir_all(dir).unwrap();
+    }
+    let file = dir.join(format!("{}.json", editor.port));
+    let port: u16 = editor.port.parse().unwrap();
+    let text = |port: u16, project: &Path| {
+        json!({"port": port, "authToken": token, "projectPath": project}).to_string()
+    };
+    let agent = |arguments: &[&str]| {
+        Process::spawn("agent", place.command("agent", arguments).current_dir(&inner)).end()
+    };
+    let set_mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let rows: [(&str, &[&str], String, u32, Option<&str>); 6] = [
+        ("the project", &["--legacy"], text(port, &place.project()), 0o755, None),
+        ("without the option", &[], text(port, &place.project()), 0o755, Some("no editor found")),
+        ("another project", &["--legacy"], text(port, &place.home()), 0o755, Some("none of its folders")),
+        (
+            "another port than its name",
+            &["--legacy"],
+            text(1, &place.project()),
+            0o755,
+            Some("no editor found"),
+        ),
+        ("no JSON", &["--legacy"], "{".into(), 0o755, Some("no editor found")),
+        (
+            "a project that others can change",
+            &["--legacy"],
+            text(port, &place.project()),
+            0o777,
+            Some("every user can replace the lock files below"),
+        ),
+    ];
+    for (name, option, text, mode, problem) in rows {
+        fs::write(&file, text).unwrap();
+        set_mode(&place.project(), mode);
+        let (status, said) = agent(&[option, &["tools"][..]].concat());
+        match problem {
+            None => assert_eq!((status, said.as_str()), (Some(0), ""), "{name}"),
+            Some(problem) => {
+                assert!(status == Some(2) && said.contains(problem), "{name}: {status:?} {said}")
+            }
+        }
+        set_mode(&place.project(), 0o755);
+    }
+    // A project that others can change does not hide the editor of another directory.
+    place.publish(port, &json!({"authToken": token}));
+    set_mode(&place.project(), 0o777);
+    assert_eq!(agent(&["--legacy", "tools"]), (Some(0), String::new()));
 }
 
 /// An editor at `/mcp` alone answers 404 to the real client, and to us before the second request.

@@ -45,7 +45,8 @@ pub struct EditorSearch {
     pub port: Option<u16>,
     /// The directory that the editor has open. Default none: the working directory of the process.
     pub cwd: Option<PathBuf>,
-    /// Further directories of lock files. Default none.
+    /// Further directories of lock files; with [`Extras::claude_code`] also `.claude-code` in the working
+    /// directory and above it, for editors that publish in their project. Default none.
     pub extras: Extras,
     /// True if an editor whose process does not run here is found as well, by its lock file or its port:
     /// the process of another container is not visible. Another program can have the port of a process
@@ -85,7 +86,23 @@ impl EditorSearch {
             return self.by_file(&env, path).map_err(NoEditor::from);
         }
         let dirs = from_environment(self.extras).map_err(NoEditorReason::Unreadable)?;
-        self.find_in(&env, dirs.into_iter().map(|dir| (dir.form(), dir.dir.into())).collect())
+        let mut dirs: Vec<_> = dirs.into_iter().map(|dir| (dir.form(), dir.dir.into())).collect();
+        if self.extras.claude_code {
+            self.add_project_dirs(&mut dirs);
+        }
+        self.find_in(&env, dirs)
+    }
+
+    /// Adds the directories `.claude-code` in the working directory and above it: a description has the file of
+    /// an editor in its project. A working directory that cannot be used is reported by the search.
+    fn add_project_dirs(&self, dirs: &mut Vec<(LockForm, PathBuf)>) {
+        let Ok(cwd) = WorkingDir::of(self.cwd.as_deref()) else { return };
+        for folder in Path::new(&cwd.canonical).ancestors() {
+            let dir = (LockForm::Project, folder.join(".claude-code"));
+            if dir.1.is_dir() && !dirs.contains(&dir) {
+                dirs.push(dir);
+            }
+        }
     }
 
     /// Finds the editor in these directories.
@@ -94,8 +111,10 @@ impl EditorSearch {
         for (form, dir) in &dirs {
             match scan_for(*form, dir) {
                 Ok(files) => found.extend(files),
-                // Another directory can have the lock file of the editor.
+                // Another directory can have the lock file of the editor. That of a project can be a part of a
+                // shared folder.
                 Err(error @ Error::NotOurs { .. }) => unread.push(error),
+                Err(error) if *form == LockForm::Project => unread.push(error),
                 Err(error) => return Err(NoEditorReason::Unreadable(error).into()),
             }
         }
