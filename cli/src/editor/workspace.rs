@@ -58,16 +58,20 @@ impl Workspace {
         selection(&path, &text, range)
     }
 
-    /// Opens a file for an agent, and finds the passage to select.
-    pub(crate) fn open_file(&mut self, asked: &OpenFile) -> Result<Opened, String> {
-        let (path, text) = self.open(self.folders.find_for_agent(&asked.file_path)?)?;
+    /// Opens a file for an agent, and finds the passage to select. Returns `None` if there is no such file.
+    pub(crate) fn open_file(&mut self, asked: &OpenFile) -> Result<Option<Opened>, String> {
+        let place = self.folders.find_for_agent(&asked.file_path)?;
+        if !place.real.exists() {
+            return Ok(None);
+        }
+        let (path, text) = self.open(place)?;
         let Passage { range, missing, .. } = asked.passage(&text);
-        Ok(Opened {
+        Ok(Some(Opened {
             path: unicode(&path)?,
             lines: text.lines().count(),
             selection: selection(&path, &text, range)?,
             missing,
-        })
+        }))
     }
 
     /// Returns the mention of a file that exists, or of lines of it. The number of lines is unknown
@@ -111,7 +115,9 @@ impl Workspace {
 
     /// Returns the text of a file for an agent.
     pub(crate) fn text(&self, path: &str) -> Result<String, String> {
-        read(&self.folders.find_for_agent(path)?.real)
+        let place = self.folders.find_for_agent(path)?;
+        // In the words of the Obsidian description.
+        if place.real.exists() { read(&place.real) } else { Err("File not found".into()) }
     }
 
     /// Opens files for an agent. Returns the paths of those that could be opened.
@@ -140,6 +146,12 @@ impl Workspace {
     pub(crate) fn labels(&mut self) -> Vec<String> {
         self.forget_removed();
         self.visible().map(|(_, shown)| self.folders.label(shown)).collect()
+    }
+
+    /// Returns the path of this file below its folder, if agents receive the file.
+    pub(crate) fn label_of(&self, path: Option<&str>) -> Option<String> {
+        let place = self.folders.find_for_agent(path?).ok()?;
+        Some(self.folders.label(&place.shown))
     }
 
     /// Returns the open files that agents receive: their real paths, and their paths as they are shown.

@@ -53,6 +53,7 @@ dialects! {
     /// | severities | `Error` `Warning` `Information` `Hint` | `ERROR` `WARNING` `INFO` `WEAK_WARNING` | as JetBrains | as VS Code |
     /// | diagnostics | a list for each file | a list for each file | one list, a file in each | a list for each file |
     /// | `C:\w` in pushes, lists and selections | `C:\w` | `/c/w` | `C:\w` | `C:\w` |
+    /// | `getDiagnostics` without a file | all files | the file with the focus, as described | all files | all files |
     /// | file of a diagnostic | as in the call, or a URI | as VS Code | a path | as VS Code |
     /// | required by `openDiff`'s schema | all four arguments | all four | `old_file_path`, `new_file_contents` | all four |
     /// | names of notifications | `selection_changed` | `selection_changed` | `notifications/selection_changed` | `selection_changed` |

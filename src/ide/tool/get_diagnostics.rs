@@ -21,9 +21,13 @@ arguments! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct GetDiagnostics {
-        /// The file in the spelling of the client: a `file:` URI, encoded or not, or a path; `None` for
-        /// all files. Answer with that spelling: old clients refuse every other spelling (protocol
-        /// quirk Q30).
+        /// The file in the spelling of the client: a `file:` URI, encoded or not, or a path. Answer with that
+        /// spelling: old clients refuse every other spelling (protocol quirk Q30).
+        ///
+        /// `None` means all files. The real client asks so after it has written a file, in every dialect
+        /// (measured). In the description of [`Dialect::JetBrains`](crate::ide::Dialect::JetBrains) it means
+        /// the file that has the focus, so an editor for a client of that description answers with that file
+        /// alone. The other descriptions say nothing.
         pub uri: Option<String> = optional["uri", "filePath", "file_path", "path", "documentUri"]
             "URI of the file; without it, all files",
     }

@@ -15,7 +15,7 @@ use crate::editor::worker::Worker;
 use crate::editor::workspace::Workspace;
 use crate::support::Line;
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, Host, Range, Selected, Selection};
+use ide_mcp::ide::{AgentId, Dialect, Host, Range, Selected, Selection};
 use std::io;
 use std::time::Duration;
 
@@ -30,6 +30,7 @@ pub(crate) struct Headless {
     /// True if the file of the latest selection has the focus: the selection was not cleared.
     pub(super) has_focus: bool,
     pub(super) expected_edits: Expected,
+    pub(super) dialect: Dialect,
     pub(super) on_diff: OnDiff,
     pub(super) diffs: Diffs,
     pub(super) context: Offered,
@@ -54,9 +55,10 @@ impl Headless {
     /// Returns the error of the system if it cannot create a thread.
     pub(crate) fn new(
         workspace: Workspace,
+        dialect: Dialect,
         on_diff: OnDiff,
         report: Report,
-        wake: impl Fn() + Send + 'static,
+        wake: impl Fn() + Send + Sync + Clone + 'static,
     ) -> io::Result<Self> {
         let disk = Worker::new(workspace, wake)?;
         Ok(Self {
@@ -64,6 +66,7 @@ impl Headless {
             latest: None,
             has_focus: false,
             expected_edits: Expected::new(),
+            dialect,
             on_diff,
             diffs: Diffs::default(),
             context: Offered::default(),
@@ -274,7 +277,8 @@ mod tests {
             let mut host = Host::new(HostConfig::new(config));
             let folders = Folders::open(&[std::env::temp_dir()]).unwrap();
             let report = Report::new(|| ());
-            let mut app = Headless::new(Workspace::new(folders), OnDiff::Ask, report, || ()).unwrap();
+            let mut app =
+                Headless::new(Workspace::new(folders), Dialect::VsCode, OnDiff::Ask, report, || ()).unwrap();
             let (recover, held) = mpsc::channel::<()>();
             app.disk.run(None, move |_| held.recv().unwrap_or_default(), |_, _, _, ()| {});
             let at = |millis: u64| Time::from_millis(millis);

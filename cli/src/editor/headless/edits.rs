@@ -68,7 +68,7 @@ mod tests {
     use crate::editor::folders::Folders;
     use crate::editor::options::OnDiff;
     use ide_mcp::Time;
-    use ide_mcp::ide::{HostConfig, Policy, ServerConfig};
+    use ide_mcp::ide::{Dialect, HostConfig, Policy, ServerConfig};
     use ide_mcp::mcp::Implementation;
     use std::fs;
     use std::sync::Arc;
@@ -84,7 +84,8 @@ mod tests {
             let mut host = Host::new(HostConfig::new(config));
             let folders = Folders::open(std::slice::from_ref(&folder)).unwrap();
             let report = Report::new(|| ());
-            let mut app = Headless::new(Workspace::new(folders), OnDiff::Ask, report, || ()).unwrap();
+            let mut app =
+                Headless::new(Workspace::new(folders), Dialect::VsCode, OnDiff::Ask, report, || ()).unwrap();
             let edit = AgentId::from(host.connect(Time::ZERO)).call(7);
             fs::write(&*path, "before").unwrap();
             app.expect_edit(edit, path.clone());

@@ -12,6 +12,7 @@ mod offer;
 mod report;
 mod tools;
 mod unauthenticated;
+mod vault;
 
 use crate::editor::launch::Launch;
 use crate::editor::listen::{Listening, listen};
@@ -71,7 +72,8 @@ impl Editor {
         let report = Report::new(move || drop(waker.wake()));
         let cwd = folders.first().to_owned();
         let workspace = Workspace::new(folders);
-        let mut app = Headless::new(workspace, options.on_diff, report, move || drop(of_disk.wake()))?;
+        let mut app =
+            Headless::new(workspace, options.dialect, options.on_diff, report, move || drop(of_disk.wake()))?;
         app.report().write(&Event::Listening { port: server.port(), lock });
         if let Some(launch) = Launch::of(options, &server)? {
             let (is_started, problem) = match launch.split(&cwd) {

@@ -4,11 +4,13 @@
 //! changes.
 
 use super::app::Headless;
+use super::vault;
+use crate::editor::options::OnDiff;
 use crate::editor::worker::{answer, not_served};
 use crate::editor::workspace::{Opened, Workspace, folder_list, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
-    CurrentSelection, CursorPosition, Diagnostics, DirectAnswer, DirectRequest, DocumentSaved, DocumentState,
+    CurrentSelection, CursorPosition, Diagnostics, Dialect, DirectRequest, DocumentSaved, DocumentState,
     Done, FilePaths, Host, LatestSelection, OpenEditors, OpenFile, OpenedFile, OpenedFiles, Range, Selection,
     ToolCall,
 };
@@ -20,16 +22,28 @@ impl Headless {
     /// Answers a call, after the disk was read if the answer needs it.
     pub(super) fn called(&mut self, host: &mut Host, call: ToolCall) {
         match call {
-            ToolCall::GetDiagnostics(call, asked) => self.read(
-                call.id(),
-                move |workspace| workspace.diagnostics(asked.uri.as_deref()),
-                move |_, host, _, found| answer(host, call, found.map(Diagnostics::new)),
-            ),
+            ToolCall::GetDiagnostics(call, asked) => {
+                // As described, JetBrains means this file if none is named.
+                let means_focus = self.dialect == Dialect::JetBrains;
+                let focus = self.focus().filter(|_| means_focus).map(|at| at.file_path.clone());
+                let found = move |workspace: &mut Workspace| {
+                    // The failure for a hidden file would reveal that such a file has the focus.
+                    let focus = focus.filter(|path| workspace.folders().find_for_agent(path).is_ok());
+                    let uri = asked.uri.or_else(|| focus.map(|path| format!("file://{path}")));
+                    workspace.diagnostics(uri.as_deref())
+                };
+                self.read(call.id(), found, move |_, host, _, found| {
+                    answer(host, call, found.map(Diagnostics::new));
+                });
+            }
             ToolCall::OpenFile(call, file) => self.read(
                 call.id(),
                 move |workspace| workspace.open_file(&file).map(|opened| (file, opened)),
                 move |app, host, now, opened| {
-                    let opened = opened.map(|(file, opened)| app.opened(host, now, &file, opened));
+                    let opened = opened.map(|(file, opened)| match opened {
+                        Some(opened) => app.opened(host, now, &file, opened),
+                        None => OpenedFile::NotFound { path: file.file_path },
+                    });
                     answer(host, call, opened);
                 },
             ),
@@ -104,21 +118,14 @@ impl Headless {
 
     /// Answers a request of the Obsidian dialect.
     pub(super) fn asked(&mut self, call: CallId, request: DirectRequest) {
-        let read = move |workspace: &mut Workspace| match request {
-            DirectRequest::ReadFile(asked) => {
-                let text = workspace.text(&asked.path).map(DirectAnswer::Contents);
-                text.map_err(|problem| (code::INTERNAL_ERROR, format!("failed to read file: {problem}")))
-            }
-            DirectRequest::GetOpenFiles => Ok(DirectAnswer::Files(workspace.labels())),
-            other => {
-                Err((code::METHOD_NOT_FOUND, format!("{} is not served by this editor", other.method())))
-            }
-        };
+        let writes = self.on_diff == OnDiff::Accept;
+        let current = self.focus().map(|selection| selection.file_path.clone());
+        let read = move |workspace: &mut Workspace| vault::answer(workspace, request, writes, current);
         self.read(call, read, move |_, host, _, read| {
             // An error means that the agent has gone, so nobody waits for the answer.
             let _ = match read {
                 Ok(answer) => host.call(call).respond_direct(&answer).map_err(drop),
-                Err((code, problem)) => host.call(call).fail(code, &problem).map_err(drop),
+                Err(problem) => host.call(call).fail(code::INTERNAL_ERROR, &problem).map_err(drop),
             };
         });
     }

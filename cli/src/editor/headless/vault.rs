@@ -1,0 +1,155 @@
+//! The methods of the Obsidian dialect: the files of the open folders as a vault.
+
+use crate::editor::workspace::Workspace;
+use crate::support::save::{Seen, save};
+use ide_mcp::ide::{DirectAnswer, DirectRequest, ListFiles, WorkspaceInfo, WriteFile};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::fs;
+use std::path::Path;
+
+/// The limits of a list.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    files: usize,
+    entries: usize,
+}
+
+/// More files than a vault has; with paths of a usual length their list is a message below a megabyte. A pattern can
+/// match few of many files, so the entries of folders that are looked at have a limit too: on a usual disk they take
+/// less than a second.
+const LIMITS: Limits = Limits { files: 10_000, entries: 100_000 };
+
+/// Answers a request. `writes` is true if the person lets agents write, and `current` is the file with the focus.
+///
+/// # Errors
+/// The reason, in the words of the description: `failed to read file: File not found`.
+pub(super) fn answer(
+    workspace: &mut Workspace,
+    request: DirectRequest,
+    writes: bool,
+    current: Option<String>,
+) -> Result<DirectAnswer, String> {
+    match request {
+        DirectRequest::ReadFile(asked) => {
+            let text = workspace.text(&asked.path).map(DirectAnswer::Contents);
+            text.map_err(|problem| format!("failed to read file: {problem}"))
+        }
+        DirectRequest::WriteFile(file) => {
+            let done = if writes { write(workspace, &file) } else { Err(NOT_ACCEPTED.into()) };
+            done.map(|()| DirectAnswer::Written).map_err(|problem| format!("failed to write file: {problem}"))
+        }
+        DirectRequest::ListFiles(asked) => list(workspace, &asked, LIMITS)
+            .map(DirectAnswer::Files)
+            .map_err(|problem| format!("failed to list files: {problem}")),
+        DirectRequest::GetWorkspaceInfo => {
+            let count = list(workspace, &ListFiles::default(), LIMITS);
+            let count = count.map_err(|problem| format!("failed to count the files: {problem}"))?.len();
+            let folder = workspace.folders().first();
+            let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+            let path = folder.to_string_lossy();
+            Ok(DirectAnswer::Workspace(WorkspaceInfo::new(name, path, count, "obsidian-vault")))
+        }
+        DirectRequest::GetOpenFiles => Ok(DirectAnswer::Files(workspace.labels())),
+        DirectRequest::GetCurrentFile => {
+            Ok(DirectAnswer::CurrentFile(workspace.label_of(current.as_deref())))
+        }
+        other => Err(format!("{} is not served by this editor", other.method())),
+    }
+}
+
+const NOT_ACCEPTED: &str = "this editor writes only with --on-diff accept";
+
+/// Writes a file of the vault, in a folder that exists. A change by somebody else meanwhile is not lost.
+fn write(workspace: &Workspace, WriteFile { path, content, .. }: &WriteFile) -> Result<(), String> {
+    let place = workspace.folders().find_for_agent(path)?;
+    if place.real.is_dir() {
+        return Err(format!("{path:?} is a folder"));
+    }
+    let seen = Seen::now(&place.real);
+    save(&place.real, content.as_bytes(), Some(&seen)).map(drop).map_err(|error| error.to_string())
+}
+
+/// Returns the files of the first folder that agents receive and that match the pattern, by name, below that
+/// folder. Links are not followed, so that no circle of them has no end.
+fn list(workspace: &Workspace, asked: &ListFiles, limits: Limits) -> Result<Vec<String>, String> {
+    let folders = workspace.folders();
+    let top = folders.first();
+    let pattern = asked.pattern.as_deref().map(|pattern| matcher(top, pattern)).transpose()?;
+    let (mut found, mut waiting, mut looks) = (Vec::new(), vec![top.to_owned()], 0);
+    while let Some(folder) = waiting.pop() {
+        folders.look_at_ignored([folder.join("entry").as_path()]);
+        // A folder that has vanished, or that the person cannot read, has no files for the agent.
+        for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
+            if looks == limits.entries {
+                return Err(format!("the folder has more than {looks} entries"));
+            }
+            looks = looks.saturating_add(1);
+            let path = entry.path();
+            let Ok(kind) = entry.file_type() else { continue };
+            if entry.file_name() == ".git" || folders.hides(&path) {
+                continue;
+            }
+            if kind.is_dir() {
+                waiting.push(path);
+            } else if kind.is_file() && pattern.as_ref().is_none_or(|pattern| matches(pattern, &path)) {
+                let Some(below) = path.strip_prefix(top).ok().and_then(Path::to_str) else { continue };
+                if found.len() == limits.files {
+                    return Err(format!(
+                        "there are more than {} files: use a narrower pattern",
+                        limits.files
+                    ));
+                }
+                found.push(below.to_owned());
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Reads a pattern as a line of a `.gitignore`: `*.js` matches in every folder, `notes/*.md` in one.
+fn matcher(top: &Path, pattern: &str) -> Result<Gitignore, String> {
+    let mut rules = GitignoreBuilder::new(top);
+    rules.add_line(None, pattern).map_err(|error| format!("the pattern is not valid: {error}"))?;
+    rules.build().map_err(|error| format!("the pattern is not valid: {error}"))
+}
+
+fn matches(pattern: &Gitignore, path: &Path) -> bool {
+    pattern.matched_path_or_any_parents(path, false).is_ignore()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::folders::Folders;
+
+    #[test]
+    fn lists_end_at_their_limits() {
+        let root = std::env::temp_dir().join(format!("ide-mcp-vault-{}", std::process::id()));
+        fs::create_dir_all(root.join("sub/.git")).unwrap();
+        for name in ["a.md", "sub/b.md", "sub/c.js"] {
+            fs::write(root.join(name), "").unwrap();
+        }
+        let workspace = Workspace::new(Folders::open(std::slice::from_ref(&root)).unwrap());
+        let all = ["a.md", "sub/b.md", "sub/c.js"].map(String::from).to_vec();
+        let notes = ["a.md", "sub/b.md"].map(String::from).to_vec();
+        // The entries are the three files and the two folders.
+        let rows = [
+            ("at both limits", None, 3, 5, Ok(all)),
+            ("a file more", None, 2, 5, Err("there are more than 2 files: use a narrower pattern")),
+            ("an entry more", None, 3, 4, Err("the folder has more than 4 entries")),
+            ("a narrower pattern", Some("*.md"), 2, 5, Ok(notes)),
+            ("which looks at as many entries", Some("*.md"), 2, 4, Err("the folder has more than 4 entries")),
+            ("no pattern of files", Some("a[.md"), 3, 5, Err("the pattern is not valid: ")),
+        ];
+        for (name, pattern, files, entries, expected) in rows {
+            let asked = ListFiles::new(pattern.map(String::from));
+            match (list(&workspace, &asked, Limits { files, entries }), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{name}"),
+                (Err(problem), Err(expected)) => assert!(problem.starts_with(expected), "{name}: {problem}"),
+                (other, _) => panic!("{name}: {other:?}"),
+            }
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
+}
