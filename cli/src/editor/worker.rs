@@ -113,6 +113,11 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
         }
     }
 
+    /// Returns the number of jobs that wait or run.
+    pub(crate) fn jobs(&self) -> usize {
+        self.queue.len().saturating_add(usize::from(self.running != Running::Nothing))
+    }
+
     /// Returns true if a job without a call waits or runs.
     pub(crate) fn has_own_jobs(&self) -> bool {
         self.running == Running::Own || self.queue.iter().any(|(call, _)| call.is_none())

@@ -32,6 +32,7 @@ mod launch;
 mod lines;
 mod mcp_config;
 mod messages;
+mod own_tools;
 mod peers;
 mod plugin;
 mod screen;

@@ -76,7 +76,10 @@ impl Headless {
                 self.expect_edit(edit, path);
             }
             ServerEvent::EditEnded { edit, path, reason } => self.end_edit(now, edit, path, reason),
-            ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
+            ServerEvent::CallEnded { call, .. } => {
+                self.disk.cancel(call);
+                self.own.cancel(call);
+            }
             ServerEvent::DiffClosed { call, tab_name, reason } => {
                 self.disk.cancel(call);
                 // A proposal whose paths are still being checked has not been reported, so its end is

@@ -7,6 +7,7 @@ use super::command::{Command, range};
 use super::context::Offered;
 use super::forms::Forms;
 use super::offer::tool_set;
+use super::own::Programs;
 use super::report::{Event, Report};
 use crate::editor::diffs::{Diffs, Proposal, Verdict};
 use crate::editor::edits::Expected;
@@ -34,6 +35,7 @@ pub(crate) struct Headless {
     pub(super) on_diff: OnDiff,
     pub(super) diffs: Diffs,
     pub(super) context: Offered,
+    pub(super) own: Programs,
     pub(super) forms: Forms,
     pub(super) report: Report,
     ending: Option<Ending>,
@@ -48,7 +50,7 @@ struct Ending {
 }
 
 impl Headless {
-    /// Creates the application. Its thread calls `wake` after each job on the disk. The loop then has to
+    /// Creates the application. Its threads call `wake` after each job on the disk and each program. The loop then has to
     /// call [`tick`](Self::tick).
     ///
     /// # Errors
@@ -60,6 +62,7 @@ impl Headless {
         report: Report,
         wake: impl Fn() + Send + Sync + Clone + 'static,
     ) -> io::Result<Self> {
+        let own = Programs::new(workspace.folders().first(), wake.clone());
         let disk = Worker::new(workspace, wake)?;
         Ok(Self {
             disk,
@@ -70,6 +73,7 @@ impl Headless {
             on_diff,
             diffs: Diffs::default(),
             context: Offered::default(),
+            own,
             forms: Forms::default(),
             report,
             ending: None,
@@ -87,7 +91,7 @@ impl Headless {
 
     /// Continues the work whose jobs on the disk are done.
     pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
-        while let Some(follow_up) = self.disk.next() {
+        while let Some(follow_up) = self.disk.next().or_else(|| self.own.next()) {
             follow_up(self, host, now);
         }
     }
@@ -142,8 +146,8 @@ impl Headless {
                     Ok(())
                 });
             }
-            Ok(Command::Tools { offer }) => self.in_order(host, now, number, move |_, host, _| {
-                host.set_tools(tool_set(&offer)?);
+            Ok(Command::Tools { offer, own }) => self.in_order(host, now, number, move |app, host, _| {
+                host.set_tools(app.own.offer(tool_set(&offer)?, own)?);
                 Ok(())
             }),
             Ok(Command::Edits {}) => self.list_edits(number),

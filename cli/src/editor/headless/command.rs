@@ -1,6 +1,7 @@
 //! The commands of a headless editor: one JSON object per line.
 
 use super::context::{Prompt, Resource};
+use super::own::OwnTool;
 use crate::editor::diffs::Verdict;
 use ide_mcp::ide::{Position, Range};
 use ide_mcp::rpc::from_json;
@@ -26,7 +27,11 @@ pub(crate) enum Command {
     /// Undoes a confirmed edit.
     Undo { conn: u64, edit: u64 },
     /// Offers these tools from now on, and no others.
-    Tools { offer: Vec<String> },
+    Tools {
+        offer: Vec<String>,
+        #[serde(default)]
+        own: Vec<OwnTool>,
+    },
     /// Hides everything from agents. A struct variant, so that serde rejects unknown members.
     Pause {},
     /// Ends the pause. A struct variant, so that serde rejects unknown members.
@@ -122,6 +127,7 @@ mod tests {
             ("unknown member of resume", r#"{"cmd":"resume","x":1}"#, "unknown field `x`"),
             ("no path", r#"{"cmd":"open"}"#, "missing field `path`"),
             ("no list", r#"{"cmd":"tools","offer":"openFile"}"#, "invalid type"),
+            ("no program", r#"{"cmd":"tools","offer":[],"own":[{"name":"a"}]}"#, "missing field `run`"),
             ("no text", r#"{"cmd":"context","prompts":[{"name":"p"}]}"#, "missing field `text`"),
             ("no URI", r#"{"cmd":"context","resources":[{"text":"x"}]}"#, "missing field `uri`"),
             ("unknown member of context", r#"{"cmd":"context","templates":[]}"#, "unknown field `templates`"),

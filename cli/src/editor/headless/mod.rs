@@ -9,6 +9,7 @@ mod edits;
 mod forms;
 mod input;
 mod offer;
+mod own;
 mod report;
 mod tools;
 mod unauthenticated;

@@ -112,6 +112,14 @@ impl Headless {
                     answer(host, call, moved);
                 });
             }
+            // The host cannot filter what a program says.
+            ToolCall::Other(call, _) if host.is_paused() => {
+                answer(host, call, Err("the person has paused the editor".into()));
+            }
+            ToolCall::Other(call, asked) => {
+                let arguments = serde_json::to_string(&asked).unwrap_or_default();
+                self.own.called(host, call.into(), &asked.name, arguments);
+            }
             other => not_served(host, other),
         }
     }

@@ -1,0 +1,416 @@
+//! The tools of the person's own: each call runs a program, without a shell. The arguments of the call are its
+//! standard input, so nothing that an agent says becomes a part of a command.
+//!
+//! ```text
+//!   Waiting ──▶ Running ──▶ Over: exited, too late, too much output, or its call has ended
+//!      └─ its call has ended ──▶ Over
+//! ```
+
+use super::app::Headless;
+use crate::editor::worker::{FollowUp, Worker};
+use ide_mcp::ide::{Host, Tool, ToolSet};
+use ide_mcp::mcp::ToolResult;
+use ide_mcp::rpc::CallId;
+use ide_mcp::{Clock, Time};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The number of programs that run at the same time. A model calls few tools at once, and the programs share the
+/// machine with the editor of the person. Further calls wait.
+const AT_ONCE: usize = 4;
+
+/// The limits of a program.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    time: Duration,
+    /// The largest standard output, in bytes.
+    output: usize,
+}
+
+/// A call is answered with an error after 30 s, so a slow program ends before, and the model reads which one it was.
+/// The output is as long as the longest selection: a model reads far less.
+const LIMITS: Limits = Limits { time: Duration::from_secs(25), output: 256 * 1024 };
+
+/// The bytes of standard error that the model reads after a failure: the first lines have the reason.
+const SHOWN_ERRORS: u64 = 4096;
+
+/// The pause between two looks at a program that has closed its output and has not ended.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A tool of the person's own.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OwnTool {
+    name: String,
+    #[serde(default)]
+    description: String,
+    /// The JSON Schema of the arguments.
+    schema: Option<Map<String, Value>>,
+    /// The program and its arguments.
+    run: Vec<String>,
+    /// True if models that connect by `mcp-config` get the tool.
+    #[serde(default)]
+    models: bool,
+}
+
+/// The tools of the person's own, and their programs.
+pub(super) struct Programs {
+    commands: BTreeMap<String, Vec<String>>,
+    workers: Vec<Worker<(), Headless>>,
+    /// The calls whose programs wait or run.
+    stages: BTreeMap<CallId, Shared>,
+    dir: PathBuf,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// The stage of a program, for its thread and for the loop.
+type Shared = Arc<Mutex<Stage>>;
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Waiting,
+    /// The program and what it has started, as a group of processes. While the group is here, its first process is
+    /// not reaped, so no other group has its number.
+    Running(Pid),
+    Over,
+}
+
+impl Programs {
+    /// Creates no tools. The programs run in `dir`, and `wake` is called after each.
+    pub(super) fn new(dir: &Path, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self {
+            commands: BTreeMap::new(),
+            workers: Vec::new(),
+            stages: BTreeMap::new(),
+            dir: dir.to_owned(),
+            wake: Arc::new(wake),
+        }
+    }
+
+    /// Replaces the tools, and returns `tools` with them. Programs that run go on.
+    ///
+    /// # Errors
+    /// A tool that cannot be offered. Nothing has changed then.
+    pub(super) fn offer(&mut self, tools: ToolSet, own: Vec<OwnTool>) -> Result<ToolSet, String> {
+        let mut commands = BTreeMap::new();
+        let tools = own.into_iter().try_fold(tools, |tools, own| {
+            let OwnTool { name, description, schema, run, models } = own;
+            if name.is_empty() || Tool::from_name(&name).is_some() {
+                return Err(format!("{name:?} is no name for a tool of your own"));
+            }
+            if run.first().is_none_or(String::is_empty) {
+                return Err(format!("the `run` of {name:?} has no program"));
+            }
+            let schema = schema
+                .map_or_else(|| r#"{"type":"object"}"#.into(), |schema| Value::Object(schema).to_string());
+            if commands.insert(name.clone(), run).is_some() {
+                return Err(format!("{name:?} is there twice"));
+            }
+            Ok(tools.custom(name.clone(), description, schema).offer_to_models(name, models))
+        })?;
+        self.commands = commands;
+        Ok(tools)
+    }
+
+    /// Runs the program of this tool for a call. Its output is the answer.
+    pub(super) fn called(&mut self, host: &mut Host, call: CallId, name: &str, arguments: String) {
+        let Some(command) = self.commands.get(name) else {
+            return failed(host, call, &format!("{name:?} is not offered any more"));
+        };
+        let (name, command, dir) = (name.to_owned(), command.clone(), self.dir.clone());
+        let stage: Shared = Arc::new(Mutex::new(Stage::Waiting));
+        self.stages.insert(call, stage.clone());
+        let worker = match self.worker() {
+            Ok(worker) => worker,
+            Err(error) => return failed(host, call, &format!("{name} cannot be run: {error}")),
+        };
+        worker.run(
+            Some(call),
+            move |()| run(&command, &dir, &arguments, &stage, LIMITS),
+            move |app, host, _, outcome: Result<String, String>| {
+                app.own.stages.remove(&call);
+                match outcome {
+                    // An error means that the agent has gone, so nobody waits for the answer.
+                    Ok(output) => drop(host.call(call).answer_json(&output)),
+                    Err(problem) => failed(host, call, &format!("{name}: {problem}")),
+                }
+            },
+        );
+    }
+
+    /// Returns the worker with the fewest jobs. A worker starts when the others are busy.
+    fn worker(&mut self) -> io::Result<&mut Worker<(), Headless>> {
+        if self.workers.len() < AT_ONCE && self.workers.iter().all(|worker| worker.jobs() > 0) {
+            let wake = self.wake.clone();
+            self.workers.push(Worker::new((), move || wake())?);
+        }
+        let idlest = self.workers.iter_mut().min_by_key(|worker| worker.jobs());
+        idlest.ok_or_else(|| io::Error::other("there is no thread"))
+    }
+
+    /// Returns the follow-up of the next program that is over.
+    pub(super) fn next(&mut self) -> Option<FollowUp<Headless>> {
+        self.workers.iter_mut().find_map(Worker::next)
+    }
+
+    /// Ends the program of a call that has ended.
+    pub(super) fn cancel(&mut self, call: CallId) {
+        if let Some(stage) = self.stages.remove(&call) {
+            end(&stage);
+            self.workers.iter_mut().for_each(|worker| worker.cancel(call));
+        }
+    }
+}
+
+impl Drop for Programs {
+    fn drop(&mut self) {
+        self.stages.values().for_each(end);
+    }
+}
+
+impl std::fmt::Debug for Programs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Programs").field("commands", &self.commands).finish_non_exhaustive()
+    }
+}
+
+fn failed(host: &mut Host, call: CallId, problem: &str) {
+    let _ = host.call(call).respond(&ToolResult::error(problem));
+}
+
+fn look(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
+    stage.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends a program that runs, and keeps one that waits from starting.
+fn end(stage: &Shared) {
+    let mut stage = look(stage);
+    if let Stage::Running(group) = *stage {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    *stage = Stage::Over;
+}
+
+/// Runs a program, and returns its output, or the reason why there is none.
+fn run(
+    command: &[String],
+    dir: &Path,
+    arguments: &str,
+    stage: &Shared,
+    limits: Limits,
+) -> Result<String, String> {
+    let clock = Clock::new();
+    let until = clock.now().saturating_add(limits.time);
+    let mut child = start(command, dir, stage)?;
+    feed(&mut child, format!("{arguments}\n"));
+    let output = read_output(child.stdout.take(), limits.output);
+    let errors = read_errors(child.stderr.take());
+    let outcome = match output.recv_timeout(until.saturating_since(clock.now())) {
+        Ok(bytes) if bytes.len() > limits.output => {
+            Err(format!("its output has more than {} bytes", limits.output))
+        }
+        Ok(bytes) => Ok(bytes),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(too_late(limits)),
+    };
+    if outcome.is_err() {
+        end(stage);
+    }
+    let status = wait(&mut child, clock, until, stage);
+    let bytes = outcome?;
+    match status {
+        Some(status) if status.success() => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Some(status) => {
+            // What the program has started can hold its standard error open.
+            let errors = errors.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+            Err(format!("{status}: {}", String::from_utf8_lossy(&errors).trim_end()))
+        }
+        None => Err(too_late(limits)),
+    }
+}
+
+fn too_late(limits: Limits) -> String {
+    format!("it has not ended within {} s", limits.time.as_secs_f32())
+}
+
+/// Starts a program as a group of its own, unless its call has ended.
+fn start(command: &[String], dir: &Path, stage: &Shared) -> Result<Child, String> {
+    let (program, arguments) = command.split_first().ok_or("there is no program")?;
+    let path = Path::new(program);
+    // A path such as `./check` begins at the folder, and a name without a slash is looked up in PATH.
+    let path = if program.contains('/') { dir.join(path) } else { path.to_owned() };
+    let mut stage = look(stage);
+    if matches!(*stage, Stage::Over) {
+        return Err("its call has ended".into());
+    }
+    let mut command = Command::new(path);
+    command.args(arguments).current_dir(dir).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| format!("{program:?} cannot be started: {error}"))?;
+    *stage = i32::try_from(child.id()).ok().and_then(Pid::from_raw).map_or(Stage::Over, Stage::Running);
+    Ok(child)
+}
+
+/// Writes the arguments from a thread of its own: a program can end without reading them.
+fn feed(child: &mut Child, text: String) {
+    if let Some(mut stdin) = child.stdin.take() {
+        thread::spawn(move || stdin.write_all(text.as_bytes()));
+    }
+}
+
+/// Reads the output to its end, or to one byte more than the limit, on a thread of its own.
+fn read_output(pipe: Option<ChildStdout>, limit: usize) -> mpsc::Receiver<Vec<u8>> {
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    on_thread(move || read(pipe, most).0)
+}
+
+/// Reads the first errors. A full pipe would hold the program up, so the rest is read too.
+fn read_errors(pipe: Option<ChildStderr>) -> mpsc::Receiver<Vec<u8>> {
+    on_thread(move || {
+        let (bytes, pipe) = read(pipe, SHOWN_ERRORS);
+        let _ = pipe.map(|mut pipe| io::copy(&mut pipe, &mut io::sink()));
+        bytes
+    })
+}
+
+fn on_thread(read: impl FnOnce() -> Vec<u8> + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(read()));
+    receiver
+}
+
+fn read<P: Read>(mut pipe: Option<P>, most: u64) -> (Vec<u8>, Option<P>) {
+    let mut bytes = Vec::new();
+    let _ = pipe.as_mut().map(|pipe| pipe.take(most).read_to_end(&mut bytes));
+    (bytes, pipe)
+}
+
+/// Waits for the end of a program, and ends it when its time is over: `None` then.
+fn wait(child: &mut Child, clock: Clock, until: Time, stage: &Shared) -> Option<ExitStatus> {
+    let mut is_late = false;
+    loop {
+        {
+            let mut stage = look(stage);
+            match child.try_wait() {
+                Ok(None) => {}
+                Ok(Some(status)) => {
+                    *stage = Stage::Over;
+                    return (!is_late).then_some(status);
+                }
+                Err(_) => {
+                    *stage = Stage::Over;
+                    return None;
+                }
+            }
+        }
+        if !is_late && clock.now() >= until {
+            is_late = true;
+            end(stage);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::env::temp_dir;
+
+    fn ran(script: &str, arguments: &str, limits: Limits) -> Result<String, String> {
+        let command = ["sh", "-c", script].map(String::from);
+        run(&command, &temp_dir(), arguments, &Arc::new(Mutex::new(Stage::Waiting)), limits)
+    }
+
+    #[test]
+    fn output_is_the_answer_and_every_failure_has_its_reason() {
+        let limits = Limits { time: Duration::from_secs(20), output: 8 };
+        let short = Limits { time: Duration::from_millis(200), ..limits };
+        let rows: [(&str, &str, Limits, Result<&str, &str>); 10] = [
+            ("the arguments are the input", "cat", limits, Ok("[1,2]\n")),
+            ("an input that is not read", "echo x", limits, Ok("x\n")),
+            ("no text", r"printf '\377'", limits, Ok("\u{fffd}")),
+            ("as much output as fits", "printf 12345678", limits, Ok("12345678")),
+            ("a byte more", "printf 123456789", limits, Err("its output has more than 8 bytes")),
+            ("output without end", "yes", limits, Err("its output has more than 8 bytes")),
+            ("a failure", "echo why >&2; exit 3", limits, Err("exit status: 3: why")),
+            ("a program that waits", "sleep 60", short, Err("it has not ended within 0.2 s")),
+            (
+                "one that has closed its output",
+                "exec >&-; sleep 60",
+                short,
+                Err("it has not ended within 0.2 s"),
+            ),
+            (
+                "one that leaves another behind",
+                "sleep 60 & echo x",
+                short,
+                Err("it has not ended within 0.2 s"),
+            ),
+        ];
+        for (name, script, limits, expected) in rows {
+            let found = ran(script, "[1,2]", limits);
+            assert_eq!(found, expected.map(String::from).map_err(String::from), "{name}");
+        }
+        // More input and more errors than a pipe holds.
+        let long = ran("cat >/dev/null; yes | head -c 200000 >&2; exit 1", &"x".repeat(200_000), limits);
+        let failed = long.unwrap_err();
+        assert!(failed.starts_with("exit status: 1: y\ny") && failed.len() < 5000, "{} bytes", failed.len());
+        let missing = run(&["./none".into()], &temp_dir(), "", &Arc::new(Mutex::new(Stage::Waiting)), limits);
+        assert!(missing.unwrap_err().starts_with("\"./none\" cannot be started: "));
+    }
+
+    #[test]
+    fn ended_call_ends_its_program() {
+        let limits = Limits { time: Duration::from_secs(60), output: 8 };
+        for is_started in [false, true] {
+            let stage: Shared = Arc::new(Mutex::new(Stage::Waiting));
+            let clock = Clock::new();
+            if !is_started {
+                end(&stage);
+            }
+            let other = stage.clone();
+            let ends = thread::spawn(move || {
+                while is_started && !matches!(*look(&other), Stage::Running(_)) {
+                    thread::sleep(LOOK);
+                }
+                end(&other);
+            });
+            let command = ["sh", "-c", "sleep 60 & sleep 60"].map(String::from);
+            assert!(run(&command, &temp_dir(), "", &stage, limits).is_err());
+            ends.join().unwrap();
+            assert!(clock.now() < Time::from_millis(30_000), "{is_started}");
+            assert!(matches!(*look(&stage), Stage::Over));
+        }
+    }
+
+    #[test]
+    fn wrong_tool_is_refused() {
+        let rows = [
+            ("no name", r#"{"name":"","run":["a"]}"#, "\"\" is no name for a tool of your own"),
+            ("a tool of the protocol", r#"{"name":"open_diff","run":["a"]}"#, "\"open_diff\" is no name"),
+            ("no program", r#"{"name":"a","run":[]}"#, "the `run` of \"a\" has no program"),
+            ("an empty program", r#"{"name":"a","run":["","x"]}"#, "the `run` of \"a\" has no program"),
+            ("twice", r#"{"name":"a","run":["a"]},{"name":"a","run":["b"]}"#, "\"a\" is there twice"),
+        ];
+        for (name, own, expected) in rows {
+            let mut programs = Programs::new(Path::new("/"), || ());
+            let own: Vec<OwnTool> = serde_json::from_str(&format!("[{own}]")).unwrap();
+            let problem = programs.offer(ToolSet::new(), own).err().unwrap();
+            assert!(problem.contains(expected) && programs.commands.is_empty(), "{name}: {problem}");
+        }
+        for own in
+            [r#"{"name":"a"}"#, r#"{"name":"a","run":"ls"}"#, r#"{"name":"a","run":["a"],"schema":[]}"#]
+        {
+            assert!(serde_json::from_str::<OwnTool>(own).is_err(), "{own}");
+        }
+    }
+}
