@@ -39,6 +39,7 @@ mod screen;
 mod sidecar;
 mod soak;
 mod support;
+mod systems;
 mod tap;
 mod terminals;
 mod writes;
