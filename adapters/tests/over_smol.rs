@@ -1,7 +1,6 @@
-//! The adapter for async-io. Every wait races against a timer, and is dropped if the timer wins.
+//! The adapter for smol. Every wait races against a timer, and is dropped if the timer wins.
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
-use async_io::{Timer, block_on};
 use ide_mcp::ide::{
     AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
 };
@@ -12,6 +11,7 @@ use ide_mcp_smol::{
     Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, EditorOptions, Handle, Server,
     StartError,
 };
+use smol::{Timer, block_on};
 use std::future::{Future, poll_fn};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};

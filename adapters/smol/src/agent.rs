@@ -23,7 +23,7 @@ use std::task::Poll;
 /// ```no_run
 /// use ide_mcp_smol::{Agent, AgentOptions, ide::GetDiagnostics};
 ///
-/// # async_io::block_on(async {
+/// # smol::block_on(async {
 /// let mut agent = Agent::attach(AgentOptions::new("my-agent", "1.0")).await?;
 /// for tool in agent.list_tools().await? {
 ///     println!("{}", tool.name);

@@ -19,7 +19,7 @@ use std::net::{SocketAddr, TcpStream};
 /// ```no_run
 /// use ide_mcp_smol::{Conn, Time, ws};
 ///
-/// # async_io::block_on(async {
+/// # smol::block_on(async {
 /// let (stream, _) = std::net::TcpListener::bind("127.0.0.1:0")?.accept()?;
 /// let mut conn = Conn::from_stream(stream, ws::Server::new(ws::Limits::default(), Time::ZERO))?;
 /// while let Some(event) = conn.next_event().await {

@@ -13,7 +13,7 @@
 //! // For other threads and tasks: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
 //! let _handle = server.handle();
 //!
-//! async_io::block_on(async {
+//! smol::block_on(async {
 //!     while !server.is_over() {
 //!         let Some(call) = server.next_event().await.and_then(HostEvent::into_call) else { continue };
 //!         let host = server.host_mut();

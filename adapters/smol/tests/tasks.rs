@@ -13,7 +13,6 @@ mod plain;
 #[path = "../../tests/support.rs"]
 mod support;
 
-use async_io::block_on;
 use getrandom::SysRng;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, GetDiagnostics, HostEvent, ServerEvent};
 use ide_mcp::mcp::{Implementation, ToolResult};
@@ -22,6 +21,7 @@ use ide_mcp::{Clock, Time, ws};
 use ide_mcp_smol::{Agent, AgentEvent, AgentOptions, Conn};
 use over_smol::Smol;
 use plain::PATIENCE;
+use smol::block_on;
 use std::future::{Future, poll_fn};
 use std::net::TcpListener;
 use std::pin::pin;
@@ -241,6 +241,43 @@ fn servers_connections_and_their_waits_are_send() {
     is_send(&conn);
     is_send(&conn.waker());
     is_send(&conn.next_event());
+}
+
+/// Runs an editor and an agent as tasks of smol's executor, whose thread is not that of the test.
+#[test]
+fn editor_and_agent_are_tasks_of_smol() {
+    let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
+    dir.publish(&mut world).unwrap();
+    let mut server = world.editor;
+    let options = AgentOptions::new("agent", "1").lock_file(server.lock_path().unwrap());
+    let editor = smol::spawn(async move {
+        let mut calls = 0;
+        while !server.is_over() {
+            match server.next_event().await {
+                Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) => {
+                    calls += 1;
+                    server.host_mut().call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+                }
+                Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. }) => server.shutdown(),
+                _ => {}
+            }
+        }
+        calls
+    });
+    let agent = smol::spawn(async {
+        let mut agent = Agent::attach(options).await.unwrap();
+        agent.call(&diagnostics()).await.unwrap();
+        agent.detach().await;
+    });
+    let both = async {
+        agent.await;
+        Some(editor.await)
+    };
+    let too_late = async {
+        smol::Timer::after(PATIENCE).await;
+        None
+    };
+    assert_eq!(block_on(smol::future::or(both, too_late)), Some(1), "calls answered");
 }
 
 #[test]
