@@ -29,6 +29,38 @@
 //! # }
 //! ```
 //!
+//! # A thread of its own
+//! A toolkit that cannot wait for sockets, such as most of those on Windows, lets a thread wait. The loop of the toolkit
+//! gets the events by a channel, and acts through the handle.
+//! ```no_run
+//! use ide_mcp_smol::{EditorOptions, Server};
+//! use std::{sync::mpsc, thread};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder("."))?;
+//! let (handle, (sender, events)) = (server.handle(), mpsc::channel());
+//! let thread = thread::spawn(move || {
+//!     smol::block_on(async {
+//!         while !server.is_over() {
+//!             let Some(event) = server.next_event().await else { continue };
+//!             // Here, also wake the loop of the toolkit. Without a loop there is nobody to answer.
+//!             if sender.send(event).is_err() {
+//!                 server.shutdown();
+//!             }
+//!         }
+//!     });
+//! });
+//!
+//! // In the loop of the toolkit:
+//! for _event in events.try_iter() { /* `handle.answer(…)` */ }
+//!
+//! // At its end. The server closes its connections and removes the lock file.
+//! handle.shutdown();
+//! # let _ = thread.join();
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Contents
 //!
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
