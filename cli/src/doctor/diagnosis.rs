@@ -5,9 +5,10 @@ use super::gather::gather;
 use super::report::Report;
 use super::rules::{self, Finding, Verdict};
 use super::secrets::Secrets;
-use crate::support::Progress;
+use crate::support::{Progress, unix_ms};
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::WorkingDir;
+use std::time::Duration;
 
 /// The settings of all looks.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Doctor {
     /// The ports that the doctor connects to, if any.
     pub(crate) connects: Option<Trust>,
     pub(crate) removed: Vec<Removed>,
+    /// True if the findings have ages, by which each look differs from the one before.
+    pub(crate) has_ages: bool,
 }
 
 impl Doctor {
@@ -23,7 +26,9 @@ impl Doctor {
     /// not changed, and does not connect to them.
     pub(crate) fn look(&self, before: &[Lock], progress: &mut Progress) -> Diagnosis {
         let removed = self.removed.clone();
-        Diagnosis::of(gather(self.here.clone(), self.connects, removed, before, progress))
+        let mut facts = gather(self.here.clone(), self.connects, removed, before, progress);
+        facts.now = self.has_ages.then(|| Duration::from_millis(unix_ms()));
+        Diagnosis::of(facts)
     }
 }
 

@@ -14,6 +14,9 @@ pub(crate) use ide_mcp_lockfile::Weakness;
 /// A text of fewer bytes counts as no secret: anybody could guess it, and it would be found inside many words.
 pub(crate) const SHORTEST_SECRET: usize = 8;
 
+/// The modes by which a group or others get to what lies in a directory.
+pub(crate) const PASS: u32 = 0o011;
+
 /// All facts for the rules.
 #[derive(Debug)]
 pub(crate) struct Facts {
@@ -25,6 +28,9 @@ pub(crate) struct Facts {
     pub(crate) locks: Vec<Lock>,
     /// The lock files that the doctor removed at the request of the user.
     pub(crate) removed: Vec<Removed>,
+    /// The time of the look, from which ages are counted, since the Unix epoch. `None` if the doctor looks again
+    /// and again: with an age in it, a finding would be another one after each look.
+    pub(crate) now: Option<Duration>,
 }
 
 /// The relevant variables that are set.
@@ -51,12 +57,18 @@ pub(crate) struct Directory {
     pub(crate) state: State,
     /// The directories above it that others than its user can change.
     pub(crate) weak: Vec<Weak>,
-    /// True if it, or a directory above it, lets no other user through: then the modes of what lies below
+    /// True if a directory above it lets no other user through: then its mode, and those of what lies below,
     /// mean nothing.
-    pub(crate) is_closed: bool,
+    pub(crate) is_closed_above: bool,
 }
 
 impl Directory {
+    /// Returns true if it, or a directory above it, lets no other user through to its files.
+    pub(crate) fn is_closed(&self) -> bool {
+        let closes = matches!(self.state, State::There { mode: Some(mode), .. } if mode & PASS == 0);
+        self.is_closed_above || closes
+    }
+
     /// Returns true if the programs of this library do not read it because of another user.
     pub(crate) fn is_refused(&self) -> bool {
         let is_strange = matches!(self.state, State::There { stranger: Some(_), .. });
@@ -111,6 +123,11 @@ impl Lock {
     /// Returns true if the lock file can be read and its process is not known to be dead.
     pub(crate) fn is_of_living_editor(&self) -> bool {
         self.file.is_ok() && self.pid_alive != Some(false)
+    }
+
+    /// Returns the time since the lock file was written.
+    pub(crate) fn age(&self, now: Option<Duration>) -> Option<Duration> {
+        Some(now?.saturating_sub(self.modified?))
     }
 
     /// Returns true if the editor accepted the token of the lock file.

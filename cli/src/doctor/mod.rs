@@ -39,7 +39,7 @@ fn run(options: Options) -> ExitCode {
         Ok(removed) => removed.unwrap_or_default(),
         Err(error) => return PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
     };
-    let doctor = Doctor { here, connects: options.connects(), removed };
+    let doctor = Doctor { here, connects: options.connects(), removed, has_ages: !options.watch };
     let colored = has_colors();
     if options.watch {
         return match watch::watch(doctor, options.format, colored) {

@@ -66,7 +66,7 @@ fn refused() -> Facts {
             used,
             state,
             weak: Vec::new(),
-            is_closed: false,
+            is_closed_above: false,
         }
     });
     let token = AuthToken::from_text("the-token").unwrap();
@@ -93,5 +93,6 @@ fn refused() -> Facts {
         directories: Ok(directories.collect()),
         locks: vec![lock],
         removed: Vec::new(),
+        now: None,
     }
 }

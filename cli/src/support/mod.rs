@@ -39,7 +39,7 @@ mod signals;
 pub(crate) mod transcript;
 #[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod units;
-#[cfg(any(feature = "doctor", feature = "tap"))]
+#[cfg(any(feature = "doctor", feature = "editor", feature = "tap"))]
 mod wall_clock;
 #[cfg(any(feature = "agent", feature = "editor"))]
 pub(crate) mod wrap;
@@ -66,6 +66,8 @@ pub(crate) use shell::quoted;
 pub(crate) use signals::on_signal;
 #[cfg(feature = "sidecar")]
 pub(crate) use signals::on_signals;
+#[cfg(any(feature = "doctor", feature = "editor"))]
+pub(crate) use wall_clock::ago;
 #[cfg(any(feature = "doctor", feature = "tap"))]
 pub(crate) use wall_clock::unix_ms;
 pub(crate) use writer::{MAX_WAITING, Writer};

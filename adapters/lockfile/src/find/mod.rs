@@ -11,6 +11,7 @@ pub use working_dir::WorkingDir;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use ide_mcp::ide::locate::Extras;
 use ide_mcp::ide::matching::{AgentContext, Matching, check_transport, choose};
@@ -145,13 +146,13 @@ impl EditorSearch {
 
     /// Returns the editor of a lock file that the caller has named.
     fn requested(&self, env: &ClientEnv, found: Found) -> Result<FoundEditor, NoEditorReason> {
-        let Found { path, port, file, pid_alive, .. } = found;
+        let Found { path, port, file, modified, pid_alive, .. } = found;
         let file = file.map_err(NoEditorReason::Unreadable)?;
         if let Err(refusal) = check_transport(&file) {
             return Err(NoEditorReason::Refused { path, refusal });
         }
         let Some(port) = port else { return Err(NoEditorReason::Misnamed { path }) };
-        let editor = FoundEditor::new(env, port, &path, pid_alive, file);
+        let editor = FoundEditor::new(env, port, &path, modified, pid_alive, file);
         match editor.dead_process {
             Some(pid) if !self.permits_dead_process => Err(NoEditorReason::DeadProcess { path, pid }),
             _ => Ok(editor),
@@ -177,7 +178,8 @@ impl EditorSearch {
         let may_attach = self.ignores_auto_connect || env.auto_connects();
         let editor = |port, index: usize| {
             let found = files.get(index)?;
-            Some(FoundEditor::new(env, port, &found.path, found.pid_alive, found.file.as_ref().ok()?.clone()))
+            let file = found.file.as_ref().ok()?.clone();
+            Some(FoundEditor::new(env, port, &found.path, found.modified, found.pid_alive, file))
         };
         let unique = matching.unique().filter(|_| may_attach).and_then(|only| editor(only.port, only.index));
         unique.ok_or_else(|| {
@@ -217,6 +219,10 @@ pub struct FoundEditor {
     pub lock_file: PathBuf,
     /// The folders that the editor has open, as in the lock file.
     pub folders: Vec<String>,
+    /// The process of the editor, as the lock file says.
+    pub pid: Option<u32>,
+    /// The time at which the lock file was written last, if the system reports it.
+    pub modified: Option<SystemTime>,
     /// The process of the editor, if it seems not to run: the process of another container is not
     /// visible.
     pub dead_process: Option<u32>,
@@ -225,7 +231,14 @@ pub struct FoundEditor {
 }
 
 impl FoundEditor {
-    fn new(env: &ClientEnv, port: u16, path: &Path, pid_alive: Option<bool>, file: LockFile) -> Self {
+    fn new(
+        env: &ClientEnv,
+        port: u16,
+        path: &Path,
+        modified: Option<SystemTime>,
+        pid_alive: Option<bool>,
+        file: LockFile,
+    ) -> Self {
         Self {
             port,
             host: env.host().into(),
@@ -233,6 +246,8 @@ impl FoundEditor {
             folders: file.workspace_folders,
             token: file.auth_token,
             lock_file: path.into(),
+            pid: file.pid,
+            modified,
             is_marked: file.scope.is_some(),
             dead_process: file.pid.filter(|_| pid_alive == Some(false)),
         }

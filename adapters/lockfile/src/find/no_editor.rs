@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
 use ide_mcp::ide::matching::Refusal;
@@ -186,8 +187,15 @@ impl fmt::Display for NoEditor {
             | NoEditorReason::Refused { .. }
             | NoEditorReason::DeadProcess { .. } => {}
         }
-        for FoundEditor { port, name, .. } in accepted {
+        for FoundEditor { port, name, pid, modified, .. } in accepted {
             write!(f, "\n  port {port}: {name:?}")?;
+            // Two windows of one editor have one name.
+            if let Some(pid) = pid {
+                write!(f, ", process {pid}")?;
+            }
+            if let Some(age) = modified.and_then(|at| at.elapsed().ok()) {
+                write!(f, ", lock file written {}", ago(age))?;
+            }
         }
         for RefusedFile { path, reason, .. } in refused {
             write!(f, "\n  {}: {reason}", path.display())?;
@@ -209,6 +217,15 @@ impl fmt::Display for NoEditor {
             write!(f, "  not read: {error}")?;
         }
         Ok(())
+    }
+}
+
+fn ago(age: Duration) -> String {
+    match age.as_secs() {
+        0 => "now".into(),
+        seconds @ 1..60 => format!("{seconds} s ago"),
+        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
+        seconds => format!("{} h ago", seconds / 3600),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::temp_dir::TempDir;
 use std::fs;
+use std::time::Duration;
 
 /// The token of the lock files.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -94,6 +95,15 @@ fn missing_editor_has_a_reason_and_remedy() {
         place.write(1001, "ws", std::process::id(), &place.work());
         place.write(1002, "ws", std::process::id(), &place.work());
     };
+    let old: Files = |place| {
+        for (port, minutes) in [(1001, 3), (1002, 150)] {
+            place.write(port, "ws", std::process::id(), &place.work());
+            let file = fs::File::options().write(true).open(place.path(port)).unwrap();
+            let now = file.metadata().unwrap().modified().unwrap();
+            file.set_modified(now - Duration::from_secs(60 * minutes + 30)).unwrap();
+        }
+    };
+    let us = format!("process {}", std::process::id());
     let elsewhere: Files = |place| place.write(1001, "ws", std::process::id(), "/elsewhere");
     let inside: Files =
         |place| place.write(1001, "ws", std::process::id(), &format!("{}/inside", place.work()));
@@ -130,6 +140,17 @@ fn missing_editor_has_a_reason_and_remedy() {
             &plain,
             "SeveralFit",
             &["by its port", "port 1001: \"editor 1001\"", "port 1002"],
+        ),
+        (
+            "two editors of one process",
+            old,
+            &here,
+            &plain,
+            "SeveralFit",
+            &[
+                &format!("port 1001: \"editor 1001\", {us}, lock file written 3 min ago\n"),
+                &format!("port 1002: \"editor 1002\", {us}, lock file written 2 h ago"),
+            ],
         ),
         ("not by itself", one, &here, &off, "AutoConnectOff", &["is \"false\"", "by its port", "port 1001"]),
         ("no file for the port", none, &by_port, &plain, "NoFileForPort", &["there is no 1001.lock in"]),

@@ -1,6 +1,6 @@
 //! The directories, and the lock files in them.
 
-use crate::doctor::facts::{Directory, Lock, State, Trouble, Weak};
+use crate::doctor::facts::{Directory, Lock, PASS, State, Trouble, Weak};
 use ide_mcp::ide::locate::{Extras, LockDirCandidate};
 use ide_mcp_lockfile::{Error, Found, from_environment, scan_for, weak_parents};
 use std::fs::{self, Metadata};
@@ -54,24 +54,24 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
         };
         let weak = weak_parents(&candidate.dir).unwrap_or_default().into_iter();
         let weak = weak.map(|weak| Weak { path: shown(&weak.path), weakness: weak.weakness }).collect();
-        let is_closed = is_closed(Path::new(&candidate.dir));
+        let is_closed_above = is_closed_above(Path::new(&candidate.dir));
         directories.push(Directory {
             path: candidate.dir,
             source: candidate.source,
             used,
             state,
             weak,
-            is_closed,
+            is_closed_above,
         });
     }
     (directories, locks)
 }
 
-/// Returns true if this directory, or one above it, lets no other user through.
-fn is_closed(dir: &Path) -> bool {
+/// Returns true if a directory above this one lets no other user through.
+fn is_closed_above(dir: &Path) -> bool {
     let passes =
-        |dir: &Path| fs::metadata(dir).ok().as_ref().and_then(mode).is_none_or(|mode| mode & 0o011 != 0);
-    dir.canonicalize().is_ok_and(|dir| !dir.ancestors().all(passes))
+        |dir: &Path| fs::metadata(dir).ok().as_ref().and_then(mode).is_none_or(|mode| mode & PASS != 0);
+    dir.canonicalize().is_ok_and(|dir| !dir.ancestors().skip(1).all(passes))
 }
 
 /// Returns the reason why there is no such directory, from the root down.

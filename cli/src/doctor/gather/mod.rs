@@ -39,7 +39,7 @@ pub(crate) fn gather(
         probes::take_over(before, &mut locks);
         probes::ask(variables.client().host(), trust, &mut locks, progress);
     }
-    Facts { variables, here, system: system(), directories, locks, removed }
+    Facts { variables, here, system: system(), directories, locks, removed, now: None }
 }
 
 fn variables() -> Variables {

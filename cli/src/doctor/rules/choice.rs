@@ -1,6 +1,6 @@
 //! The rules about the editor that an agent would attach to in this directory.
 
-use super::{Finding, editor};
+use super::{Finding, editor, editor_among};
 use crate::doctor::facts::{Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
 use ide_mcp::ide::LockFile;
@@ -130,7 +130,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             findings.extend(only_physically(facts, lock, reason));
         }
         several => {
-            let names: Vec<String> = several.iter().map(|(lock, _)| editor(lock)).collect();
+            let names: Vec<String> = several.iter().map(|(lock, _)| editor_among(lock, facts)).collect();
             let unchecked = several.iter().any(|(_, reason)| **reason == MatchReason::Unchecked);
             let what = if unchecked {
                 "are running, and the folder check is off".into()
@@ -272,7 +272,7 @@ fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchRea
     let of_folder = |reason: &MatchReason| matches!(reason, MatchReason::Folder(_));
     let open = unnamed.matching.accepted.iter().filter(|accepted| of_folder(&accepted.reason));
     let names: Vec<String> =
-        open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor(lock)).collect();
+        open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor_among(lock, facts)).collect();
     (*reason == MatchReason::Port && names.len() > 1).then(|| {
         let says = format!("{} have {:?} open", names.join(" and "), facts.here.canonical);
         Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, says)

@@ -45,7 +45,9 @@ fn above(Weak { path, weakness }: &Weak) -> (&'static kinds::Kind, String) {
     }
 }
 
-fn used(Directory { path, source, state, .. }: &Directory) -> (&'static kinds::Kind, String) {
+fn used(
+    Directory { path, source, state, is_closed_above, .. }: &Directory,
+) -> (&'static kinds::Kind, String) {
     let reason = match source {
         Source::ConfigDir => "by CLAUDE_CONFIG_DIR",
         _ => "below the home directory",
@@ -64,7 +66,7 @@ fn used(Directory { path, source, state, .. }: &Directory) -> (&'static kinds::K
         State::There { mode: Some(mode), .. } if mode & WRITE != 0 => {
             (&kinds::DIRECTORY_WRITABLE, format!("{path:?} has mode {mode:03o}"))
         }
-        State::There { mode: Some(mode), .. } if mode & READ != 0 => {
+        State::There { mode: Some(mode), .. } if mode & READ != 0 && !is_closed_above => {
             (&kinds::DIRECTORY_READABLE, format!("{path:?} has mode {mode:03o}"))
         }
         State::There { .. } => (&kinds::DIRECTORY_SOUND, format!("lock files are in {path:?} ({reason})")),

@@ -44,7 +44,7 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
         said.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {transport:?} ({path:?})")));
     }
     let directories = facts.directories.as_deref().unwrap_or_default();
-    let is_reachable = directories.get(lock.directory).is_none_or(|directory| !directory.is_closed);
+    let is_reachable = directories.get(lock.directory).is_none_or(|directory| !directory.is_closed());
     if let Some(mode) = lock.mode.filter(|mode| is_reachable && mode & OTHERS != 0) {
         said.push((&kinds::LOCK_READABLE, format!("{path:?} has mode {mode:03o}")));
     }

@@ -16,6 +16,7 @@ pub(crate) use variables::{NAMES, shown_value};
 
 use crate::doctor::facts::{Facts, Lock};
 use crate::doctor::kinds::Kind;
+use crate::support::ago;
 
 /// The rules, in the order of the steps in which an agent would fail.
 const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
@@ -69,6 +70,14 @@ impl Finding {
     fn of(kind: &'static Kind, lock: &Lock, says: impl Into<String>) -> Self {
         Self { port: lock.port, ..Self::new(kind, says).path(&lock.path) }
     }
+}
+
+/// Returns the name of this editor for a person who has to choose among several, which often have one name.
+fn editor_among(lock: &Lock, facts: &Facts) -> String {
+    let process = lock.file.as_ref().ok().and_then(|file| file.pid).map(|pid| format!("process {pid}"));
+    let age = lock.age(facts.now).map(|age| format!("lock file written {}", ago(age)));
+    let more: Vec<String> = process.into_iter().chain(age).collect();
+    if more.is_empty() { editor(lock) } else { format!("{} ({})", editor(lock), more.join(", ")) }
 }
 
 /// Returns the name of this editor for a person.

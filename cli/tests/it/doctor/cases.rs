@@ -26,6 +26,16 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
+        "a visible directory in a closed one",
+        |s| {
+            s.editor(Behaves::Well);
+            mode(&s.place.lock_dir(), 0o755);
+            mode(s.place.lock_dir().parent().unwrap(), 0o700);
+        },
+        &[],
+        0,
+    ),
+    (
         "an open directory",
         |s| {
             s.editor(Behaves::Well);

@@ -17,6 +17,8 @@ use setup::{Setup, mode};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::parent_id;
+use std::process;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -89,16 +91,29 @@ fn fifty_leftovers_cost_one_connection_each() {
 }
 
 #[test]
-fn editors_with_equal_names_have_their_ports() {
+fn editors_with_equal_names_are_told_apart() {
     let setup = Setup::new();
-    let locks = [setup.editor(Behaves::Well), setup.editor_with(&json!({"pid": 1}))];
-    let ports = locks.iter().map(|path| path.file_stem().unwrap().to_str().unwrap());
+    let locks = [
+        (setup.editor(Behaves::Well), process::id(), 3),
+        (setup.editor_with(&json!({"pid": parent_id()})), parent_id(), 5),
+    ];
+    for (path, _, minutes) in &locks {
+        let file = fs::File::options().write(true).open(path).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now - Duration::from_secs(60 * minutes + 20)).unwrap();
+    }
     let text = setup.doctor(&[]).rest().join(" ");
+    // Without the breaks of its lines.
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut agent = setup.place.agent(&["tools"]);
     let (status, said) = agent.end();
-    for port in ports {
-        assert!(text.contains(&format!("\"Fake\" on port {port}")), "{text}");
-        assert!(status == Some(2) && said.contains(&format!("port {port}: \"Fake\"")), "{said}");
+    for (path, pid, minutes) in &locks {
+        let port = path.file_stem().unwrap().to_str().unwrap();
+        let in_doctor =
+            format!("\"Fake\" on port {port} (process {pid}, lock file written {minutes} min ago)");
+        assert!(text.contains(&in_doctor), "{text}");
+        let in_agent = format!("port {port}: \"Fake\", process {pid}, lock file written {minutes} min ago");
+        assert!(status == Some(2) && said.contains(&in_agent), "{said}");
     }
 }
 

@@ -108,7 +108,7 @@ fn editors_without_the_folder_are_no_choice() {
                         .filter(|found| found.kind == &kinds::SEVERAL_EDITORS_ONE_NAMED)
                         .map(|found| found.says)
                         .collect();
-                    let both = [r#""E" on port 1 and "E" on port 2 have "/w" open"#];
+                    let both = [r#""E" on port 1 (process 7) and "E" on port 2 (process 8) have "/w" open"#];
                     let are_both = is_in_first && is_in_second && named.is_some();
                     let expected = if are_both { &both[..] } else { &[] };
                     let row = (first, second, system, skips_check, named);
@@ -116,5 +116,34 @@ fn editors_without_the_folder_are_no_choice() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn editors_of_one_name_differ_in_what_is_said() {
+    let at = |seconds| Some(Duration::from_secs(seconds));
+    let rows = [
+        ("nothing is known", None, None, at(1000), r#""E" on port 1"#),
+        ("a process", Some(7), None, at(1000), r#""E" on port 1 (process 7)"#),
+        ("an age", None, at(940), at(1000), r#""E" on port 1 (lock file written 1 min ago)"#),
+        ("both", Some(7), at(941), at(1000), r#""E" on port 1 (process 7, lock file written 59 s ago)"#),
+        (
+            "a time to come",
+            Some(7),
+            at(1001),
+            at(1000),
+            r#""E" on port 1 (process 7, lock file written now)"#,
+        ),
+        ("a watch", Some(7), at(941), None, r#""E" on port 1 (process 7)"#),
+    ];
+    for (name, pid, modified, now, expected) in rows {
+        let mut facts = sound();
+        facts.now = now;
+        facts.locks = vec![lock(1, "/w"), lock(2, "/w")];
+        file(&mut facts).pid = pid;
+        facts.locks[0].modified = modified;
+        let several = judge(&facts).into_iter().find(|found| found.kind == &kinds::SEVERAL_EDITORS).unwrap();
+        let expected = format!(r#"{expected} and "E" on port 2 (process 7) have "/w" open"#);
+        assert_eq!(several.says, expected, "{name}");
     }
 }

@@ -60,6 +60,15 @@ pub(super) const CASES: &[Case] = &[
         &["directory-readable-by-others"],
     ),
     (
+        "a visible directory in a closed one",
+        |f| {
+            let directory = &mut f.directories.as_mut().unwrap()[0];
+            (directory.state, directory.is_closed_above) =
+                (State::There { mode: Some(0o755), stranger: None }, true);
+        },
+        &[],
+    ),
+    (
         "a parent that its group can write",
         |f| weaken(f, 0, Weakness::WritableByGroup { mode: 0o775 }),
         &["parent-writable-by-group"],

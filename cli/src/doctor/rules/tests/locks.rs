@@ -1,7 +1,7 @@
 //! The cases of a lock file and its process.
 
 use super::{Case, WSL, dead, file, here, lock, open_to};
-use crate::doctor::facts::{Answer, Lock, Probe, System, Trouble};
+use crate::doctor::facts::{Answer, Lock, Probe, State, System, Trouble};
 use ide_mcp::ide::LockFile;
 
 pub(super) const CASES: &[Case] = &[
@@ -52,14 +52,30 @@ pub(super) const CASES: &[Case] = &[
         },
         &["lock-legacy", "no-editor-for-directory"],
     ),
-    ("an open file", |f| f.locks[0].mode = Some(0o640), &["lock-readable-by-others"]),
+    (
+        "an open file",
+        |f| {
+            f.locks[0].mode = Some(0o640);
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o710), stranger: None };
+        },
+        &["lock-readable-by-others", "directory-readable-by-others"],
+    ),
+    ("an open file in a directory of its owner alone", |f| f.locks[0].mode = Some(0o644), &[]),
     (
         "an open file in a closed directory",
         |f| {
             f.locks[0].mode = Some(0o644);
-            f.directories.as_mut().unwrap()[0].is_closed = true;
+            f.directories.as_mut().unwrap()[0].is_closed_above = true;
         },
         &[],
+    ),
+    (
+        "an open file in a directory that others can list and not enter",
+        |f| {
+            f.locks[0].mode = Some(0o644);
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o744), stranger: None };
+        },
+        &["directory-readable-by-others"],
     ),
     ("no token", |f| file(f).auth_token = None, &["lock-without-token"]),
     ("no process", |f| (file(f).pid, f.locks[0].pid_alive) = (None, None), &["lock-without-process"]),

@@ -49,7 +49,7 @@ fn lock(port: u16, folder: &str) -> Lock {
 
 fn directory(path: &str, source: Source, used: bool) -> Directory {
     let state = State::There { mode: Some(0o700), stranger: None };
-    Directory { path: path.into(), source, used, state, weak: Vec::new(), is_closed: false }
+    Directory { path: path.into(), source, used, state, weak: Vec::new(), is_closed_above: false }
 }
 
 /// Returns facts without a fault: one editor that has `/w` open.
@@ -64,6 +64,7 @@ fn sound() -> Facts {
         ]),
         locks: vec![lock(1, "/w")],
         removed: Vec::new(),
+        now: None,
     }
 }
 

@@ -6,8 +6,8 @@ use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
+use crate::support::ago;
 use crate::support::columns::{cut, width};
-use ide_mcp::Time;
 use ide_mcp::ide::Unauthenticated;
 
 /// A line of a page. An entry is an emphasized word and a text.
@@ -123,7 +123,7 @@ fn activity(model: &Model) -> Vec<Line> {
     lines.extend([Line::Blank, Line::Heading("What happened, the latest first")]);
     lines.extend(model.log.iter().rev().map(|entry| {
         let who = entry.who.as_ref().map_or_else(String::new, |who| format!("{who}: "));
-        Line::Entry(ago(model.now, entry.at), format!("{who}{}", entry.text))
+        Line::Entry(ago(model.now.saturating_since(entry.at)), format!("{who}{}", entry.text))
     }));
     lines
 }
@@ -173,19 +173,10 @@ fn edits(model: &Model) -> Vec<Line> {
     }
     let line = |(at, file): (usize, &Written)| {
         let word = format!("{} {}", file.kind, file.label);
-        let text = format!("{}, {}", file.who, ago(model.now, file.at));
+        let text = format!("{}, {}", file.who, ago(model.now.saturating_since(file.at)));
         if at == model.written.cursor() { Line::Marked(word, text) } else { Line::Entry(word, text) }
     };
     model.written.iter().enumerate().map(line).collect()
-}
-
-fn ago(now: Time, at: Time) -> String {
-    match now.saturating_since(at).as_secs() {
-        0 => "now".into(),
-        seconds @ 1..60 => format!("{seconds} s ago"),
-        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
-        seconds => format!("{} h ago", seconds / 3600),
-    }
 }
 
 /// Draws the screen without an open file.
