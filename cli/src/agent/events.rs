@@ -6,6 +6,7 @@ use ide_mcp::mcp::{CallEnd, Form, Outcome, ToolResult};
 use ide_mcp::rpc::ErrorObject;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use std::borrow::Cow;
 
 /// A push of the editor: the name of the notification, and its parameters.
 #[derive(Debug, Serialize)]
@@ -84,7 +85,7 @@ pub(crate) enum End {
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<Box<RawValue>>,
     },
-    Ended(&'static str),
+    Ended(Cow<'static, str>),
 }
 
 impl End {
@@ -92,11 +93,16 @@ impl End {
         match outcome {
             Outcome::Result(raw) => Self::Result(raw),
             Outcome::Error(ErrorObject { code, message, data, .. }) => Self::Error { code, message, data },
-            Outcome::TimedOut => Self::Ended("no answer in time"),
-            Outcome::Closed => Self::Ended("the connection ended first"),
-            Outcome::Cancelled => Self::Ended("cancelled"),
-            _ => Self::Ended("the answer cannot be read"),
+            Outcome::TimedOut => Self::Ended("no answer in time".into()),
+            Outcome::Closed => Self::Ended("the connection ended first".into()),
+            Outcome::Cancelled => Self::Ended("cancelled".into()),
+            _ => Self::Ended("the answer cannot be read".into()),
         }
+    }
+
+    /// Creates the end of a call by the end of the connection, for this reason.
+    pub(crate) fn by(reason: &str) -> Self {
+        Self::Ended(format!("the connection ended first: {reason}").into())
     }
 }
 

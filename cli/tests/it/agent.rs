@@ -329,7 +329,10 @@ fn agents_reconnect_to_returning_editor() {
     editor.until("diff");
     editor.kill();
     assert_eq!(watch.event("lost")["reason"], "the connection ended without a close frame");
-    assert_eq!(calls.event("outcome")["outcome"]["ended"], "the connection ended first");
+    assert_eq!(
+        calls.event("outcome")["outcome"]["ended"],
+        "the connection ended first: the connection ended without a close frame"
+    );
     calls.event("lost");
     // This call waits until the agent is attached again.
     calls.send_line("closeAllDiffTabs");

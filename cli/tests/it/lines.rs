@@ -69,3 +69,29 @@ fn wrong_line_does_not_stop_later_calls() {
     assert_eq!(outcomes[3]["outcome"]["result"]["content"][0]["text"], "CLOSED_0_DIFF_TABS");
     assert_eq!(outcomes[4]["outcome"]["error"]["code"], -32602);
 }
+
+#[test]
+fn ended_calls_say_why_the_connection_ended() {
+    for (name, hangs_up) in [("the input has ended", true), ("the input is open", false)] {
+        let place = Place::new("ended");
+        let _editor = place.editor(&["--on-diff", "hold"]);
+        let mut agent = place.agent(&["calls"]);
+        agent.propose("one", "y");
+        // An editor takes messages of 16 MiB.
+        agent.propose("two", &"y".repeat(16 * 1024 * 1024));
+        if hangs_up {
+            agent.hang_up();
+        }
+        for line in [1, 2] {
+            let outcome = agent.event("outcome");
+            assert_eq!(outcome["line"], line, "{name}");
+            let ended = outcome["outcome"]["ended"].as_str().unwrap();
+            assert!(
+                ended.starts_with("the connection ended first: ") && ended.contains("1009"),
+                "{name}: {ended}"
+            );
+        }
+        let (status, said) = agent.end();
+        assert_eq!(status, Some(1), "{name}: {said}");
+    }
+}

@@ -6,6 +6,7 @@ use crate::agent::events::{End, Link, Of, Said};
 use crate::agent::request::request;
 use crate::agent::session::{Failure, Heard, Session, Waiting};
 use ide_mcp::ide::ClientEvent;
+use ide_mcp::mcp::Outcome;
 use ide_mcp::rpc::{NotSent, RequestId};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, ErrorKind};
@@ -23,8 +24,10 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
         (1..).zip(io::stdin().lock().lines()).try_for_each(|numbered| sender.send(numbered))
     });
     let mut open = BTreeMap::new();
+    // The calls that end with the connection. The event behind their outcomes has the reason.
+    let mut ended = Vec::new();
     let (mut more, mut verdict, mut waiting) = (true, Verdict::Good, None);
-    while more || !open.is_empty() {
+    while more || !open.is_empty() || !ended.is_empty() {
         // The lines stay in the queue while the connection is lost.
         let line = if session.is_ready() { lines.try_recv() } else { Err(TryRecvError::Empty) };
         let said = match line {
@@ -38,13 +41,26 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
             },
             Err(end) => {
                 more = more && end != TryRecvError::Disconnected;
-                let Some(heard) = session.next_within(SLICE)? else {
-                    if !open.is_empty() {
-                        let what = || format!("waiting for the results of {}", session.name());
-                        waiting.get_or_insert_with(|| Waiting::new(what())).show();
+                let heard = match session.next_within(SLICE) {
+                    Ok(Some(heard)) => heard,
+                    Ok(None) => {
+                        if !open.is_empty() {
+                            let what = || format!("waiting for the results of {}", session.name());
+                            waiting.get_or_insert_with(|| Waiting::new(what())).show();
+                        }
+                        continue;
                     }
-                    continue;
+                    Err(reason) => {
+                        print_ended(&mut ended, &reason)?;
+                        return Err(reason);
+                    }
                 };
+                if let (Heard::Lost(reason), false) = (&heard, ended.is_empty()) {
+                    verdict = Verdict::Bad;
+                    if !print_ended(&mut ended, reason)? {
+                        break;
+                    }
+                }
                 if let Some(link) = Link::of(&heard, session) {
                     waiting = None;
                     if !print_json(&link)? {
@@ -53,10 +69,12 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
                     continue;
                 }
                 let Heard::Event(ClientEvent::Outcome { request, outcome }) = heard else { continue };
-                match open.remove(&request) {
-                    Some(Call { line, tool }) => Said::outcome(Some(line), Of::Tool(tool), End::of(outcome)),
-                    None => continue,
+                let Some(call) = open.remove(&request) else { continue };
+                if matches!(outcome, Outcome::Closed) {
+                    ended.push(call);
+                    continue;
                 }
+                call.said(End::of(outcome))
             }
         };
         if !said.is_good() {
@@ -75,6 +93,23 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
 struct Call {
     line: usize,
     tool: String,
+}
+
+impl Call {
+    fn said(self, end: End) -> Said {
+        Said::outcome(Some(self.line), Of::Tool(self.tool), end)
+    }
+}
+
+/// Prints the outcomes of the calls that ended with the connection, for this reason. Returns false if nobody
+/// reads them.
+fn print_ended(ended: &mut Vec<Call>, reason: &str) -> Result<bool, Failure> {
+    for call in ended.drain(..) {
+        if !print_json(&call.said(End::by(reason)))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The result of handling a line.
