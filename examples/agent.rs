@@ -1,6 +1,7 @@
 //! An agent that finds its editor, lists the editor's tools, and asks for problems.
 //!
 //! Run `ide-mcp editor` in one terminal, and `cargo run --example agent` in another, in the same folder.
+//! Beside an editor that offers no `getDiagnostics`, such as `minimal_server`, it lists the tools and ends with an error.
 
 #![allow(clippy::print_stdout, reason = "the example prints its results")]
 

@@ -45,6 +45,7 @@ mod view;
 
 use lexopt::prelude::*;
 use lexopt::{Error, Parser};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::process::ExitCode;
 use support::{Program, did_you_mean};
@@ -119,13 +120,13 @@ const COMMANDS: &[Command] = &[
 fn main() -> ExitCode {
     PROGRAM.main(Parser::from_env(), parse, |task| match task {
         Task::Run(command, parser) => (command.main)(parser),
-        Task::Print(text) => PROGRAM.print(text),
+        Task::Print(text) => PROGRAM.print(&text),
     })
 }
 
 enum Task {
     Run(&'static Command, Parser),
-    Print(&'static str),
+    Print(Cow<'static, str>),
 }
 
 /// Returns `None` if the user asked for help about the program.
@@ -133,7 +134,7 @@ fn parse(mut parser: Parser) -> Result<Option<Task>, Error> {
     match parser.next()? {
         Some(Short('h') | Long("help")) => Ok(None),
         Some(Short('V') | Long("version")) => {
-            Ok(Some(Task::Print(concat!("ide-mcp ", env!("CARGO_PKG_VERSION")))))
+            Ok(Some(Task::Print(concat!("ide-mcp ", env!("CARGO_PKG_VERSION")).into())))
         }
         Some(Value(name)) if name == "help" => match parser.next()? {
             Some(Value(name)) if name != "help" => match parser.next()? {
@@ -150,9 +151,12 @@ fn parse(mut parser: Parser) -> Result<Option<Task>, Error> {
 }
 
 /// Returns the page of a topic, or the help of a command.
-fn help(name: &OsStr) -> Result<&'static str, Error> {
+fn help(name: &OsStr) -> Result<Cow<'static, str>, Error> {
     let topic = TOPICS.iter().find(|topic| name == topic.name);
-    topic.map_or_else(|| Ok(command(name, TOPICS)?.program.help().0), |topic| Ok(topic.text))
+    topic.map_or_else(
+        || Ok(command(name, TOPICS)?.program.help().0.into()),
+        |topic| Ok(topic.printed().into()),
+    )
 }
 
 /// Returns the command with this name. The error offers also the names of these pages.

@@ -3,7 +3,7 @@
 //! The style of the help of all commands, and its agreement with their parsers.
 
 use crate::support::Help;
-use crate::topics::TOPICS;
+use crate::topics::{TOPICS, without_links};
 use crate::{COMMANDS, PROGRAM, no_command, parse};
 use lexopt::Parser;
 use std::ffi::OsStr;
@@ -82,6 +82,25 @@ fn pages_fit_a_terminal() {
         }
         let wide: Vec<&str> = topic.text.lines().filter(|line| columns(line) > MAX_COLUMNS).collect();
         assert!(wide.is_empty(), "{}: {wide:?}", topic.name);
+    }
+}
+
+#[test]
+fn printed_pages_have_no_links_to_files() {
+    let rows = [
+        ("a page", "see [the page](../a/b.md) and [that](c.md#d)", "see the page and that"),
+        ("a place on the page", "- [Filters](#filters)\n", "- Filters\n"),
+        ("an address", "see [the site](https://a.example/)", "see [the site](https://a.example/)"),
+        ("brackets", "`[::1]` (loopback), [a], x[1](2", "`[::1]` (loopback), [a], x[1](2"),
+        ("code", "[a](b)\n```sh\n[a](b)\n```\n[a](b)", "a\n```sh\n[a](b)\n```\na"),
+    ];
+    for (name, text, expected) in rows {
+        assert_eq!(without_links(text), expected, "{name}");
+    }
+    for topic in TOPICS {
+        let printed = topic.printed();
+        assert!(!printed.contains(".md)") && !printed.contains("](#"), "{}", topic.name);
+        assert!(printed.len() > topic.text.len() / 2, "{}", topic.name);
     }
 }
 
