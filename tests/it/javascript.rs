@@ -2,6 +2,8 @@
 //! nobody knows, and the diagnostics of language servers. All of it is read, in both roles, and a member that is not
 //! needed costs nothing.
 
+use crate::mcp_scripts::{Situations, judge, play};
+use crate::sessions::Hits;
 use crate::support::ide::{Editor, call, called, close_tab, config, open_diff, shown};
 use arbtest::arbitrary::{Result, Unstructured};
 use ide_mcp::ide::{
@@ -12,6 +14,7 @@ use ide_mcp::rpc::{Message, RespondError, SessionLimits, classify};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::ops::Range;
 
 fn attached(dialect: Dialect) -> Editor {
     let tools = Tool::ALL.into_iter().fold(ToolSet::new(), ToolSet::handle);
@@ -249,91 +252,118 @@ fn number(u: &mut Unstructured<'_>) -> Result<(u32, String)> {
     Ok((number, format!("{number}{spelling}")))
 }
 
+/// Checks a law on one random input for each seed; the seed of an input that breaks it is printed.
+fn check(seeds: Range<u64>, law: fn(&mut Unstructured<'_>) -> Result<Hits>, situations: Situations<'_>) {
+    let hits = play(seeds, |random| {
+        let len = random.below(1024);
+        // An input that is too short for a case is none.
+        law(&mut Unstructured::new(&random.bytes(len))).unwrap_or_default()
+    });
+    judge(&hits, situations);
+}
+
+const DIAGNOSTICS: Situations<'_> = &[("diagnostics", "0 1 2 3"), ("shape", "0 1 2 3")];
+
 #[test]
 fn every_diagnostic_of_javascript_is_read() {
-    let mut read_in_full = 0;
-    arbtest::arbtest(|u| {
-        let mut wanted = Vec::new();
-        let mut list = Vec::new();
-        for _ in 0..u.int_in_range(0..=3)? {
-            let message = units(u)?;
-            let mut place = || -> Result<_> {
-                let ((line, line_text), (column, column_text)) = (number(u)?, number(u)?);
-                let needed = [format!(r#""line":{line_text}"#), format!(r#""character":{column_text}"#)];
-                Ok(((line, column), object(u, &needed, &[])?))
-            };
-            let ((start, start_text), (_, end_text)) = (place()?, place()?);
-            let range =
-                object(u, &[format!(r#""start":{start_text}"#), format!(r#""end":{end_text}"#)], &[])?;
-            let needed = [format!(r#""message":{}"#, text_of(&message)), format!(r#""range":{range}"#)];
-            list.push(object(
-                u,
-                &needed,
-                &["severity", "code", "source", "tags", "data", "relatedInformation"],
-            )?);
-            wanted.push((String::from_utf16_lossy(&message), start));
-        }
-        let list = format!("[{}]", list.join(","));
-        let (uri, name) = (units(u)?, *u.choose(&["uri", "filePath"])?);
-        let file = |u: &mut Unstructured<'_>, member: &str| {
-            let needed = [format!(r#""{name}":{}"#, text_of(&uri)), format!(r#""{member}":{list}"#)];
-            object(u, &needed, &["version", "resultId", "linesInFile"])
-        };
-        let text = match u.int_in_range(0..=3)? {
-            0 => format!("[{}]", file(u, "diagnostics")?),
-            1 => file(u, "diagnostics")?,
-            2 => object(u, &[r#""kind":"full""#.into(), format!(r#""items":{list}"#)], &["resultId"])?,
-            _ => format!(r#"{{"items":[{}]}}"#, file(u, "items")?),
-        };
-        let places = |read: &Diagnostics| -> Vec<_> {
-            let all = read.files.iter().flat_map(|file| &file.diagnostics);
-            all.map(|one| (one.message.clone(), (one.range.start.line, one.range.start.character))).collect()
-        };
-        // The text of the result of an editor, with members that nobody needs around it.
-        let block =
-            object(u, &[r#""type":"text""#.into(), format!(r#""text":{}"#, json!(text))], &["annotations"])?;
-        let result = object(u, &[format!(r#""content":[{block}]"#)], &["structuredContent", "_meta"])?;
-        let heard: Diagnostics = read(&result).unwrap_or_else(|| panic!("{result}"));
-        assert_eq!(places(&heard), wanted, "{result}");
-        // The same text as the answer of an application.
-        let mut editor = attached(*u.choose(&[Dialect::VsCode, Dialect::JetBrains])?);
-        let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
-        editor.server.call(call).answer_json(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let sent: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
-        assert_eq!(places(&read(&sent["result"].to_string()).unwrap()), wanted, "{text}");
-        read_in_full += usize::from(!wanted.is_empty());
-        Ok(())
-    })
-    .budget_ms(1_000);
-    assert!(read_in_full > 20, "{read_in_full}");
+    check(0..6_000, diagnostics, DIAGNOSTICS);
 }
 
 #[test]
-fn every_proposal_and_every_verdict_of_javascript_is_read() {
-    let mut editor = attached(Dialect::VsCode);
-    arbtest::arbtest(|u| {
-        let (tab, contents) = (units(u)?, units(u)?);
-        let needed = [
-            r#""old_file_path":"/w/a""#.to_owned(),
-            format!(r#""new_file_contents":{}"#, text_of(&contents)),
-            format!(r#""tab_name":"t{}"#, &text_of(&tab)[1..]),
-        ];
-        let arguments = object(u, &needed, &[])?;
-        let ToolCall::OpenDiff(open, diff) = only(editor.say(&call(5, "openDiff", &arguments))) else {
-            panic!("{arguments}")
+#[ignore = "some 20 s; tests/lab/run laws runs it"]
+fn hundred_thousand_diagnostics_of_javascript() {
+    check(1_000_000..1_100_000, diagnostics, DIAGNOSTICS);
+}
+
+fn diagnostics(u: &mut Unstructured<'_>) -> Result<Hits> {
+    let mut wanted = Vec::new();
+    let mut list = Vec::new();
+    for _ in 0..u.int_in_range(0..=3)? {
+        let message = units(u)?;
+        let mut place = || -> Result<_> {
+            let ((line, line_text), (column, column_text)) = (number(u)?, number(u)?);
+            let needed = [format!(r#""line":{line_text}"#), format!(r#""character":{column_text}"#)];
+            Ok(((line, column), object(u, &needed, &[])?))
         };
-        assert_eq!(diff.new_file_contents, String::from_utf16_lossy(&contents), "{arguments}");
-        assert_eq!(diff.tab_name, format!("t{}", String::from_utf16_lossy(&tab)), "{arguments}");
-        editor.server.answer(open, &diff.accept()).unwrap();
-        assert_eq!(editor.texts().len(), 1);
-        // The verdict of an editor in JavaScript.
-        let mut block =
-            |text: &str| object(u, &[r#""type":"text""#.into(), format!(r#""text":{text}"#)], &["_meta"]);
-        let content = format!("[{},{}]", block(r#""FILE_SAVED""#)?, block(&text_of(&contents))?);
-        let result = object(u, &[format!(r#""content":{content}"#)], &["structuredContent"])?;
-        let want = DiffOutcome::Accepted { contents: String::from_utf16_lossy(&contents) };
-        assert_eq!(read(&result), Some(want), "{result}");
-        Ok(())
-    })
-    .budget_ms(1_000);
+        let ((start, start_text), (_, end_text)) = (place()?, place()?);
+        let range = object(u, &[format!(r#""start":{start_text}"#), format!(r#""end":{end_text}"#)], &[])?;
+        let needed = [format!(r#""message":{}"#, text_of(&message)), format!(r#""range":{range}"#)];
+        list.push(object(u, &needed, &["severity", "code", "source", "tags", "data", "relatedInformation"])?);
+        wanted.push((String::from_utf16_lossy(&message), start));
+    }
+    let list = format!("[{}]", list.join(","));
+    let (uri, name) = (units(u)?, *u.choose(&["uri", "filePath"])?);
+    let file = |u: &mut Unstructured<'_>, member: &str| {
+        let needed = [format!(r#""{name}":{}"#, text_of(&uri)), format!(r#""{member}":{list}"#)];
+        object(u, &needed, &["version", "resultId", "linesInFile"])
+    };
+    let shape = u.int_in_range(0..=3)?;
+    let text = match shape {
+        0 => format!("[{}]", file(u, "diagnostics")?),
+        1 => file(u, "diagnostics")?,
+        2 => object(u, &[r#""kind":"full""#.into(), format!(r#""items":{list}"#)], &["resultId"])?,
+        _ => format!(r#"{{"items":[{}]}}"#, file(u, "items")?),
+    };
+    let places = |read: &Diagnostics| -> Vec<_> {
+        let all = read.files.iter().flat_map(|file| &file.diagnostics);
+        all.map(|one| (one.message.clone(), (one.range.start.line, one.range.start.character))).collect()
+    };
+    // The text of the result of an editor, with members that nobody needs around it.
+    let block =
+        object(u, &[r#""type":"text""#.into(), format!(r#""text":{}"#, json!(text))], &["annotations"])?;
+    let result = object(u, &[format!(r#""content":[{block}]"#)], &["structuredContent", "_meta"])?;
+    let heard: Diagnostics = read(&result).unwrap_or_else(|| panic!("{result}"));
+    assert_eq!(places(&heard), wanted, "{result}");
+    // The same text as the answer of an application.
+    let mut editor = attached(*u.choose(&[Dialect::VsCode, Dialect::JetBrains])?);
+    let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+    editor.server.call(call).answer_json(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let sent: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
+    assert_eq!(places(&read(&sent["result"].to_string()).unwrap()), wanted, "{text}");
+    let seen = [format!("diagnostics {}", wanted.len()), format!("shape {shape}")];
+    Ok(seen.map(|what| (what, 1)).into())
+}
+
+const PROPOSALS: Situations<'_> = &[("contents", "empty text halves")];
+
+#[test]
+fn every_proposal_and_every_verdict_of_javascript_is_read() {
+    check(0..6_000, proposal, PROPOSALS);
+}
+
+#[test]
+#[ignore = "some 20 s; tests/lab/run laws runs it"]
+fn hundred_thousand_proposals_of_javascript() {
+    check(1_000_000..1_100_000, proposal, PROPOSALS);
+}
+
+fn proposal(u: &mut Unstructured<'_>) -> Result<Hits> {
+    let mut editor = attached(Dialect::VsCode);
+    let (tab, contents) = (units(u)?, units(u)?);
+    let needed = [
+        r#""old_file_path":"/w/a""#.to_owned(),
+        format!(r#""new_file_contents":{}"#, text_of(&contents)),
+        format!(r#""tab_name":"t{}"#, &text_of(&tab)[1..]),
+    ];
+    let arguments = object(u, &needed, &[])?;
+    let ToolCall::OpenDiff(open, diff) = only(editor.say(&call(5, "openDiff", &arguments))) else {
+        panic!("{arguments}")
+    };
+    assert_eq!(diff.new_file_contents, String::from_utf16_lossy(&contents), "{arguments}");
+    assert_eq!(diff.tab_name, format!("t{}", String::from_utf16_lossy(&tab)), "{arguments}");
+    editor.server.answer(open, &diff.accept()).unwrap();
+    assert_eq!(editor.texts().len(), 1);
+    // The verdict of an editor in JavaScript.
+    let mut block =
+        |text: &str| object(u, &[r#""type":"text""#.into(), format!(r#""text":{text}"#)], &["_meta"]);
+    let content = format!("[{},{}]", block(r#""FILE_SAVED""#)?, block(&text_of(&contents))?);
+    let result = object(u, &[format!(r#""content":{content}"#)], &["structuredContent"])?;
+    let want = DiffOutcome::Accepted { contents: String::from_utf16_lossy(&contents) };
+    assert_eq!(read(&result), Some(want), "{result}");
+    let kind = match String::from_utf16(&contents) {
+        Ok(text) if text.is_empty() => "empty",
+        Ok(_) => "text",
+        Err(_) => "halves",
+    };
+    Ok([(format!("contents {kind}"), 1)].into())
 }
