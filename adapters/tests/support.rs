@@ -14,8 +14,10 @@ use ide_mcp::{Clock, Time, ws};
 use ide_mcp_driver::{Bind, EditorOptions};
 use ide_mcp_lockfile::{Error, LockDir, new_token};
 use std::fs;
+use std::io;
 use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
@@ -46,6 +48,20 @@ pub(crate) struct Seen {
     pub(crate) expired: usize,
 }
 
+/// The ports of editors that come back to their port. The system gives none of them to another program, as it does
+/// with the port of an editor that has just ended.
+pub(crate) const LASTING: RangeInclusive<u16> = 10_000..=32_000;
+
+/// Waits until an editor that has ended has freed its port: a process that another test starts inherits the
+/// listener for a moment.
+pub(crate) fn await_port(port: u16) {
+    let clock = Clock::new();
+    while let Err(error) = TcpListener::bind(("127.0.0.1", port)) {
+        assert!(clock.now() < Time::ZERO.saturating_add(PATIENCE), "port {port}: {error}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 impl<A: Adapter> World<A> {
     pub(crate) fn new() -> Self {
         Self::with(|_| {})
@@ -53,19 +69,25 @@ impl<A: Adapter> World<A> {
 
     /// Creates an editor with settings that differ from the default ones.
     pub(crate) fn with(change: impl FnOnce(&mut HostConfig)) -> Self {
-        Self::bound(Bind::AnyPort, new_token().unwrap(), change)
+        Self::bound(Bind::AnyPort, new_token().unwrap(), change).unwrap()
+    }
+
+    /// Creates an editor that can come [`again`](Self::again).
+    pub(crate) fn lasting() -> Self {
+        Self::bound(Bind::Ports(LASTING), new_token().unwrap(), |_| {}).unwrap()
     }
 
     /// Creates an editor that was started again, on its earlier port.
     pub(crate) fn again(port: u16, token: AuthToken) -> Self {
-        Self::bound(Bind::Port(port), token, |_| {})
+        await_port(port);
+        Self::bound(Bind::Port(port), token, |_| {}).unwrap()
     }
 
-    fn bound(bind: Bind, token: AuthToken, change: impl FnOnce(&mut HostConfig)) -> Self {
+    fn bound(bind: Bind, token: AuthToken, change: impl FnOnce(&mut HostConfig)) -> io::Result<Self> {
         let mut config = config(Policy::new(0, token.clone()));
         change(&mut config);
-        let editor = A::Editor::bind(bind, config).unwrap();
-        Self { editor, seen: Seen::default(), token, clock: Clock::new() }
+        let editor = A::Editor::bind(bind, config)?;
+        Ok(Self { editor, seen: Seen::default(), token, clock: Clock::new() })
     }
 
     /// Starts an editor from options.
@@ -187,8 +209,6 @@ pub(crate) struct Report {
     /// The texts of its answers.
     pub(crate) answers: Vec<Vec<String>>,
     pub(crate) closed: ws::Closed,
-    /// The time from connecting to the first answer.
-    pub(crate) took: Duration,
 }
 
 pub(crate) fn diagnostics() -> GetDiagnostics {
@@ -207,9 +227,8 @@ pub(crate) fn agent_with<A: Adapter>(
 ) -> JoinHandle<Report> {
     let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token.clone()));
     thread::spawn(move || {
-        let clock = Clock::new();
         let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
-        let mut talk = Talk::new(request, stays, clock);
+        let mut talk = Talk::new(request, stays);
         A::connect(addr, machine, |machine, event| talk.event(machine, event)).unwrap();
         talk.report()
     })
@@ -219,22 +238,19 @@ pub(crate) fn agent_with<A: Adapter>(
 pub(crate) struct Talk<T> {
     request: T,
     stays: bool,
-    clock: Clock,
     answers: Vec<Vec<String>>,
     closed: Option<ws::Closed>,
-    took: Duration,
 }
 
 impl<T: ToolArguments> Talk<T> {
-    pub(crate) fn new(request: T, stays: bool, clock: Clock) -> Self {
-        Self { request, stays, clock, answers: Vec::new(), closed: None, took: Duration::ZERO }
+    pub(crate) fn new(request: T, stays: bool) -> Self {
+        Self { request, stays, answers: Vec::new(), closed: None }
     }
 
     pub(crate) fn event(&mut self, machine: &mut Client, event: ClientEvent) {
         match event {
             ClientEvent::Ready(_) => drop(machine.call(&self.request).unwrap()),
             ClientEvent::Outcome { outcome, .. } => {
-                self.took = self.clock.now().since_start();
                 assert!(matches!(outcome, Outcome::Result(_)), "{outcome:?}");
                 if let Outcome::Result(raw) = outcome {
                     let result = ToolResult::read(&raw).unwrap();
@@ -250,7 +266,7 @@ impl<T: ToolArguments> Talk<T> {
     }
 
     pub(crate) fn report(self) -> Report {
-        Report { answers: self.answers, closed: self.closed.unwrap(), took: self.took }
+        Report { answers: self.answers, closed: self.closed.unwrap() }
     }
 }
 

@@ -164,7 +164,7 @@ pub(crate) fn agent_between_two_editors_names_both<A: Adapter>() {
 /// Stops the editor and starts it again on the same port: first with the same token, after a shutdown; then
 /// with another token, after a crash that the agent notices without a close frame.
 pub(crate) fn agent_finds_restarted_editor_twice<A: Adapter>() {
-    let (dir, mut world) = (TempDir::new(), World::<A>::new());
+    let (dir, mut world) = (TempDir::new(), World::<A>::lasting());
     let options = published(&mut world, &dir);
     let (reports, reported) = mpsc::channel();
     let agent = thread::spawn(move || {
@@ -230,7 +230,7 @@ pub(crate) fn agent_gives_up_if_editor_stays_away<A: Adapter>() {
 
 /// Restarts the editor with another token, while the lock file keeps the earlier token.
 pub(crate) fn agent_ends_if_lock_file_is_wrong<A: Adapter>() {
-    let (dir, mut world) = (TempDir::new(), World::<A>::new());
+    let (dir, mut world) = (TempDir::new(), World::<A>::lasting());
     let options = published(&mut world, &dir);
     let lock_file = world.editor.lock_path().unwrap();
     let text = fs::read_to_string(&lock_file).unwrap();

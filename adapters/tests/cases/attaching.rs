@@ -2,7 +2,7 @@
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::read_all;
-use crate::support::{TempDir, World, agent_with, config, diagnostics};
+use crate::support::{LASTING, TempDir, World, agent_with, await_port, config, diagnostics};
 use ide_mcp::ide::{LockFile, Policy};
 use ide_mcp::ws;
 use ide_mcp_driver::Bind;
@@ -52,7 +52,8 @@ pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
     let bind = |bind, policy| A::Editor::bind(bind, config(policy));
     let kind = |bound: std::io::Result<A::Editor>| bound.err().unwrap().kind();
     let token = || Policy::generated();
-    let first = bind(Bind::default(), token()).unwrap();
+    assert_ne!(bind(Bind::default(), token()).unwrap().local_addr().port(), 0);
+    let first = bind(Bind::Ports(LASTING), token()).unwrap();
     let port = first.local_addr().port();
     assert_eq!(kind(bind(Bind::Port(port), token())), ErrorKind::AddrInUse);
     assert_eq!(kind(bind(Bind::Ports(port..=port), token())), ErrorKind::AddrInUse);
@@ -64,6 +65,7 @@ pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
     // other port will do.
     assert_ne!(bind(Bind::Resume(port), token()).unwrap().local_addr().port(), port);
     drop(first);
+    await_port(port);
     assert_eq!(bind(Bind::Resume(port), token()).unwrap().local_addr().port(), port);
     let exposed = Bind::ExposedToOtherMachines(SocketAddr::from(([0, 0, 0, 0], 0)));
     let open = || Policy::without_authentication(0);

@@ -7,7 +7,7 @@ use getrandom::SysRng;
 use ide_mcp::ide::{Client, ClientConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
-use ide_mcp::{Clock, Time, ws};
+use ide_mcp::{Time, ws};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
@@ -132,7 +132,7 @@ pub(crate) fn e03_large_text_passes_a_server_both_ways<A: Adapter>() {
         small_buffers(&stream, 64 * 1024);
         let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token));
         let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
-        let mut talk = Talk::new(proposal(sent), false, Clock::new());
+        let mut talk = Talk::new(proposal(sent), false);
         let error = A::accept(stream, machine, |machine, event| talk.event(machine, event));
         assert_eq!(error, None);
         talk.report()

@@ -35,7 +35,7 @@ pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
 }
 
 /// Returns the processor time of this thread.
-fn cpu_time() -> Duration {
+pub(super) fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }

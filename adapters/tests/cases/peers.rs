@@ -1,5 +1,6 @@
 //! Peers that take more than their share.
 
+use super::idling::cpu_time;
 use crate::adapter::{Adapter, Editor};
 use crate::plain::{PATIENCE, Upto, frame, read_all};
 use crate::support::{World, diagnostics};
@@ -34,11 +35,11 @@ pub(crate) fn n05_a_thousand_strangers_keep_nobody_out<A: Adapter>() {
         most = most.max(world.connections());
     }
     let crowd = crowd.join().unwrap();
-    let agent = world.agent(diagnostics(), false);
+    let (agent, before) = (world.agent(diagnostics(), false), cpu_time());
     let report = world.serve(agent);
     assert_eq!(report.answers, [["[]"]]);
     assert_eq!(report.closed, ws::Closed::Local { clean: true });
-    assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
+    assert_served(before);
     world.until(|world| world.connections() <= 8);
     assert!(most <= 8 + 4, "{most} connections at once");
     let is_gone = |stranger: &mut TcpStream| {
@@ -66,7 +67,8 @@ fn raise_the_limit(needed: u64) {
 }
 
 pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
-    let mut world = World::<A>::with(|config| config.server.ws.stalled = Duration::from_millis(500));
+    // Far longer than an agent waits for its answer, on a busy machine too.
+    let mut world = World::<A>::with(|config| config.server.ws.stalled = Duration::from_secs(3));
     let peer = world.plain(Upto::OpenDiff);
     world.until(|world| !world.seen.open.is_empty());
     let (call, _) = world.seen.open.pop().unwrap();
@@ -80,22 +82,24 @@ pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
     let outcome = DiffOutcome::Accepted { contents: text.repeat(16) };
     world.editor.host_mut().answer(call, &outcome).unwrap();
     let agent = world.agent(diagnostics(), false);
-    let (clock, mut longest) = (Clock::new(), Duration::ZERO);
-    while !(world.has_stalled() && agent.is_finished()) {
-        let before = clock.now();
-        world.step();
-        longest = longest.max(clock.now().saturating_since(before));
-    }
-    let report = agent.join().unwrap();
+    let report = world.serve(agent);
     assert_eq!(report.answers, [["[]"]]);
-    assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
-    assert!(longest < Duration::from_millis(500), "a step took {longest:?}");
+    assert!(!world.has_stalled(), "the answer came before the end of the peer that does not read");
+    world.until(World::has_stalled);
     world.until(|world| world.seen.closed.len() == 2 && world.connections() == 0);
     drop(peer);
 }
 
+/// Checks that the server has not worked for a second before it served an agent. A busy machine takes the time of the
+/// clock, but not that of the processor.
+#[track_caller]
+fn assert_served(before: Duration) {
+    let spent = cpu_time().saturating_sub(before);
+    assert!(spent < Duration::from_secs(1), "{spent:?}");
+}
+
 impl<A: Adapter> World<A> {
-    fn has_stalled(&self) -> bool {
+    fn has_stalled(&mut self) -> bool {
         self.seen.closed.iter().any(|(_, closed)| *closed == ws::Closed::Stalled)
     }
 }
@@ -128,20 +132,18 @@ pub(crate) fn e03_noisy_peer_never_starves_a_quiet_one<A: Adapter>() {
         while noisy.write_all(&note).is_ok() {}
     });
     world.until(|world| world.seen.notifications > 0);
-    let clock = Clock::new();
     let (mut quiet_rounds, mut noisy_rounds) = (0, 0);
     while quiet_rounds < ROUNDS {
         let earlier = world.seen.notifications;
-        let agent = world.agent(diagnostics(), false);
+        let (agent, before) = (world.agent(diagnostics(), false), cpu_time());
         let report = world.serve(agent);
         assert_eq!(report.answers, [["[]"]]);
-        assert!(report.took < Duration::from_secs(1), "{:?}", report.took);
+        assert_served(before);
         quiet_rounds += 1;
         noisy_rounds += usize::from(world.seen.notifications > earlier);
     }
     // On a busy machine the thread of the noise does not run in each round.
     assert!(noisy_rounds > ROUNDS / 2, "there was noise in {noisy_rounds} rounds");
-    assert!(clock.now() < Time::ZERO.saturating_add(Duration::from_secs(20)), "{:?}", clock.now());
     drop(world);
     noise.join().unwrap();
 }

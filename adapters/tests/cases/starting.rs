@@ -108,7 +108,7 @@ pub(crate) fn wrong_random_source_has_a_clear_error<A: Adapter>() {
         let agent = thread::spawn(move || {
             let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token));
             let client = Client::new(config, Failing(draws), SessionId::new(1), Time::ZERO).unwrap();
-            let mut talk = Talk::new(diagnostics(), false, Clock::new());
+            let mut talk = Talk::new(diagnostics(), false);
             A::connect(addr, client, |client, event| talk.event(client, event)).unwrap();
             talk.report()
         });
@@ -157,7 +157,9 @@ pub(crate) fn handles_reach_the_host_in_order<A: Adapter>() {
     const EACH: usize = 5_000;
     let dir = TempDir::new();
     let mut world = World::<A>::start(options(&dir));
-    let handle = world.editor.handle();
+    let agent = world.agent(diagnostics(), false);
+    world.serve(agent);
+    let (handle, gone) = (world.editor.handle(), *world.seen.ready.first().unwrap());
     let (sender, ran) = mpsc::channel();
     let threads: Vec<_> = (0..4)
         .map(|thread| {
@@ -172,19 +174,26 @@ pub(crate) fn handles_reach_the_host_in_order<A: Adapter>() {
                         thread::yield_now();
                     }
                 }
+                // The work before makes no event. This does, so that it ends the wait of the server.
+                let last = || handle.mention(Mention::new("/w/a/x", None), Some(gone));
+                while last() == Err(HandleError::Full) {
+                    thread::yield_now();
+                }
             })
         })
         .collect();
-    let mut next = [0; 4];
-    while next != [EACH; 4] {
-        // After a lost wake-up this step would take its whole timeout.
+    while world.seen.expired < 4 {
+        // After a lost wake-up this step would take its whole timeout, and the next one would fail.
         world.step_for(PATIENCE);
-        for (thread, n) in ran.try_iter() {
-            let next: &mut usize = next.get_mut(thread).unwrap();
-            assert_eq!(n, *next, "thread {thread}");
-            *next += 1;
-        }
     }
+    world.step();
+    let mut next = [0; 4];
+    for (thread, n) in ran.try_iter() {
+        let next: &mut usize = next.get_mut(thread).unwrap();
+        assert_eq!(n, *next, "thread {thread}");
+        *next += 1;
+    }
+    assert_eq!(next, [EACH; 4]);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
@@ -278,8 +287,9 @@ pub(crate) fn idle_server_ends_at_once<A: Adapter>() {
     other.step();
     handle.shutdown();
     // A loop that is not woken would wait for the whole time.
+    let clock = Clock::new();
     other.step_for(PATIENCE);
-    assert!(other.editor.is_over());
+    assert!(other.editor.is_over() && clock.now() < Time::ZERO.saturating_add(PATIENCE));
 }
 
 fn options(dir: &TempDir) -> EditorOptions {

@@ -16,12 +16,27 @@ use ide_mcp_mio::{Bind, Server};
 use mio::{Events, Poll, Token};
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 /// The time after which a test fails. A test that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The ports of editors that come back to their port. The system gives none of them to another program, as it does
+/// with the port of an editor that has just ended.
+const LASTING: RangeInclusive<u16> = 10_000..=32_000;
+
+/// Waits until an editor that has ended has freed its port: a process that another test starts inherits the
+/// listener for a moment.
+fn await_port(port: u16) {
+    let clock = Clock::new();
+    while let Err(error) = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+        assert!(clock.now().since_start() < PATIENCE, "port {port}: {error}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
 
 /// Runs an editor until `over` is true, then shuts it down. Returns its port.
 fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 {
@@ -96,10 +111,11 @@ fn client_returns_to_editor_on_same_port() {
     let token = new_token().unwrap();
     let (sender, attached) = mpsc::channel();
     let mut client = None;
-    let port = run(Bind::AnyPort, &token, |port| {
+    let port = run(Bind::Ports(LASTING), &token, |port| {
         client.get_or_insert_with(|| agent(port, token.clone(), sender.clone()));
         attached.try_recv().is_ok()
     });
+    await_port(port);
     let again = run(Bind::Resume(port), &token, |_| attached.try_recv().is_ok());
     assert_eq!(again, port);
     let ends = client.unwrap().join().unwrap();
@@ -140,7 +156,8 @@ fn l14_captured_token_opens_nothing_for_another_user() {
         return stderr().write_all(reason.as_bytes()).unwrap();
     }
     let token = new_token().unwrap();
-    let port = run(Bind::AnyPort, &token, |_| true);
+    let port = run(Bind::Ports(LASTING), &token, |_| true);
+    await_port(port);
     let mut clients = None;
     let again = run(Bind::Resume(port), &token, |port| {
         let clients = clients.get_or_insert_with(|| {
