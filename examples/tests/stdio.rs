@@ -265,7 +265,7 @@ fn shell(place: &Place, notifications: u32, rest: &str) -> String {
     place.write(
         "server.sh",
         &format!(
-            "read initialize\ncat {greeting}\ni=0\nwhile [ $i -lt {notifications} ]; do cat {long}; i=$((i + 1)); done\n{rest}\n"
+            "read initialize\ncat '{greeting}'\ni=0\nwhile [ $i -lt {notifications} ]; do cat '{long}'; i=$((i + 1)); done\n{rest}\n"
         ),
     )
 }

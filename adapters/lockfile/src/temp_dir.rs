@@ -14,6 +14,7 @@ impl TempDir {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("ide-mcp-lockfile-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = env::temp_dir().canonicalize().unwrap().join(name);
+        trust_new_directories();
         fs::create_dir(&path).unwrap();
         Self(path)
     }
@@ -25,6 +26,13 @@ impl TempDir {
     pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
+}
+
+/// Lets nobody else write into the directories that a test makes. With the mask of some people others could, and then
+/// no lock file is published there.
+pub(crate) fn trust_new_directories() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
 }
 
 impl Drop for TempDir {

@@ -137,13 +137,14 @@ fn name(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::support::temp::create_private;
 
     #[test]
     fn last_run_comes_back_in_its_folders() {
         let root = std::env::temp_dir().join(format!("ide-mcp-last-run-{}", std::process::id()));
         let (one, other, state) = (root.join("one"), root.join("other"), root.join("state"));
         for folder in [&one, &other] {
-            fs::create_dir_all(folder).unwrap();
+            create_private(folder);
         }
         let [one, other] = [one, other].map(|folder| Folders::open(&[folder]).unwrap());
         assert_eq!(LastRun::read(&state, &one), Ok(None));

@@ -108,6 +108,7 @@ fn modified(dir: &Path) -> Option<SystemTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::support::temp::create_private;
     use ide_mcp::ide::LockFile;
     use ide_mcp_lockfile::{LockDir, new_token};
     use std::fs;
@@ -120,7 +121,7 @@ mod tests {
             let root = std::env::temp_dir().join(format!("ide-mcp-neighbors-{name}-{}", process::id()));
             let _ = fs::remove_dir_all(&root);
             for folder in ["p/src", "q", "ide"] {
-                fs::create_dir_all(root.join(folder)).unwrap();
+                create_private(&root.join(folder));
             }
             Self(root.canonicalize().unwrap())
         }

@@ -35,6 +35,8 @@ pub(crate) mod save;
 mod shell;
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "sidecar", feature = "tap"))]
 mod signals;
+#[cfg(all(test, feature = "editor"))]
+pub(crate) mod temp;
 #[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod transcript;
 #[cfg(any(feature = "replay", feature = "tap"))]

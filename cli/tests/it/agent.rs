@@ -1,7 +1,7 @@
 //! The agent for programs and scripts: JSON lines of every command, scripts, and reconnecting.
 
 use crate::bridge::Scripted;
-use crate::support::{Editor, Place, Process, accept, rewrite};
+use crate::support::{Editor, Place, Process, accept, await_port, lasting_port, rewrite};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -311,7 +311,7 @@ fn watch_ends_with_its_reader() {
 fn agents_reconnect_to_returning_editor() {
     let place = Place::new("back");
     place.write("a.txt", "hello\n");
-    let mut editor = place.editor(&["--on-diff", "hold"]);
+    let mut editor = place.editor(&["--on-diff", "hold", "--port", &lasting_port().to_string()]);
     let (port, lock) = (editor.port.clone(), editor.lock.clone());
     let kept = place.write("kept.lock", &fs::read_to_string(&lock).unwrap());
     let mut watch = place.agent(&["--reconnect", "watch"]);
@@ -337,6 +337,7 @@ fn agents_reconnect_to_returning_editor() {
     // This call waits until the agent is attached again.
     calls.send_line("closeAllDiffTabs");
 
+    await_port(&port);
     let mut editor = place.editor(&["--port", &port, "--token-of", &kept]);
     assert_eq!(editor.port, port);
     for agent in [&mut watch, &mut calls] {
@@ -355,6 +356,7 @@ fn agents_reconnect_to_returning_editor() {
     editor.send_line(r#"{"cmd":"quit"}"#);
     watch.until("lost");
     assert_eq!(editor.end().0, Some(0));
+    await_port(&port);
     let mut editor = place.editor(&["--port", &port]);
     watch.until("attached");
     // The lock file stays as it was, but another editor has the port. The process id is in use again.
@@ -362,6 +364,7 @@ fn agents_reconnect_to_returning_editor() {
     rewrite(&lock, &json!({"pid": std::process::id()}));
     watch.until("lost");
     let elsewhere = place.project().join("config");
+    await_port(&port);
     let mut command = place.command("editor", &["--port", &port]);
     let _stranger = Editor::at(Process::spawn("editor", command.env("CLAUDE_CONFIG_DIR", elsewhere)));
     watch.fails(1, &["401", "the editor refuses"]);

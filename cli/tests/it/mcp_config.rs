@@ -1,6 +1,6 @@
 //! The file for the model of an agent: its contents, its refusals, and the connection that it leads to.
 
-use crate::support::{Editor, Place, Process};
+use crate::support::{Editor, Place, Process, quoted};
 use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use tungstenite::{Message, WebSocket};
 fn written(place: &Place, arguments: &[&str]) -> String {
     let mut command = place.start("mcp-config", arguments);
     let path = command.line();
-    assert_eq!(command.line(), format!("claude --ide --mcp-config {path}"));
+    assert_eq!(command.line(), format!("claude --ide --mcp-config {}", quoted(&path)));
     assert_eq!(command.rest(), [""; 0]);
     assert_eq!(command.end(), (Some(0), String::new()), "the token is in no output");
     let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;

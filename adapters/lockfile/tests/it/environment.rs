@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::process::Command;
 
+use crate::support::trust_new_directories;
 use ide_mcp::ide::locate::Extras;
 use ide_mcp_lockfile::{LockDir, client_env, from_environment, new_token, system};
 
@@ -53,6 +54,7 @@ fn the_variables_of_the_process_decide() {
 fn first_directory_is_made_and_opened() {
     let home = env::temp_dir().join(format!("ide-mcp-environment-{}", std::process::id()));
     let config = home.join("config");
+    trust_new_directories();
     std::fs::create_dir(&home).unwrap();
     let opened = |variables: &[(&str, &OsStr)]| found_with("opened", variables.iter().copied());
     let at_home = (if cfg!(windows) { "USERPROFILE" } else { "HOME" }, home.as_os_str());

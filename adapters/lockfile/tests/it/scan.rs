@@ -161,6 +161,7 @@ mod unix {
     use crate::support::{make_fifo, set_mode};
     use std::os::unix::fs::{chown, symlink};
     use std::os::unix::net::UnixListener;
+    use std::path::Path;
     use std::sync::mpsc;
     use std::thread;
 
@@ -173,7 +174,12 @@ mod unix {
         symlink(temp.join("victim"), temp.join("1.lock")).unwrap();
         symlink(temp.join("nowhere"), temp.join("2.lock")).unwrap();
         make_fifo(&temp.join("3.lock"));
-        let _socket = UnixListener::bind(temp.join("4.lock")).unwrap();
+        // The address of a socket is short, and the path of the directory can be long.
+        let short = Path::new("/tmp").join(temp.path().file_name().unwrap()).with_extension("link");
+        symlink(temp.path(), &short).unwrap();
+        let _socket = UnixListener::bind(short.join("4.lock"));
+        fs::remove_file(short).unwrap();
+        assert!(temp.join("4.lock").exists());
         fs::create_dir(temp.join("5.lock")).unwrap();
 
         let (sender, receiver) = mpsc::channel();

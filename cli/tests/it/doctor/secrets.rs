@@ -2,8 +2,8 @@
 
 use super::fake::{Behaves, TOKEN, fake};
 use super::setup::{Setup, mode};
-use crate::support::dead;
 use crate::support::terminal::terminal;
+use crate::support::{dead, quoted};
 use serde_json::json;
 use std::fs;
 use std::io::Read as _;
@@ -103,7 +103,7 @@ fn name_of_author_is_no_secret() {
     let name = home.ancestors().find_map(|dir| dir.file_name()?.to_str().filter(|name| name.len() >= 8));
     setup.set("GIT_AUTHOR_NAME", name.unwrap());
     let all = setup.doctor(&[]).rest().join("\n");
-    let command = format!("chmod 700 {}", setup.place.lock_dir().display());
+    let command = format!("chmod 700 {}", quoted(setup.place.lock_dir().to_str().unwrap()));
     assert!(all.contains(&command) && !all.contains("[token]"), "{all}");
 }
 

@@ -91,8 +91,8 @@ fn soak_finds_planted_faults() {
     // that line.
     let once = |then: &str| {
         format!(
-            "ide=$CLAUDE_CONFIG_DIR/ide; mkfifo $ide.pipe\n\
-             (read line; {then}; cat) <$ide.pipe & exec >$ide.pipe {run}"
+            "ide=$CLAUDE_CONFIG_DIR/ide; mkfifo \"$ide.pipe\"\n\
+             (read line; {then}; cat) <\"$ide.pipe\" & exec >\"$ide.pipe\" {run}"
         )
     };
     let cases = [
@@ -103,19 +103,21 @@ fn soak_finds_planted_faults() {
         ),
         (
             "a lock file stays",
-            format!("mkdir -p $CLAUDE_CONFIG_DIR/ide; touch $CLAUDE_CONFIG_DIR/ide/1.lock; exec {run}"),
+            format!(
+                r#"mkdir -p "$CLAUDE_CONFIG_DIR/ide"; touch "$CLAUDE_CONFIG_DIR/ide/1.lock"; exec {run}"#
+            ),
             Err("1.lock"),
         ),
         (
             "the directory of lock files is gone",
             format!(
-                "exec 3<&0; {run} <&3 & trap 'kill $!' TERM; wait; wait; rm -r $CLAUDE_CONFIG_DIR/ide; exit 0"
+                "exec 3<&0; {run} <&3 & trap 'kill $!' TERM; wait; wait; rm -r \"$CLAUDE_CONFIG_DIR/ide\"; exit 0"
             ),
             Err("/ide: No such file"),
         ),
         (
             "agents are not let in",
-            once(r#"sed -i 's/\("authToken":"\)......../\100000000/' $ide/*.lock; echo "$line""#),
+            once(r#"sed -i 's/\("authToken":"\)......../\100000000/' "$ide"/*.lock; echo "$line""#),
             Err("the editor lets nobody in"),
         ),
         ("diffs are held", format!("set -- \"$@\" --on-diff hold; exec {run}"), Ok(())),
@@ -141,12 +143,12 @@ fn editor_that_fails_to_start_is_killed() {
         ("it says something else", "echo hello".into(), r#"does not listen: "hello\n""#),
         (
             "its lock file lies elsewhere",
-            format!(r#"mkdir $CLAUDE_CONFIG_DIR/ide; echo '{{"port":1,"lock":"{}"}}'"#, lock.display()),
+            format!(r#"mkdir "$CLAUDE_CONFIG_DIR/ide"; echo '{{"port":1,"lock":"{}"}}'"#, lock.display()),
             "does not lie in",
         ),
     ];
     for (name, says, part) in cases {
-        let program = script(&place, &format!("echo $$ >{}; {says}\nexec sleep 60", pid.display()));
+        let program = script(&place, &format!("echo $$ >'{}'; {says}\nexec sleep 60", pid.display()));
         let options = Options { length: Duration::from_secs(6), clients: 1, seed: 1 };
         let problem = soak(program.as_ref(), &options).unwrap_err();
         assert!(problem.contains(part), "{name}: {problem}");

@@ -7,4 +7,6 @@ pub mod terminal;
 pub mod tmux;
 
 pub use process::skip::{FOREIGN, ignores_hangup};
-pub use process::{Editor, Place, Process, accept, dead, ended, rewrite, skip};
+pub use process::{
+    Editor, Place, Process, accept, await_port, dead, ended, lasting_port, quoted, rewrite, skip,
+};

@@ -51,6 +51,36 @@ pub fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
+/// Returns a word of a shell, as the programs write it.
+pub fn quoted(word: &str) -> String {
+    if word.contains(' ') { format!("'{word}'") } else { word.into() }
+}
+
+/// Returns a free port for an editor that comes back to its port. The system gives this port to no other program, as
+/// it does with the port of an editor that has just ended.
+pub fn lasting_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Another run of the tests begins elsewhere.
+    let begin = std::process::id().wrapping_mul(64);
+    loop {
+        let next = begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = u16::try_from(10_000 + next % 22_000).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// Waits until an editor that has ended has freed its port: a process that another test starts inherits the
+/// listener for a moment.
+pub fn await_port(port: &str) {
+    let begin = Instant::now();
+    while let Err(error) = TcpListener::bind(format!("127.0.0.1:{port}")) {
+        assert!(begin.elapsed() < PATIENCE, "port {port}: {error}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 impl Place {
     pub fn new(name: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);

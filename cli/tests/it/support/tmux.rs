@@ -3,10 +3,13 @@
 use super::FOREIGN;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest path of a socket: macOS has 104 bytes for it and its end, Linux 108.
+const MAX_SOCKET: usize = 103;
 /// The time between two reads of the screen.
 const BLINK: Duration = Duration::from_millis(20);
 
@@ -26,7 +29,7 @@ pub struct Tmux {
 impl Tmux {
     /// Starts a shell in a directory, with these variables, 80 columns and 24 rows.
     pub fn new(root: &Path, cwd: &Path, variables: &[(&str, &str)]) -> Self {
-        let tmux = Self { socket: root.join("tmux").to_str().unwrap().into() };
+        let tmux = Self { socket: socket(root) };
         let mut command = tmux.command();
         command.args(["new-session", "-d", "-s", "t", "-x", "80", "-y", "24", "-c"]).arg(cwd);
         for (name, value) in variables {
@@ -108,6 +111,16 @@ impl Tmux {
             thread::sleep(BLINK);
         }
     }
+}
+
+/// Returns a path for the socket of tmux, below this folder if the system takes such a long path.
+fn socket(root: &Path) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let own = root.join("tmux");
+    if own.as_os_str().len() <= MAX_SOCKET {
+        return own.to_str().unwrap().into();
+    }
+    format!("/tmp/ide-mcp-tmux-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 impl Drop for Tmux {

@@ -19,7 +19,7 @@ fn recorded() -> (Place, String) {
         "getOpenEditors".into(),
         "getWorkspaceFolders".into(),
         format!("openDiff {diff}"),
-        format!("getDiagnostics {}", json!({"uri": format!("file://{bad}")})),
+        format!("getDiagnostics {}", json!({"uri": format!("file://{}", bad.replace(' ', "%20"))})),
         "nosuch".into(),
     ] {
         calls.send_line(&call);

@@ -18,7 +18,11 @@ impl Folder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ide-mcp-embed-{}-{number}", process::id()));
-        fs::create_dir_all(path.join("w")).unwrap();
+        let mut builder = fs::DirBuilder::new();
+        // With the mask of some people others could write into it, and then no editor would publish itself there.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(path.join("w")).unwrap();
         Self(path)
     }
 

@@ -1,12 +1,12 @@
 //! The tools of the tests: a new directory for each test, and lock files to put there.
 
-#![allow(dead_code, reason = "the test of the umask uses a part")]
+#![allow(dead_code, unused_imports, reason = "the test of the umask uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 #[path = "../../../src/temp_dir.rs"]
 mod temp_dir;
 
-pub(crate) use temp_dir::TempDir;
+pub(crate) use temp_dir::{TempDir, trust_new_directories};
 
 use std::io::{Write as _, stderr};
 use std::path::Path;

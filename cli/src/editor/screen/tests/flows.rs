@@ -7,6 +7,7 @@ use super::sizes::SIZES;
 use crate::editor::screen::paint::paint;
 use crate::editor::screen::theme::{ColorDepth, Theme};
 use crate::support::columns::width;
+use crossterm::style::force_color_output;
 
 /// The keys of the person, and texts that the screen then has at every size.
 type Step = (&'static str, &'static [&'static str]);
@@ -118,6 +119,7 @@ fn assert_laws(desk: &mut Desk, size: (u16, u16), name: &str) {
     let canvas = desk.canvas();
     assert_eq!(canvas.size(), size, "{name}");
     assert!(canvas.rows().iter().all(|row| width(row) <= size.0.into()), "{name}:\n{}", desk.screen());
+    force_color_output(true);
     for colors in [ColorDepth::True, ColorDepth::Indexed, ColorDepth::None] {
         let mut out = Vec::new();
         paint(None, &canvas, &Theme::new(colors), &mut out).unwrap();

@@ -26,6 +26,7 @@ use super::keys::Decoder;
 use super::view::canvas::{Canvas, Ink};
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
+use crate::support::temp::short_temp_dir;
 use getrandom::SysRng;
 use ide_mcp::ide::{
     Client, ClientConfig, ClientEvent, ConnId, Host, HostConfig, Policy, ServerConfig, ToolArguments,
@@ -59,7 +60,7 @@ impl Desk {
     fn with(files: &[(&str, &str)], on_diff: OnDiff) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let unique = COUNT.fetch_add(1, Ordering::Relaxed);
-        let parent = std::env::temp_dir().join(format!("ide-mcp-desk-{}-{unique}", std::process::id()));
+        let parent = short_temp_dir().join(format!("ide-mcp-desk-{}-{unique}", std::process::id()));
         let root = parent.join("project");
         for (name, text) in files {
             let path = root.join(name);

@@ -5,6 +5,7 @@ use crate::editor::screen::paint::paint;
 use crate::editor::screen::theme::{ColorDepth, Theme};
 use crate::editor::screen::view::canvas::{Canvas, Ink, Symbol};
 use crate::support::columns::glyphs;
+use crossterm::style::force_color_output;
 
 pub(super) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (40, 10)];
 const RIGHT: &str = "\x1b[C";
@@ -90,6 +91,8 @@ fn wrapped_text_is_shown_whole() {
 
 #[test]
 fn screens_need_no_colors() {
+    // Not the variables of the person who runs the tests decide, but the theme.
+    force_color_output(true);
     let mut desk = Desk::new(&[("a.txt", "one two\ntwo\n"), (".env", "x")]);
     for size in SIZES {
         desk.app.resize(size);
