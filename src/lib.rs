@@ -45,17 +45,14 @@
 //! | your loop | adapter | how |
 //! | --- | --- | --- |
 //! | none: a thread can wait | `ide-mcp-blocking` | `Server::start`, `next_event()` |
-//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plug-in; not on Windows | `ide-mcp-blocking` | `spawn` a thread; a `Handle` from any thread |
-//! | tokio, smol, async-io, GPUI; a GUI on Windows | `ide-mcp-smol` | `next_event().await` in a task, or on a thread of its own |
+//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plug-in; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; a `Handle` from any thread |
+//! | tokio, smol, async-io, GPUI | `ide-mcp-smol` | `next_event().await` in a task, or on a thread of its own |
 //! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: one descriptor, `dispatch` |
 //! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
 //! | an editor that is not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; plugins for Neovim, Vim and Emacs |
 //! | your own, on mio | `ide-mcp-mio` | `Server` in your `Poll` |
 //! | one in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
 //! | none of these | `ide-mcp` | the state machines |
-//!
-//! On Windows, use `ide-mcp-smol` or `ide-mcp-mio`, and not `ide-mcp-blocking`: there it can send bytes twice to a
-//! slow peer, which ends the connection. This fault is not mended yet.
 //!
 //! [`guide::embedding`] has each of them with its code.
 //!

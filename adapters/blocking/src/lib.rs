@@ -30,10 +30,6 @@
 //! [`spawn`] runs such a server on a thread of its own, for winit, crossterm and other loops that cannot
 //! wait for sockets.
 //!
-//! Do not use this crate on Windows yet. A write that times out there may have sent a part of its bytes, which are then
-//! sent again: a slow peer sees a broken frame, and the connection ends. `ide-mcp-smol` and `ide-mcp-mio` do not write
-//! with a timeout.
-//!
 //! # Contents
 //!
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.

@@ -24,7 +24,6 @@
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
 //! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call(&arguments).await` | `Agent`: `attach(options)`, `call(&arguments)` |
-//! | Windows | yes | yes | not yet: bytes for a slow peer can be sent twice, which ends the connection |
 //! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,022 | as many as there are file descriptors | as many as there are file descriptors |
 //! | the same in all | `EditorOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
