@@ -146,15 +146,15 @@ impl Host {
     /// Returns the next connection that has got output, or has become done, since this method last
     /// returned it.
     pub fn poll_transmit(&mut self) -> Option<ConnId> {
-        // Who asks so closes the sockets without being told.
-        self.offers.removed.clear();
         self.connections.poll_transmit()
     }
 
     /// Ends a connection whose transport is gone, for any reason. The host still reports the remaining
     /// events of the connection, and then forgets the connection.
     pub fn remove(&mut self, now: Time, conn: ConnId) {
-        self.offers.removed.extend(self.connections.wired(conn).map(|_| conn));
+        if self.connections.wired(conn).is_some() {
+            self.offers.remove(conn);
+        }
         self.forget(now, conn);
     }
 

@@ -29,18 +29,28 @@ pub(super) struct Offers {
     offered: Option<(ConnId, usize)>,
     /// True from the first poll of a pass to its `Wait`.
     in_pass: bool,
+    /// True from the first pass on. Who uses the single verbs closes the sockets without being told.
+    is_used: bool,
     /// The connections that the application has removed, whose sockets are not closed yet.
-    pub(super) removed: VecDeque<ConnId>,
+    removed: VecDeque<ConnId>,
 }
 
 impl Offers {
     /// Begins a pass, unless one is under way.
     fn begin(&mut self) -> bool {
         let begins = !mem::replace(&mut self.in_pass, true);
+        self.is_used = true;
         if begins {
             self.queue.append(&mut self.full);
         }
         begins
+    }
+
+    /// Notes that the application has removed a connection: its socket is closed in the next pass.
+    pub(super) fn remove(&mut self, conn: ConnId) {
+        if self.is_used {
+            self.removed.push_back(conn);
+        }
     }
 
     fn add(&mut self, conn: ConnId) {
