@@ -2,8 +2,8 @@
 
 use crate::ours::{drive, open_server};
 use crate::workload::{Script, Workload, push_frame};
-use ide_mcp::ws::{Limits, Server};
 use ide_mcp::Time;
+use ide_mcp::ws::{Limits, Server};
 
 /// The numbers of sessions to compare. The tables of a host grow by doubling, so both are powers of two.
 const SESSIONS: [usize; 2] = [64, 128];
