@@ -153,12 +153,7 @@ impl Server {
         wait(&mut watched, now, until);
         let mut ready = watched.iter().map(|socket| !socket.revents().is_empty());
         let is_rung = ready.next() == Some(true);
-        let numbers: Vec<usize> = numbers
-            .into_iter()
-            .zip(ready.by_ref())
-            .filter(|(_, is_ready)| *is_ready)
-            .map(|(number, _)| number)
-            .collect();
+        numbers.retain(|_| ready.next() == Some(true));
         let has_clients = ready.next() == Some(true);
         if is_rung {
             self.bell.silence();

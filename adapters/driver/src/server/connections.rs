@@ -45,8 +45,6 @@ struct Place<S> {
     link: Link<S>,
     is_busy: bool,
     is_resting: bool,
-    /// The number of bytes that the place has written in this pass.
-    spent: usize,
 }
 
 impl<S> Connections<S> {
@@ -60,7 +58,7 @@ impl<S> Connections<S> {
             self.places.resize_with(index.saturating_add(1), || None);
         }
         if let Some(place) = self.places.get_mut(index) {
-            if place.replace(Place { id, link, is_busy: false, is_resting: false, spent: 0 }).is_some() {
+            if place.replace(Place { id, link, is_busy: false, is_resting: false }).is_some() {
                 // The application has removed the connection that had this place.
                 self.forget(index);
             }
@@ -91,8 +89,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Returns the sockets for which a loop has to wait, by their numbers, and whether for input and for room. What the
-    /// loop has reported and no turn has tried needs no wait.
+    /// Returns what a loop waits for: the number of each socket, the socket, and whether it waits for input and for room.
     pub(crate) fn waiting(&self, host: &Host) -> impl Iterator<Item = (usize, &S, bool, bool)> {
         let places =
             self.places.iter().enumerate().filter_map(|(index, place)| Some((index, place.as_ref()?)));
@@ -159,10 +156,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
     pub(crate) fn write(&mut self, id: ConnId, bytes: &[u8], now: Time) -> Option<usize> {
         let place =
             self.places.get_mut(id.index()).and_then(Option::as_mut).filter(|place| place.id == id)?;
-        // A write that is not in the budget follows in the next turn.
-        let part = bytes.get(..BUDGET.saturating_sub(place.spent)).unwrap_or(bytes);
-        let taken = if part.is_empty() { Some(0) } else { place.link.write(part, now) };
-        place.spent = place.spent.saturating_add(taken.unwrap_or_default());
+        let taken = place.link.write(bytes, now);
         self.touch(id.index());
         taken
     }
@@ -193,7 +187,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         for index in mem::take(&mut self.busy) {
             let Some(Some(place)) = self.places.get_mut(index) else { continue };
             let Place { id, link, .. } = place;
-            (place.is_busy, place.spent) = (false, 0);
+            place.is_busy = false;
             link.rest(host, *id, now);
             if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
                 place.is_resting = true;

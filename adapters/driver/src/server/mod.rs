@@ -211,14 +211,14 @@ impl<T: Transport> Server<T> {
         !self.in_turn && self.host.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Returns true if a loop has to wait for the listener.
+    /// Returns true if a loop waits for clients too.
     #[must_use]
     pub const fn awaits_clients(&self) -> bool {
         self.listener.waits()
     }
 
-    /// Returns the sockets for which a loop that waits by level has to wait: their numbers, and whether it waits for input
-    /// and for room.
+    /// Returns what a loop waits for that waits by level: the number of each socket, the socket, and whether it waits for
+    /// input and for room.
     pub fn awaited(&self) -> impl Iterator<Item = (usize, &T::Socket, bool, bool)> {
         self.connections.waiting(&self.host)
     }

@@ -19,8 +19,6 @@ pub struct Conn<M: Polled, S> {
     link: Link<S>,
     /// True if a turn was begun and not all of its events were taken.
     in_turn: bool,
-    /// The number of bytes that this turn can still write.
-    left: usize,
     /// What [`flush`](Conn::flush) has met, until it is taken.
     met: Option<Box<Met<M::Event>>>,
     fair: FairPoll,
@@ -44,7 +42,7 @@ impl<M: Polled, S> Conn<M, S> {
     /// for a socket that is still connecting.
     #[must_use]
     pub const fn new(machine: M, link: Link<S>) -> Self {
-        Self { machine, link, in_turn: false, left: BUDGET, met: None, fair: FairPoll::new() }
+        Self { machine, link, in_turn: false, met: None, fair: FairPoll::new() }
     }
 
     /// Returns the machine.
@@ -189,21 +187,12 @@ impl<M: Polled<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
         loop {
             match self.machine.poll(now) {
                 Output::Event(event) => return Some(event),
-                Output::Write { bytes, .. } => {
-                    // A write that is not in the budget follows in the next turn.
-                    let part = bytes.get(..self.left).unwrap_or(bytes);
-                    let taken = if part.is_empty() { Some(0) } else { self.link.write(part, now) };
-                    match taken {
-                        Some(n) => {
-                            self.left = self.left.saturating_sub(n);
-                            self.machine.written((), n);
-                        }
-                        None => self.link.sever(&mut self.machine, (), now),
-                    }
-                }
+                Output::Write { bytes, .. } => match self.link.write(bytes, now) {
+                    Some(n) => self.machine.written((), n),
+                    None => self.link.sever(&mut self.machine, (), now),
+                },
                 Output::Close(()) => self.link.close(now),
                 Output::Wait(_) => {
-                    self.left = BUDGET;
                     self.link.rest(&mut self.machine, (), now);
                     self.link.discard(now, BUDGET);
                     return None;

@@ -57,6 +57,8 @@ pub struct Link<S> {
     /// True if bytes were written. The link then discards input before it ends, so that the last written
     /// bytes arrive.
     has_written: bool,
+    /// The number of bytes that this turn can still write.
+    left: usize,
     idleness: Idleness,
     /// The error that the owner of the socket has reported, until the transport has ended by it.
     failed: Option<io::Error>,
@@ -91,6 +93,7 @@ impl<S> Link<S> {
             ended: false,
             severed: false,
             has_written: false,
+            left: BUDGET,
             idleness: Idleness::new(),
             failed: None,
             error: None,
@@ -247,10 +250,12 @@ impl<S: Read + Write + Shutdown> Link<S> {
         come
     }
 
-    /// Writes bytes that the machine offers, once. Returns what [`Polled::written`] takes: how many of them the socket
-    /// took, 0 if it would block. Returns `None` if nothing can be written any more; then [`sever`](Link::sever).
+    /// Writes bytes that the machine offers, once, and at most [`BUDGET`] in a turn. Returns what [`Polled::written`]
+    /// takes: how many of them the socket took, 0 if it would block or the budget is spent. Returns `None` if nothing can
+    /// be written any more; then [`sever`](Link::sever).
     pub fn write(&mut self, bytes: &[u8], now: Time) -> Option<usize> {
-        if self.stage != Stage::Moving || !self.may_write() {
+        let bytes = bytes.get(..self.left).unwrap_or(bytes);
+        if self.stage != Stage::Moving || !self.may_write() || bytes.is_empty() {
             return Some(0);
         }
         let error = loop {
@@ -258,6 +263,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
                 Ok(0) => break ErrorKind::WriteZero.into(),
                 Ok(n) => {
                     self.has_written = true;
+                    self.left = self.left.saturating_sub(n);
                     self.idleness.moved(now, n);
                     return Some(n);
                 }
@@ -293,6 +299,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
 
     /// Ends a turn: frees memory of the machine that an idle connection does not need.
     pub fn rest<M: Polled + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
+        self.left = BUDGET;
         let is_idle = !self.readable && !machine.wants_output(conn);
         if self.stage == Stage::Moving && self.idleness.is_due(now, is_idle) {
             machine.trim(conn);
