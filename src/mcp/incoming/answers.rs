@@ -206,7 +206,8 @@ fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox
 }
 
 /// Answers with an error. Returns true if the answer was sent.
-/// Sends an error. A code of MCP 2026-07-28 would tell the peer that this session speaks that version, and the peer
+///
+/// A code of MCP 2026-07-28 would tell the peer that this session speaks that version, and the peer
 /// would not open one of ours (measured: the real client falls back on any other code), so no answer has such a code.
 fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
     let is_of_later = RESERVED.contains(&code) && code != URL_NEEDED;

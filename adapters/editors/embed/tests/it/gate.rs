@@ -242,7 +242,7 @@ fn label_tells_files_apart_on_one_safe_line() {
     let rows = [
         ("in the folder", r#"["/w"]"#, "/w/a.txt", "a.txt".to_owned()),
         ("below it", r#"["/w"]"#, "/w/src/one/mod.rs", "src/one/mod.rs".into()),
-        ("beside it, with a name that begins so", r#"["/w"]"#, "/work/a", "/work/a".into()),
+        ("beside it, with a name that begins so", r#"["/w"]"#, "/web/a", "/web/a".into()),
         ("elsewhere", r#"["/w"]"#, "/etc/passwd", "/etc/passwd".into()),
         ("the folder of a folder", r#"["/w","/w/lib"]"#, "/w/lib/a", "lib/a".into()),
         ("one of several folders", r#"["/w","/v"]"#, "/v/src/a", "v/src/a".into()),
