@@ -191,6 +191,38 @@ pub(crate) fn moved(mut io: impl FnMut() -> std::io::Result<usize>) -> Moved {
     }
 }
 
+/// Reads from a socket until it would block, or no more is wanted. `end` takes the end of the stream; an error is two.
+#[cfg(feature = "std")]
+pub(crate) fn read_all<M: Polled>(
+    machine: &mut M,
+    now: Time,
+    conn: M::Conn,
+    socket: &mut (impl std::io::Read + ?Sized),
+    end: impl Fn(&mut M),
+) {
+    while machine.wants_input(conn) {
+        match moved(|| socket.read(machine.space(conn))) {
+            Moved::Bytes(n) => machine.filled(now, conn, n),
+            Moved::Nothing => return,
+            Moved::End => end(machine),
+            Moved::Failed => {
+                end(machine);
+                end(machine);
+            }
+        }
+    }
+}
+
+/// Answers the last offer with what the socket did.
+#[cfg(feature = "std")]
+pub(crate) fn report<M: Polled>(machine: &mut M, now: Time, conn: M::Conn, moved: Moved) {
+    match moved {
+        Moved::Bytes(n) => machine.written(conn, n),
+        Moved::Nothing => machine.written(conn, 0),
+        Moved::End | Moved::Failed => machine.feed_eof(now, conn),
+    }
+}
+
 /// A machine with one connection, as a pass sees it.
 pub(crate) trait Single: Machine<Event: Debug> + Wire {
     fn pass(&self) -> Pass;
@@ -237,32 +269,24 @@ pub(crate) trait Single: Machine<Event: Debug> + Wire {
         }
     }
 
-    /// Reads from the socket until it would block, or no more is wanted.
     #[cfg(feature = "std")]
-    fn read_socket(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
-        while self.wants_input() {
-            match moved(|| socket.read(self.space())) {
-                Moved::Bytes(n) => self.filled(now, n),
-                Moved::Nothing => return,
-                Moved::End => self.feed_eof(now),
-                Moved::Failed => {
-                    self.feed_eof(now);
-                    self.feed_eof(now);
-                }
-            }
-        }
+    fn read_socket(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized))
+    where
+        Self: Sized,
+    {
+        // The end of the input is no answer to an offer.
+        read_all(self, now, (), socket, |machine| Wire::feed_eof(machine, now));
     }
 
     /// Writes the last offer to the socket, once, and takes the answer.
     #[cfg(feature = "std")]
-    fn write_socket(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
-        if !self.pass().is(Pass::OFFERED) {
-            return;
-        }
-        match moved(|| socket.write(self.outgoing())) {
-            Moved::Bytes(n) => self.take_written(n),
-            Moved::Nothing => self.take_written(0),
-            Moved::End | Moved::Failed => self.take_end(now),
+    fn write_socket(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized))
+    where
+        Self: Sized,
+    {
+        if self.pass().is(Pass::OFFERED) {
+            let moved = moved(|| socket.write(self.outgoing()));
+            report(self, now, (), moved);
         }
     }
 

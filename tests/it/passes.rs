@@ -3,7 +3,7 @@
 
 use crate::support::agents::IdeClient;
 use crate::support::hosts::{IdeHost, OneOfHost};
-use crate::support::ide::{PORT, config, token};
+use crate::support::ide::{HEAD, PORT, config, token};
 use crate::support::laws::Subject;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::ide::{
@@ -467,4 +467,23 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
             }
         }
     }
+}
+
+/// The end of the input says nothing about the output: an answer that was offered, and that the loop did not write yet, is
+/// offered again and arrives.
+#[test]
+fn input_that_ends_beside_an_offer_leaves_the_answer() {
+    let mut host = Host::new(HostConfig::new(config()));
+    let conn = host.connect(Time::ZERO);
+    host.feed(Time::ZERO, conn, HEAD.as_bytes());
+    assert!(matches!(host.poll(Time::ZERO), Output::Write { .. }));
+    host.read_from(Time::ZERO, conn, &mut io::empty());
+    let mut arrived = Vec::new();
+    let is_over = (0..100).any(|_| {
+        let is_over = matches!(host.poll(Time::ZERO), Output::Close(_));
+        host.write_to(Time::ZERO, conn, &mut arrived);
+        is_over
+    });
+    assert!(is_over, "the connection is never over");
+    assert!(arrived.starts_with(b"HTTP/1.1 101"), "{}", arrived.escape_ascii());
 }

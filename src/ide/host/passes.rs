@@ -11,7 +11,7 @@
 
 use super::{ConnId, Host, HostEvent};
 #[cfg(feature = "std")]
-use crate::output::{Moved, moved};
+use crate::output::{moved, read_all, report};
 use crate::time::earlier;
 use crate::{Machine, Output, Polled, Time, Wire};
 use alloc::collections::VecDeque;
@@ -104,13 +104,16 @@ impl Host {
     /// What came before the end is still delivered and answered: a client can close its side and read on. After a failed
     /// write, or a second end, nothing more is written to it.
     pub fn feed_eof(&mut self, now: Time, conn: ConnId) {
-        let is_severed = self.offers.offered.is_some_and(|(offered, _)| offered == conn);
-        self.offers.answer(conn, 0);
+        if self.offers.offered.is_some_and(|(offered, _)| offered == conn) {
+            self.offers.answer(conn, 0);
+            self.end_stream(now, conn);
+        }
+        self.end_stream(now, conn);
+    }
+
+    fn end_stream(&mut self, now: Time, conn: ConnId) {
         if let Some(mut wire) = self.wire(conn) {
             wire.feed_eof(now);
-            if is_severed {
-                wire.feed_eof(now);
-            }
         }
     }
 
@@ -162,17 +165,8 @@ impl Host {
     /// [`feed_eof`](Host::feed_eof).
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Read + ?Sized)) {
-        while self.wants_input(conn) {
-            match moved(|| socket.read(self.space(conn))) {
-                Moved::Bytes(n) => self.filled(now, conn, n),
-                Moved::Nothing => return,
-                Moved::End => self.feed_eof(now, conn),
-                Moved::Failed => {
-                    self.feed_eof(now, conn);
-                    self.feed_eof(now, conn);
-                }
-            }
-        }
+        // The end of the input is no answer to an offer.
+        read_all(self, now, conn, socket, |host| host.end_stream(now, conn));
     }
 
     /// Answers the last [`Write`](Output::Write): writes its bytes to the socket of the connection, which does not block,
@@ -182,11 +176,8 @@ impl Host {
     pub fn write_to(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Write + ?Sized)) {
         let Some((_, len)) = self.offers.offered.filter(|(offered, _)| *offered == conn) else { return };
         // More can have come since.
-        match moved(|| socket.write(self.connections.outgoing(conn).get(..len).unwrap_or_default())) {
-            Moved::Bytes(n) => self.written(conn, n),
-            Moved::Nothing => self.written(conn, 0),
-            Moved::End | Moved::Failed => self.feed_eof(now, conn),
-        }
+        let moved = moved(|| socket.write(self.connections.outgoing(conn).get(..len).unwrap_or_default()));
+        report(self, now, conn, moved);
     }
 
     /// Returns true if you may read more bytes from the socket of the connection. While it is false, the connection waits
