@@ -74,7 +74,7 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
                     ended.push(call);
                     continue;
                 }
-                call.said(End::of(outcome))
+                call.outcome(End::of(outcome))
             }
         };
         if !said.is_good() {
@@ -96,7 +96,7 @@ struct Call {
 }
 
 impl Call {
-    fn said(self, end: End) -> Said {
+    fn outcome(self, end: End) -> Said {
         Said::outcome(Some(self.line), Of::Tool(self.tool), end)
     }
 }
@@ -105,7 +105,7 @@ impl Call {
 /// reads them.
 fn print_ended(ended: &mut Vec<Call>, reason: &str) -> Result<bool, Failure> {
     for call in ended.drain(..) {
-        if !print_json(&call.said(End::by(reason)))? {
+        if !print_json(&call.outcome(End::by(reason)))? {
             return Ok(false);
         }
     }

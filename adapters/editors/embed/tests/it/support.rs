@@ -84,7 +84,7 @@ impl Room {
     }
 
     /// Returns the bytes for a stranger.
-    pub(crate) fn said(&mut self, conn: u64) -> String {
+    pub(crate) fn written(&mut self, conn: u64) -> String {
         let out = self.editor.outgoing(conn).to_vec();
         self.editor.sent(conn, out.len());
         String::from_utf8_lossy(&out).into_owned()

@@ -94,10 +94,10 @@ fn methods_need_no_session() {
     room.hear(conn, &json!({"jsonrpc": "2.0", "id": "r", "method": "readFile", "params": {"path": "a"}}));
     let events = room.settle();
     assert_eq!(names(&events), ["request"], "{events:?}");
-    room.said(conn);
+    room.written(conn);
     room.quiet(r#"{"cmd":"respond","call":1,"result":"x"}"#);
-    let said = room.said(conn);
-    assert!(said.ends_with(r#"{"jsonrpc":"2.0","id":"r","result":"x"}"#), "{said}");
+    let output = room.written(conn);
+    assert!(output.ends_with(r#"{"jsonrpc":"2.0","id":"r","result":"x"}"#), "{output}");
     room.editor.remove(room.now, conn);
     assert_eq!(names(&room.settle()), ["closed"]);
 }
