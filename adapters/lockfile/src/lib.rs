@@ -61,7 +61,9 @@ mod temp_dir;
 pub use dir::LockDir;
 pub use environment::{client_env, from_environment, launch_env, new_token};
 pub use error::Error;
-pub use find::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, RefusedFile, WorkingDir, find_editor};
+pub use find::{
+    EditorSearch, FoundEditor, NoEditor, NoEditorReason, RefusedFile, WorkingDir, ago, find_editor,
+};
 pub use folders::workspace_folders;
 pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays, tools_name};

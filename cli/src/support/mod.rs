@@ -41,7 +41,7 @@ pub(crate) mod temp;
 pub(crate) mod transcript;
 #[cfg(any(feature = "replay", feature = "tap"))]
 pub(crate) mod units;
-#[cfg(any(feature = "doctor", feature = "editor", feature = "tap"))]
+#[cfg(any(feature = "doctor", feature = "tap"))]
 mod wall_clock;
 #[cfg(any(feature = "agent", feature = "editor"))]
 pub(crate) mod wrap;
@@ -68,8 +68,6 @@ pub(crate) use shell::quoted;
 pub(crate) use signals::on_signal;
 #[cfg(feature = "sidecar")]
 pub(crate) use signals::on_signals;
-#[cfg(any(feature = "doctor", feature = "editor"))]
-pub(crate) use wall_clock::ago;
 #[cfg(any(feature = "doctor", feature = "tap"))]
 pub(crate) use wall_clock::unix_ms;
 pub(crate) use writer::{MAX_WAITING, Writer};

@@ -6,7 +6,7 @@ mod no_editor;
 mod tests;
 mod working_dir;
 
-pub use no_editor::{NoEditor, NoEditorReason, RefusedFile};
+pub use no_editor::{NoEditor, NoEditorReason, RefusedFile, ago};
 pub use working_dir::WorkingDir;
 
 use std::ffi::OsStr;

@@ -220,7 +220,9 @@ impl fmt::Display for NoEditor {
     }
 }
 
-fn ago(age: Duration) -> String {
+/// Returns an age as a person says it, such as `2 min ago`: in whole seconds, minutes or hours.
+#[must_use]
+pub fn ago(age: Duration) -> String {
     match age.as_secs() {
         0 => "now".into(),
         seconds @ 1..60 => format!("{seconds} s ago"),

@@ -16,7 +16,7 @@ pub(crate) use variables::{NAMES, shown_value};
 
 use crate::doctor::facts::{Facts, Lock};
 use crate::doctor::kinds::Kind;
-use crate::support::ago;
+use ide_mcp_lockfile::ago;
 
 /// The rules, in the order of the steps in which an agent would fail.
 const RULES: &[fn(&Facts, &mut Vec<Finding>)] =

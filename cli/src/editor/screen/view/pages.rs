@@ -6,9 +6,9 @@ use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
 use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
-use crate::support::ago;
 use crate::support::columns::{cut, width};
 use ide_mcp::ide::Unauthenticated;
+use ide_mcp_lockfile::ago;
 
 /// A line of a page. An entry is an emphasized word and a text.
 enum Line {
