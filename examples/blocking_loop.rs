@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{Call, HostEvent, OpenDiff, ServerEvent, Tool, ToolCall, display_safe};
+use ide_mcp_blocking::ide::{Call, OpenDiff, ServerEvent, Tool, ToolCall, display_safe};
 use ide_mcp_blocking::{EditorOptions, Handle, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     while !server.is_over() {
         // The thread sleeps here until bytes arrive, a timer is due or a handle is used.
-        if let Some(HostEvent::Agent { event, .. }) = server.next_event() {
+        if let Some(event) = server.next_event() {
             handle_event(&mut server, event, &proposals);
         }
     }
@@ -36,15 +36,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn handle_event(server: &mut Server, event: ServerEvent, proposals: &Sender<(Call<OpenDiff>, OpenDiff)>) {
     match event {
-        ServerEvent::Ready { client } => {
+        ServerEvent::Ready { client, .. } => {
             let name = client.map_or_else(|| "a client".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
         }
         // The answer comes later, from the other thread: a proposal waits for a person and delays
         // nothing else.
-        ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+        ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
             let Err(SendError((call, _))) = proposals.send((call, diff)) else { return };
-            let _ = server.host_mut().call(call).fail(-32603, "no person is there to decide");
+            let _ = server.machine_mut().call(call).fail(-32603, "no person is there to decide");
         }
         _ => {}
     }

@@ -2,7 +2,7 @@
 //! its agent leaves. `cargo run --example context`, then `claude --ide` in the same folder.
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_mio::ide::{Diagnostic, Diagnostics, FileDiagnostics, HostEvent, Range, ServerEvent};
+use ide_mcp_mio::ide::{Diagnostic, Diagnostics, FileDiagnostics, Range, ServerEvent};
 use ide_mcp_mio::ide::{Severity, Tool, ToolCall};
 use ide_mcp_mio::mcp::{Context, Form, FormField, PromptResult, PromptSpec, ResourceResult, ResourceSpec};
 use ide_mcp_mio::{Clock, EditorOptions, Server, mio};
@@ -32,27 +32,28 @@ fn main() -> Result<(), Box<dyn Error>> {
             server.handle_event(event);
         }
         while let Some(event) = server.next_event(clock.now()) {
-            let HostEvent::Agent { agent, event } = event else { continue };
-            let host = server.host_mut();
+            let ide = server.machine_mut();
             // An answer is an error only if the agent has gone, so nobody waits for it.
             match event {
-                ServerEvent::Ready { .. } => asked = host.client(agent).elicit(form.clone()).ok(),
-                ServerEvent::Outcome { request, outcome } => {
+                ServerEvent::Ready { agent, .. } => asked = ide.client(agent).elicit(form.clone()).ok(),
+                ServerEvent::Outcome { request, outcome, .. } => {
                     let asked = asked.take_if(|asked| asked.id() == request);
                     println!("{:?}", asked.map(|asked| asked.answer(outcome)));
                 }
-                ServerEvent::GetPrompt { call, .. } => _ = host.call(call).respond_prompt(&review),
-                ServerEvent::ReadResource { call, resource } => {
+                ServerEvent::GetPrompt { call, .. } => _ = ide.call(call).respond_prompt(&review),
+                ServerEvent::ReadResource { call, resource, .. } => {
                     let text = if resource.uri == "draft://text" { "a draft\n" } else { "publish it" };
-                    _ = host.call(call).respond_resource(&ResourceResult::text(resource.uri, "", text));
+                    _ = ide.call(call).respond_resource(&ResourceResult::text(resource.uri, "", text));
                 }
                 // The guard: the agent writes the file after the answer to its next call. The path is a text
                 // of the agent, so it is compared and not used. The text stays unsaved if the write fails.
                 ServerEvent::EditExpected { path: edited, .. } if Path::new(&*edited) == path => {
                     unsaved = unsaved.filter(|text| fs::write(&path, text).is_err());
                 }
-                ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => _ = host.answer(call, &found),
-                ServerEvent::Closed(_) => server.shutdown(clock.now()),
+                ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _), .. } => {
+                    _ = ide.answer(call, &found)
+                }
+                ServerEvent::Closed { .. } => server.shutdown(clock.now()),
                 _ => {}
             }
         }

@@ -10,7 +10,7 @@
     reason = "it shows what it does"
 )]
 
-use ide_mcp_mio::ide::{Host, HostEvent, LockFileEvent, ServerEvent, Tool, ToolCall, display_safe};
+use ide_mcp_mio::ide::{LockFileEvent, Server, ServerEvent, Tool, ToolCall, display_safe};
 use ide_mcp_mio::{EditorOptions, NestedServer};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -36,17 +36,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             server.shutdown();
         }
         server.dispatch(handle_event)?;
-        // The application draws here. What the person does in this frame goes to `server.host_mut()`; the
+        // The application draws here. What the person does in this frame goes to `server.machine_mut()`; the
         // next frame sends it.
         thread::sleep(FRAME);
     }
     Ok(())
 }
 
-fn handle_event(host: &mut Host, event: HostEvent) {
+fn handle_event(host: &mut Server, event: ServerEvent) {
     let call = match event {
-        HostEvent::Agent { event: ServerEvent::Call(call), .. } => call,
-        HostEvent::LockFile(LockFileEvent::Failed { error }) => {
+        ServerEvent::Call { call, .. } => call,
+        ServerEvent::LockFile(LockFileEvent::Failed { error }) => {
             return eprintln!("frame_loop: the lock file: {}", display_safe(&error));
         }
         _ => return,

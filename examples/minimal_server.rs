@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{HostEvent, Tool, ToolCall};
+use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall};
 use ide_mcp_blocking::{EditorOptions, Server};
 use std::{error::Error, io, thread};
 
@@ -20,8 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     thread::spawn(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
 
     while !server.is_over() {
-        let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
-        let host = server.host_mut();
+        let Some(call) = server.next_event().and_then(ServerEvent::into_call) else { continue };
+        let host = server.machine_mut();
         // An error means that the agent has gone or has cancelled the call: nobody waits for the answer.
         let _ = match call {
             // The agent writes the file. If the editor writes it as well, the agent's next edit fails.

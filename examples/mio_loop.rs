@@ -7,8 +7,8 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp_mio::ide::{
-    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, HostEvent, Position, Range, ServerEvent,
-    Severity, Tool, ToolCall, display_safe,
+    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, Position, Range, ServerEvent, Severity,
+    Tool, ToolCall, display_safe,
 };
 use ide_mcp_mio::mio::{Events, Poll, Token};
 use ide_mcp_mio::{Clock, EditorOptions, Handle, Server, Time, Waker};
@@ -59,20 +59,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         if status_at <= now {
             status_at = now.saturating_add(STATUS_EVERY);
             // Pending and closing connections do not count.
-            println!("{} attached", server.host().agents().count());
+            println!("{} attached", server.machine().agents().count());
         }
-        server.turn(now, |host, event| {
-            let HostEvent::Agent { event, .. } = event else { return };
+        server.turn(now, |ide, event| {
             match event {
-                ServerEvent::Ready { client } => {
+                ServerEvent::Ready { client, .. } => {
                     let name = client.map_or_else(|| "a client".into(), |client| client.name);
                     println!("{} is attached", display_safe(&name));
                 }
-                ServerEvent::Call(ToolCall::GetDiagnostics(call, asked)) => {
+                ServerEvent::Call { call: ToolCall::GetDiagnostics(call, asked), .. } => {
                     let uri = asked.uri.unwrap_or_default();
                     // If the checker has ended, the call would otherwise stay open until its deadline.
                     if let Err(SendError((call, _))) = jobs.send((call, uri)) {
-                        let _ = host.call(call).fail(-32603, "the checker has ended");
+                        let _ = ide.call(call).fail(-32603, "the checker has ended");
                     }
                 }
                 _ => {}

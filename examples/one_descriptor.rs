@@ -7,7 +7,7 @@
 
 #[cfg(unix)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    use ide_mcp_mio::ide::{HostEvent, ServerEvent};
+    use ide_mcp_mio::ide::ServerEvent;
     use ide_mcp_mio::{EditorOptions, NestedServer};
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::io::Errno;
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // A loop of a toolkit calls this in the watch of the descriptor.
         if of_server {
             server.dispatch(|_, event| {
-                if let HostEvent::Agent { event: ServerEvent::Ready { .. }, .. } = event {
+                if let ServerEvent::Ready { .. } = event {
                     println!("an agent is attached");
                 }
             })?;

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_smol::ide::{HostEvent, ServerEvent, Tool, ToolCall, display_safe};
+use ide_mcp_smol::ide::{ServerEvent, Tool, ToolCall, display_safe};
 use ide_mcp_smol::{EditorOptions, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The result of the race.
 enum Next {
-    Event(Option<HostEvent>),
+    Event(Option<ServerEvent>),
     Quit,
 }
 
@@ -47,8 +47,8 @@ async fn serve() -> Result<(), Box<dyn Error>> {
             Next::Quit
         };
         match next.or(is_signalled).await {
-            Next::Event(Some(HostEvent::Agent { event, .. })) => handle_event(&mut server, event).await,
-            Next::Event(_) => {}
+            Next::Event(Some(event)) => handle_event(&mut server, event).await,
+            Next::Event(None) => {}
             Next::Quit => {
                 server.shutdown();
                 // The future of the signal has completed. From here on only events end the wait.
@@ -61,15 +61,15 @@ async fn serve() -> Result<(), Box<dyn Error>> {
 
 async fn handle_event(server: &mut Server, event: ServerEvent) {
     match event {
-        ServerEvent::Ready { client } => {
+        ServerEvent::Ready { client, .. } => {
             let name = client.map_or_else(|| "a client".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
         }
-        ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+        ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
             // The decision can be awaited here if it is quick: the server makes no progress
             // meanwhile.
             smol::Timer::after(Duration::from_millis(10)).await;
-            let _ = server.host_mut().answer(call, &diff.accept());
+            let _ = server.machine_mut().answer(call, &diff.accept());
         }
         _ => {}
     }

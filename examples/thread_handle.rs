@@ -8,7 +8,7 @@
 
 use crossterm::event::{Event, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use ide_mcp_blocking::ide::{Call, HostEvent, OpenDiff, ServerEvent, Tool, ToolCall};
+use ide_mcp_blocking::ide::{Call, OpenDiff, ServerEvent, Tool, ToolCall};
 use ide_mcp_blocking::{EditorOptions, Handle, spawn};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{error::Error, io, thread, time::Duration};
@@ -16,7 +16,7 @@ use std::{error::Error, io, thread, time::Duration};
 /// An input of the loop.
 enum Input {
     Terminal(io::Result<Event>),
-    Editor(HostEvent),
+    Editor(ServerEvent),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -46,8 +46,8 @@ fn run(handle: &Handle, keys: Sender<Input>, inputs: Receiver<Input>) -> Result<
                 }
                 _ => {}
             },
-            Input::Editor(HostEvent::Agent { event, .. }) => match event {
-                ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+            Input::Editor(event) => match event {
+                ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
                     print!("an agent proposes a change: accept (a) or reject (r)?\r\n");
                     open.push((call, diff));
                 }
@@ -55,7 +55,6 @@ fn run(handle: &Handle, keys: Sender<Input>, inputs: Receiver<Input>) -> Result<
                 ServerEvent::DiffClosed { call, .. } => open.retain(|(of_diff, _)| of_diff.id() != call),
                 _ => {}
             },
-            Input::Editor(_) => {}
         }
     }
     Ok(())

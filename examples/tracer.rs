@@ -10,8 +10,8 @@
 
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, GetOpenEditors, OpenEditors, Policy, Server, ServerConfig,
-    ServerEvent, Tool, ToolCall, ToolSet,
+    AuthToken, Client, ClientConfig, ClientEvent, Connection, GetOpenEditors, OpenEditors, Policy,
+    ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
@@ -23,9 +23,9 @@ use std::error::Error;
 fn main() -> Result<(), Box<dyn Error>> {
     let token = AuthToken::from_text("a-token-of-this-example")?;
     let policy = Policy::new(4711, token.clone());
-    let info = Implementation::new("tracer", "1.0");
-    let config = ServerConfig::new(info, policy, ToolSet::new().handle(Tool::GetOpenEditors));
-    let editor = Server::new(config, SessionId::new(1), Time::ZERO);
+    let config =
+        ServerConfig::new("tracer", "1.0").policy(policy).tools(ToolSet::new().handle(Tool::GetOpenEditors));
+    let editor = Connection::new(config, SessionId::new(1), Time::ZERO);
     let mut editor = Tracer::server(editor, |line: &str| println!("{line}"));
 
     let config = ClientConfig::new(Implementation::new("agent", "1.0"), 4711, Some(token));
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while !editor.is_done() {
         transfer(&mut agent, &mut editor);
         while let Some(event) = editor.poll_event() {
-            if let ServerEvent::Call(ToolCall::GetOpenEditors(call, _)) = event {
+            if let ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. } = event {
                 editor.machine_mut().answer(call, &OpenEditors::default())?;
             }
         }

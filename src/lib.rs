@@ -7,16 +7,16 @@
 //!
 //! ```rust,ignore
 //! // examples/minimal_server.rs
-//! use ide_mcp_blocking::ide::{HostEvent, Tool, ToolCall};
-//! use ide_mcp_blocking::{EditorOptions, Server};
+//! use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall};
+//! use ide_mcp_blocking::{EditorOptions, Connection};
 //! // …
 //! // Add `Tool::GetDiagnostics` only if the editor knows problems.
 //! let tools = [Tool::OpenDiff];
-//! let mut server = Server::start(EditorOptions::new("minimal", "1.0").folder(".").tools(tools))?;
+//! let mut server = Connection::start(EditorOptions::new("minimal", "1.0").folder(".").tools(tools))?;
 //! // …
 //! while !server.is_over() {
-//!     let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
-//!     let host = server.host_mut();
+//!     let Some(call) = server.next_event().and_then(ServerEvent::into_call) else { continue };
+//!     let host = server.machine_mut();
 //!     let _ = match call {
 //!         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
 //!         other => host.call(other).fail(-32601, "this editor does not have the tool"),
@@ -44,13 +44,13 @@
 //!
 //! | your loop | adapter | how |
 //! | --- | --- | --- |
-//! | none: a thread can wait | `ide-mcp-blocking` | `Server::start`, `next_event()` |
+//! | none: a thread can wait | `ide-mcp-blocking` | `Connection::start`, `next_event()` |
 //! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plug-in; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; a `Handle` from any thread |
 //! | tokio, smol, async-io, GPUI | `ide-mcp-smol` | `next_event().await` in a task, or on a thread of its own |
 //! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: one descriptor, `dispatch` |
 //! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
 //! | an editor that is not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; plugins for Neovim, Vim and Emacs |
-//! | your own, on mio | `ide-mcp-mio` | `Server` in your `Poll` |
+//! | your own, on mio | `ide-mcp-mio` | `Connection` in your `Poll` |
 //! | one in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
 //! | none of these | `ide-mcp` | the state machines |
 //!
@@ -59,7 +59,7 @@
 //! # The state machines
 //!
 //! ```text
-//!  ide::Host ─ ide::Server ┬ ws::Server    RFC 6455                 the editor
+//!  ide::Server ─ ide::Connection ┬ ws::Server    RFC 6455                 the editor
 //!                          └ mcp::Server ─ rpc  JSON-RPC 2.0
 //!
 //!              ide::Client ┬ ws::Client                             the agent
@@ -73,8 +73,8 @@
 //!
 //! | layer | contains | input |
 //! | --- | --- | --- |
-//! | [`ide::Host`] | all agents of an editor: limits, selection, mentions; its documentation has the loop | bytes of each socket, time |
-//! | [`ide::Server`], [`ide::Client`] | one connection of the dialect: admission of clients, tools, diffs, notifications | bytes, time |
+//! | [`ide::Server`] | all agents of an editor: limits, selection, mentions; its documentation has the loop | bytes of each socket, time |
+//! | [`ide::Connection`], [`ide::Client`] | one connection of the dialect: admission of clients, tools, diffs, notifications | bytes, time |
 //! | [`mcp::Server`], [`mcp::Client`] | one session of MCP, over WebSocket or any [`Outbox`]: handshake, calls, cancellation, progress, deadlines | texts, time |
 //! | [`rpc`] | the classification of JSON-RPC texts, ids, the writing of messages | texts |
 //! | [`ws::Server`], [`ws::Client`] | RFC 6455 alone, without serde: handshake, frames, ping, close | bytes, time |
@@ -124,7 +124,7 @@
 //! }
 //! ```
 //!
-//! The loop of an [`ide::Host`] has one more step: the host names each connection that has new output.
+//! The loop of an [`ide::Server`] has one more step: the host names each connection that has new output.
 //!
 //! [`guide`] contains the pages beside the reference: [embedding](guide::embedding), [prompts, resources and
 //! forms](guide::agent), [language servers](guide::lsp), [errors and the reactions to them](guide::errors),

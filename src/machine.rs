@@ -1,7 +1,7 @@
 //! The contract between a machine of this crate and its driver: two traits and ten laws.
 //!
 //! [`Wire`] is the interface of a *socket*; [`Machine`] is the interface of a *loop*. A single
-//! connection implements both; a set of connections ([`ide::Host`](crate::ide::Host)) implements
+//! connection implements both; a set of connections ([`ide::Server`](crate::ide::Server)) implements
 //! `Machine` and hands out a `Wire` for each connection.
 //!
 //! `feed`, `filled`, `feed_eof` and `tick` only record their input. The effects come in `poll_event`, in

@@ -1,7 +1,7 @@
 //! The interface of an adapter for the cases.
 
 use ide_mcp::ide::{
-    AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
+    AuthToken, Client, FromResult, LockFile, Pending, Server, ServerConfig, ServerEvent, ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Polled, Time};
@@ -37,7 +37,7 @@ pub(crate) trait Adapter {
 
 /// The server of an adapter, and its loop.
 pub(crate) trait Editor: Sized {
-    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self>;
+    fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self>;
     fn start(editor: EditorOptions) -> Result<Self, StartError>;
     fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error>;
     fn set_folders(&mut self, folders: &[&str]) -> Result<(), Error>;
@@ -45,14 +45,14 @@ pub(crate) trait Editor: Sized {
     fn handle(&mut self) -> Handle;
     fn lock_path(&self) -> Option<PathBuf>;
     fn local_addr(&self) -> SocketAddr;
-    fn host_mut(&mut self) -> &mut Host;
+    fn machine_mut(&mut self) -> &mut Server;
     fn now(&self) -> Time;
     fn shutdown(&mut self);
     fn is_over(&self) -> bool;
     fn waker(&mut self) -> impl Fn() + Clone + Send + 'static;
 
     /// Waits once, for at most about `at_most`, and passes the events to `on`.
-    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent));
+    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Server, ServerEvent));
 }
 
 /// The agent of an adapter, and its wait.
@@ -77,7 +77,7 @@ macro_rules! as_its_server {
     () => {
         $crate::adapter::as_its_server!(@);
 
-        fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+        fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self> {
             Self::bind(bind, config)
         }
 
@@ -126,8 +126,8 @@ macro_rules! as_its_server {
             self $($server)* .local_addr()
         }
 
-        fn host_mut(&mut self) -> &mut Host {
-            self $($server)* .host_mut()
+        fn machine_mut(&mut self) -> &mut ide::Server {
+            self $($server)* .machine_mut()
         }
 
         fn is_over(&self) -> bool {

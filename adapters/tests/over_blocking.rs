@@ -2,7 +2,7 @@
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use ide_mcp::ide::{
-    AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
+    self, AuthToken, Client, FromResult, LockFile, Pending, ServerConfig, ServerEvent, ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Polled, Time};
@@ -50,9 +50,9 @@ fn drive<M: Polled<Conn = ()>>(mut conn: Conn<M>, mut on: impl FnMut(&mut M, M::
 impl Editor for Server {
     as_its_server!();
 
-    fn step(&mut self, at_most: Duration, mut on: impl FnMut(&mut Host, HostEvent)) {
+    fn step(&mut self, at_most: Duration, mut on: impl FnMut(&mut ide::Server, ServerEvent)) {
         if let Some(event) = self.poll(at_most) {
-            on(self.host_mut(), event);
+            on(self.machine_mut(), event);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use crate::plain::PATIENCE;
 use ide_mcp::ide::{
-    AuthToken, Client, FromResult, Host, HostConfig, HostEvent, LockFile, Pending, ToolArguments,
+    self, AuthToken, Client, FromResult, LockFile, Pending, ServerConfig, ServerEvent, ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Clock, Polled, Time};
@@ -91,7 +91,7 @@ fn wait_for(poll: &mut Poll, events: &mut Events, wait: Duration) {
 impl Editor for MioEditor {
     as_its_server!(server);
 
-    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+    fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let server = Server::bind(bind, config, poll.registry(), BASE)?;
@@ -122,7 +122,7 @@ impl Editor for MioEditor {
         move || waker.wake().unwrap()
     }
 
-    fn step(&mut self, at_most: Duration, mut on: impl FnMut(&mut Host, HostEvent)) {
+    fn step(&mut self, at_most: Duration, mut on: impl FnMut(&mut ide::Server, ServerEvent)) {
         let wait = self.clock.until(self.server.deadline(self.clock.now()));
         wait_for(&mut self.poll, &mut self.events, wait.unwrap_or(at_most).min(at_most));
         for event in &self.events {
@@ -130,7 +130,7 @@ impl Editor for MioEditor {
         }
         let now = self.clock.now();
         while let Some(event) = self.server.next_event(now) {
-            on(self.server.host_mut(), event);
+            on(self.server.machine_mut(), event);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::adapter::{Adapter, Editor};
 use crate::over_mio::Mio;
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFile};
+use ide_mcp::ide::{AuthToken, LockFile, Server, ServerConfig, ServerEvent};
 use ide_mcp::{Polled, Time};
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_mio::{Bind, EditorOptions, Handle, NestedServer, StartError};
@@ -37,7 +37,7 @@ impl Adapter for Nested {
 }
 
 impl Editor for NestedServer {
-    fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+    fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self> {
         Self::bind(bind, config)
     }
 
@@ -69,8 +69,8 @@ impl Editor for NestedServer {
         self.server().local_addr()
     }
 
-    fn host_mut(&mut self) -> &mut Host {
-        self.host_mut()
+    fn machine_mut(&mut self) -> &mut Server {
+        self.machine_mut()
     }
 
     fn now(&self) -> Time {
@@ -90,7 +90,7 @@ impl Editor for NestedServer {
         move || while handle.with(|_, _| ()).is_err() {}
     }
 
-    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Host, HostEvent)) {
+    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Server, ServerEvent)) {
         let mut descriptor = [PollFd::new(self, PollFlags::IN)];
         match poll(&mut descriptor, Some(&Timespec::try_from(at_most).unwrap())) {
             Ok(0) | Err(Errno::INTR) => {}

@@ -4,9 +4,9 @@ use crate::adapter::{Adapter, Editor};
 use crate::plain::{PATIENCE, Upto, script};
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    AgentId, AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, GetDiagnostics, Host,
-    HostConfig, HostEvent, LockFile, LockFileEvent, OpenDiff, Policy, ServerConfig, ServerEvent, Tool,
-    ToolArguments, ToolCall, ToolSet,
+    AgentId, AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, GetDiagnostics, LockFile,
+    LockFileEvent, OpenDiff, Policy, Server, ServerConfig, ServerEvent, Tool, ToolArguments, ToolCall,
+    ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, SessionId};
@@ -68,7 +68,7 @@ impl<A: Adapter> World<A> {
     }
 
     /// Creates an editor with settings that differ from the default ones.
-    pub(crate) fn with(change: impl FnOnce(&mut HostConfig)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut ServerConfig)) -> Self {
         Self::bound(Bind::AnyPort, new_token().unwrap(), change).unwrap()
     }
 
@@ -83,7 +83,7 @@ impl<A: Adapter> World<A> {
         Self::bound(Bind::Port(port), token, |_| {}).unwrap()
     }
 
-    fn bound(bind: Bind, token: AuthToken, change: impl FnOnce(&mut HostConfig)) -> io::Result<Self> {
+    fn bound(bind: Bind, token: AuthToken, change: impl FnOnce(&mut ServerConfig)) -> io::Result<Self> {
         let mut config = config(Policy::new(0, token.clone()));
         change(&mut config);
         let editor = A::Editor::bind(bind, config)?;
@@ -111,7 +111,7 @@ impl<A: Adapter> World<A> {
         let seen = &mut self.seen;
         self.editor.step(at_most, |host, event| seen.note(host, event));
         for call in seen.late.drain(..) {
-            let _ = self.editor.host_mut().call(call).respond(&ToolResult::diagnostics(&[]));
+            let _ = self.editor.machine_mut().call(call).respond(&ToolResult::diagnostics(&[]));
         }
     }
 
@@ -128,12 +128,12 @@ impl<A: Adapter> World<A> {
     }
 
     pub(crate) fn connections(&mut self) -> usize {
-        self.editor.host_mut().connections().count()
+        self.editor.machine_mut().connections().count()
     }
 
     /// Returns the number of attached agents.
     pub(crate) fn attached(&mut self) -> usize {
-        self.editor.host_mut().agents().count()
+        self.editor.machine_mut().agents().count()
     }
 
     /// Starts an agent on a thread of its own, over the same adapter. The agent makes a call, and
@@ -161,19 +161,12 @@ impl<A: Adapter> World<A> {
 }
 
 impl Seen {
-    fn note(&mut self, host: &mut Host, event: HostEvent) {
-        let (agent, event) = match event {
-            HostEvent::Agent { agent, event } => (agent, event),
-            HostEvent::LockFile(event) => return self.lock_file.push(event),
-            HostEvent::MentionExpired { .. } => {
-                self.expired += 1;
-                return;
-            }
-            _ => return,
-        };
+    fn note(&mut self, host: &mut Server, event: ServerEvent) {
         match event {
-            ServerEvent::Ready { .. } => self.ready.push(agent),
-            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+            ServerEvent::LockFile(event) => self.lock_file.push(event),
+            ServerEvent::MentionExpired { .. } => self.expired += 1,
+            ServerEvent::Ready { agent, .. } => self.ready.push(agent),
+            ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
                 self.calls += 1;
                 if self.accepts {
                     host.answer(call, &DiffOutcome::Accepted { contents: diff.new_file_contents }).unwrap();
@@ -181,7 +174,7 @@ impl Seen {
                     self.open.push((call, diff));
                 }
             }
-            ServerEvent::Call(call) => {
+            ServerEvent::Call { call, .. } => {
                 self.calls += 1;
                 if self.answers_late {
                     return self.late.push(call.id());
@@ -190,7 +183,7 @@ impl Seen {
             }
             ServerEvent::DiffClosed { call, .. } => self.open.retain(|(open, _)| open.id() != call),
             ServerEvent::Notification { .. } => self.notifications += 1,
-            ServerEvent::Closed(closed) => {
+            ServerEvent::Closed { agent, reason: closed } => {
                 assert!(self.closed.iter().all(|(known, _)| *known != agent), "{agent:?} ends twice");
                 self.closed.push((agent, closed));
             }
@@ -199,9 +192,9 @@ impl Seen {
     }
 }
 
-pub(crate) fn config(policy: Policy) -> HostConfig {
+pub(crate) fn config(policy: Policy) -> ServerConfig {
     let tools = ToolSet::new().handle(Tool::GetDiagnostics).handle(Tool::OpenDiff);
-    HostConfig::new(ServerConfig::new(Implementation::new("editor", "1"), policy, tools))
+    ServerConfig::new("editor", "1").policy(policy).tools(tools)
 }
 
 /// The results of an agent.

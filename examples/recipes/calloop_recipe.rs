@@ -4,7 +4,7 @@
 
 use calloop::generic::Generic;
 use calloop::{EventLoop, Interest, Mode, PostAction};
-use ide_mcp_mio::ide::{Host, HostEvent, Tool, ToolCall};
+use ide_mcp_mio::ide::{Server, ServerEvent, Tool, ToolCall};
 use ide_mcp_mio::{EditorOptions, NestedServer};
 use std::{error::Error, io, os::fd::AsFd as _};
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Accepts every proposal unchanged.
-fn handle_event(host: &mut Host, event: HostEvent) {
+fn handle_event(host: &mut Server, event: ServerEvent) {
     let Some(call) = event.into_call() else { return };
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {

@@ -5,7 +5,7 @@
 //! --features glib --example glib_recipe`; Enter ends it.
 
 use glib::{ControlFlow, IOCondition, MainLoop};
-use ide_mcp_mio::ide::{Host, HostEvent, Tool, ToolCall};
+use ide_mcp_mio::ide::{Server, ServerEvent, Tool, ToolCall};
 use ide_mcp_mio::{EditorOptions, NestedServer};
 use std::os::fd::AsRawFd as _;
 use std::{cell::RefCell, error::Error, io, rc::Rc};
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Accepts every proposal unchanged.
-fn handle_event(host: &mut Host, event: HostEvent) {
+fn handle_event(host: &mut Server, event: ServerEvent) {
     let Some(call) = event.into_call() else { return };
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
-use ide_mcp_smol::ide::{HostEvent, Tool, ToolCall};
+use ide_mcp_smol::ide::{ServerEvent, Tool, ToolCall};
 use ide_mcp_smol::{EditorOptions, Server};
 use std::{error::Error, io};
 
@@ -16,10 +16,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     tokio::task::spawn_blocking(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
     while !server.is_over() {
         // This future loses nothing if it is dropped, so it can stand in a `tokio::select!`.
-        let Some(call) = server.next_event().await.and_then(HostEvent::into_call) else { continue };
+        let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
         let _ = match call {
-            ToolCall::OpenDiff(call, diff) => server.host_mut().answer(call, &diff.accept()),
-            other => server.host_mut().call(other).fail(-32601, "this editor does not have the tool"),
+            ToolCall::OpenDiff(call, diff) => server.machine_mut().answer(call, &diff.accept()),
+            other => server.machine_mut().call(other).fail(-32601, "this editor does not have the tool"),
         };
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --features winit --example winit_recipe`; Enter
 //! ends it.
 
-use ide_mcp_blocking::ide::{HostEvent, Tool, ToolCall};
+use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall};
 use ide_mcp_blocking::{EditorOptions, Handle, spawn};
 use std::{error::Error, io, sync::mpsc, thread, time::Duration};
 use winit::application::ApplicationHandler;
@@ -19,7 +19,7 @@ struct App {
 
 /// An event for the loop of winit.
 enum AppEvent {
-    Editor(HostEvent),
+    Editor(ServerEvent),
     Quit,
 }
 

@@ -5,7 +5,7 @@
 //! session in which the editor is the server. The agent calls tools ([`ToolCall`]) and receives an
 //! [`Answer`]. The editor pushes [`Selection`]s, [`Mention`]s and [`DiagnosticsChanged`].
 //!
-//! - [`Host`] holds all connections of an editor, and the state that they share.
+//! - [`Server`] holds all connections of an editor, and the state that they share.
 //! - [`Server`] is one connection of an editor, [`Client`] the agent's side of one.
 //! - [`ToolSet`] is the list of the tools that an editor offers: the [`Tool`]s of the protocol that it
 //!   handles, and its own.
@@ -21,7 +21,7 @@
 //!
 //! | purpose | types |
 //! | --- | --- |
-//! | an editor | [`Host`], [`HostConfig`], [`HostEvent`], [`AgentId`], [`AttachedClient`], [`OpenCall`]; for one connection [`Server`], [`ServerConfig`], [`ServerEvent`] |
+//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`], [`AgentId`], [`AttachedClient`], [`OpenCall`]; for one connection [`Server`], [`ServerConfig`], [`ServerEvent`] |
 //! | an agent | [`Client`], [`ClientConfig`], [`ClientEvent`], [`Pending`], [`RequestError`], [`Reconnect`] |
 //! | who may attach | [`Policy`], [`Auth`], [`AuthToken`], [`Unauthenticated`] |
 //! | tools | [`ToolSet`], [`Tool`], [`Call`], [`ToolCall`]; the arguments and answers have the names of their tools: [`OpenDiff`] and [`DiffOutcome`], [`GetDiagnostics`] and [`Diagnostics`], and so on |
@@ -67,7 +67,7 @@
 //!    `closeAllDiffTabs` (*measured*), `close_tab` and `set_permission_mode` (*described*). [`Server`]
 //!    answers these three calls itself, with one exception: if the [`ToolSet`] handles `close_tab` and
 //!    no open diff has the tab, the application answers.
-//! 6. **The selection.** Call [`Host::select`] at each change of the selection, and [`Host::mention`]
+//! 6. **The selection.** Call [`Server::select`] at each change of the selection, and [`Server::mention`]
 //!    for files. The client puts the selection into its next prompt without asking the person
 //!    (*measured*), so a [`Filter`] is applied to each selection before it is sent. After each change
 //!    of the tools the client lists them again and forgets the selection (*measured*), so the times of
@@ -108,11 +108,7 @@
 //! const PORT: u16 = 41111; // that the editor listens on
 //! let (now, token) = (Time::ZERO, AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000")?);
 //! let published = LockFile::new(4711, vec!["/w".into()], "Editor", token.clone()).to_json();
-//! let config = ServerConfig::new(
-//!     Implementation::new("editor", "1.0"),
-//!     Policy::new(PORT, token),
-//!     ToolSet::new().handle(Tool::OpenDiff),
-//! );
+//! let config = ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, token)).tools(ToolSet::new().handle(Tool::OpenDiff));
 //! let mut editor = Server::new(config, SessionId::new(1), now); // for a connection that it accepted
 //!
 //! let file = LockFile::parse(&published)?;
@@ -129,10 +125,10 @@
 //!     while let Some(event) = editor.poll_event() {
 //!         match event {
 //!             // A person reviews the change and edits the text.
-//!             ServerEvent::Call(ToolCall::OpenDiff(call, _)) => {
+//!             ServerEvent::Call { call: ToolCall::OpenDiff(call, _), .. } => {
 //!                 editor.answer(call, &DiffOutcome::Accepted { contents: "edited".into() })?;
 //!             }
-//!             ServerEvent::Closed(_) => ends += 1,
+//!             ServerEvent::Closed { .. } => ends += 1,
 //!             _ => {}
 //!         }
 //!     }
@@ -161,9 +157,9 @@
 //! A [`Policy`] judges every opening handshake. The table of refusals is in src/ide/server/policy.rs.
 
 mod client;
+mod connection;
 mod dialect;
 mod discovery;
-mod host;
 pub mod paths;
 mod pending;
 mod push;
@@ -171,17 +167,16 @@ mod server;
 mod tool;
 
 pub use client::{Client, ClientConfig, ClientEvent};
+pub use connection::{
+    Auth, AuthFailure, Connection, DiffEnd, EditEnd, MODELS_TARGET, OpenCall, Policy, TOKEN_FIELD,
+};
 pub use dialect::Dialect;
 pub use discovery::*;
-pub use host::{
-    AgentId, AttachedClient, ConnId, Edit, EditLog, FileState, Filter, Host, HostConfig, HostEvent, HostWire,
-    LockFileEvent, MentionError, Selected, Unauthenticated, UndoError, secret_reason,
-};
 pub use paths::display::{display_line, display_safe, display_safe_lines, is_display_unsafe};
 pub use pending::{FromResult, Pending, RequestError};
 pub use push::*;
 pub use server::{
-    Auth, AuthFailure, DiffEnd, EditEnd, MODELS_TARGET, OpenCall, Policy, Server, ServerConfig, ServerEvent,
-    TOKEN_FIELD,
+    AgentId, AttachedClient, ConnId, Edit, EditLog, FileState, Filter, LockFileEvent, MentionError, Selected,
+    Server, ServerConfig, ServerEvent, ServerWire, Unauthenticated, UndoError, secret_reason,
 };
 pub use tool::*;

@@ -9,7 +9,7 @@ use super::pair::{NEVER_IDLE, PATIENCE, never_idle};
 use super::{AgentAct, Change, Link, Random, Step, Way, script};
 use crate::{
     Machine, Time, Wire,
-    ide::{Client, ClientConfig, ClientEvent, ConnId, Host, HostConfig, HostEvent},
+    ide::{Client, ClientConfig, ClientEvent, ConnId, Server, ServerConfig, ServerEvent},
     mcp::Implementation,
     rpc::{RequestId, SessionId},
     time::earlier,
@@ -18,13 +18,13 @@ use crate::{
 /// The number of connections that a script opens at most. Further ones are not opened.
 const MAX_CONNECTIONS: usize = 64;
 
-/// A [`Host`] with any number of agents, and with programs that send any bytes.
+/// A [`Server`] with any number of agents, and with programs that send any bytes.
 ///
 /// ```text
 ///                ┌─ to_host: Link ◀─┐
-///  Host ◀────────┤                  ├──▶ Client, or bytes of a program that is no agent
+///  Server ◀────────┤                  ├──▶ Client, or bytes of a program that is no agent
 ///   │            └─ to_peer: Link ──┘         (as often as there are connections)
-///   └──▶ HostEvent ──▶ the application under test
+///   └──▶ ServerEvent ──▶ the application under test
 /// ```
 ///
 /// A net passes each event of the host to the application, which is an argument of its methods. Time
@@ -36,13 +36,13 @@ const MAX_CONNECTIONS: usize = 64;
 /// function `fuzz` a target: `libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));`
 ///
 /// ```
-/// use ide_mcp::ide::{Diagnostics, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent};
+/// use ide_mcp::ide::{Diagnostics, Server, ServerConfig, ServerEvent, Policy, ServerConfig, ServerEvent};
 /// use ide_mcp::ide::{Tool, ToolCall, ToolSet};
 /// use ide_mcp::mcp::Implementation;
 /// use ide_mcp::testing::Net;
 ///
-/// fn on_event(host: &mut Host, event: HostEvent) {
-///     let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+/// fn on_event(host: &mut Server, event: ServerEvent) {
+///     let ServerEvent::Call { call, .. } = event else { return };
 ///     // An error means that the call has ended meanwhile.
 ///     let _ = match call {
 ///         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
@@ -54,15 +54,15 @@ const MAX_CONNECTIONS: usize = 64;
 /// fn fuzz(data: &[u8]) {
 ///     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
 ///     let policy = Policy::without_authentication(1);
-///     let config = ServerConfig::new(Implementation::new("my editor", "1"), policy, tools);
-///     Net::new(HostConfig::new(config)).play_all(data, on_event);
+///     let config = ServerConfig::new("my editor", "1").policy(policy).tools(tools);
+///     Net::new(config).play_all(data, on_event);
 /// }
 ///
 /// fuzz(b"any bytes are a script, and equal bytes are equal scripts");
 /// ```
 #[derive(Debug)]
 pub struct Net {
-    host: Host,
+    host: Server,
     now: Time,
     agent: ClientConfig,
     connections: Vec<Connection>,
@@ -116,15 +116,15 @@ impl Net {
     /// Creates a net without connections at the time zero. Agents have the token and the port of the
     /// policy.
     #[must_use]
-    pub fn new(config: HostConfig) -> Self {
-        let policy = &config.server.policy;
+    pub fn new(config: ServerConfig) -> Self {
+        let policy = &config.policy;
         let info = Implementation::new("agent", "1");
         let agent = ClientConfig::new(info, policy.port, policy.auth.token().cloned());
-        Self { host: Host::new(config), now: Time::ZERO, agent, connections: Vec::new() }
+        Self { host: Server::new(config), now: Time::ZERO, agent, connections: Vec::new() }
     }
 
     /// Returns the host, for the actions that the editor takes on its own initiative.
-    pub const fn host(&mut self) -> &mut Host {
+    pub const fn host(&mut self) -> &mut Server {
         &mut self.host
     }
 
@@ -176,12 +176,12 @@ impl Net {
     /// # Panics
     ///
     /// Panics if the net is never idle, or if a request of an agent ends twice.
-    pub fn settle(&mut self, mut app: impl FnMut(&mut Host, HostEvent)) {
+    pub fn settle(&mut self, mut app: impl FnMut(&mut Server, ServerEvent)) {
         for _ in 0..NEVER_IDLE {
             let mut idle = true;
             while let Some(event) = self.host.poll_event() {
                 idle = false;
-                if let HostEvent::AdmissionPending { conn } = event {
+                if let ServerEvent::AdmissionPending { conn } = event {
                     // An adapter looks up the owner of the socket. All sockets here are ours.
                     self.host.admit(conn, true);
                 } else {
@@ -204,7 +204,7 @@ impl Net {
     /// # Panics
     ///
     /// Panics as [`settle`](Net::settle) does.
-    pub fn advance(&mut self, span: Duration, mut app: impl FnMut(&mut Host, HostEvent)) {
+    pub fn advance(&mut self, span: Duration, mut app: impl FnMut(&mut Server, ServerEvent)) {
         let end = self.now.saturating_add(span);
         for _ in 0..NEVER_IDLE {
             let due = self.deadline().filter(|due| *due < end).unwrap_or(end);
@@ -223,7 +223,7 @@ impl Net {
     /// # Panics
     ///
     /// Panics as [`finish`](Net::finish) does.
-    pub fn play_all(mut self, data: &[u8], mut app: impl FnMut(&mut Host, HostEvent)) {
+    pub fn play_all(mut self, data: &[u8], mut app: impl FnMut(&mut Server, ServerEvent)) {
         self.attach();
         for step in script(data) {
             self.play(&step, &mut app);
@@ -237,7 +237,7 @@ impl Net {
     /// # Panics
     ///
     /// Panics as [`settle`](Net::settle) does.
-    pub fn play(&mut self, step: &Step<NetAct>, mut app: impl FnMut(&mut Host, HostEvent)) {
+    pub fn play(&mut self, step: &Step<NetAct>, mut app: impl FnMut(&mut Server, ServerEvent)) {
         let len = self.connections.len();
         match step {
             Step::Act(NetAct::Attach) if len < MAX_CONNECTIONS => _ = self.attach(),
@@ -274,7 +274,7 @@ impl Net {
     ///
     /// Panics as [`settle`](Net::settle) does, and if a request of an agent has no outcome, an agent
     /// has not ended, or the host still has a connection.
-    pub fn finish(mut self, mut app: impl FnMut(&mut Host, HostEvent)) {
+    pub fn finish(mut self, mut app: impl FnMut(&mut Server, ServerEvent)) {
         self.host.shutdown(self.now);
         self.settle(&mut app);
         self.advance(PATIENCE, &mut app);
@@ -327,7 +327,7 @@ impl Net {
 
 impl Connection {
     /// Moves bytes in both directions. Returns true if something happened.
-    fn step(&mut self, host: &mut Host, now: Time) -> bool {
+    fn step(&mut self, host: &mut Server, now: Time) -> bool {
         let (mut moved, is_over) = match host.wire(self.conn) {
             Some(mut wire) => {
                 let moved = self.carry(&mut wire, now);
@@ -432,13 +432,13 @@ mod tests {
     fn net() -> Net {
         let policy = Policy::without_authentication(1);
         let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
-        let mut config = HostConfig::new(ServerConfig::new(Implementation::new("e", "1"), policy, tools));
+        let mut config = ServerConfig::new("e", "1").policy(policy).tools(tools);
         config.max_clients = 2;
         Net::new(config)
     }
 
-    fn answer(host: &mut Host, event: HostEvent) {
-        let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { return };
+    fn answer(host: &mut Server, event: ServerEvent) {
+        let ServerEvent::Call { call, .. } = event else { return };
         #[allow(clippy::wildcard_enum_match_arm, reason = "the editor has two tools")]
         let _ = match call {
             ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
@@ -453,7 +453,7 @@ mod tests {
         for len in (0..3000).step_by(10) {
             let data: Vec<u8> = (0..len).map(|_| random.number().to_le_bytes()[0]).collect();
             net().play_all(&data, |host, event| {
-                let is_call = matches!(&event, HostEvent::Agent { event: ServerEvent::Call(_), .. });
+                let is_call = matches!(&event, ServerEvent::Call { .. });
                 calls += i32::from(is_call);
                 // Some calls stay open until their deadline.
                 if calls % 3 > 0 || !is_call {

@@ -50,7 +50,7 @@ impl ClientRequest {
     pub(crate) fn check(&self) -> Result<(), InvalidClientRequest> {
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible(&self.host) {
-            return Err(InvalidClientRequest::Host);
+            return Err(InvalidClientRequest::Server);
         }
         if !visible(&self.target) || !self.target.starts_with('/') || self.target.contains('#') {
             return Err(InvalidClientRequest::Target);
@@ -101,7 +101,7 @@ impl fmt::Debug for ClientRequest {
 #[non_exhaustive]
 pub enum InvalidClientRequest {
     /// A host that is empty or has a character that is not visible ASCII.
-    Host,
+    Server,
     /// A target that is not a path of visible ASCII beginning with `/`.
     Target,
     /// A sub-protocol that is not a token (RFC 9110 section 5.6.2).
@@ -116,7 +116,7 @@ impl fmt::Display for InvalidClientRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ZeroLimit(name) => return write!(f, "a limit must be greater than 0: {name}"),
-            Self::Host => "the host must be visible ASCII, such as 127.0.0.1:8080",
+            Self::Server => "the host must be visible ASCII, such as 127.0.0.1:8080",
             Self::Target => "the target must be a path that begins with /",
             Self::Subprotocol => "a sub-protocol must be a token",
             Self::Field => "a header field must be a token with a value without control characters",
@@ -237,8 +237,8 @@ mod tests {
     fn invalid_part_of_request_is_refused() {
         let good = || ClientRequest::new("h");
         for (name, ask, expected) in [
-            ("empty host", ClientRequest::new(""), InvalidClientRequest::Host),
-            ("host with a line break", ClientRequest::new("h\r\nX: y"), InvalidClientRequest::Host),
+            ("empty host", ClientRequest::new(""), InvalidClientRequest::Server),
+            ("host with a line break", ClientRequest::new("h\r\nX: y"), InvalidClientRequest::Server),
             ("empty target", good().target(""), InvalidClientRequest::Target),
             ("target without slash", good().target("x"), InvalidClientRequest::Target),
             ("target with a fragment", good().target("/a#b"), InvalidClientRequest::Target),

@@ -7,7 +7,7 @@ use crate::support::ide::{PORT, config, masked, save, token};
 use crate::support::joined;
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{Client, ClientConfig, ClientEvent, DiffOutcome, OpenDiff, Server, ServerEvent, ToolCall},
+    ide::{Client, ClientConfig, ClientEvent, Connection, DiffOutcome, OpenDiff, ServerEvent, ToolCall},
     mcp::{Implementation, Outcome, ToolResult},
     rpc::SessionId,
     testing::{Pair, Random},
@@ -128,10 +128,10 @@ fn bytes_before_eof_are_reported_above_mark() {
 }
 
 /// Returns an attached agent and its editor.
-fn attached() -> Pair<Server, Client> {
+fn attached() -> Pair<Connection, Client> {
     let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
     let mut pair = Pair::new(
-        Server::new(config(), SessionId::new(1), Time::ZERO),
+        Connection::new(config(), SessionId::new(1), Time::ZERO),
         Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
         Time::ZERO,
     );
@@ -142,7 +142,7 @@ fn attached() -> Pair<Server, Client> {
     pair
 }
 
-fn open_diff(pair: &mut Pair<Server, Client>, text: String, tab: &str) -> ide_mcp::rpc::RequestId {
+fn open_diff(pair: &mut Pair<Connection, Client>, text: String, tab: &str) -> ide_mcp::rpc::RequestId {
     pair.client.call(&OpenDiff::new("/w/a", text, tab)).unwrap().id()
 }
 
@@ -159,7 +159,7 @@ fn large_verdict_meets_large_call() {
         let second = open_diff(&mut pair, "n".repeat(mib * MIB), "second");
         pair.settle();
         assert!(pair.is_at_rest());
-        let [ServerEvent::Call(ToolCall::OpenDiff(call, diff))] = &pair.server_events[..] else {
+        let [ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. }] = &pair.server_events[..] else {
             panic!("{mib} MiB: the call did not arrive")
         };
         assert_eq!(diff.new_file_contents.len(), mib * MIB);

@@ -2,7 +2,7 @@
 //! answer. docs/errors.md lists the rows for people.
 
 use crate::support::ide::{HEAD, at, config, drain};
-use ide_mcp::ide::{Host, HostConfig};
+use ide_mcp::ide::Server;
 use ide_mcp::{Machine as _, Wire as _};
 
 /// A change of the good request that breaks one rule.
@@ -112,9 +112,9 @@ fn answer(request: &str) -> (String, String) {
     let mut server = config();
     server.policy.paths = vec!["/".into()];
     server.policy.subprotocol_required = true;
-    let mut config = HostConfig::new(server);
+    let mut config = server;
     config.max_clients = 0;
-    let mut host = Host::new(config);
+    let mut host = Server::new(config);
     let conn = host.connect(at(0));
     host.wire(conn).unwrap().feed(at(0), request.as_bytes());
     drain(&mut host);

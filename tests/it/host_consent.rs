@@ -1,13 +1,13 @@
 //! The questions of a host about its clients: one at a time, and none for a while after a refusal.
 
 use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, answer, at, call, config, text, texts, written};
-use ide_mcp::ide::{AgentId, ConnId, Host, HostConfig, HostEvent, MODELS_TARGET, ServerEvent};
+use ide_mcp::ide::{AgentId, ConnId, MODELS_TARGET, Server, ServerEvent};
 use ide_mcp::{Machine, Time, Wire};
 use std::time::Duration;
 
 /// A host that asks, with a clock. Its connections have no timers of their own.
 struct Room {
-    host: Host,
+    host: Server,
     now: Time,
 }
 
@@ -25,7 +25,7 @@ impl Room {
         let mut server = config();
         server.asks_for_consent = true;
         (server.ws.keepalive, server.mcp.keepalive) = (None, None);
-        Self { host: Host::new(HostConfig::new(server)), now: Time::ZERO }
+        Self { host: Server::new(server), now: Time::ZERO }
     }
 
     fn feed(&mut self, agent: AgentId, bytes: &[u8]) {
@@ -55,7 +55,7 @@ impl Room {
             let due = self.host.deadline();
             let Some(event) = self.host.poll_event() else { break };
             assert!(due.is_some_and(|due| due <= self.now), "law 5: {event:?}, due {due:?}");
-            let HostEvent::Agent { agent, event } = event else { panic!("{event:?}") };
+            let Some(agent) = event.agent() else { panic!("{event:?}") };
             events.push((agent, event));
         }
         while self.host.poll_transmit().is_some() {}
@@ -118,7 +118,7 @@ fn n07_one_client_at_a_time_is_asked_about() {
     let events = room.events();
     let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
     assert!((*ready, *asked) == (first, second));
-    let ServerEvent::ConsentPending { client, is_for_models } = question else { panic!("{question:?}") };
+    let ServerEvent::ConsentPending { client, is_for_models, .. } = question else { panic!("{question:?}") };
     assert!(*is_for_models && client.as_ref().is_some_and(|client| client.name == "claude-code"));
     assert_eq!(room.end(second, Allowed), [third]);
     // A client that introduces itself at the moment of an answer comes after those that wait.

@@ -8,13 +8,13 @@ use crate::support::ide::{
     text, texts, written,
 };
 use allocation_counter::measure;
-use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent, ServerEvent};
+use ide_mcp::ide::{ConnId, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use ide_mcp::{Machine, Time, Wire};
 
 /// Connects a client that sends these messages after its opening handshake.
-fn connect(host: &mut Host, messages: &[&str]) -> ConnId {
+fn connect(host: &mut Server, messages: &[&str]) -> ConnId {
     let conn = host.connect(at(0));
     let handshake = HEAD.as_bytes().to_vec();
     for bytes in [handshake].into_iter().chain(messages.iter().map(|message| text(message))) {
@@ -25,8 +25,8 @@ fn connect(host: &mut Host, messages: &[&str]) -> ConnId {
     conn
 }
 
-fn attached(config: HostConfig) -> (Host, ConnId) {
-    let mut host = Host::new(config);
+fn attached(config: ServerConfig) -> (Server, ConnId) {
+    let mut host = Server::new(config);
     let conn = connect(&mut host, &[INITIALIZE, INITIALIZED, CONNECTED]);
     while host.poll_transmit().is_some() {}
     (host, conn)
@@ -34,7 +34,7 @@ fn attached(config: HostConfig) -> (Host, ConnId) {
 
 /// Runs a loop for ten seconds from `now` on, with a socket that takes nothing. Returns the number
 /// of its turns.
-fn idle(host: &mut Host, mut now: Time) -> usize {
+fn idle(host: &mut Server, mut now: Time) -> usize {
     let until = now.saturating_add(Duration::from_secs(10));
     let mut turns = 0;
     while let Some(due) = host.deadline().filter(|due| *due < until) {
@@ -55,7 +55,7 @@ fn idle(host: &mut Host, mut now: Time) -> usize {
 fn e01_selections_to_a_stalled_client_stay_bounded() {
     let pong = masked(0x8a, b"");
     for debounce in [50, 0] {
-        let mut config = HostConfig::new(config());
+        let mut config = config();
         config.debounce = Duration::from_millis(debounce);
         let (mut host, conn) = attached(config);
         let mut now = at(0);
@@ -103,9 +103,9 @@ fn e01_selections_to_a_stalled_client_stay_bounded() {
 #[test]
 fn e01_requests_of_a_stalled_client_are_bounded() {
     const MARK: usize = 256 * 1024;
-    let mut config = HostConfig::new(config());
-    config.server.ws.outgoing = MARK;
-    config.server.ws.message = MARK;
+    let mut config = config();
+    config.ws.outgoing = MARK;
+    config.ws.message = MARK;
     let (mut host, conn) = attached(config);
     let ping = text(&request(7, "ping"));
     let mut fed = 0_u32;
@@ -132,7 +132,7 @@ fn e01_requests_of_a_stalled_client_are_bounded() {
 
 #[test]
 fn e02_unpolled_host_reads_at_most_256_kib() {
-    let (mut host, conn) = attached(HostConfig::new(config()));
+    let (mut host, conn) = attached(config());
     let ping = text(&request(7, "ping"));
     let mut taken = 0;
     let used = measure(|| {
@@ -160,10 +160,10 @@ fn e02_unpolled_host_reads_at_most_256_kib() {
 /// message unfinished.
 #[test]
 fn e09_sixteen_clients_stay_within_the_budget() {
-    let config = HostConfig::new(config());
-    let (message, budget) = (config.server.ws.message, config.open_bytes);
+    let config = config();
+    let (message, budget) = (config.ws.message, config.open_bytes);
     let max_held = config.max_held();
-    let mut host = Host::new(config);
+    let mut host = Server::new(config);
     let clients: Vec<ConnId> = (0..16).map(|_| connect(&mut host, &[INITIALIZE, INITIALIZED])).collect();
     let frames: Vec<Vec<u8>> = (1000..1007).map(|id| largest_diff(id, message)).collect();
     let (mut held, mut busy) = (Vec::new(), 0);
@@ -216,9 +216,9 @@ fn largest_diff(id: usize, size: usize) -> Vec<u8> {
 #[test]
 fn e09_each_client_keeps_its_budget_share() {
     // A share of 1,000 bytes for each of two, and 2,000 for the first that ask.
-    let mut config = HostConfig::new(config());
+    let mut config = config();
     (config.open_bytes, config.max_clients) = (4_000, 2);
-    let mut host = Host::new(config);
+    let mut host = Server::new(config);
     let [greedy, modest] = [0, 1].map(|_| connect(&mut host, &[INITIALIZE, INITIALIZED]));
     let mut is_taken = |conn: ConnId, id: usize, size: usize| {
         host.wire(conn).unwrap().feed(at(1), &largest_diff(id, size));
@@ -248,9 +248,9 @@ fn e09_each_client_keeps_its_budget_share() {
 /// Checks an application that answers 100 deferred calls while the client reads nothing.
 #[test]
 fn e10_deferred_answers_to_stalled_client_are_bounded() {
-    let mut config = HostConfig::new(config());
-    config.server.ws.outgoing = 64 * 1024;
-    config.server.mcp.limits.open_bytes = 64 * 1024;
+    let mut config = config();
+    config.ws.outgoing = 64 * 1024;
+    config.mcp.limits.open_bytes = 64 * 1024;
     let (mut host, conn) = attached(config);
     for id in 0..100 {
         host.wire(conn).unwrap().feed(at(1), &text(&call(id, "countLines", "{}")));
@@ -258,7 +258,7 @@ fn e10_deferred_answers_to_stalled_client_are_bounded() {
     let calls: Vec<CallId> = drain(&mut host)
         .into_iter()
         .filter_map(|event| match event {
-            HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call.id()),
+            ServerEvent::Call { call, .. } => Some(call.id()),
             _ => None,
         })
         .collect();
@@ -281,7 +281,7 @@ fn e10_deferred_answers_to_stalled_client_are_bounded() {
 /// the token.
 #[test]
 fn n05_at_most_eight_connections_are_pending() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     let mut friend = None;
     let used = measure(|| {
         let mut conns: Vec<ConnId> = Vec::with_capacity(1_000);

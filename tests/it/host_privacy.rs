@@ -6,9 +6,9 @@ use crate::support::ide::{at, call, config, drain, open_diff, text};
 use ide_mcp::ide::{
     Answer, Call, ConnId, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiagnosticsChanged,
     Dialect, DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics,
-    FilePaths, Filter, Host, HostConfig, HostEvent, LatestSelection, Mention, MentionError, OpenEditors,
-    OpenedFile, OpenedFiles, Range, Reformatted, Selected, Selection, ServerEvent, Severity, TabClosed, Tool,
-    ToolArguments, ToolCall, ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
+    FilePaths, Filter, LatestSelection, Mention, MentionError, OpenEditors, OpenedFile, OpenedFiles, Range,
+    Reformatted, Selected, Selection, Server, ServerEvent, Severity, TabClosed, Tool, ToolArguments,
+    ToolCall, ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
 use ide_mcp::rpc::CallId;
 use ide_mcp::testing::Random;
@@ -80,16 +80,16 @@ const TOOLS: [Tool; 16] = [
 ];
 
 /// Returns an editor with all [`TOOLS`], and a filter that hides the usual secrets.
-fn host(dialect: Dialect) -> Host {
+fn host(dialect: Dialect) -> Server {
     host_with(dialect, Filter::secrets())
 }
 
-fn host_with(dialect: Dialect, filter: Filter) -> Host {
-    let mut config = HostConfig::new(config().with_dialect(dialect));
-    config.server.tools = TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
-    config.server.tool_resources = true;
+fn host_with(dialect: Dialect, filter: Filter) -> Server {
+    let mut config = config().with_dialect(dialect);
+    config.tools = TOOLS.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
+    config.tool_resources = true;
     config.filter = filter;
-    Host::new(config)
+    Server::new(config)
 }
 
 fn tool_call(id: usize, tool: Tool, dialect: Dialect, path: &str) -> String {
@@ -122,7 +122,7 @@ enum Asked {
 }
 
 /// Feeds a request to the host, and returns the calls that reach the application.
-fn ask(host: &mut Host, conn: ConnId, request: &str) -> Vec<Asked> {
+fn ask(host: &mut Server, conn: ConnId, request: &str) -> Vec<Asked> {
     let now = ide_mcp::Time::ZERO;
     if let Some(mut wire) = host.wire(conn) {
         wire.feed(now, &text(request));
@@ -130,12 +130,10 @@ fn ask(host: &mut Host, conn: ConnId, request: &str) -> Vec<Asked> {
     asked(drain(host))
 }
 
-fn asked(events: Vec<HostEvent>) -> Vec<Asked> {
+fn asked(events: Vec<ServerEvent>) -> Vec<Asked> {
     let asked = |event| match event {
-        HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(Asked::Tool(call)),
-        HostEvent::Agent { event: ServerEvent::Direct { call, request }, .. } => {
-            Some(Asked::Direct(call, request))
-        }
+        ServerEvent::Call { call, .. } => Some(Asked::Tool(call)),
+        ServerEvent::Direct { call, request, .. } => Some(Asked::Direct(call, request)),
         _ => None,
     };
     events.into_iter().filter_map(asked).collect()
@@ -152,7 +150,7 @@ enum By {
 
 const WAYS: [By; 4] = [By::Answer, By::Json, By::Respond, By::Raw];
 
-fn give<T: ToolArguments>(host: &mut Host, call: Call<T>, answer: &T::Answer, by: By) {
+fn give<T: ToolArguments>(host: &mut Server, call: Call<T>, answer: &T::Answer, by: By) {
     let result = answer.result(Dialect::VsCode);
     let first = result.texts().next().unwrap_or_default();
     let blocks: Vec<_> = result.texts().map(|text| json!({"type": "text", "text": text})).collect();
@@ -168,7 +166,7 @@ fn give<T: ToolArguments>(host: &mut Host, call: Call<T>, answer: &T::Answer, by
 
 /// Answers a call with the file at this path, which contains this text, and with the file that the
 /// filter shows, if the answer has room for two.
-fn reply(host: &mut Host, call: ToolCall, (path, content): (&str, &str), by: By) {
+fn reply(host: &mut Server, call: ToolCall, (path, content): (&str, &str), by: By) {
     let selection = || Some(Selection::new(path, Range::default(), content));
     let problems = |path: &str, content: &str| {
         let problem = Diagnostic::new(Severity::Error, Range::default(), content);
@@ -224,7 +222,7 @@ fn reply(host: &mut Host, call: ToolCall, (path, content): (&str, &str), by: By)
 
 /// Answers a request of the Obsidian dialect with the file at this path, and with the file that the
 /// filter shows. The text is that of the file that was asked for.
-fn reply_direct(host: &mut Host, call: CallId, request: &DirectRequest, path: &str) {
+fn reply_direct(host: &mut Server, call: CallId, request: &DirectRequest, path: &str) {
     let files = || DirectAnswer::Files(vec![path.into(), SHOWN.into()]);
     let answer = match request {
         DirectRequest::ReadFile(asked) => {
@@ -333,14 +331,14 @@ fn direct_answers_pass_the_filter() {
     }
 }
 
-fn select(host: &mut Host, millis: u64, text: &str) -> Selected {
+fn select(host: &mut Server, millis: u64, text: &str) -> Selected {
     let selected = host.select(at(millis), Selection::new(OPEN.0, Range::default(), text));
     drain(host);
     selected
 }
 
 /// Returns the texts of the selections that a client received.
-fn selections(host: &mut Host, conn: ConnId, millis: u64) -> Vec<String> {
+fn selections(host: &mut Server, conn: ConnId, millis: u64) -> Vec<String> {
     host.tick(at(millis));
     drain(host);
     texts_of_selections(&said(host, conn))
@@ -468,12 +466,12 @@ fn paused_host_pushes_nothing() {
 #[test]
 fn waiting_mention_outlasts_a_pause() {
     for (resumed, is_sent) in [(29_999, true), (30_000, false)] {
-        let mut host = Host::new(HostConfig::new(config()));
+        let mut host = Server::new(config());
         host.mention(at(0), Mention::new(OPEN.0, None), None).unwrap();
         host.pause(at(1));
         let conn = attach(&mut host);
         host.tick(at(resumed));
-        let is_expired = |event: &HostEvent| matches!(event, HostEvent::MentionExpired { .. });
+        let is_expired = |event: &ServerEvent| matches!(event, ServerEvent::MentionExpired { .. });
         assert_eq!(drain(&mut host).iter().any(is_expired), !is_sent, "{resumed}");
         assert!(!said(&mut host, conn).concat().contains(OPEN.0), "{resumed}");
         host.resume(at(resumed));
@@ -487,9 +485,9 @@ fn waiting_mention_passes_the_filter_again() {
     for pauses in [false, true] {
         let ignored = Arc::new(AtomicBool::new(false));
         let is_ignored = ignored.clone();
-        let mut config = HostConfig::new(config());
+        let mut config = config();
         config.filter = Filter::new().hide(move |path| path == OPEN.0 && is_ignored.load(Ordering::Relaxed));
-        let mut host = Host::new(config);
+        let mut host = Server::new(config);
         let conn = attach(&mut host);
         // Each mention to a client waits for the one before.
         let paths = ["/w/first", OPEN.0, "/w/last"];
@@ -508,7 +506,7 @@ fn waiting_mention_passes_the_filter_again() {
             for millis in (begin..begin + 1_000).step_by(50) {
                 host.tick(at(millis));
                 expired.extend(drain(&mut host).into_iter().filter_map(|event| match event {
-                    HostEvent::MentionExpired { mention } => Some(mention.file_path),
+                    ServerEvent::MentionExpired { mention } => Some(mention.file_path),
                     _ => None,
                 }));
                 received.push_str(&said(&mut host, conn).concat());
@@ -523,7 +521,7 @@ fn waiting_mention_passes_the_filter_again() {
 
 /// An editor with agents, which acts at random, and the record of its last answers.
 struct Life {
-    host: Host,
+    host: Server,
     dialect: Dialect,
     spellings: &'static [&'static str],
     relative: &'static [&'static str],

@@ -9,18 +9,18 @@ use crate::support::ide::{
 use ide_mcp::Keepalive;
 use ide_mcp::ide::{
     ConnId, CurrentSelection, Diagnostics, DiagnosticsChanged, Dialect, EditorTab, FileDiagnostics,
-    FilePaths, Filter, Host, HostConfig, HostEvent, LatestSelection, Mention, MentionError, OpenEditors,
-    Range, Selected, Selection, ServerEvent, Tool, ToolCall, ToolSet,
+    FilePaths, Filter, LatestSelection, Mention, MentionError, OpenEditors, Range, Selected, Selection,
+    Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time, Wire};
 
-fn open(host: &mut Host, said: &[&str]) -> ConnId {
+fn open(host: &mut Server, said: &[&str]) -> ConnId {
     open_and_read(host, said).0
 }
 
 /// Opens a connection whose client sends these messages, and returns the messages of the host.
-fn open_and_read(host: &mut Host, said: &[&str]) -> (ConnId, Vec<String>) {
+fn open_and_read(host: &mut Server, said: &[&str]) -> (ConnId, Vec<String>) {
     let conn = host.connect(Time::ZERO);
     host.wire(conn).unwrap().feed(Time::ZERO, HEAD.as_bytes());
     for said in said {
@@ -31,24 +31,24 @@ fn open_and_read(host: &mut Host, said: &[&str]) -> (ConnId, Vec<String>) {
     (conn, texts(bytes.strip_prefix(ACCEPTED.as_bytes()).unwrap()))
 }
 
-pub fn attach(host: &mut Host) -> ConnId {
+pub fn attach(host: &mut Server) -> ConnId {
     attach_and_read(host).0
 }
 
 /// Attaches a client, and returns the messages of the host to it.
-pub fn attach_and_read(host: &mut Host) -> (ConnId, Vec<String>) {
+pub fn attach_and_read(host: &mut Server) -> (ConnId, Vec<String>) {
     open_and_read(host, &[INITIALIZE, INITIALIZED, CONNECTED])
 }
 
-pub fn said(host: &mut Host, conn: ConnId) -> Vec<String> {
+pub fn said(host: &mut Server, conn: ConnId) -> Vec<String> {
     texts(&written(&mut host.wire(conn).unwrap()))
 }
 
 #[test]
 fn broadcast_returns_ready_clients_not_reached() {
-    let mut config = HostConfig::new(config());
-    config.server.ws.outgoing = 1_000;
-    let mut host = Host::new(config);
+    let mut config = config();
+    config.ws.outgoing = 1_000;
+    let mut host = Server::new(config);
     let (one, full) = (attach(&mut host), attach(&mut host));
     let (deaf, gone) = (open(&mut host, &[INITIALIZE]), attach(&mut host));
     host.remove(Time::ZERO, gone);
@@ -65,7 +65,7 @@ fn broadcast_returns_ready_clients_not_reached() {
 
 #[test]
 fn unserializable_broadcast_is_refused() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "no client is attached");
     let conn = attach(&mut host);
     assert_eq!(host.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
@@ -80,11 +80,11 @@ fn unserializable_broadcast_is_refused() {
 
 #[test]
 fn hidden_files_do_not_leave_the_editor() {
-    let mut config = HostConfig::new(config());
+    let mut config = config();
     config.debounce = Duration::ZERO;
     config.filter = Filter::new().hide(|path| path.ends_with(".env")).max_text(8);
     assert_eq!(format!("{:?}", config.filter), r#"Filter { hides: "some", most: 8 }"#);
-    let mut host = Host::new(config);
+    let mut host = Server::new(config);
     let conn = attach(&mut host);
     let of = |path: &str, text: &str| Selection::new(path, Range::default(), text);
     let mut tell = |selection| {
@@ -159,10 +159,10 @@ fn file_is_hidden_under_every_name() {
         Filter::new().hide(|path| path.ends_with(".env")).hide(|path| path.ends_with(".txt")),
     ];
     for (at, filter) in filters.into_iter().enumerate() {
-        let mut config = HostConfig::new(config());
+        let mut config = config();
         config.debounce = Duration::ZERO;
         config.filter = filter;
-        let mut host = Host::new(config);
+        let mut host = Server::new(config);
         let conn = attach(&mut host);
         for name in names {
             let by_path = Selection::new(name, Range::default(), "secret");
@@ -196,11 +196,11 @@ fn answers_name_no_hidden_file() {
         Tool::GetOpenEditors,
         Tool::GetAllOpenedFilePaths,
     ];
-    let mut config = HostConfig::new(config());
-    config.server.tools = tools.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
-    config.server.tool_resources = true;
+    let mut config = config();
+    config.tools = tools.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
+    config.tool_resources = true;
     config.filter = Filter::secrets();
-    let mut host = Host::new(config);
+    let mut host = Server::new(config);
     let conn = attach(&mut host);
     let (hidden, shown) = ("/w/.env", "/w/a.rs");
     let reads = ["ide://selection", "ide://diagnostics", "ide://open-editors"];
@@ -216,7 +216,7 @@ fn answers_name_no_hidden_file() {
         let message = text(&format!(r#"{{"jsonrpc":"2.0","id":{id},{ask}}}"#));
         host.wire(conn).unwrap().feed(Time::ZERO, &message);
         let call = drain(&mut host).into_iter().find_map(|event| match event {
-            HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call),
+            ServerEvent::Call { call, .. } => Some(call),
             _ => None,
         });
         let selection = || Some(Selection::new(hidden, Range::default(), "token"));
@@ -246,29 +246,27 @@ fn answers_name_no_hidden_file() {
 
 #[test]
 fn filter_truncates_text_at_256_kib() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
-    let mut wide = HostConfig::new(config());
+    let mut wide = config();
     wide.filter = Filter::default().max_text(usize::MAX);
-    let mut host = Host::new(wide.clone());
+    let mut host = Server::new(wide.clone());
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Truncated);
-    wide.server.content_limits.selection = 256 * 1024 + 1;
-    let mut host = Host::new(wide);
+    wide.content_limits.selection = 256 * 1024 + 1;
+    let mut host = Server::new(wide);
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Whole);
     assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Truncated);
 }
 
 /// Returns the times of the pings to a silent client, and the time at which the host ends the
 /// connection, in milliseconds. The host sleeps until `sleep_until`.
-fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
-    let mut host = Host::new(config);
+fn pings(config: ServerConfig, sleep_until: u64) -> (Vec<u64>, u64) {
+    let mut host = Server::new(config);
     let conn = attach(&mut host);
     let (mut pinged, mut now) = (Vec::new(), sleep_until.max(1));
     loop {
         host.tick(at(now));
-        let ended = drain(&mut host)
-            .into_iter()
-            .any(|event| matches!(event, HostEvent::Agent { event: ServerEvent::Closed(_), .. }));
+        let ended = drain(&mut host).into_iter().any(|event| matches!(event, ServerEvent::Closed { .. }));
         if ended {
             return (pinged, now);
         }
@@ -286,22 +284,22 @@ fn pings(config: HostConfig, sleep_until: u64) -> (Vec<u64>, u64) {
 
 #[test]
 fn i34_silent_client_is_pinged_before_the_timeout() {
-    let websocket = HostConfig::new(config());
+    let websocket = config();
     assert_eq!(pings(websocket.clone(), 0), (vec![30_000], 60_000));
     // The editor sleeps for eight hours: it did not read, which does not make the client silent.
     let hours = 8 * 3600 * 1000;
     assert_eq!(pings(websocket, hours), (vec![hours], hours + 30_000));
 
-    let mut json = HostConfig::new(config());
-    json.server.ws.keepalive = None;
-    json.server.mcp.keepalive = Some(Keepalive::JSON_RPC);
+    let mut json = config();
+    json.ws.keepalive = None;
+    json.mcp.keepalive = Some(Keepalive::JSON_RPC);
     // A ping every 5 s, and 3 s for the answer.
     assert_eq!(pings(json.clone(), 0), (vec![5_000], 8_000));
     assert_eq!(pings(json, hours), (vec![hours], hours + 3_000));
 
-    let mut off = HostConfig::new(config());
-    off.server.ws.keepalive = None;
-    let mut host = Host::new(off);
+    let mut off = config();
+    off.ws.keepalive = None;
+    let mut host = Server::new(off);
     attach(&mut host);
     while host.poll_transmit().is_some() {}
     assert_eq!(host.deadline(), None, "both can be off");

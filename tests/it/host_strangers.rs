@@ -2,16 +2,13 @@
 //! their counts.
 
 use ide_mcp::ide::{
-    AuthFailure, AuthToken, ConnId, Host, HostConfig, HostEvent, Policy, ServerConfig, ServerEvent, ToolSet,
-    Unauthenticated,
+    AuthFailure, AuthToken, ConnId, Policy, Server, ServerConfig, ServerEvent, Unauthenticated,
 };
-use ide_mcp::mcp::Implementation;
 use ide_mcp::{Machine, Time, Wire};
 
-fn editor(token: &str) -> HostConfig {
+fn editor(token: &str) -> ServerConfig {
     let token = AuthToken::from_text(token).unwrap();
-    let server = ServerConfig::new(Implementation::new("editor", "1"), Policy::new(1, token), ToolSet::new());
-    HostConfig::new(server)
+    ServerConfig::new("editor", "1").policy(Policy::new(1, token))
 }
 
 fn request(token: &str) -> String {
@@ -22,7 +19,7 @@ fn request(token: &str) -> String {
     )
 }
 
-fn counts(host: &Host) -> (u64, u64, u64) {
+fn counts(host: &Server) -> (u64, u64, u64) {
     let Unauthenticated { refused, wrong_tokens, ended, .. } = host.unauthenticated();
     (refused, wrong_tokens, ended)
 }
@@ -31,7 +28,7 @@ fn counts(host: &Host) -> (u64, u64, u64) {
 fn pending_connection_above_limit_ends_the_oldest() {
     let mut config = editor("token");
     config.max_pending_connections = 3;
-    let mut host = Host::new(config);
+    let mut host = Server::new(config);
     let ids: Vec<ConnId> = (0..10).map(|_| host.connect(Time::ZERO)).collect();
     assert!(host.poll_event().is_none(), "a pending connection has no events");
     assert_eq!(counts(&host), (0, 0, 7));
@@ -63,9 +60,9 @@ fn unauthenticated_ends_are_counted_by_reason() {
     for (name, head, after_upgrade, expected) in cases {
         let mut config = editor("token");
         if after_upgrade {
-            config.server.policy.auth_failure = AuthFailure::CloseAfterUpgrade;
+            config.policy.auth_failure = AuthFailure::CloseAfterUpgrade;
         }
-        let mut host = Host::new(config);
+        let mut host = Server::new(config);
         let conn = host.connect(Time::ZERO);
         host.wire(conn).unwrap().feed(Time::ZERO, head.as_bytes());
         assert!(host.poll_event().is_none(), "{name}");
@@ -78,12 +75,12 @@ fn unauthenticated_ends_are_counted_by_reason() {
 
 #[test]
 fn accepted_client_is_not_counted_as_unauthenticated() {
-    let mut host = Host::new(editor("token"));
+    let mut host = Server::new(editor("token"));
     let conn = host.connect(Time::ZERO);
     host.wire(conn).unwrap().feed(Time::ZERO, request("token").as_bytes());
     assert!(host.poll_event().is_none());
     host.remove(Time::ZERO, conn);
     let event = host.poll_event();
-    assert!(matches!(event, Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. })), "{event:?}");
+    assert!(matches!(event, Some(ServerEvent::Closed { .. })), "{event:?}");
     assert_eq!(host.unauthenticated().total(), 0);
 }

@@ -10,9 +10,9 @@ use ide_mcp::{
     ide::{
         AgentId, Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect,
         DiffOutcome, DirectAnswer, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
-        Host, HostConfig, HostEvent, LatestSelection, OpenEditors, OpenedFile, OpenedFiles, Position, Range,
-        Reformatted, ServerEvent, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet,
-        WorkspaceFolder, WorkspaceFolders,
+        LatestSelection, OpenEditors, OpenedFile, OpenedFiles, Position, Range, Reformatted, Server,
+        ServerEvent, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet, WorkspaceFolder,
+        WorkspaceFolders,
     },
     mcp::{Timeout, ToolResult},
     rpc::{CallId, NotOpen, RespondError},
@@ -120,7 +120,7 @@ fn json_answers_equal_typed_answers() {
 /// Answers the only call among these events with this answer, read by the type of its tool.
 fn typed(editor: &mut Editor, events: Vec<ServerEvent>, answer: &ToolResult<'_>) {
     let calls = events.into_iter().filter(|event| !matches!(event, ServerEvent::EditExpected { .. }));
-    let [ServerEvent::Call(call)] = <[_; 1]>::try_from(calls.collect::<Vec<_>>()).unwrap() else {
+    let [ServerEvent::Call { call, .. }] = <[_; 1]>::try_from(calls.collect::<Vec<_>>()).unwrap() else {
         panic!("no call")
     };
     macro_rules! answered {
@@ -246,7 +246,7 @@ fn call_is_not_answered_before_its_event() {
     editor.server.feed(at(0), &text(&batch));
     let events = std::iter::from_fn(|| editor.server.poll_event());
     let call = events.take(2).find_map(|event| match event {
-        ServerEvent::Call(ToolCall::GetDiagnostics(call, _)) => Some(call),
+        ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _), .. } => Some(call),
         _ => None,
     });
     let first = call.unwrap();
@@ -256,7 +256,7 @@ fn call_is_not_answered_before_its_event() {
     assert_eq!(editor.server.call(next).fail(-1, ""), Err(unknown));
     assert_eq!(editor.server.call(next).set_timeout(Timeout::Never), Err(unknown));
     assert_eq!(editor.server.call(next).tool(), None);
-    let Some(ServerEvent::Call(second)) = editor.server.poll_event() else { panic!("no call") };
+    let Some(ServerEvent::Call { call: second, .. }) = editor.server.poll_event() else { panic!("no call") };
     assert_eq!((second.id(), second.tool()), (next, Some(Tool::OpenDiff)));
     editor.server.call(second).fail(-1, "").unwrap();
     assert_eq!(editor.server.open_diffs().count(), 0);
@@ -317,7 +317,7 @@ fn own_tool_is_decoded_as_its_type() {
     let mut asked = |text: &str| {
         let mut events = editor.say(text);
         match events.pop() {
-            Some(ServerEvent::Call(ToolCall::Other(call, own))) => {
+            Some(ServerEvent::Call { call: ToolCall::Other(call, own), .. }) => {
                 editor.server.answer(call, &ToolResult::text("done")).unwrap();
                 (Some(own), editor.texts().remove(0))
             }
@@ -352,7 +352,7 @@ fn own_tool_is_decoded_as_its_type() {
 /// Checks the numbers by which an application in another language names agents and calls.
 #[test]
 fn agents_and_calls_are_found_by_number() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     let now = at(0);
     let mut asked = Vec::new();
     for id in 1..=2 {
@@ -361,7 +361,7 @@ fn agents_and_calls_are_found_by_number() {
         let bytes = [HEAD.as_bytes(), &said, &text(&open_diff(id, "t"))].concat();
         host.wire(conn).unwrap().feed(now, &bytes);
         while let Some(event) = host.poll_event() {
-            if let HostEvent::Agent { agent, event: ServerEvent::Call(call) } = event {
+            if let ServerEvent::Call { agent, call } = event {
                 assert_eq!(agent.conn(), Some(conn));
                 asked.push((conn, agent.number(), call.id().number()));
             }

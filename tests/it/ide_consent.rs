@@ -5,8 +5,8 @@ use crate::support::ide::{
     drain, open_diff, read, request, selection, shown, text, texts, written,
 };
 use ide_mcp::ide::{
-    AgentId, DiagnosticsChanged, Host, HostConfig, HostEvent, MODELS_TARGET, Mention, ServerConfig,
-    ServerEvent, Tool, ToolCall, ToolSet,
+    AgentId, DiagnosticsChanged, MODELS_TARGET, Mention, Server, ServerConfig, ServerEvent, Tool, ToolCall,
+    ToolSet,
 };
 use ide_mcp::mcp::{Context, Forward, ResourceSpec};
 use ide_mcp::rpc::NotSent;
@@ -70,7 +70,9 @@ fn n07_calls_follow_the_consent_in_order() {
     let ids: Vec<String> = begin(&events);
     assert_eq!(ids.len(), 4, "{ids:?}");
     assert!(ids[0] == "call openDiff" && ids[1].starts_with("ReadResource") && ids[2] == "call countLines");
-    let ServerEvent::Call(ToolCall::OpenDiff(diff, proposal)) = events.into_iter().nth(1).unwrap() else {
+    let ServerEvent::Call { call: ToolCall::OpenDiff(diff, proposal), .. } =
+        events.into_iter().nth(1).unwrap()
+    else {
         unreachable!()
     };
     editor.server.answer(diff, &proposal.accept()).unwrap();
@@ -152,9 +154,9 @@ fn connection_of_a_model_is_named() {
 
 #[test]
 fn one_client_is_allowed_and_leaves_alone() {
-    let mut config = HostConfig::new(asking());
+    let mut config = asking();
     config.max_clients = 3;
-    let mut host = Host::new(config);
+    let mut host = Server::new(config);
     let agents: Vec<AgentId> = (0..2)
         .map(|_| {
             let conn = host.connect(Time::ZERO);
@@ -167,27 +169,22 @@ fn one_client_is_allowed_and_leaves_alone() {
         })
         .collect();
     assert!(host.client(agents[0]).allow() && !host.client(agents[0]).allow());
-    let events: Vec<HostEvent> = std::iter::from_fn(|| host.poll_event()).collect();
-    let of: Vec<_> = events
-        .iter()
-        .map(|event| matches!(event, HostEvent::Agent { agent, .. } if *agent == agents[0]))
-        .collect();
+    let events: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
+    let of: Vec<_> = events.iter().map(|event| event.agent() == Some(agents[0])).collect();
     assert_eq!(of, [true, true, false], "ready, the call, and the question about the other: {events:?}");
 
     // One client leaves, and the other stays.
     for _ in 0..2 {
         host.client(agents[0]).disconnect(at(0));
     }
-    let ended: Vec<HostEvent> = std::iter::from_fn(|| host.poll_event()).collect();
-    let [HostEvent::Agent { event: ServerEvent::DiffClosed { .. }, .. }] = &ended[..] else {
-        panic!("{ended:?}")
-    };
+    let ended: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
+    let [ServerEvent::DiffClosed { .. }] = &ended[..] else { panic!("{ended:?}") };
     let conn = agents[0].conn().unwrap();
     let bytes = written(&mut host.wire(conn).unwrap());
     assert!(texts(&bytes).concat().contains("DIFF_REJECTED"));
     host.remove(at(1), conn);
-    let closed: Vec<HostEvent> = std::iter::from_fn(|| host.poll_event()).collect();
-    assert!(matches!(&closed[..], [HostEvent::Agent { event: ServerEvent::Closed(_), .. }]), "{closed:?}");
+    let closed: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
+    assert!(matches!(&closed[..], [ServerEvent::Closed { .. }]), "{closed:?}");
     assert!(!host.client(agents[0]).allow());
     host.client(agents[0]).disconnect(at(0));
     assert!(host.client(agents[1]).allow());
@@ -197,7 +194,7 @@ fn one_client_is_allowed_and_leaves_alone() {
 /// Checks that a client that waits is not ready: shared pushes leave it out, and its own come at once.
 #[test]
 fn shared_pushes_leave_waiting_clients_out() {
-    let mut host = Host::new(HostConfig::new(asking()));
+    let mut host = Server::new(asking());
     let conn = host.connect(Time::ZERO);
     for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
         host.wire(conn).unwrap().feed(Time::ZERO, &bytes);

@@ -7,7 +7,7 @@ use crate::support::ide::{
 use ide_mcp::{
     Time, Wire as _,
     ide::{
-        Client, ClientConfig, ClientEvent, Dialect, Host, HostConfig, OpenEditors, RequestError, Server,
+        Client, ClientConfig, ClientEvent, Connection, Dialect, OpenEditors, RequestError, Server,
         ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{
@@ -126,7 +126,8 @@ fn editor_answers_its_own_resources() {
         // The second time after a change of the tools and the context.
         for _ in 0..2 {
             let events = editor.say(&read(URIS[1]));
-            let is_call = matches!(&events[..], [ServerEvent::Call(ToolCall::GetOpenEditors(..))]);
+            let is_call =
+                matches!(&events[..], [ServerEvent::Call { call: ToolCall::GetOpenEditors(..), .. }]);
             assert_eq!(is_call, want, "{name}: {events:?}");
             if matches!(forward, Forward::Everything | Forward::All) && !want {
                 let [ServerEvent::Request { call, .. }] = &events[..] else { panic!("{name}: {events:?}") };
@@ -148,7 +149,8 @@ fn resource_of_tool_has_its_answer() {
         let mut editor = Editor::attached(handling([Tool::GetOpenEditors]).with_dialect(dialect));
         for _ in 0..2 {
             let events = editor.say(&read(URIS[1]));
-            let [ServerEvent::Call(ToolCall::GetOpenEditors(call, _))] = <[_; 1]>::try_from(events).unwrap()
+            let [ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. }] =
+                <[_; 1]>::try_from(events).unwrap()
             else {
                 panic!("no call of the tool")
             };
@@ -190,7 +192,7 @@ fn resource_without_its_tool_is_not_found() {
 
 #[test]
 fn resource_of_tool_is_answered_by_number() {
-    type Answered = fn(&mut Server, CallId) -> Result<(), RespondError>;
+    type Answered = fn(&mut Connection, CallId) -> Result<(), RespondError>;
     let json: Answered = |server, call| server.call(call).answer_json(r#"{"tabs":[]}"#);
     let whole: Answered = |server, call| {
         let raw = r#"{"content":[{"type":"text","text":"{\"tabs\":[]}"}]}"#;
@@ -219,12 +221,12 @@ fn own_prompt_and_resource_are_answered() {
     let mut other = called(&editor.say(&call(1, "getOpenEditors", "{}")));
     for _ in 0..2 {
         let events = editor.say(&request_with(7, "prompts/get", r#"{"name":"review"}"#));
-        let [ServerEvent::GetPrompt { call: prompt, prompt: asked }] = &events[..] else {
+        let [ServerEvent::GetPrompt { call: prompt, prompt: asked, .. }] = &events[..] else {
             panic!("{events:?}")
         };
         assert_eq!(asked, &GetPrompt::new("review"));
         let events = editor.say(&request_with(8, "resources/read", r#"{"uri":"notes://today"}"#));
-        let [ServerEvent::ReadResource { call: resource, resource: asked }] = &events[..] else {
+        let [ServerEvent::ReadResource { call: resource, resource: asked, .. }] = &events[..] else {
             panic!("{events:?}")
         };
         assert_eq!(asked, &ReadResource::new("notes://today"));
@@ -306,7 +308,7 @@ fn changed_context_is_announced_when_possible() {
 
 #[test]
 fn later_client_of_host_has_the_current_offer() {
-    type Change = fn(&mut Host);
+    type Change = fn(&mut Server);
     let rows: [(&str, Change, &[&str], &str); 5] = [
         ("at first", |_| {}, &[URIS[1], "notes://today"], "review"),
         (
@@ -337,7 +339,7 @@ fn later_client_of_host_has_the_current_offer() {
             "test",
         ),
     ];
-    let mut host = Host::new(HostConfig::new(offering()));
+    let mut host = Server::new(offering());
     for (name, change, resources, prompt) in rows {
         change(&mut host);
         let conn = attach(&mut host);
@@ -364,7 +366,7 @@ fn connections_of_host_share_one_context() {
         let mut config = handling([Tool::GetDiagnostics]);
         config.tool_resources = are_joined;
         config.mcp.context = Context::new().resources([]).into();
-        let mut host = Host::new(HostConfig::new(config));
+        let mut host = Server::new(config);
         let measured = allocation_counter::measure(|| {
             for _ in 0..connections {
                 host.connect(Time::ZERO);
@@ -393,7 +395,7 @@ fn requests_need_no_session_of_their_own() {
 
 #[test]
 fn agent_reads_prompt_and_resource_typed() {
-    let server = Server::new(offering(), SessionId::new(1), Time::ZERO);
+    let server = Connection::new(offering(), SessionId::new(1), Time::ZERO);
     let config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
     let client = Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
     let mut pair = Pair::new(server, client, Time::ZERO);
@@ -407,7 +409,7 @@ fn agent_reads_prompt_and_resource_typed() {
             ServerEvent::GetPrompt { call, .. } => {
                 server.call(*call).respond_prompt(&PromptResult::text("Review.")).unwrap();
             }
-            ServerEvent::ReadResource { call, resource } => {
+            ServerEvent::ReadResource { call, resource, .. } => {
                 let result = ResourceResult::text(resource.uri.as_str(), "", "x");
                 server.call(*call).respond_resource(&result).unwrap();
             }

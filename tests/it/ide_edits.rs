@@ -21,7 +21,7 @@ fn one(file: &str) -> String {
 fn asks(editor: &mut Editor, id: u32, arguments: &str) -> Vec<String> {
     let events = editor.say(&call(id, "getDiagnostics", arguments));
     for event in &events {
-        if let ServerEvent::Call(call) = event {
+        if let ServerEvent::Call { call, .. } = event {
             editor.server.call(call.id()).respond(&ToolResult::diagnostics(&[])).unwrap();
         }
     }
@@ -33,7 +33,7 @@ fn short(events: &[ServerEvent]) -> Vec<String> {
     let short = |event: &ServerEvent| match event {
         ServerEvent::EditExpected { path, .. } => format!("expected {path}"),
         ServerEvent::EditEnded { path, reason, .. } => format!("{reason:?} {path}"),
-        ServerEvent::Call(_) => "call".into(),
+        ServerEvent::Call { .. } => "call".into(),
         event => shown(std::slice::from_ref(event)).remove(0),
     };
     events.iter().map(short).collect()
@@ -253,7 +253,7 @@ fn each_expected_edit_ends_once() {
             }
         }
         events.extend(editor.eof());
-        assert!(matches!(events.last(), Some(ServerEvent::Closed(_))));
+        assert!(matches!(events.last(), Some(ServerEvent::Closed { .. })));
         check(&mut open, &events, now);
         assert!(open.is_empty(), "{open:?}");
         Ok(())
@@ -266,12 +266,12 @@ fn each_expected_edit_ends_once() {
 fn check(open: &mut BTreeMap<CallId, (Arc<str>, u64)>, events: &[ServerEvent], now: u64) {
     for (at, event) in events.iter().enumerate() {
         match event {
-            ServerEvent::EditExpected { edit, path } => {
-                assert!(matches!(&events[at + 1], ServerEvent::Call(call) if call.id() == *edit));
+            ServerEvent::EditExpected { edit, path, .. } => {
+                assert!(matches!(&events[at + 1], ServerEvent::Call { call, .. } if call.id() == *edit));
                 assert!(open.values().all(|(other, _)| other != path), "two edits of {path}");
                 assert_eq!(open.insert(*edit, (path.clone(), now)), None);
             }
-            ServerEvent::EditEnded { edit, path, reason } => {
+            ServerEvent::EditEnded { edit, path, reason, .. } => {
                 let begun = open.remove(edit).unwrap_or_else(|| panic!("{event:?} has not begun"));
                 assert_eq!(begun.0, *path);
                 assert!(

@@ -11,8 +11,8 @@ use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        AgentId, ConnId, DiffOutcome, Host, HostConfig, HostEvent, LockFileEvent, Mention, MentionError,
-        Selected, ServerEvent, Tool, ToolCall, ToolSet,
+        AgentId, ConnId, DiffOutcome, LockFileEvent, Mention, MentionError, Selected, Server, ServerConfig,
+        ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{Outcome, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
@@ -23,17 +23,17 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n";
 
 /// A host, and the time.
 struct Editors {
-    host: Host,
+    host: Server,
     now: Time,
 }
 
 impl Editors {
     fn new() -> Self {
-        Self::with(HostConfig::new(config()))
+        Self::with(config())
     }
 
-    fn with(config: HostConfig) -> Self {
-        Self { host: Host::new(config), now: Time::ZERO }
+    fn with(config: ServerConfig) -> Self {
+        Self { host: Server::new(config), now: Time::ZERO }
     }
 
     fn connect(&mut self) -> ConnId {
@@ -75,7 +75,7 @@ impl Editors {
     }
 
     /// Returns all events. Checks law 5: each event is due before it is polled.
-    fn events(&mut self) -> Vec<HostEvent> {
+    fn events(&mut self) -> Vec<ServerEvent> {
         let mut events = Vec::new();
         loop {
             let due = self.host.deadline();
@@ -92,9 +92,7 @@ impl Editors {
     fn call(&mut self, conn: ConnId, said: &str) -> CallId {
         self.feed(conn, &text(said));
         let events = self.events();
-        let [HostEvent::Agent { event: ServerEvent::Call(call), .. }] = &events[..] else {
-            panic!("{events:?}")
-        };
+        let [ServerEvent::Call { call, .. }] = &events[..] else { panic!("{events:?}") };
         call.id()
     }
 
@@ -144,11 +142,11 @@ impl Editors {
     }
 }
 
-fn shown(event: &HostEvent) -> String {
-    match event {
-        HostEvent::Agent { agent, event } => format!("{}: {}", agent.number(), show(event)),
-        HostEvent::MentionExpired { mention } => format!("expired {}", mention.file_path),
-        event => format!("{event:?}"),
+fn shown(event: &ServerEvent) -> String {
+    match (event, event.agent()) {
+        (_, Some(agent)) => format!("{}: {}", agent.number(), show(event)),
+        (ServerEvent::MentionExpired { mention }, _) => format!("expired {}", mention.file_path),
+        (event, _) => format!("{event:?}"),
     }
 }
 
@@ -181,7 +179,7 @@ fn seventeenth_client_is_refused_as_full() {
 
 #[test]
 fn simultaneous_clients_do_not_share_a_place() {
-    let mut config = HostConfig::new(config());
+    let mut config = config();
     config.max_clients = 1;
     let mut editors = Editors::with(config);
     let (one, two) = (editors.connect(), editors.connect());
@@ -242,8 +240,8 @@ fn noisy_client_does_not_delay_quiet_client() {
     editors.feed(noisy, &noise);
     editors.feed(quiet, &text(&call(1, "getDiagnostics", "{}")));
     editors.feed(quiet, &text(&call(2, "getDiagnostics", "{}")));
-    let of = |event: Option<HostEvent>| match event {
-        Some(HostEvent::Agent { agent, .. }) => agent.conn().unwrap(),
+    let of = |event: Option<ServerEvent>| match event {
+        Some(event) if event.agent().is_some() => event.agent().unwrap().conn().unwrap(),
         other => panic!("{other:?}"),
     };
     let order: Vec<ConnId> = (0..5).map(|_| of(editors.host.poll_event())).collect();
@@ -305,7 +303,7 @@ fn moving_selection_is_sent_after_200_ms() {
 
 #[test]
 fn zero_debounce_sends_every_selection_at_once() {
-    let mut config = HostConfig::new(config());
+    let mut config = config();
     config.debounce = Duration::ZERO;
     let mut editors = Editors::with(config);
     let conn = editors.attach();
@@ -347,7 +345,7 @@ fn mentions_reach_addressee_or_latest_in_order() {
 
 #[test]
 fn mentions_wait_for_settle_time_in_order() {
-    let mut editors = Editors::with(HostConfig::new(settling()));
+    let mut editors = Editors::with(settling());
     editors.at(1_000);
     let conn = editors.open();
     editors.host.mention(editors.now, mention("1"), Some(conn.into())).unwrap();
@@ -365,8 +363,8 @@ fn mentions_wait_for_settle_time_in_order() {
 
 #[test]
 fn mentions_wait_for_send_buffer_room() {
-    let mut config = HostConfig::new(config());
-    config.server.ws.outgoing = 1_000;
+    let mut config = config();
+    config.ws.outgoing = 1_000;
     let mut editors = Editors::with(config);
     let conn = editors.attach();
     let call = editors.call(conn, &call(1, "countLines", "{}"));
@@ -638,7 +636,7 @@ fn only_the_event_of_a_call_has_the_call() {
     let conn = editors.attach();
     editors.feed(conn, &text(&open_diff(5, "tab")));
     let mut events = editors.events();
-    let call = events.pop().and_then(HostEvent::into_call);
+    let call = events.pop().and_then(ServerEvent::into_call);
     assert!(matches!(call, Some(ToolCall::OpenDiff(..))), "{call:?}");
     editors.host.remove(editors.now, conn);
     events.extend(editors.events());
@@ -801,7 +799,7 @@ fn open_diffs_do_not_delay_diagnostics() {
         editors.feed(conn, &text(&call(8, "getDiagnostics", "{}")));
     }
     while let Some(event) = editors.host.poll_event() {
-        let HostEvent::Agent { event: ServerEvent::Call(call), .. } = event else { panic!("{event:?}") };
+        let ServerEvent::Call { call, .. } = event else { panic!("{event:?}") };
         assert!(matches!(call, ToolCall::GetDiagnostics(..)));
         editors.host.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
     }
@@ -883,9 +881,7 @@ fn request_to_idle_client_keeps_its_timeout() {
     editors.now = at(1_010_000);
     editors.host.tick(editors.now);
     let events = editors.events();
-    let [HostEvent::Agent { event: ServerEvent::Outcome { request, outcome: Outcome::TimedOut }, .. }] =
-        &events[..]
-    else {
+    let [ServerEvent::Outcome { request, outcome: Outcome::TimedOut, .. }] = &events[..] else {
         panic!("{events:?}")
     };
     assert_eq!(*request, asked);
@@ -922,14 +918,14 @@ struct Told {
 impl Told {
     /// Takes an event. Checks laws 3 and 7: no event comes after `Closed`, and a call that ends was
     /// open.
-    fn hear(&mut self, event: HostEvent) {
-        let HostEvent::Agent { agent, event } = event else { return };
+    fn hear(&mut self, event: ServerEvent) {
+        let Some(agent) = event.agent() else { return };
         let conn = agent.conn().unwrap();
         assert!(!self.closed.contains(&conn), "law 3: {event:?}");
         match event {
-            ServerEvent::Call(call) => self.open.push(call.id()),
+            ServerEvent::Call { call, .. } => self.open.push(call.id()),
             ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => self.end(call),
-            ServerEvent::Closed(_) => {
+            ServerEvent::Closed { .. } => {
                 assert!(
                     !self.open.iter().any(|call| AgentId::of_call(*call) == agent),
                     "law 7: a call is open"
@@ -952,7 +948,7 @@ impl Told {
 fn host_holds_the_laws_in_random_runs() {
     for seed in 0..300 {
         let mut random = Random::new(seed);
-        let mut config = HostConfig::new(config());
+        let mut config = config();
         config.max_clients = 3;
         config.max_pending_connections = 2;
         let mut editors = Editors::with(config);
@@ -1063,7 +1059,7 @@ fn polling_terminates_when_handler_brings_time() {
 
 #[test]
 fn polling_terminates_when_wires_bring_different_times() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     let (one, other) = (host.connect(at(0)), host.connect(at(0)));
     host.wire(one).unwrap().feed(at(0), b"GET");
     host.wire(other).unwrap().feed(at(100_000), b"GET");
@@ -1074,13 +1070,13 @@ fn polling_terminates_when_wires_bring_different_times() {
 
 #[test]
 fn verdict_after_removal_is_refused() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     let conn = host.connect(at(0));
     for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED), text(&open_diff("5", "t"))] {
         host.wire(conn).unwrap().feed(at(0), &bytes);
     }
     let calls = std::iter::from_fn(|| host.poll_event()).filter_map(|event| match event {
-        HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call.id()),
+        ServerEvent::Call { call, .. } => Some(call.id()),
         _ => None,
     });
     let call = calls.last().unwrap();
@@ -1143,7 +1139,7 @@ fn wire_with_events_uses_the_latest_time_of_host() {
     editors.feed(ended, &masked(CLOSE, &[0x03, 0xe8]));
     // A poll for one event: the host does not know yet that no event follows.
     let event = editors.host.poll_event();
-    assert!(matches!(event, Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. })), "{event:?}");
+    assert!(matches!(event, Some(ServerEvent::Closed { .. })), "{event:?}");
     assert!(!editors.host.wire(ended).unwrap().outgoing().is_empty());
     editors.now = editors.now.saturating_add(Duration::from_secs(2));
     editors.feed(other, b"\x89");

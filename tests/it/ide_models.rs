@@ -7,9 +7,8 @@ use crate::support::ide::{
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        AgentId, CurrentSelection, DiagnosticsChanged, Dialect, Filter, Host, HostConfig, HostEvent,
-        MODELS_TARGET, Mention, MentionError, Policy, Selected, ServerConfig, ServerEvent, Tool, ToolCall,
-        ToolSet,
+        AgentId, CurrentSelection, DiagnosticsChanged, Dialect, Filter, MODELS_TARGET, Mention, MentionError,
+        Policy, Selected, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{Context, Forward, Progress, PromptSpec, Timeout},
     rpc::NotSent,
@@ -32,7 +31,7 @@ fn model(config: ServerConfig) -> Editor {
     assert!(editor.server.is_for_models());
     editor.say(INITIALIZE);
     let events = editor.say(INITIALIZED);
-    let [ServerEvent::ModelReady { client: Some(client) }] = &events[..] else { panic!("{events:?}") };
+    let [ServerEvent::ModelReady { client: Some(client), .. }] = &events[..] else { panic!("{events:?}") };
     assert_eq!(client.name, "claude-code");
     editor.written();
     editor
@@ -169,7 +168,7 @@ fn model_calls_custom_tool_by_its_spellings() {
             assert_eq!(listed(&mut editor), names[..1], "{custom} {mark}");
             for name in names {
                 let events = editor.say(&call(5, name, "{}"));
-                let [ServerEvent::Call(ToolCall::Other(_, tool))] = &events[..] else {
+                let [ServerEvent::Call { call: ToolCall::Other(_, tool), .. }] = &events[..] else {
                     panic!("{custom} {mark} {name}: {events:?}")
                 };
                 assert_eq!(&*tool.name, custom, "{mark} {name}");
@@ -185,7 +184,7 @@ fn model_announces_no_edit() {
     let mut editor = model(offering(every_tool()));
     for (id, arguments) in [(5, r#"{"uri":"file:///w/a"}"#), (6, r#"{"uri":"file:///w/a"}"#), (7, "{}")] {
         let events = editor.say(&call(id, "getDiagnostics", arguments));
-        assert!(matches!(&events[..], [ServerEvent::Call(_)]), "{id}: {events:?}");
+        assert!(matches!(&events[..], [ServerEvent::Call { .. }]), "{id}: {events:?}");
     }
     assert_eq!(shown(&editor.eof()).last().map(String::as_str), Some("Closed(Abnormal)"));
 }
@@ -194,7 +193,9 @@ fn model_announces_no_edit() {
 fn model_call_is_answered_as_others() {
     let mut editor = model(offering(every_tool()));
     let events = editor.say(&call(5, "getCurrentSelection", "{}"));
-    let Some(ServerEvent::Call(ToolCall::GetCurrentSelection(call, _))) = events.into_iter().next() else {
+    let Some(ServerEvent::Call { call: ToolCall::GetCurrentSelection(call, _), .. }) =
+        events.into_iter().next()
+    else {
         panic!("no call")
     };
     editor.server.answer(call, &CurrentSelection(Some(selection("hello")))).unwrap();
@@ -332,7 +333,11 @@ fn door(mut config: ServerConfig, target: &str) -> Door {
     editor.at(3_000);
     assert_eq!(editor.texts().iter().any(|text| text.contains("selection_changed")), !is_model, "{target}");
     let events = editor.say(&open_diff(5, "t"));
-    assert_eq!(matches!(&events[..], [ServerEvent::Call(ToolCall::OpenDiff(..))]), !is_model, "{target}");
+    assert_eq!(
+        matches!(&events[..], [ServerEvent::Call { call: ToolCall::OpenDiff(..), .. }]),
+        !is_model,
+        "{target}"
+    );
     if is_model { Door::Model } else { Door::Agent }
 }
 
@@ -388,16 +393,16 @@ fn targets_that_resemble_a_door_are_none() {
 
 /// A host with an agent that accepts pushes.
 struct Shared {
-    host: Host,
+    host: Server,
     now: Time,
 }
 
 impl Shared {
-    fn new(config: HostConfig) -> Self {
-        Self { host: Host::new(config), now: Time::ZERO }
+    fn new(config: ServerConfig) -> Self {
+        Self { host: Server::new(config), now: Time::ZERO }
     }
 
-    fn feed(&mut self, agent: AgentId, bytes: &[u8]) -> Vec<HostEvent> {
+    fn feed(&mut self, agent: AgentId, bytes: &[u8]) -> Vec<ServerEvent> {
         self.host.wire(agent.conn().unwrap()).unwrap().feed(self.now, bytes);
         std::iter::from_fn(|| self.host.poll_event()).collect()
     }
@@ -434,7 +439,7 @@ impl Shared {
 
 #[test]
 fn pushes_and_diffs_spare_the_model() {
-    let mut both = Shared::new(HostConfig::new(config()));
+    let mut both = Shared::new(config());
     both.host.select(Time::ZERO, selection("before"));
     let agent = both.attach(HEAD);
     // The model connects last.
@@ -470,16 +475,13 @@ fn pushes_and_diffs_spare_the_model() {
         std::iter::from_fn(|| both.host.poll_event()).map(|e| format!("{e:?}")).collect();
     assert!(matches!(&events[..], [only] if only.contains("Closed")), "{events:?}");
     let close = both.feed(agent, &text(&close_tab(7, "t")));
-    assert!(
-        matches!(&close[..], [HostEvent::Agent { event: ServerEvent::DiffClosed { .. }, .. }]),
-        "{close:?}"
-    );
+    assert!(matches!(&close[..], [ServerEvent::DiffClosed { .. }]), "{close:?}");
 }
 
 #[test]
 fn models_count_towards_the_client_limit() {
     for last in [HEAD.to_owned(), head()] {
-        let mut config = HostConfig::new(config());
+        let mut config = config();
         config.max_clients = 2;
         let mut full = Shared::new(config);
         let agent = full.attach(HEAD);
@@ -497,14 +499,12 @@ fn models_count_towards_the_client_limit() {
 
 #[test]
 fn filter_applies_to_answers_for_models() {
-    let mut config = HostConfig::new(offering(every_tool()));
+    let mut config = offering(every_tool());
     config.filter = Filter::secrets().hide(|path| path.ends_with("a.txt"));
     let mut both = Shared::new(config);
     let model = both.attach(&head());
     let mut events = both.feed(model, &text(&call(5, "getCurrentSelection", "{}")));
-    let Some(HostEvent::Agent { event: ServerEvent::Call(ToolCall::GetCurrentSelection(call, _)), .. }) =
-        events.pop()
-    else {
+    let Some(ServerEvent::Call { call: ToolCall::GetCurrentSelection(call, _), .. }) = events.pop() else {
         panic!("no call")
     };
     both.host.answer(call, &CurrentSelection(Some(selection("hello")))).unwrap();
@@ -517,10 +517,10 @@ fn admitted_client_can_be_a_model() {
     for (is_admitted, status) in [(true, "101"), (false, "401")] {
         let mut config = config();
         config.policy = Policy::resumed(config.policy.port, token());
-        let mut waiting = Shared::new(HostConfig::new(config));
+        let mut waiting = Shared::new(config);
         let conn = waiting.host.connect(at(0));
         let events = waiting.feed(conn.into(), head().as_bytes());
-        assert!(matches!(&events[..], [HostEvent::AdmissionPending { .. }]), "{events:?}");
+        assert!(matches!(&events[..], [ServerEvent::AdmissionPending { .. }]), "{events:?}");
         assert!(waiting.host.admit(conn, is_admitted));
         let answer = String::from_utf8(waiting.written(conn.into())).unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");

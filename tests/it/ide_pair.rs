@@ -10,9 +10,9 @@ use crate::support::ide::{ACCEPTED, PORT, at, called, config, drain, save, selec
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab,
+        Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab, Connection,
         DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy, Push,
-        Reconnect, Server, ServerConfig, ServerEvent, TOKEN_FIELD, ToolSet, Transport,
+        Reconnect, ServerConfig, ServerEvent, TOKEN_FIELD, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
     rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},
@@ -21,10 +21,10 @@ use ide_mcp::{
 };
 
 /// An editor and an agent, with the helpers of these tests.
-struct Pair(testing::Pair<Server, Client>);
+struct Pair(testing::Pair<Connection, Client>);
 
 impl Deref for Pair {
-    type Target = testing::Pair<Server, Client>;
+    type Target = testing::Pair<Connection, Client>;
 
     fn deref(&self) -> &Self::Target {
         &self.0
@@ -46,7 +46,7 @@ impl Pair {
 
     fn of(client: ClientConfig, server: ServerConfig) -> Self {
         Self(testing::Pair::new(
-            Server::new(server, SessionId::new(1), Time::ZERO),
+            Connection::new(server, SessionId::new(1), Time::ZERO),
             Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
             Time::ZERO,
         ))
@@ -300,8 +300,8 @@ fn requests_of_the_editor_are_answered() {
     pair.settle();
     let heard = std::mem::take(&mut pair.server_events);
     let [
-        ServerEvent::Outcome { request: first, outcome: Outcome::Result(empty) },
-        ServerEvent::Outcome { request: second, outcome: Outcome::Error(error) },
+        ServerEvent::Outcome { request: first, outcome: Outcome::Result(empty), .. },
+        ServerEvent::Outcome { request: second, outcome: Outcome::Error(error), .. },
     ] = &heard[..]
     else {
         panic!("{heard:?}")
@@ -324,7 +324,7 @@ fn raw_requests_go_both_ways() {
     let asked = pair.client.request("x/raw", Some(&raw(r#"{"a":1}"#)), everything).unwrap();
     pair.settle();
     let events = std::mem::take(&mut pair.server_events);
-    let [ServerEvent::Request { call, method, params: Some(params) }] = &events[..] else {
+    let [ServerEvent::Request { call, method, params: Some(params), .. }] = &events[..] else {
         panic!("{events:?}")
     };
     let serial = params.get().matches(|c: char| c.is_ascii_digit()).next_back().unwrap().to_owned();
@@ -477,7 +477,7 @@ fn client_leaves_editor_without_mcp_subprotocol() {
 #[test]
 fn ide_connected_waits_for_send_buffer_room() {
     let policy = Policy::without_authentication(PORT);
-    let server = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let server = ServerConfig::new("editor", "1").policy(policy);
     let mut client = ClientConfig::new(Implementation::new("agent", "1"), PORT, None);
     client.pid = Some(7);
     // The messages before `ide_connected` fill the send buffer.
@@ -766,7 +766,7 @@ fn client_reconnects_to_restarted_editor() {
         sessions += 1;
         let client =
             Client::new(agent.clone(), Random::new(sessions), SessionId::new(sessions), now).unwrap();
-        let server = Server::new(config(), SessionId::new(100 + sessions), now);
+        let server = Connection::new(config(), SessionId::new(100 + sessions), now);
         let mut pair = Pair(testing::Pair::new(server, client, now));
         pair.settle();
         assert!(matches!(&pair.client_events[..], [ClientEvent::Ready(_)]), "{:?}", pair.client_events);
@@ -826,10 +826,10 @@ fn limit_of_zero_is_an_error() {
         assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
         let mut server = config();
         change(&mut server.mcp.limits);
-        let mut server = Server::new(server, SessionId::new(1), Time::ZERO);
+        let mut server = Connection::new(server, SessionId::new(1), Time::ZERO);
         let event = server.poll_event();
         assert!(
-            matches!(&event, Some(ServerEvent::Closed(Closed::ZeroLimit(limit))) if limit == name),
+            matches!(&event, Some(ServerEvent::Closed { reason: Closed::ZeroLimit(limit), .. }) if limit == name),
             "{event:?}"
         );
         assert!(server.is_done(), "{name}");

@@ -7,8 +7,8 @@ use crate::support::ide::{
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        Client, ClientConfig, ClientEvent, Host, HostConfig, HostEvent, Pending, RequestError, Server,
-        ServerConfig, ServerEvent,
+        Client, ClientConfig, ClientEvent, Connection, Pending, RequestError, Server, ServerConfig,
+        ServerEvent,
         paths::{LocalPath, Platform},
     },
     mcp::{FieldValue, Form, FormAnswer, FormField, Implementation, Outcome, Root, Timeout},
@@ -82,7 +82,7 @@ fn answer_gives_the_client_its_folders() {
     let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
     let answer = roots(1, &["file:///w/p/src", "https://x/y", "file:///w/q"]);
     let events = editor.say(&answer);
-    let [ServerEvent::RootsChanged { roots: named }] = &events[..] else { panic!("{events:?}") };
+    let [ServerEvent::RootsChanged { roots: named, .. }] = &events[..] else { panic!("{events:?}") };
     let want = [Root::new("file:///w/p/src"), Root::new("https://x/y"), Root::new("file:///w/q")];
     assert_eq!((&named[..], editor.server.roots()), (&want[..], &want[..]));
     assert_eq!(editor.server.folders(), [local("/w/p/src"), local("/w/q")]);
@@ -126,7 +126,9 @@ fn changed_roots_are_asked_again() {
         editor.say(CHANGED);
         assert_eq!(editor.texts(), [ASKED.replace(":1,", &format!(":{id},"))]);
         let events = editor.say(&roots(id, &uris));
-        assert!(matches!(&events[..], [ServerEvent::RootsChanged { roots }] if roots.len() == uris.len()));
+        assert!(
+            matches!(&events[..], [ServerEvent::RootsChanged { roots, .. }] if roots.len() == uris.len())
+        );
         assert_eq!(editor.server.folders().len(), uris.len());
     }
 }
@@ -167,7 +169,7 @@ fn unanswered_question_ends_after_ten_seconds() {
     assert_eq!(shown(&late), ["PeerFault(LateResponse)"]);
     editor.say(CHANGED);
     assert_eq!(editor.texts(), [ASKED.replace(":1,", ":2,")]);
-    assert!(matches!(&editor.eof()[..], [ServerEvent::Closed(_)]), "the end of the question is no event");
+    assert!(matches!(&editor.eof()[..], [ServerEvent::Closed { .. }]), "the end of the question is no event");
 }
 
 #[test]
@@ -195,8 +197,8 @@ fn agent(change: impl FnOnce(&mut ClientConfig)) -> Client {
 }
 
 /// Returns an editor and this agent, attached.
-fn pair(change: impl FnOnce(&mut ClientConfig)) -> Pair<Server, Client> {
-    let server = Server::new(config(), SessionId::new(1), Time::ZERO);
+fn pair(change: impl FnOnce(&mut ClientConfig)) -> Pair<Connection, Client> {
+    let server = Connection::new(config(), SessionId::new(1), Time::ZERO);
     let mut pair = Pair::new(server, agent(change), Time::ZERO);
     pair.settle();
     pair.client_events.clear();
@@ -207,7 +209,7 @@ fn pair(change: impl FnOnce(&mut ClientConfig)) -> Pair<Server, Client> {
 fn agent_answers_with_its_folders() {
     let mut pair = pair(|config| config.mcp.roots = Some(vec![Root::new("file:///w").name("w")]));
     let roots_of = |events: Vec<ServerEvent>| match &events[..] {
-        [.., ServerEvent::RootsChanged { roots }] => roots.clone(),
+        [.., ServerEvent::RootsChanged { roots, .. }] => roots.clone(),
         _ => panic!("{events:?}"),
     };
     assert_eq!(roots_of(mem::take(&mut pair.server_events)), [Root::new("file:///w").name("w")]);
@@ -229,7 +231,7 @@ fn agent_without_folders_declares_none() {
 
     let mut early = agent(|config| config.mcp.roots = Some(vec![]));
     early.set_roots(vec![Root::new("file:///w")]).unwrap();
-    let server = Server::new(config(), SessionId::new(1), Time::ZERO);
+    let server = Connection::new(config(), SessionId::new(1), Time::ZERO);
     let mut pair = Pair::new(server, early, Time::ZERO);
     pair.settle();
     assert_eq!(pair.server.roots(), [Root::new("file:///w")], "the list of before the session");
@@ -249,7 +251,9 @@ fn refused_change_of_roots_can_be_repeated() {
     pair.server_events.clear();
     pair.client.set_roots(changed.clone()).unwrap();
     pair.settle();
-    assert!(matches!(&pair.server_events[..], [ServerEvent::RootsChanged { roots }] if *roots == changed));
+    assert!(
+        matches!(&pair.server_events[..], [ServerEvent::RootsChanged { roots, .. }] if *roots == changed)
+    );
     pair.client.close();
     pair.settle();
     assert_eq!(pair.client.set_roots(vec![]), Err(NotSent::Closed));
@@ -264,7 +268,7 @@ fn chosen(suite: &str) -> FormAnswer {
 }
 
 /// Sends a form, and returns the request and the form that the agent received.
-fn elicit(pair: &mut Pair<Server, Client>) -> (Pending<FormAnswer>, ide_mcp::rpc::CallId) {
+fn elicit(pair: &mut Pair<Connection, Client>) -> (Pending<FormAnswer>, ide_mcp::rpc::CallId) {
     let asked = pair.server.elicit(form()).unwrap();
     pair.settle();
     let events = mem::take(&mut pair.client_events);
@@ -275,12 +279,15 @@ fn elicit(pair: &mut Pair<Server, Client>) -> (Pending<FormAnswer>, ide_mcp::rpc
 }
 
 /// Returns the answer to a form, as the editor reads it.
-fn outcome(pair: &mut Pair<Server, Client>, asked: Pending<FormAnswer>) -> Result<FormAnswer, RequestError> {
+fn outcome(
+    pair: &mut Pair<Connection, Client>,
+    asked: Pending<FormAnswer>,
+) -> Result<FormAnswer, RequestError> {
     pair.settle();
     let mut events = mem::take(&mut pair.server_events);
     assert_eq!(events.len(), 1, "{events:?}");
     match events.remove(0) {
-        ServerEvent::Outcome { request, outcome } if request == asked.id() => asked.answer(outcome),
+        ServerEvent::Outcome { request, outcome, .. } if request == asked.id() => asked.answer(outcome),
         other => panic!("{other:?}"),
     }
 }
@@ -322,7 +329,7 @@ fn every_form_ends_on_both_sides() {
         let (asked, call) = elicit(&mut pair);
         (pair, asked, call)
     };
-    let ends = |pair: &mut Pair<Server, Client>| {
+    let ends = |pair: &mut Pair<Connection, Client>| {
         mem::take(&mut pair.client_events)
             .iter()
             .filter(|end| matches!(end, ClientEvent::CallEnded { .. }))
@@ -359,7 +366,7 @@ fn every_form_ends_on_both_sides() {
     let mut events = mem::take(&mut gone.server_events).into_iter();
     let Some(ServerEvent::Outcome { outcome, .. }) = events.next() else { panic!("no outcome") };
     assert!(matches!(asked.answer(outcome), Err(RequestError::Closed)));
-    assert!(matches!(events.next(), Some(ServerEvent::Closed(_))));
+    assert!(matches!(events.next(), Some(ServerEvent::Closed { .. })));
     assert_eq!(ends(&mut gone), 1);
 }
 
@@ -395,7 +402,9 @@ fn form_waits_until_the_client_shows_it() {
         let (mut editor, asked) = asking();
         let events = act(&mut editor, asked);
         let outcomes = events.iter().filter_map(|event| match event {
-            ServerEvent::Outcome { request, outcome } if *request == asked => Some(format!("{outcome:?}")),
+            ServerEvent::Outcome { request, outcome, .. } if *request == asked => {
+                Some(format!("{outcome:?}"))
+            }
             _ => None,
         });
         assert_eq!(outcomes.collect::<Vec<_>>().concat(), outcome, "{name}");
@@ -414,7 +423,7 @@ fn form_waits_until_the_client_shows_it() {
     assert_eq!(forms(&mut editor), 1);
     assert!(editor.at(1_899).is_empty(), "the person has the whole time");
     let events = editor.at(1_900);
-    let is_late = |event: &ServerEvent| matches!(event, ServerEvent::Outcome { request, outcome: Outcome::TimedOut } if *request == short.id());
+    let is_late = |event: &ServerEvent| matches!(event, ServerEvent::Outcome { request, outcome: Outcome::TimedOut, .. } if *request == short.id());
     assert!(matches!(&events[..], [event] if is_late(event)), "{events:?}");
     editor.server.elicit(form()).unwrap();
     assert_eq!(forms(&mut editor), 1, "from now on at once");
@@ -459,7 +468,7 @@ fn unusable_question_is_refused_by_the_agent() {
 
 #[test]
 fn host_asks_each_agent_by_itself() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     let mut agents = Vec::new();
     for folder in ["/w/a", "/w/b"] {
         let conn = host.connect(Time::ZERO);
@@ -470,7 +479,7 @@ fn host_asks_each_agent_by_itself() {
         for bytes in [head, text(&initialize), text(INITIALIZED), text(&answer)] {
             host.wire(conn).unwrap().feed(Time::ZERO, &bytes);
             while let Some(event) = host.poll_event() {
-                if let HostEvent::Agent { event: ServerEvent::RootsChanged { .. }, agent } = event {
+                if let ServerEvent::RootsChanged { agent, .. } = event {
                     agents.push(agent);
                 }
             }
@@ -484,17 +493,9 @@ fn host_asks_each_agent_by_itself() {
     assert!(host.cancel(asked.id(), None));
     let event = host.poll_event().unwrap();
     assert!(
-        matches!(&event, HostEvent::Agent { agent, event: ServerEvent::Outcome { request, .. } }
+        matches!(&event, ServerEvent::Outcome { agent, request, .. }
             if *agent == agents[1] && *request == asked.id()),
         "{event:?}"
     );
-    let shown = |event: &ServerEvent| show(event);
-    assert_eq!(
-        host.poll_event().map(|event| if let HostEvent::Agent { event, .. } = event {
-            shown(&event)
-        } else {
-            String::new()
-        }),
-        None
-    );
+    assert_eq!(host.poll_event().map(|event| show(&event)), None);
 }

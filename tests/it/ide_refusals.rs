@@ -7,7 +7,7 @@ use crate::support::ide::{
 };
 use ide_mcp::{
     Machine, Wire,
-    ide::{AuthToken, Host, HostConfig, Policy, ServerConfig, ServerEvent},
+    ide::{AuthToken, Policy, Server, ServerConfig, ServerEvent},
     ws::Closed,
 };
 
@@ -75,7 +75,7 @@ fn answer_of(config: ServerConfig, head: &[u8]) -> String {
         assert!(events.is_empty() && editor.server.is_open(), "{events:?}");
         return answer;
     }
-    assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{events:?}");
+    assert!(matches!(&events[..], [ServerEvent::Closed { reason: Closed::Refused(_), .. }]), "{events:?}");
     assert!(editor.server.is_done(), "everything has been written");
     brief(&answer)
 }
@@ -153,7 +153,10 @@ fn h01_incomplete_head_is_refused_after_5_s() {
         assert_eq!(shown(&editor.at(4_999)), [""; 0]);
         assert_eq!(editor.server.deadline(), Some(at(5_000)));
         let events = editor.at(5_000);
-        assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{events:?}");
+        assert!(
+            matches!(&events[..], [ServerEvent::Closed { reason: Closed::Refused(_), .. }]),
+            "{events:?}"
+        );
         assert_eq!(String::from_utf8(editor.written()).unwrap(), full(TIMEOUT));
     }
     // A head that is complete at the deadline is accepted.
@@ -179,9 +182,9 @@ fn h02_head_limit_is_8_kib() {
 #[test]
 fn only_acceptable_clients_receive_503() {
     for (name, change, expected) in FAULTS.iter().chain(&[("none", ("GET", "GET"), FULL)]) {
-        let mut config = HostConfig::new(strict());
+        let mut config = strict();
         config.max_clients = 0;
-        let mut host = Host::new(config);
+        let mut host = Server::new(config);
         let conn = host.connect(at(0));
         host.wire(conn).unwrap().feed(at(0), &head(&[*change]));
         assert!(host.poll_event().is_none(), "{name}");
@@ -375,7 +378,10 @@ fn h06_bytes_after_refused_head_are_ignored() {
             assert_eq!(shown(&events), ["PeerFault(Message(NotJson))"], "{name}");
             assert_eq!(shown(&after), ["PeerFault(Message(NotJson))"], "{name}");
         } else {
-            assert!(matches!(&events[..], [ServerEvent::Closed(Closed::Refused(_))]), "{name}: {events:?}");
+            assert!(
+                matches!(&events[..], [ServerEvent::Closed { reason: Closed::Refused(_), .. }]),
+                "{name}: {events:?}"
+            );
             assert_eq!(shown(&after), [""; 0], "{name}");
         }
         assert_eq!(answers, usize::from(accepted), "{name}");

@@ -12,7 +12,7 @@ use ide_mcp::Keepalive;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        Dialect, DiffOutcome, DirectAnswer, Mention, Server, ServerConfig, ServerEvent, Tool, ToolCall,
+        Connection, Dialect, DiffOutcome, DirectAnswer, Mention, ServerConfig, ServerEvent, Tool, ToolCall,
         ToolSet,
     },
     mcp::{CallEnd, Context, Forward, Outcome, PromptSpec, Timeout, ToolResult},
@@ -247,7 +247,7 @@ fn direct_methods_need_no_session_but_consent_does() {
             assert_eq!((shown(&events), editor.texts()), (vec![], vec![refused.to_owned()]), "{name}");
             continue;
         }
-        let [ServerEvent::Direct { call, request }] = &events[..] else { panic!("{name}: {events:?}") };
+        let [ServerEvent::Direct { call, request, .. }] = &events[..] else { panic!("{name}: {events:?}") };
         assert_eq!(request.method(), "readFile");
         editor.server.call(*call).respond_direct(&DirectAnswer::Contents("x".into())).unwrap();
         assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#], "{name}");
@@ -347,7 +347,7 @@ fn shutdown_in_handler_ends_remaining_calls() {
     let batch = format!("[{},{}]", call(4, "countLines", "{}"), close_tab(5, "t"));
     editor.server.feed(Time::ZERO, &text(&batch));
     let first = editor.server.poll_event();
-    assert!(matches!(first, Some(ServerEvent::Call(_))), "{first:?}");
+    assert!(matches!(first, Some(ServerEvent::Call { .. })), "{first:?}");
     editor.server.shutdown();
     assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
 }
@@ -442,10 +442,10 @@ fn j08_connection_end_ends_every_call_once() {
         editor.written();
         let events = end(&mut editor);
         assert_eq!(shown(&events)[..2], ["diff t Disconnected", "ended Closed"], "{name}");
-        let [_, _, ServerEvent::Outcome { request, outcome: Outcome::Closed }, last] = &events[..] else {
+        let [_, _, ServerEvent::Outcome { request, outcome: Outcome::Closed, .. }, last] = &events[..] else {
             panic!("{name}: {events:?}")
         };
-        assert_eq!((*request, &format!("{last:?}")), (asked, &(*closed).to_owned()), "{name}");
+        assert_eq!((*request, crate::support::ide::show(last)), (asked, (*closed).to_owned()), "{name}");
         assert!(read(&editor.written()).iter().all(|frame| frame.first == CLOSE), "{name}");
         for call in [diff, other] {
             assert_eq!(
@@ -621,7 +621,7 @@ fn initialized_without_prefix_is_accepted() {
     let mut editor = Editor::open(config());
     editor.say(INITIALIZE);
     let events = editor.say(r#"{"jsonrpc":"2.0","method":"initialized"}"#);
-    assert!(matches!(&events[..], [ServerEvent::Ready { client: Some(_) }]), "{events:?}");
+    assert!(matches!(&events[..], [ServerEvent::Ready { client: Some(_), .. }]), "{events:?}");
     assert_eq!(shown(&editor.say(INITIALIZED)), NOTHING, "a second `initialized` changes nothing");
 }
 
@@ -630,11 +630,11 @@ fn calls_arrive_typed() {
     let mut editor = Editor::attached(config());
     let events = editor.say(&call(1, "getDiagnostics", r#"{"uri":"","_meta":{"progressToken":1}}"#));
     assert!(
-        matches!(&events[..], [ServerEvent::Call(ToolCall::GetDiagnostics(_, asked))] if asked.uri.is_none())
+        matches!(&events[..], [ServerEvent::Call { call: ToolCall::GetDiagnostics(_, asked), .. }] if asked.uri.is_none())
     );
     let events = editor.say(&call(2, "countLines", r#"{"of": [1]}"#));
     assert!(
-        matches!(&events[..], [ServerEvent::Call(ToolCall::Other(_, own))] if own.raw().unwrap().get() == r#"{"of": [1]}"#)
+        matches!(&events[..], [ServerEvent::Call { call: ToolCall::Other(_, own), .. }] if own.raw().unwrap().get() == r#"{"of": [1]}"#)
     );
 }
 
@@ -728,7 +728,7 @@ fn i38_selection_is_resent_after_tools_change() {
 /// one that the application sends.
 #[test]
 fn i38_selection_is_resent_after_context_change() {
-    type Change = fn(&mut Server, usize);
+    type Change = fn(&mut Connection, usize);
     let own: Change = |server, round| {
         let prompt = PromptSpec::new(format!("p{round}"), "");
         server.set_context(Context::new().prompt(prompt));

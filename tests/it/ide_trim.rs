@@ -4,9 +4,7 @@ use crate::support::cost;
 use crate::support::ide::{
     Editor, HEAD, INITIALIZE, INITIALIZED, PORT, call, config, drain, open_diff, text, token, written,
 };
-use ide_mcp::ide::{
-    Client, ClientConfig, GetDiagnostics, Host, HostConfig, Server, ServerConfig, ServerEvent,
-};
+use ide_mcp::ide::{Client, ClientConfig, Connection, GetDiagnostics, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::{Pair, Random};
@@ -46,7 +44,7 @@ fn announce_edits(editor: &mut Editor) {
     let uris = (0..CALLS).map(|id| format!(r#"{{"uri":"file:///w/{id}"}}"#));
     for (id, arguments) in (0..).zip(uris.chain(["{}".into()])) {
         for event in editor.say(&call(id, "getDiagnostics", &arguments)) {
-            if let ServerEvent::Call(call) = event {
+            if let ServerEvent::Call { call, .. } = event {
                 editor.server.call(call.id()).respond(&ToolResult::diagnostics(&[])).unwrap();
             }
         }
@@ -85,9 +83,9 @@ fn trimmed_server_holds_nothing_of_a_busy_time() {
 
 #[test]
 fn connection_of_a_host_is_trimmed_as_a_server() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     let conn = host.connect(Time::ZERO);
-    let feed = |host: &mut Host, bytes: &[u8]| {
+    let feed = |host: &mut Server, bytes: &[u8]| {
         host.wire(conn).unwrap().feed(Time::ZERO, bytes);
         drain(host).len()
     };
@@ -108,7 +106,7 @@ fn connection_of_a_host_is_trimmed_as_a_server() {
 fn trimmed_client_holds_nothing_of_a_busy_time() {
     let agent = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
     let mut pair = Pair::new(
-        Server::new(config(), SessionId::new(1), Time::ZERO),
+        Connection::new(config(), SessionId::new(1), Time::ZERO),
         Client::new(agent, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
         Time::ZERO,
     );

@@ -26,7 +26,7 @@ fn attached(dialect: Dialect) -> Editor {
 /// Returns the only call among the events, which can begin with the announcement of an edit.
 fn only(events: Vec<ServerEvent>) -> ToolCall {
     let mut calls = events.into_iter().filter_map(|event| match event {
-        ServerEvent::Call(call) => Some(call),
+        ServerEvent::Call { call, .. } => Some(call),
         _ => None,
     });
     calls.next().expect("a call")
@@ -81,7 +81,7 @@ fn numbers_are_judged_by_value() {
         let mut editor = attached(Dialect::VsCode);
         let events = editor.say(&call(5, "set_cursor_position", arguments));
         let at = events.into_iter().find_map(|event| match event {
-            ServerEvent::Call(ToolCall::SetCursorPosition(_, at)) => Some(at),
+            ServerEvent::Call { call: ToolCall::SetCursorPosition(_, at), .. } => Some(at),
             _ => None,
         });
         assert_eq!(at.map(|at| (at.line, at.column)), want, "{name}");

@@ -54,7 +54,7 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
 const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Output", "Polled", "Time", "Clock", "ide"];
 
 /// The names of the core that the files in [`WITH_VALUES`] can use in addition: the values in the
-/// signatures of `ide::Client` and `ide::Host`, such as an `Implementation`, a `CallId` or a `Closed`.
+/// signatures of `ide::Client` and `ide::Server`, such as an `Implementation`, a `CallId` or a `Closed`.
 const FOR_VALUES: &[&str] = &["mcp", "rpc", "ws"];
 
 /// The agents of the adapters, the description of an editor, and the handle to a host.
@@ -90,8 +90,8 @@ fn every_file_is_a_module() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for file in rust_files(&src) {
         let (folder, name) = (file.parent().unwrap(), file.file_stem().unwrap().to_str().unwrap());
-        // `host/turn.rs` is part of a page of the documentation.
-        if matches!(name, "lib" | "mod") || file.ends_with("host/turn.rs") {
+        // `server/turn.rs` is part of a page of the documentation.
+        if matches!(name, "lib" | "mod") || file.ends_with("server/turn.rs") {
             continue;
         }
         let parent = folder.join(if folder == src { "lib.rs" } else { "mod.rs" });
@@ -136,7 +136,7 @@ fn adapters_contain_no_word_of_protocol() {
 fn scanner_finds_wrong_arrows() {
     let bad: &[(&str, &[&str], &str)] = &[
         ("a plain use", &["ws"], "use crate::rpc::Id;"),
-        ("a use upwards", &["mcp"], "use crate::ide::Host;"),
+        ("a use upwards", &["mcp"], "use crate::ide::Server;"),
         ("the other side", &["rpc"], "use crate::ws;"),
         ("in a group", &["ws", "server"], "use crate::{Time, mcp::Session};"),
         ("in a group over lines", &["ws"], "use crate::{\n    Time,\n    buf::{Rx, Tx},\n    ide,\n};"),
@@ -167,7 +167,11 @@ fn scanner_finds_wrong_arrows() {
             "use crate::ws::Client; use super::Client; use super::super::ws;",
         ),
         ("a lower module", &["ide"], "use crate::{Time, Wire, mcp, ws::Server}; use super::rpc;"),
-        ("a doc link", &["ws"], "//! See [`ide`](crate::ide).\n/// [`Host`](crate::ide::Host)\nfn f() {}"),
+        (
+            "a doc link",
+            &["ws"],
+            "//! See [`ide`](crate::ide).\n/// [`Server`](crate::ide::Server)\nfn f() {}",
+        ),
         ("a comment", &["ws"], "/* crate::ide /* nested */ crate::mcp */ fn f() {} // crate::rpc"),
         (
             "text",
@@ -202,7 +206,8 @@ fn scanner_finds_foreign_names_in_adapters() {
     ] {
         assert_eq!(foreign_names(text).len(), 1, "{name}");
     }
-    let good = "use ide_mcp::{Clock, Machine as _, Time, Wire, ide::{self, Host}}; use ide_mcp_driver::Link;";
+    let good =
+        "use ide_mcp::{Clock, Machine as _, Time, Wire, ide::{self, Server}}; use ide_mcp_driver::Link;";
     assert_eq!(foreign_names(good), Vec::<String>::new());
 }
 

@@ -7,8 +7,8 @@ use crate::support::ide::{HEAD, PORT, config, token};
 use crate::support::laws::Subject;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, ConnId, GetOpenEditors, Host, HostConfig, HostEvent, OpenEditors,
-    ServerEvent, Tool, ToolCall, ToolSet,
+    Client, ClientConfig, ClientEvent, ConnId, GetOpenEditors, OpenEditors, Server, ServerEvent, Tool,
+    ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Outcome};
 use ide_mcp::rpc::SessionId;
@@ -291,7 +291,12 @@ impl Write for Pipe {
 }
 
 /// The loop of a user, with a mistake. Returns the time until which it waits.
-fn turn(host: &mut Host, sockets: &mut BTreeMap<ConnId, Pipe>, now: Time, mistake: Mistake) -> Option<Time> {
+fn turn(
+    host: &mut Server,
+    sockets: &mut BTreeMap<ConnId, Pipe>,
+    now: Time,
+    mistake: Mistake,
+) -> Option<Time> {
     let mut buf = [0; 4096];
     for (conn, socket) in sockets.iter_mut().filter(|(_, socket)| !socket.is_closed) {
         while host.wants_input(*conn) || mistake == Mistake::ReadsOn {
@@ -311,7 +316,7 @@ fn turn(host: &mut Host, sockets: &mut BTreeMap<ConnId, Pipe>, now: Time, mistak
             clock = clock.saturating_add(Duration::from_micros(1));
         }
         match host.poll(clock) {
-            Output::Event(HostEvent::Agent { event: ServerEvent::Call(call), .. }) => {
+            Output::Event(ServerEvent::Call { call, .. }) => {
                 let ToolCall::GetOpenEditors(call, _) = call else { panic!("{call:?}") };
                 host.answer(call, &OpenEditors::new(Vec::new())).unwrap();
                 if mistake == Mistake::LeavesAtEvent {
@@ -369,7 +374,7 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
     let mut now = Time::ZERO;
     let mut server = config();
     server.tools = ToolSet::new().handle(Tool::GetOpenEditors).into();
-    let mut host = Host::new(HostConfig::new(server));
+    let mut host = Server::new(server);
     let client = ClientConfig::new(Implementation::new("a", "1"), PORT, Some(token()));
     let mut agent = Client::new(client, Random::new(1), SessionId::new(1), now).unwrap();
     let conn = host.connect(now);
@@ -473,7 +478,7 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
 /// offered again and arrives.
 #[test]
 fn input_that_ends_beside_an_offer_leaves_the_answer() {
-    let mut host = Host::new(HostConfig::new(config()));
+    let mut host = Server::new(config());
     let conn = host.connect(Time::ZERO);
     host.feed(Time::ZERO, conn, HEAD.as_bytes());
     assert!(matches!(host.poll(Time::ZERO), Output::Write { .. }));

@@ -3,7 +3,7 @@
 use crate::support::ide::{PORT, config, token};
 use ide_mcp::{
     Keepalive, Machine as _, Time, Wire as _,
-    ide::{Client, ClientConfig, ClientEvent, Dialect, Policy, Server, ServerConfig, ServerEvent, ToolSet},
+    ide::{Client, ClientConfig, ClientEvent, Connection, Dialect, Policy, ServerConfig, ServerEvent},
     mcp::Implementation,
     rpc::SessionId,
     testing::{Pair, Random},
@@ -14,8 +14,8 @@ fn client(config: ClientConfig) -> Result<Client, InvalidClientRequest> {
     Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO)
 }
 
-fn server(config: ServerConfig) -> Server {
-    Server::new(config, SessionId::new(1), Time::ZERO)
+fn server(config: ServerConfig) -> Connection {
+    Connection::new(config, SessionId::new(1), Time::ZERO)
 }
 
 fn info() -> Implementation {
@@ -72,7 +72,8 @@ fn dialect_brings_its_rules_for_clients() {
     ];
     assert_eq!(cases.map(|case| case.0), Dialect::ALL);
     for (dialect, subprotocol, wrong_token, ping, target) in cases {
-        let editor = |policy| ServerConfig::new(info(), policy, ToolSet::new()).for_dialect(dialect);
+        let editor =
+            |policy| ServerConfig::new(info().name, info().version).policy(policy).for_dialect(dialect);
         let config = editor(Policy::new(PORT, token()));
         assert_eq!(config.dialect, dialect);
         assert_eq!(config.policy.subprotocol_required, subprotocol, "{dialect:?}");
@@ -91,7 +92,7 @@ fn dialect_brings_its_rules_for_clients() {
         let mut editor = server(config);
         editor.feed(Time::ZERO, agent.outgoing());
         while let Some(event) = editor.poll_event() {
-            assert!(matches!(event, ServerEvent::Closed(_)), "{dialect:?}: {event:?}");
+            assert!(matches!(event, ServerEvent::Closed { .. }), "{dialect:?}: {event:?}");
         }
         let answer = editor.outgoing();
         assert!(answer.starts_with(wrong_token.as_bytes()), "{dialect:?}");

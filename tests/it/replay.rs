@@ -13,10 +13,10 @@ use ide_mcp::testing::Random;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        Diagnostic, Diagnostics, DiffEnd, DiffOutcome, FileDiagnostics, Mention, Policy, Range, Selection,
-        Server, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet,
+        Connection, Diagnostic, Diagnostics, DiffEnd, DiffOutcome, FileDiagnostics, Mention, Policy, Range,
+        Selection, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet,
     },
-    mcp::{CallEnd, Implementation, ToolResult},
+    mcp::{CallEnd, ToolResult},
     rpc::{CallId, NotOpen, RespondError, SessionId},
 };
 use serde::Deserialize;
@@ -319,8 +319,8 @@ impl Application {
     }
 
     fn with(seed: u64, tools: ToolSet, at_once: usize, later: usize) -> Self {
-        let info = Implementation::new("editor", "1.0");
-        let config = Arc::new(ServerConfig::new(info, Policy::new(PORT, token()), tools));
+        let config =
+            Arc::new(ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, token())).tools(tools));
         Self { seed, config, at_once, later }
     }
 }
@@ -330,7 +330,7 @@ struct Player<'a> {
     application: &'a Application,
     run: &'a mut Run,
     random: Random,
-    server: Option<Server>,
+    server: Option<Connection>,
     conn: usize,
     now: u64,
     open: Vec<CallId>,
@@ -346,7 +346,7 @@ impl<'a> Player<'a> {
 
     fn connect(&mut self, ms: u64, conn: usize) {
         let session = SessionId::new(u64::try_from(conn).unwrap());
-        let mut server = Server::new(self.application.config.clone(), session, at(ms));
+        let mut server = Connection::new(self.application.config.clone(), session, at(ms));
         server.select(selection(EARLY));
         (self.server, self.conn) = (Some(server), conn);
     }
@@ -422,7 +422,7 @@ impl<'a> Player<'a> {
 
     fn hear(&mut self, event: ServerEvent) {
         match event {
-            ServerEvent::Call(call) => {
+            ServerEvent::Call { call, .. } => {
                 self.open.push(call.id());
                 let drawn = self.random.below(8);
                 if drawn < self.application.at_once {
@@ -431,7 +431,7 @@ impl<'a> Player<'a> {
                     self.postponed.push(call);
                 }
             }
-            ServerEvent::CallEnded { call, reason: how } => {
+            ServerEvent::CallEnded { call, reason: how, .. } => {
                 self.end(call);
                 assert!(matches!(how, CallEnd::Expired | CallEnd::Closed), "{how:?}");
             }

@@ -1,5 +1,5 @@
 //! A small editor and a small agent, built from the public API of `ws` and `mcp` alone: the work of
-//! `ide::Server` without its tools. A program without the lock file and the dialects of editors can
+//! `ide::Connection` without its tools. A program without the lock file and the dialects of editors can
 //! be written like this.
 
 use ide_mcp::mcp::{self, Implementation, Outcome, RawTools, Timeout, ToolResult, ToolSpec};

@@ -13,8 +13,8 @@ use crate::support::ide::{
     ACCEPTED, CLOSE, Editor, HEAD, INITIALIZE, PORT, at, config, masked, read, shown, text,
 };
 use ide_mcp::ide::{
-    AuthFailure, AuthToken, Client, ClientConfig, Host, HostConfig, HostEvent, LockFile, Policy, Server,
-    ServerConfig, ServerEvent,
+    AuthFailure, AuthToken, Client, ClientConfig, Connection, LockFile, Policy, Server, ServerConfig,
+    ServerEvent,
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
@@ -191,7 +191,7 @@ fn h09_closing_after_upgrade_delivers_no_message() {
         assert!(!editor.server.is_open() && !editor.server.accepts_pushes(), "{name}");
         let events = editor.feed(&masked(CLOSE, &[0x03, 0xf0]));
         assert!(
-            matches!(&events[..], [ServerEvent::Closed(Closed::Local { clean: true })]),
+            matches!(&events[..], [ServerEvent::Closed { reason: Closed::Local { clean: true }, .. }]),
             "{name}: {events:?}"
         );
         answers.push(answer);
@@ -199,9 +199,9 @@ fn h09_closing_after_upgrade_delivers_no_message() {
     assert!(answers.windows(2).all(|two| two[0] == two[1]), "all three get the same answer");
     // A connection whose client does not answer the close frame ends after 2 s. Until then it counts as
     // a pending connection, and makes room for a new one.
-    let mut config = HostConfig::new(config);
+    let mut config = config;
     config.max_pending_connections = 1;
-    let mut host = Host::new(config);
+    let mut host = Server::new(config);
     let conn = host.connect(at(0));
     let wrong = right.replace("Authorization: tok", "Authorization: kot");
     host.wire(conn).unwrap().feed(at(0), wrong.as_bytes());
@@ -244,30 +244,30 @@ fn l14_resumed_token_alone_opens_nothing() {
     assert_eq!(shown(&other.feed(wrong.as_bytes())).len(), 1, "only its end");
     assert_eq!(refused, other.written(), "the answer equals that to a wrong token");
 
-    let mut limited = HostConfig::new(config.clone());
+    let mut limited = config.clone();
     limited.max_clients = 1;
-    let mut host = Host::new(limited);
+    let mut host = Server::new(limited);
     let both = [host.connect(at(0)), host.connect(at(0))];
     for conn in both {
         host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
     }
     let pending = std::iter::from_fn(|| host.poll_event())
-        .filter(|event| matches!(event, HostEvent::AdmissionPending { .. }));
+        .filter(|event| matches!(event, ServerEvent::AdmissionPending { .. }));
     assert_eq!(pending.count(), 2);
     assert!(host.admit(both[0], true) && host.admit(both[1], true));
     let answer =
-        |host: &mut Host, conn| String::from_utf8_lossy(host.wire(conn).unwrap().outgoing()).into_owned();
+        |host: &mut Server, conn| String::from_utf8_lossy(host.wire(conn).unwrap().outgoing()).into_owned();
     assert!(answer(&mut host, both[0]).starts_with("HTTP/1.1 101 "));
     assert!(answer(&mut host, both[1]).starts_with("HTTP/1.1 503 "), "the first client has taken the place");
 
     // In the first round the client leaves before the decision; in the second the application decides
     // after a minute.
-    let mut host = Host::new(HostConfig::new(config));
+    let mut host = Server::new(config);
     for (ends, admitted) in [(true, false), (false, true)] {
         let conn = host.connect(at(0));
         host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
         let event = host.poll_event();
-        assert!(matches!(event, Some(HostEvent::AdmissionPending { .. })));
+        assert!(matches!(event, Some(ServerEvent::AdmissionPending { .. })));
         if ends {
             host.wire(conn).unwrap().feed_eof(at(0));
         }
@@ -285,7 +285,7 @@ fn f21_binary_message_ends_the_connection() {
         assert!(
             matches!(
                 &events[..],
-                [ServerEvent::Closed(Closed::ProtocolError(ProtocolError::UnexpectedBinary))]
+                [ServerEvent::Closed { reason: Closed::ProtocolError(ProtocolError::UnexpectedBinary), .. }]
             ),
             "{events:?}"
         );
@@ -345,7 +345,7 @@ fn e06_no_length_is_cut_to_32_bits() {
         bytes.extend(b"{}");
         let events = editor.feed(&bytes);
         assert!(
-            matches!(&events[..], [ServerEvent::Closed(Closed::ProtocolError(_))]),
+            matches!(&events[..], [ServerEvent::Closed { reason: Closed::ProtocolError(_), .. }]),
             "{claimed}: {events:?}"
         );
     }
@@ -358,18 +358,17 @@ const CANARY: &str = "Qz7Qz7Qz7Qz7";
 fn e07_nothing_shows_a_token() {
     let token = AuthToken::from_text(CANARY).unwrap();
     let policy = Policy::new(PORT, token.clone());
-    let server = ServerConfig::new(Implementation::new("editor", "1"), policy, crate::support::ide::tools());
+    let server = ServerConfig::new("editor", "1").policy(policy).tools(crate::support::ide::tools());
     let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token.clone()));
     let lock = LockFile::new(1, vec!["/w".into()], "editor", token.clone());
-    let mut shown =
-        vec![format!("{token:?} {server:?} {client:?} {lock:?} {:?}", HostConfig::new(server.clone()))];
+    let mut shown = vec![format!("{token:?} {server:?} {client:?} {lock:?} {:?}", server.clone())];
 
     // A whole session, a refused session, and a session that sends the token in wrong places.
     let good = HEAD.replace(crate::support::ide::TOKEN, CANARY);
     for head in
         [good.clone(), good.replace("Qz7\r\n", "Qz8\r\n"), good.replace("GET / ", &format!("GET /{CANARY} "))]
     {
-        let mut host = Host::new(HostConfig::new(server.clone()));
+        let mut host = Server::new(server.clone());
         let conn = host.connect(at(0));
         // A second connection, with an unfinished request in its receive buffer.
         let half = host.connect(at(0));
@@ -395,7 +394,7 @@ fn e07_nothing_shows_a_token() {
     while let Some(event) = agent.poll_event() {
         shown.push(format!("{event:?}"));
     }
-    let single = Server::new(server, SessionId::new(2), Time::ZERO);
+    let single = Connection::new(server, SessionId::new(2), Time::ZERO);
     shown.push(format!("{single:?} {agent:?}"));
     for broken in
         ["{\"authToken\":\"Qz7 Qz7\"}", "{\"authToken\":[\"Qz7\"]}", "{\"authToken\":\"Qz7\",}", "Qz7"]

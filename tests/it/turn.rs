@@ -1,11 +1,11 @@
 //! The turn of a loop that the README and the documentation show, run over sockets that write in
 //! pieces and fail.
 
-#[path = "../../src/ide/host/turn.rs"]
+#[path = "../../src/ide/server/turn.rs"]
 mod turn_of_the_readme;
 
 use crate::support::ide::{CONNECTED, HEAD, INITIALIZE, INITIALIZED, at, config, text};
-use ide_mcp::ide::{ConnId, Host, HostConfig, Mention};
+use ide_mcp::ide::{ConnId, Mention, Server};
 use ide_mcp::{Machine, Time, Wire};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -50,8 +50,8 @@ impl Write for Socket {
     }
 }
 
-fn connected(then: ErrorKind, room: usize) -> (Host, BTreeMap<ConnId, Socket>) {
-    let mut host = Host::new(HostConfig::new(config()));
+fn connected(then: ErrorKind, room: usize) -> (Server, BTreeMap<ConnId, Socket>) {
+    let mut host = Server::new(config());
     let conn = host.connect(Time::ZERO);
     let input = [HEAD.as_bytes().to_vec(), text(INITIALIZE)].concat();
     (host, BTreeMap::from([(conn, Socket { input, then, room, written: 0, fails: false })]))
@@ -106,5 +106,5 @@ fn a_reset_ends_the_connection_at_once() {
 
 #[test]
 fn readme_shows_the_tested_turn() {
-    assert!(include_str!("../../README.md").contains(include_str!("../../src/ide/host/turn.rs")));
+    assert!(include_str!("../../README.md").contains(include_str!("../../src/ide/server/turn.rs")));
 }

@@ -3,7 +3,7 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_blocking::ide::{HostEvent, Tool, ToolCall};
+//! use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall};
 //! use ide_mcp_blocking::{EditorOptions, Server};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,8 +14,8 @@
 //! let _handle = server.handle();
 //!
 //! while !server.is_over() {
-//!     let Some(call) = server.next_event().and_then(HostEvent::into_call) else { continue };
-//!     let host = server.host_mut();
+//!     let Some(call) = server.next_event().and_then(ServerEvent::into_call) else { continue };
+//!     let host = server.machine_mut();
 //!     // An error means that the agent has gone, or has cancelled the call.
 //!     let _ = match call {
 //!         // Ask the person, and answer later. The agent writes the file.
@@ -36,7 +36,7 @@
 //! - [`Conn`] is one connection, of either role, with its machine, on one thread: for command lines
 //!   and tests.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
-//!   [`ide::Host`].
+//!   [`ide::Server`].
 //! - [`Waker`] notifies a [`Server`] from another thread that a queue of the application has an
 //!   entry.
 //!

@@ -3,7 +3,7 @@
 use crate::Waker;
 use crate::readiness::{Bell, interest, wait};
 use crate::sockets::Sockets;
-use ide_mcp::ide::{HostConfig, HostEvent};
+use ide_mcp::ide::{ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
 use ide_mcp_driver::{Bind, EditorOptions, Handle, Next, Server as Inner, StartError, WakeSet};
 use rustix::event::{PollFd, PollFlags};
@@ -52,7 +52,7 @@ impl Server {
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
     /// policy requires no token; otherwise the error of binding.
-    pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+    pub fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self> {
         let wakes = WakeSet::new();
         let bell = Bell::new()?;
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, wakes.clone()))?;
@@ -97,14 +97,14 @@ impl Server {
     ///
     /// Messages are handled and timers run only inside this method and [`poll`](Server::poll), so call
     /// one of the two again soon.
-    pub fn next_event(&mut self) -> Option<HostEvent> {
+    pub fn next_event(&mut self) -> Option<ServerEvent> {
         self.wait(None)
     }
 
     /// Waits for the next event as [`next_event`](Server::next_event) does, but for at most about
     /// `at_most`. With zero, it does not wait, and returns an event only if one is ready. Returns `None`
     /// also if there was no event in time.
-    pub fn poll(&mut self, at_most: Duration) -> Option<HostEvent> {
+    pub fn poll(&mut self, at_most: Duration) -> Option<ServerEvent> {
         self.wait(Some(self.now().saturating_add(at_most)))
     }
 
@@ -115,7 +115,7 @@ impl Server {
         self.inner.shutdown(self.clock.now());
     }
 
-    fn wait(&mut self, until: Option<Time>) -> Option<HostEvent> {
+    fn wait(&mut self, until: Option<Time>) -> Option<ServerEvent> {
         let mut has_looked = false;
         loop {
             let now = self.now();

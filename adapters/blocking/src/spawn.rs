@@ -1,7 +1,7 @@
 //! The server of an editor on a thread of its own, for loops that cannot wait for sockets.
 
 use crate::Server;
-use ide_mcp::ide::HostEvent;
+use ide_mcp::ide::ServerEvent;
 use ide_mcp_driver::{EditorOptions, Handle, StartError};
 use std::thread;
 
@@ -44,7 +44,7 @@ use std::thread;
 /// [`StartError`], also if the system starts no thread.
 pub fn spawn(
     editor: EditorOptions,
-    mut notify: impl FnMut(HostEvent) + Send + 'static,
+    mut notify: impl FnMut(ServerEvent) + Send + 'static,
 ) -> Result<Handle, StartError> {
     let mut server = Server::start(editor)?;
     let handle = server.handle();

@@ -3,8 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
-use ide_mcp_blocking::ide::{HostConfig, Policy, ServerConfig, ToolSet};
-use ide_mcp_blocking::mcp::Implementation;
+use ide_mcp_blocking::ide::{Policy, ServerConfig};
 use ide_mcp_blocking::{Bind, Server};
 use std::fs;
 use std::net::TcpStream;
@@ -20,8 +19,8 @@ fn held() -> (usize, usize) {
 fn thousand_silent_peers_leave_no_thread_and_no_descriptor() {
     let before = held();
     let policy = Policy::without_authentication(0);
-    let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
-    let mut server = Server::bind(Bind::AnyPort, HostConfig::new(config)).unwrap();
+    let config = ServerConfig::new("editor", "1").policy(policy);
+    let mut server = Server::bind(Bind::AnyPort, config).unwrap();
     let idle = held();
     let mut peers = Vec::new();
     for _ in 0..1_000 {

@@ -83,7 +83,7 @@ macro_rules! delegate_server {
         /// Publishes a lock file for the port, with the [token](Self::token) that the server requires, and
         /// waits for the disk. The guard restores the file if it vanishes, and the server removes it before
         /// the listener closes. Changes of the file are reported by
-        /// [`HostEvent::LockFile`](ide_mcp::ide::HostEvent::LockFile). A previously published lock file is
+        /// [`ServerEvent::LockFile`](ide_mcp::ide::ServerEvent::LockFile). A previously published lock file is
         /// removed.
         ///
         /// # Errors
@@ -170,14 +170,14 @@ macro_rules! delegate_server {
 
         /// Returns the host, which has the connections and their shared state.
         #[must_use]
-        pub const fn host(&self) -> &$crate::Host {
-            self.inner.host()
+        pub const fn machine(&self) -> &$crate::ide::Server {
+            self.inner.machine()
         }
 
         /// Returns the host, to answer a call or to report what the person does. Its output is
         /// written in the next turn.
-        pub const fn host_mut(&mut self) -> &mut $crate::Host {
-            self.inner.host_mut()
+        pub const fn machine_mut(&mut self) -> &mut $crate::ide::Server {
+            self.inner.machine_mut()
         }
 
         /// Returns true if the server was shut down and nothing is left to do.

@@ -11,7 +11,7 @@
 //! | agent | [`AgentSession`]: the search for the editor, the attempts to attach, and the events of an agent. |
 //! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |
 //!
-//! The [`ide::Host`](ide_mcp::ide::Host) decides about messages and about admission. This crate has
+//! The [`ide::Server`] decides about messages and about admission. This crate has
 //! no protocol, no clock and no poll: the caller passes the time, and reports when a socket can be
 //! ready.
 //!
@@ -26,10 +26,10 @@
 //! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call(&arguments).await` | `Agent`: `attach(options)`, `call(&arguments)` |
 //! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,022 | as many as there are file descriptors | as many as there are file descriptors |
-//! | the same in all | `EditorOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `host_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
+//! | the same in all | `EditorOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `machine_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
-//! All three return the events of the host ([`HostEvent`](ide_mcp::ide::HostEvent)), and take its
-//! options ([`HostConfig`](ide_mcp::ide::HostConfig)).
+//! All three return the events of the host ([`ServerEvent`](ide_mcp::ide::ServerEvent)), and take its
+//! options ([`ServerConfig`](ide_mcp::ide::ServerConfig)).
 //!
 //! # Another adapter
 //! A new adapter implements [`Transport`] and calls [`Server::turn`]. An adapter that learns of
@@ -56,7 +56,7 @@ pub use waiting::{Next, Readiness, WakeSet, Waker};
 
 // Exported only for the macros `delegate_agent` and `delegate_server`.
 #[doc(hidden)]
-pub use ide_mcp::ide::{AuthToken, Client, Host, LockFile};
+pub use ide_mcp::ide::{self, AuthToken, Client, LockFile};
 #[doc(hidden)]
 pub use ide_mcp::{mcp::ServerInfo, rpc::NotSent};
 #[doc(hidden)]

@@ -46,7 +46,7 @@
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
-//!   [`ide::Host`].
+//!   [`ide::Server`].
 //! - [`Waker`] notifies the loop from another thread that a queue of the application has an entry.
 //!
 //! No type of this crate polls or reads a clock, apart from [`NestedServer`]. The application waits in its `Poll`

@@ -9,13 +9,13 @@
 //!                                 └──────────────────────────────────────┘
 //! ```
 //!
-//! Invariant: after [`dispatch`](NestedServer::dispatch) and [`host_mut`](NestedServer::host_mut), the timer
+//! Invariant: after [`dispatch`](NestedServer::dispatch) and [`machine_mut`](NestedServer::machine_mut), the timer
 //! is set to the deadline of the server or to an earlier time. So the descriptor becomes readable whenever
 //! the server has work.
 
 use crate::timer::Timer;
 use crate::{Server, Waker};
-use ide_mcp::ide::{Host, HostConfig, HostEvent};
+use ide_mcp::ide::{self, ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
 use ide_mcp_driver::{Bind, EditorOptions, Handle, StartError};
 use mio::{Events, Poll, Token};
@@ -52,7 +52,7 @@ const SERVER: Token = Token(2);
 ///     let Some(call) = event.into_call() else { return };
 ///     // An error means that the agent has gone, or has cancelled the call.
 ///     let _ = match call {
-///         // Ask the person, and answer later with `host_mut`. The agent writes the file.
+///         // Ask the person, and answer later with `machine_mut`. The agent writes the file.
 ///         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
 ///         other => host.call(other).fail(-32601, "this editor does not have the tool"),
 ///     };
@@ -92,7 +92,7 @@ impl NestedServer {
     ///
     /// # Errors
     /// The errors of [`Server::bind`].
-    pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+    pub fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self> {
         let parts = Parts::new()?;
         let server = Server::bind(bind, config, parts.poll.registry(), SERVER)?;
         Ok(Self::with(parts, server))
@@ -109,7 +109,7 @@ impl NestedServer {
     ///
     /// # Errors
     /// The error of the `Poll`, after which the server cannot go on.
-    pub fn dispatch(&mut self, on: impl FnMut(&mut Host, HostEvent)) -> io::Result<()> {
+    pub fn dispatch(&mut self, on: impl FnMut(&mut ide::Server, ServerEvent)) -> io::Result<()> {
         self.dispatch_within(Some(Duration::ZERO), on)
     }
 
@@ -122,7 +122,7 @@ impl NestedServer {
     pub fn dispatch_within(
         &mut self,
         at_most: Option<Duration>,
-        on: impl FnMut(&mut Host, HostEvent),
+        on: impl FnMut(&mut ide::Server, ServerEvent),
     ) -> io::Result<()> {
         // The deadline bounds the wait on a system that has no timer in the `Poll`.
         let wait = [at_most, self.timeout()].into_iter().flatten().min();
@@ -158,8 +158,8 @@ impl NestedServer {
 
     /// Returns the host, to answer a call or to report what the person does. The descriptor becomes
     /// readable, as after [`server_mut`](Self::server_mut).
-    pub fn host_mut(&mut self) -> &mut Host {
-        self.server_mut().host_mut()
+    pub fn machine_mut(&mut self) -> &mut ide::Server {
+        self.server_mut().machine_mut()
     }
 
     /// Returns a handle by which other threads use the host. Its work makes the descriptor readable.

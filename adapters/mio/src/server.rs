@@ -3,7 +3,7 @@
 use crate::Waker;
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
-use ide_mcp::ide::{Host, HostConfig, HostEvent};
+use ide_mcp::ide::{self, ServerConfig, ServerEvent};
 use ide_mcp_driver::{Bind, EditorOptions, Handle, Server as Inner, StartError};
 use mio::event::Event;
 use mio::{Registry, Token};
@@ -42,7 +42,7 @@ impl Server {
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
     /// policy requires no token; otherwise the error of binding or of registering.
-    pub fn bind(bind: Bind, config: HostConfig, registry: &Registry, base: Token) -> io::Result<Self> {
+    pub fn bind(bind: Bind, config: ServerConfig, registry: &Registry, base: Token) -> io::Result<Self> {
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, registry, base))?;
         Ok(Self { inner, base })
     }
@@ -78,7 +78,7 @@ impl Server {
     /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output,
     /// on every connection that has work. Reads about 256 KiB in all at most, and writes about as
     /// much per connection.
-    pub fn turn(&mut self, now: Time, on: impl FnMut(&mut Host, HostEvent)) {
+    pub fn turn(&mut self, now: Time, on: impl FnMut(&mut ide::Server, ServerEvent)) {
         self.inner.turn(now, on);
     }
 
@@ -86,7 +86,7 @@ impl Server {
     /// method if it needs `&mut self` to handle an event: `while let Some(event) =
     /// self.server.next_event(now) { self.handle(event) }`. The next call after `None` begins another
     /// turn. Nothing is lost or done twice if the next call comes later.
-    pub fn next_event(&mut self, now: Time) -> Option<HostEvent> {
+    pub fn next_event(&mut self, now: Time) -> Option<ServerEvent> {
         self.inner.event_of_turn(now)
     }
 

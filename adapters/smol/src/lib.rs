@@ -3,7 +3,7 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_smol::ide::{HostEvent, Tool, ToolCall};
+//! use ide_mcp_smol::ide::{ServerEvent, Tool, ToolCall};
 //! use ide_mcp_smol::{EditorOptions, Server};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,8 +15,8 @@
 //!
 //! smol::block_on(async {
 //!     while !server.is_over() {
-//!         let Some(call) = server.next_event().await.and_then(HostEvent::into_call) else { continue };
-//!         let host = server.host_mut();
+//!         let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
+//!         let host = server.machine_mut();
 //!         // An error means that the agent has gone, or has cancelled the call.
 //!         let _ = match call {
 //!             // Ask the person, and answer later. The agent writes the file.
@@ -66,7 +66,7 @@
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine.
 //! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
-//!   [`ide::Host`].
+//!   [`ide::Server`].
 //! - [`Waker`] notifies a task from another thread that a queue of the application has an entry.
 //!
 //! Everything happens within `next_event`, on the task that awaits it. No task is spawned, and only

@@ -3,7 +3,7 @@
 use crate::Waker;
 use crate::sockets::Sockets;
 use crate::waiting::Waiting;
-use ide_mcp::ide::{HostConfig, HostEvent};
+use ide_mcp::ide::{ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
 use ide_mcp_driver::{Bind, EditorOptions, Handle, Server as Inner, StartError, WakeSet};
 use std::future::poll_fn;
@@ -13,7 +13,7 @@ use std::io;
 ///
 /// [`next_event`](Server::next_event) waits, and returns one event at a time. So the task that awaits it
 /// can also `await` the data for an answer, and race the wait against its own channels. A callback could
-/// do neither. The output that the application has given to [`host_mut`](Server::host_mut) is sent by
+/// do neither. The output that the application has given to [`machine_mut`](Server::machine_mut) is sent by
 /// the next call of `next_event`.
 ///
 /// The [front page](crate) has an example.
@@ -42,7 +42,7 @@ impl Server {
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
     /// policy requires no token; otherwise the error of binding.
-    pub fn bind(bind: Bind, config: HostConfig) -> io::Result<Self> {
+    pub fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self> {
         let wakes = WakeSet::new();
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, wakes.clone()))?;
         Ok(Self { inner, waiting: Waiting::new(wakes) })
@@ -83,7 +83,7 @@ impl Server {
     /// No byte moves and no timer runs between two calls, so do not wait long before the next call. The
     /// future yields to the other tasks of its executor at the end of every turn, and after 128 events
     /// in a row.
-    pub async fn next_event(&mut self) -> Option<HostEvent> {
+    pub async fn next_event(&mut self) -> Option<ServerEvent> {
         let Self { inner, waiting } = self;
         poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await
     }

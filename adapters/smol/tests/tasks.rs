@@ -14,7 +14,7 @@ mod plain;
 mod support;
 
 use getrandom::SysRng;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, GetDiagnostics, HostEvent, ServerEvent};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, GetDiagnostics, ServerEvent};
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
@@ -67,7 +67,7 @@ fn dropped_call_of_an_agent_is_cancelled() {
         });
     });
     world.until(|world| world.seen.calls == 4 && world.seen.open.is_empty());
-    world.editor.host_mut().notify_all("x/end", None::<&()>).unwrap();
+    world.editor.machine_mut().notify_all("x/end", None::<&()>).unwrap();
     world.serve(agent);
 }
 
@@ -89,11 +89,11 @@ fn a_wait_that_is_dropped_loses_nothing() {
         );
         waits += 2;
         match once(server.next_event()) {
-            Some(Some(HostEvent::Agent { event: ServerEvent::Call(call), .. })) => {
+            Some(Some(ServerEvent::Call { call, .. })) => {
                 calls += 1;
-                server.host_mut().call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+                server.machine_mut().call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
             }
-            Some(Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. })) => ends += 1,
+            Some(Some(ServerEvent::Closed { .. })) => ends += 1,
             _ => {}
         }
         match once(conn.next_event()) {
@@ -135,10 +135,10 @@ fn close_frame_is_written_behind_each_number_of_events() {
         });
         world.until(|_| is_attached.try_recv().is_ok());
         for _ in 0..events {
-            world.editor.host_mut().notify_all("x/event", None::<&()>).unwrap();
+            world.editor.machine_mut().notify_all("x/event", None::<&()>).unwrap();
         }
         let (id, now) = (world.seen.ready[0], world.editor.now());
-        world.editor.host_mut().client(id).disconnect(now);
+        world.editor.machine_mut().client(id).disconnect(now);
         (0..3).for_each(|_| world.step());
         written.send(()).unwrap();
         world.until(|world| !world.seen.closed.is_empty());
@@ -254,11 +254,11 @@ fn editor_and_agent_are_tasks_of_smol() {
         let mut calls = 0;
         while !server.is_over() {
             match server.next_event().await {
-                Some(HostEvent::Agent { event: ServerEvent::Call(call), .. }) => {
+                Some(ServerEvent::Call { call, .. }) => {
                     calls += 1;
-                    server.host_mut().call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+                    server.machine_mut().call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
                 }
-                Some(HostEvent::Agent { event: ServerEvent::Closed(_), .. }) => server.shutdown(),
+                Some(ServerEvent::Closed { .. }) => server.shutdown(),
                 _ => {}
             }
         }

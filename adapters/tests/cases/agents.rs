@@ -291,7 +291,7 @@ pub(crate) fn events_during_a_call_keep_their_order<A: Adapter>() {
     for round in 0..2 {
         world.until(|world| !world.seen.open.is_empty());
         let (call, _) = world.seen.open.remove(0);
-        let host = world.editor.host_mut();
+        let host = world.editor.machine_mut();
         for event in 0..EVENTS {
             host.notify_all(&format!("x/{}", round * EVENTS + event), None::<&()>).unwrap();
         }

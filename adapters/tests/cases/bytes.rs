@@ -122,7 +122,7 @@ pub(crate) fn e03_large_messages_pass_through_a_tiny_buffer<A: Adapter>() {
 /// Sends 32 MiB to an editor, which sends them back.
 pub(crate) fn e03_large_text_passes_a_server_both_ways<A: Adapter>() {
     const CONTENTS: usize = 32 << 20;
-    let mut world = World::<A>::with(|config| config.server.ws.message = 2 * CONTENTS);
+    let mut world = World::<A>::with(|config| config.ws.message = 2 * CONTENTS);
     world.seen.accepts = true;
     let contents: String = "All of this is to be proposed.\n".chars().cycle().take(CONTENTS).collect();
     let (addr, token) = (world.addr(), world.token().clone());

@@ -224,7 +224,7 @@ fn half(mut stream: TcpStream) {
 impl<A: Adapter> World<A> {
     /// Returns the number of connections that have ended, including those that were never admitted.
     fn ended(&mut self) -> usize {
-        let strangers = self.editor.host_mut().unauthenticated().total();
+        let strangers = self.editor.machine_mut().unauthenticated().total();
         self.seen.closed.len() + usize::try_from(strangers).unwrap()
     }
 

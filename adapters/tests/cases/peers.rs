@@ -68,7 +68,7 @@ fn raise_the_limit(needed: u64) {
 
 pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
     // Far longer than an agent waits for its answer, on a busy machine too.
-    let mut world = World::<A>::with(|config| config.server.ws.stalled = Duration::from_secs(3));
+    let mut world = World::<A>::with(|config| config.ws.stalled = Duration::from_secs(3));
     let peer = world.plain(Upto::OpenDiff);
     world.until(|world| !world.seen.open.is_empty());
     let (call, _) = world.seen.open.pop().unwrap();
@@ -76,11 +76,11 @@ pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
     let text = "x".repeat(1 << 20);
     // The editor sends notifications until the send buffer is at its high-water mark, and then an
     // answer, which the send buffer takes even above the mark.
-    while world.editor.host_mut().client(deaf).notify("much", Some(&[&text])).is_ok() {
+    while world.editor.machine_mut().client(deaf).notify("much", Some(&[&text])).is_ok() {
         world.step_for(Duration::from_millis(1));
     }
     let outcome = DiffOutcome::Accepted { contents: text.repeat(16) };
-    world.editor.host_mut().answer(call, &outcome).unwrap();
+    world.editor.machine_mut().answer(call, &outcome).unwrap();
     let agent = world.agent(diagnostics(), false);
     let report = world.serve(agent);
     assert_eq!(report.answers, [["[]"]]);
@@ -105,13 +105,13 @@ impl<A: Adapter> World<A> {
 }
 
 pub(crate) fn peer_that_never_finishes_handshake_is_dropped<A: Adapter>() {
-    let mut world = World::<A>::with(|config| config.server.ws.handshake = Duration::from_millis(300));
+    let mut world = World::<A>::with(|config| config.ws.handshake = Duration::from_millis(300));
     let clock = Clock::new();
     let mut slow = world.plain(Upto::HalfRequest);
     let agent = world.agent(diagnostics(), false);
     assert_eq!(world.serve(agent).answers, [["[]"]]);
     // A further byte does not extend the deadline.
-    while world.editor.host_mut().unauthenticated().refused == 0 {
+    while world.editor.machine_mut().unauthenticated().refused == 0 {
         world.step();
         thread::sleep(Duration::from_millis(5));
         let _ = slow.write_all(b"x");

@@ -99,7 +99,7 @@ pub(crate) fn shutdown_ends_connections_in_every_state<A: Adapter>() {
             clock.now()
         );
         let all = reader.join().unwrap();
-        let strangers = world.editor.host_mut().unauthenticated().total();
+        let strangers = world.editor.machine_mut().unauthenticated().total();
         assert_eq!(world.seen.closed.len() + usize::try_from(strangers).unwrap(), 1, "{upto:?}");
         let has_close_frame = contains(&all, &[0x03, 0xe9]);
         let is_in = !matches!(upto, Upto::Nothing | Upto::HalfRequest | Upto::CloseFrame);

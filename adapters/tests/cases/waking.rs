@@ -55,7 +55,7 @@ pub(crate) fn answer_outside_of_an_event_is_sent<A: Adapter>() {
     world.until(|world| world.editor.now() >= until);
     for (call, diff) in std::mem::take(&mut world.seen.open) {
         let outcome = DiffOutcome::Accepted { contents: diff.new_file_contents };
-        world.editor.host_mut().answer(call, &outcome).unwrap();
+        world.editor.machine_mut().answer(call, &outcome).unwrap();
     }
     let clock = Clock::new();
     let report = world.serve(agent);

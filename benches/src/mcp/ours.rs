@@ -2,11 +2,11 @@
 //! which receives frames.
 
 use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
-use ide_mcp::ide::{
-    self, Diagnostics, DiffOutcome, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
-};
 #[cfg(feature = "check")]
-use ide_mcp::ide::{ConnId, Host, HostConfig, HostEvent, Position, Range, Selection};
+use ide_mcp::ide::{self, ConnId, Position, Range, Selection, ServerConfig, ServerEvent};
+use ide_mcp::ide::{
+    self, Connection, Diagnostics, DiffOutcome, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
@@ -140,20 +140,20 @@ pub fn session(text: String) -> impl FnMut(usize) {
 }
 
 /// Returns an editor's side of a connection. The editor admits every client.
-pub fn editor(now: Time) -> Server {
+pub fn editor(now: Time) -> Connection {
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
     let tools = tools.custom_typed::<OpenDiff>(super::calls::OWN_TOOL, "", "{}");
-    Server::new(config(tools), SessionId::new(1), now)
+    Connection::new(config(tools), SessionId::new(1), now)
 }
 
 pub fn config(tools: ToolSet) -> ServerConfig {
     let port = crate::handshake::request_port();
-    ServerConfig::new(Implementation::new("editor", "1"), Policy::without_authentication(port), tools)
+    ServerConfig::new("editor", "1").policy(Policy::without_authentication(port)).tools(tools)
 }
 
 /// Handles an event as the application does. A disconnected agent needs no answer.
-pub fn on(server: &mut Server, event: ServerEvent) {
-    let ServerEvent::Call(call) = event else { return };
+pub fn on(server: &mut Connection, event: ServerEvent) {
+    let ServerEvent::Call { call, .. } = event else { return };
     match call {
         ToolCall::OpenDiff(call, diff) => drop(server.answer(call, &reject(diff))),
         ToolCall::GetDiagnostics(call, asked) => {
@@ -206,7 +206,7 @@ pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
 
 /// Returns an editor whose clients rest: each has received the answer to a call and a selection.
 #[cfg(feature = "check")]
-pub fn resting(clients: usize) -> Host {
+pub fn resting(clients: usize) -> ide::Server {
     let (mut host, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
     host.select(NOW, selections(40)[0].clone());
     for conn in conns {
@@ -247,11 +247,11 @@ fn selections(bytes: usize) -> [Selection; 2] {
 
 /// Returns an editor with clients whose session is ready. It sends selections without a debounce.
 #[cfg(feature = "check")]
-fn attached(clients: usize, tools: ToolSet) -> (Host, Vec<ConnId>) {
-    let mut settings = HostConfig::new(config(tools));
+fn attached(clients: usize, tools: ToolSet) -> (ide::Server, Vec<ConnId>) {
+    let mut settings = config(tools);
     settings.max_clients = clients;
     settings.debounce = Duration::ZERO;
-    let mut host = Host::new(settings);
+    let mut host = ide::Server::new(settings);
     let attach = |_| {
         let conn = host.connect(NOW);
         for bytes in [crate::handshake::request(), &frame(INITIALIZE), &frame(INITIALIZED)] {
@@ -266,10 +266,10 @@ fn attached(clients: usize, tools: ToolSet) -> (Host, Vec<ConnId>) {
 
 /// Makes a turn of an editor, as its loop does. Returns the number of bytes that it wrote.
 #[cfg(feature = "check")]
-fn turn(host: &mut Host, now: Time) -> usize {
+fn turn(host: &mut ide::Server, now: Time) -> usize {
     host.tick(now);
     while let Some(event) = host.poll_event() {
-        if let HostEvent::Agent { event: ServerEvent::Call(ToolCall::GetDiagnostics(call, _)), .. } = event {
+        if let ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _), .. } = event {
             host.answer(call, &Diagnostics::default()).expect("it is open");
         }
     }
@@ -285,7 +285,7 @@ fn turn(host: &mut Host, now: Time) -> usize {
 }
 
 /// Reads a frame, answers its call, and writes.
-fn serve(server: &mut Server, mut rest: &[u8]) {
+fn serve(server: &mut Connection, mut rest: &[u8]) {
     while !rest.is_empty() {
         let space = server.space();
         let n = rest.len().min(space.len());

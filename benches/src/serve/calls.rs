@@ -3,11 +3,7 @@
 use super::{announce, cpu_time, listen, on_threads, turned};
 use crate::mcp::ours;
 use crate::program::PROGRAM;
-use ide_mcp::ide::{
-    AuthToken, Host, HostConfig, HostEvent, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall,
-    ToolSet,
-};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::{self, AuthToken, Connection, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::Conn;
@@ -60,17 +56,17 @@ pub fn serve(name: &str) {
 fn server_config(port: u16) -> ServerConfig {
     let token = AuthToken::from_text(TOKEN).expect("a good token");
     let tools = ToolSet::new().handle(Tool::OpenDiff);
-    ServerConfig::new(Implementation::new("editor", "1"), Policy::new(port, token), tools)
+    ServerConfig::new("editor", "1").policy(Policy::new(port, token)).tools(tools)
 }
 
-fn config() -> HostConfig {
-    let mut config = HostConfig::new(server_config(0));
+fn config() -> ServerConfig {
+    let mut config = server_config(0);
     config.max_clients = CONNECTIONS;
     config
 }
 
-fn on(host: &mut Host, event: HostEvent) {
-    if let HostEvent::Agent { event: ServerEvent::Call(ToolCall::OpenDiff(call, diff)), .. } = event {
+fn on(host: &mut ide::Server, event: ServerEvent) {
+    if let ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } = event {
         // A disconnected agent needs no answer.
         let _ = host.answer(call, &ours::reject(diff));
     }
@@ -100,7 +96,7 @@ fn over_smol() -> io::Result<()> {
     let mut serve = pin!(async {
         loop {
             if let Some(event) = server.next_event().await {
-                on(server.host_mut(), event);
+                on(server.machine_mut(), event);
             }
         }
     });
@@ -118,7 +114,7 @@ fn over_blocking() -> io::Result<()> {
     announce(server.port());
     loop {
         if let Some(event) = server.next_event() {
-            on(server.host_mut(), event);
+            on(server.machine_mut(), event);
         }
     }
 }
@@ -164,7 +160,7 @@ fn over_sidecar() -> io::Result<()> {
 
 fn bare(stream: TcpStream) {
     let port = stream.local_addr().expect("it is connected").port();
-    let machine = Server::new(server_config(port), SessionId::new(1), Time::ZERO);
+    let machine = Connection::new(server_config(port), SessionId::new(1), Time::ZERO);
     let mut conn = Conn::from_stream(stream, machine).expect("a connected socket takes options");
     while let Some(event) = conn.next_event() {
         ours::on(conn.machine_mut(), event);

@@ -10,7 +10,7 @@
 //! holds.
 
 use ide_mcp::Time;
-use ide_mcp::ide::{Call, Host, ToolArguments, ToolCall};
+use ide_mcp::ide::{Call, Server, ToolArguments, ToolCall};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use std::thread::{self, JoinHandle};
 use std::{fmt, io};
 
 /// The continuation of a job in the loop, in an editor `E`.
-pub(crate) type FollowUp<E> = Box<dyn FnOnce(&mut E, &mut Host, Time) + Send>;
+pub(crate) type FollowUp<E> = Box<dyn FnOnce(&mut E, &mut Server, Time) + Send>;
 
 type Job<S, E> = Box<dyn FnOnce(&mut S) -> FollowUp<E> + Send>;
 
@@ -73,7 +73,7 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
         &mut self,
         call: Option<CallId>,
         job: impl FnOnce(&mut S) -> R + Send + 'static,
-        then: impl FnOnce(&mut E, &mut Host, Time, R) + Send + 'static,
+        then: impl FnOnce(&mut E, &mut Server, Time, R) + Send + 'static,
     ) where
         R: Send + 'static,
     {
@@ -174,7 +174,7 @@ impl<S, E> fmt::Debug for Worker<S, E> {
 
 /// Answers a call; with a problem, the tool has failed. The error of a connection that has ended is
 /// ignored.
-pub(crate) fn answer<T: ToolArguments>(host: &mut Host, call: Call<T>, answer: Result<T::Answer, String>) {
+pub(crate) fn answer<T: ToolArguments>(host: &mut Server, call: Call<T>, answer: Result<T::Answer, String>) {
     match answer {
         Ok(answer) => drop(host.answer(call, &answer)),
         Err(problem) => fail(host, call, problem),
@@ -182,27 +182,26 @@ pub(crate) fn answer<T: ToolArguments>(host: &mut Host, call: Call<T>, answer: R
 }
 
 /// Answers a call of a tool that this editor does not serve.
-pub(crate) fn not_served(host: &mut Host, call: ToolCall) {
+pub(crate) fn not_served(host: &mut Server, call: ToolCall) {
     let problem = format!("{} is not served by this editor", call.name());
     fail(host, call, problem);
 }
 
-fn fail(host: &mut Host, call: impl Into<CallId>, problem: String) {
+fn fail(host: &mut Server, call: impl Into<CallId>, problem: String) {
     let _ = host.call(call).respond(&ToolResult::error(problem));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
-    use ide_mcp::mcp::Implementation;
+    use ide_mcp::ide::{Policy, ServerConfig};
+
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
     fn jobs_run_in_order_and_wake_loop() {
-        let info = Implementation::new("editor", "1");
-        let config = ServerConfig::new(info, Policy::without_authentication(1), ToolSet::new());
-        let mut host = Host::new(HostConfig::new(config));
+        let config = ServerConfig::new("editor", "1").policy(Policy::without_authentication(1));
+        let mut host = Server::new(config);
         let (wake, woken) = mpsc::channel();
         let mut worker = Worker::new(0, move || wake.send(()).unwrap()).unwrap();
         let (release, held) = mpsc::channel::<()>();

@@ -1,13 +1,11 @@
-//! The editor's side: a [`Host`], and the actions of its application.
+//! The editor's side: a [`Server`], and the actions of its application.
 
 use crate::replay::editor_config::{EditorConfig, TOOLS_CHANGED};
 use crate::replay::engine::{Cause, Core};
 use crate::replay::script::Expected;
 use crate::support::message::{Kind, Message, read_member};
 use crate::support::units::{Piece, Unit};
-use ide_mcp::ide::{
-    AgentId, ConnId, Dialect, EditorNotification, Host, HostEvent, Mention, Selection, ServerEvent,
-};
+use ide_mcp::ide::{AgentId, ConnId, Dialect, EditorNotification, Mention, Selection, Server, ServerEvent};
 use ide_mcp::mcp::{Progress, Timeout};
 use ide_mcp::rpc::{CallId, RequestId, from_json};
 use ide_mcp::ws::frame::Opcode;
@@ -16,7 +14,7 @@ use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) struct EditorCore {
-    host: Host,
+    host: Server,
     config: EditorConfig,
     conns: BTreeMap<u32, ConnId>,
     /// The requests of the last message, by connection, until an event reports them.
@@ -32,7 +30,7 @@ pub(crate) struct EditorCore {
 impl EditorCore {
     pub(crate) fn new(config: &EditorConfig) -> Self {
         Self {
-            host: Host::new(config.host.clone()),
+            host: Server::new(config.host.clone()),
             config: config.clone(),
             conns: BTreeMap::new(),
             asked: Vec::new(),
@@ -72,7 +70,7 @@ impl EditorCore {
     fn notify(&mut self, conn: u32, id: ConnId, message: &Message, method: &str) {
         let raw = message.params.as_deref();
         let text = raw.map_or("{}", RawValue::get);
-        let written_by_core = self.config.host.server.dialect == Dialect::VsCode;
+        let written_by_core = self.config.host.dialect == Dialect::VsCode;
         match EditorNotification::from_name(method).filter(|_| written_by_core) {
             // The transcript lacks the times that decide when, and how often, the editor sent the
             // selection, so the replay sends each push itself. In the dialect of VS Code the core
@@ -151,15 +149,14 @@ impl Core for EditorCore {
 
     fn poll(&mut self) -> bool {
         let Some(event) = self.host.poll_event() else { return false };
-        let HostEvent::Agent { agent, event } = event else { return true };
-        let Some(conn) = self.number(agent) else { return true };
+        let Some(conn) = event.agent().and_then(|agent| self.number(agent)) else { return true };
         match event {
             ServerEvent::Ready { .. } => drop(self.ready.insert(conn)),
-            ServerEvent::Call(call) => self.called(conn, call.id(), |method| method == "tools/call"),
+            ServerEvent::Call { call, .. } => self.called(conn, call.id(), |method| method == "tools/call"),
             ServerEvent::Request { call, method, .. } => self.called(conn, call, |asked| *asked == *method),
             ServerEvent::Direct { call, .. } => self.called(conn, call, |_| true),
             ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => self.ended(call),
-            ServerEvent::Closed(_) => drop(self.ready.remove(&conn)),
+            ServerEvent::Closed { .. } => drop(self.ready.remove(&conn)),
             _ => {}
         }
         true

@@ -4,7 +4,7 @@ use crate::replay::script::{Heard, Script, field};
 use crate::support::message::{Kind, Message, member, read_member};
 use crate::support::transcript::Header;
 use crate::support::units::Unit;
-use ide_mcp::ide::{AuthToken, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet};
+use ide_mcp::ide::{AuthToken, Dialect, Policy, ServerConfig, Tool, ToolSet};
 use ide_mcp::mcp::{Context, Forward, Implementation, LogLevel, ToolSpec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -16,7 +16,7 @@ pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 /// The settings of a host, and the tools of later changes.
 #[derive(Clone, Debug)]
 pub(crate) struct EditorConfig {
-    pub(crate) host: HostConfig,
+    pub(crate) host: ServerConfig,
     later: VecDeque<ToolSet>,
 }
 
@@ -27,7 +27,9 @@ impl EditorConfig {
         let dialect = lists.first().map(|list| dialect_of(list)).unwrap_or_default();
         let mut lists: VecDeque<ToolSet> = lists.iter().map(|list| tools(list, dialect)).collect();
         let tools = answers.with_unlisted(lists.pop_front().unwrap_or_default(), dialect);
-        let server = ServerConfig::new(answers.info(), policy(header, script), tools);
+        let server = ServerConfig::new(answers.info().name, answers.info().version)
+            .policy(policy(header, script))
+            .tools(tools);
         let mut server = server.with_dialect(dialect);
         let greeting = answers.first("initialize");
         server.mcp.instructions = read_member(greeting, "instructions");
@@ -38,7 +40,7 @@ impl EditorConfig {
             let asks = |said: &Message| said.id.is_some() && said.method.as_deref() == Some("roots/list");
             Message::read(text).iter().any(asks)
         });
-        let mut host = HostConfig::new(server);
+        let mut host = server;
         // The recorded pushes have been debounced already.
         host.debounce = Duration::ZERO;
         host.debounce_max = Duration::ZERO;

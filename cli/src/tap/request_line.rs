@@ -91,8 +91,8 @@ const fn star(byte: &mut u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::ide::{AuthToken, Policy, Server, ServerConfig, ToolSet};
-    use ide_mcp::mcp::Implementation;
+    use ide_mcp::ide::{AuthToken, Connection, Policy, ServerConfig};
+
     use ide_mcp::rpc::SessionId;
     use ide_mcp::{Machine as _, Time, Wire as _};
     use std::collections::BTreeSet;
@@ -189,12 +189,9 @@ mod tests {
         const FIELDS: &[u8] = b"Host: 127.0.0.1:41111\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
         let answer = |head: &[u8]| {
-            let config = ServerConfig::new(
-                Implementation::new("editor", "1.0"),
-                Policy::new(41111, AuthToken::from_text("theirs").unwrap()),
-                ToolSet::new(),
-            );
-            let mut server = Server::new(config, SessionId::new(1), Time::ZERO);
+            let config = ServerConfig::new("editor", "1.0")
+                .policy(Policy::new(41111, AuthToken::from_text("theirs").unwrap()));
+            let mut server = Connection::new(config, SessionId::new(1), Time::ZERO);
             server.feed(Time::ZERO, head);
             server.feed_eof(Time::ZERO);
             while server.poll_event().is_some() {}

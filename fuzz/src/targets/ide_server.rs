@@ -12,7 +12,7 @@ use crate::support::said::{
     CONNECTED, HEAD, INITIALIZE, INITIALIZED, call, close_tab, open_diff, request, text,
 };
 use ide_mcp::Time;
-use ide_mcp::ide::{DiagnosticsChanged, Dialect, FileDiagnostics, Mention, Server, Tool, ToolSet};
+use ide_mcp::ide::{Connection, DiagnosticsChanged, Dialect, FileDiagnostics, Mention, Tool, ToolSet};
 use ide_mcp::testing::Span;
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 
@@ -143,7 +143,7 @@ trait Held {
     fn aside(&mut self, now: Time, bytes: &[u8]);
 }
 
-impl Held for Server {
+impl Held for Connection {
     fn select(&mut self, len: usize) {
         self.select(selection(len));
     }

@@ -2,8 +2,8 @@
 //! anything at any time.
 
 use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Push, Range, Selection,
-    Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    Client, ClientConfig, ClientEvent, Connection, DiffOutcome, Mention, Policy, Position, Push, Range,
+    Selection, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, SessionId};
@@ -84,7 +84,7 @@ fn play_as_told(data: &[u8]) {
 }
 
 struct Run {
-    pair: Pair<Server, Client>,
+    pair: Pair<Connection, Client>,
     /// The requests of each side.
     by_agent: Vec<RequestId>,
     by_editor: Vec<RequestId>,
@@ -117,12 +117,11 @@ fn answer(call: &ToolCall) -> ToolResult<'static> {
 
 impl Run {
     fn new() -> Self {
-        let mut server =
-            ServerConfig::new(Implementation::new("e", "1"), Policy::without_authentication(1), tools());
+        let mut server = ServerConfig::new("e", "1").policy(Policy::without_authentication(1)).tools(tools());
         server.mcp.limits.open_calls = 4;
         let mut client = ClientConfig::new(Implementation::new("a", "1"), 1, None);
         client.pid = Some(7);
-        let server = Server::new(server, SessionId::new(1), Time::ZERO);
+        let server = Connection::new(server, SessionId::new(1), Time::ZERO);
         let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).expect("a good host");
         Self {
             pair: Pair::new(server, client, Time::ZERO),
@@ -199,7 +198,7 @@ impl Run {
     fn look(&mut self) {
         for event in &self.pair.server_events[self.looked_at..] {
             match event {
-                ServerEvent::Call(call) => {
+                ServerEvent::Call { call, .. } => {
                     self.waiting.push((call.id(), answer(call)));
                     assert_eq!(self.ended.insert(call.id(), 0), None, "a handle comes once");
                 }
@@ -248,7 +247,7 @@ impl Run {
             let ends = |event: &&ServerEvent| matches!(event, ServerEvent::Outcome { request: r, .. } if r == request);
             assert_eq!(self.pair.server_events.iter().filter(ends).count(), 1, "{request:?}");
         }
-        assert!(matches!(self.pair.server_events.last(), Some(ServerEvent::Closed(_))));
+        assert!(matches!(self.pair.server_events.last(), Some(ServerEvent::Closed { .. })));
         assert!(matches!(self.pair.client_events.last(), Some(ClientEvent::Closed(_))));
     }
 }

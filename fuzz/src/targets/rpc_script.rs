@@ -8,7 +8,7 @@ use crate::sessions::{Hits, Kind, context, roots};
 use crate::support::editors::server_config;
 use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
-use ide_mcp::ide::{Dialect, Server, ServerEvent, Tool, ToolSet};
+use ide_mcp::ide::{Connection, Dialect, ServerEvent, Tool, ToolSet};
 use ide_mcp::mcp::{
     Client, ClientConfig, Event, Forward, Implementation, PromptResult, ResourceResult, ToolResult,
 };
@@ -150,7 +150,7 @@ fn initialize(version: &str) -> String {
 
 /// An editor, with all layers down to the frames.
 struct Editor {
-    server: Server,
+    server: Connection,
     calls: Vec<(CallId, Kind)>,
     /// The number of bytes in the first of two frames of a message; 0 for a single frame.
     cut: u8,
@@ -169,7 +169,7 @@ impl Editor {
         if setup.forwards {
             config.mcp.forward = Forward::Everything;
         }
-        let server = Server::new(config, SessionId::new(1), Time::ZERO);
+        let server = Connection::new(config, SessionId::new(1), Time::ZERO);
         let mut editor = Self { server, calls: Vec::new(), cut: setup.cut, is_ending: false };
         editor.server.feed(Time::ZERO, HEAD.as_bytes());
         while editor.server.poll_event().is_some() {}
@@ -202,13 +202,13 @@ impl Editor {
             }
             self.server.sent(self.server.outgoing().len());
             match event {
-                Some(ServerEvent::Call(call)) => self.calls.push((call.id(), Kind::Tool)),
+                Some(ServerEvent::Call { call, .. }) => self.calls.push((call.id(), Kind::Tool)),
                 Some(ServerEvent::GetPrompt { call, .. }) => self.calls.push((call, Kind::Prompt)),
                 Some(ServerEvent::ReadResource { call, .. }) => self.calls.push((call, Kind::Resource)),
                 Some(ServerEvent::Direct { call, .. } | ServerEvent::Request { call, .. }) => {
                     self.calls.push((call, Kind::Request));
                 }
-                Some(ServerEvent::Closed(why)) => assert!(self.is_ending, "{why}"),
+                Some(ServerEvent::Closed { reason: why, .. }) => assert!(self.is_ending, "{why}"),
                 Some(_) => {}
                 None => return said,
             }

@@ -6,7 +6,7 @@ mod event;
 pub use config::ClientConfig;
 pub use event::ClientEvent;
 
-use super::server::{SUBPROTOCOL, TOKEN_FIELD};
+use super::connection::{SUBPROTOCOL, TOKEN_FIELD};
 use super::tool::Arguments;
 use super::{Dialect, DirectRequest, Pending, Push, Tool, ToolArguments};
 use crate::machine::delegate_wire;

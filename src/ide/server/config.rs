@@ -1,10 +1,11 @@
 //! The settings that the connections of one editor share.
 
+use super::Filter;
 use crate::Keepalive;
-use crate::ide::{ContentLimits, Dialect, Policy, ToolSet};
+use crate::ide::{AuthToken, ContentLimits, Dialect, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
-use alloc::sync::Arc;
+use alloc::{string::String, sync::Arc};
 use core::time::Duration;
 
 /// The settings that the connections of one editor share.
@@ -40,13 +41,13 @@ pub struct ServerConfig {
     /// [`RootsChanged`](crate::ide::ServerEvent::RootsChanged)). This consent is apart from
     /// [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), which comes before the connection opens.
     ///
-    /// So that no program can ask until the person gives in, a [`Host`](crate::ide::Host) reports this event for
+    /// So that no program can ask until the person gives in, a [`Server`](crate::ide::Server) reports this event for
     /// one client at a time. While a question is open, the other clients wait as if it had come. After a
     /// refusal, which is a [`disconnect`](crate::ide::AttachedClient::disconnect) of the client in question, no
     /// question comes for 10 s; each further refusal doubles this time, up to 5 min, and
     /// [`allow`](crate::ide::AttachedClient::allow) ends it. A client that leaves before the answer starts the time
     /// once more, of at least 10 s and not doubled: a person who starts an agent again has refused nothing.
-    /// The application can allow a client that [waits](crate::ide::Server::waits_for_consent) without its event.
+    /// The application can allow a client that [waits](crate::ide::Connection::waits_for_consent) without its event.
     pub asks_for_consent: bool,
     /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
     /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings, and
@@ -64,6 +65,39 @@ pub struct ServerConfig {
     /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four
     /// times the largest file that a person would review as a change.
     pub ws: ws::Limits,
+    /// The greatest number of attached clients, connections [for models](crate::ide::MODELS_TARGET)
+    /// included: each of them can hold as much memory as an agent. Default 16: editors have one to five
+    /// agents, and each can have a model. At this number, a further client with the token receives 503.
+    pub max_clients: usize,
+    /// The greatest number of pending connections: those that have not been let in. They do not count
+    /// towards [`max_clients`](ServerConfig::max_clients). Default 8. For one more connection, the host
+    /// closes the oldest pending connection without an HTTP answer, however young it is: a flood of 2,400
+    /// connections a second leaves each of them 3 ms for its request.
+    ///
+    /// A connection that has ended counts towards neither limit. The host keeps the connection for its
+    /// remaining bytes and events until it is [removed](super::Server::remove), so the caller of
+    /// `connect` has to remove each connection that [is done](crate::Wire::is_done).
+    pub max_pending_connections: usize,
+    /// The maximum total size of the messages of all open calls of all clients, in bytes. Default 128
+    /// MiB: four times the limit of one client ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)).
+    /// The host answers a call beyond this limit with the error -32603. A call beyond
+    /// [`open_calls`](crate::rpc::SessionLimits::open_calls), the limit of each client (256), receives
+    /// this error too.
+    ///
+    /// One half is reserved in equal shares for [`max_clients`](ServerConfig::max_clients) clients (4 MiB
+    /// each by default), so that no client can use up the bytes that another client needs. The other
+    /// half is shared: first come, first served.
+    pub open_bytes: usize,
+    /// The time for which the selection has to stay unchanged before it is sent. Default 50 ms; with
+    /// zero, each selection is sent at once.
+    pub debounce: Duration,
+    /// The longest time for which a selection that keeps changing is held back. Default 200 ms.
+    pub debounce_max: Duration,
+    /// The time for which a mention waits for a client that accepts it. Default 30 s: clients take up
+    /// to 20 s to start (measured).
+    pub mention_timeout: Duration,
+    /// The filter for pushes and answers. By default everything passes.
+    pub filter: Filter,
 }
 
 /// The largest message of a client.
@@ -79,22 +113,66 @@ impl ServerConfig {
         if open > mark { open } else { mark }
     }
 
-    /// Returns the default settings of the editor `info`, with these tools, for the clients that the
-    /// policy lets in.
+    /// Returns the greatest number of bytes that a host with these settings holds for its clients,
+    /// apart from one answer for each client and the constant costs of a connection.
+    ///
+    /// | held | one client | 16 clients |
+    /// | --- | --: | --: |
+    /// | received and not yet delivered: the [`message`](crate::ws::Limits::message) in progress, one more message, and [`outgoing`](crate::ws::Limits::outgoing) bytes | 40 MiB | 640 MiB |
+    /// | the messages of open calls: [`rpc::SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes), [`ServerConfig::open_bytes`] | 32 MiB | 128 MiB |
+    /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
     #[must_use]
-    pub fn new(info: Implementation, policy: Policy, tools: ToolSet) -> Self {
+    pub const fn max_held(&self) -> usize {
+        let limits = &self.ws;
+        let received = limits.message.saturating_mul(2).saturating_add(limits.outgoing);
+        let each = received.saturating_add(self.max_unwritten());
+        each.saturating_mul(self.max_clients).saturating_add(self.open_bytes)
+    }
+
+    /// Describes an editor with this name and version, which agents show to a person.
+    ///
+    /// It offers no tools and lets nobody in yet: [`listening`](Self::listening) and [`tools`](Self::tools) come next.
+    #[must_use]
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
-            policy,
-            tools: Arc::new(tools),
+            policy: Policy::generated(),
+            tools: Arc::default(),
             tool_resources: true,
             ask_for_roots: true,
             asks_for_consent: false,
             dialect: Dialect::VsCode,
-            mcp: mcp::ServerConfig::new(info),
+            mcp: mcp::ServerConfig::new(Implementation::new(name, version)),
             content_limits: ContentLimits::default(),
             settle: None,
             ws: ws::Limits { message: MESSAGE, ..ws::Limits::default() },
+            max_clients: 16,
+            max_pending_connections: 8,
+            open_bytes: 128 * 1024 * 1024,
+            debounce: Duration::from_millis(50),
+            debounce_max: Duration::from_millis(200),
+            mention_timeout: Duration::from_secs(30),
+            filter: Filter::new(),
         }
+    }
+
+    /// Lets in the clients that come to this port of 127.0.0.1 with this token, by [`Policy::new`].
+    #[must_use]
+    pub fn listening(self, port: u16, token: AuthToken) -> Self {
+        self.policy(Policy::new(port, token))
+    }
+
+    /// Lets in the clients that the policy accepts.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Offers these tools. Default none.
+    #[must_use]
+    pub fn tools(mut self, tools: impl Into<ToolSet>) -> Self {
+        self.tools = Arc::new(tools.into());
+        self
     }
 
     /// Sets the dialect of the sessions as [`with_dialect`](Self::with_dialect) does, and lets clients in as
@@ -130,7 +208,7 @@ mod tests {
     #[test]
     fn unwritten_bytes_have_the_larger_limit() {
         let policy = Policy::without_authentication(1);
-        let mut config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+        let mut config = ServerConfig::new("editor", "1").policy(policy);
         for (open, mark, expected) in [(5, 7, 7), (7, 5, 7), (7, 7, 7)] {
             (config.mcp.limits.open_bytes, config.ws.outgoing) = (open, mark);
             assert_eq!(config.max_unwritten(), expected, "{open} and {mark}");

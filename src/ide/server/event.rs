@@ -1,20 +1,27 @@
-//! The events of one connection of an editor.
+//! The events of an editor.
 
-use crate::ide::{DiffEnd, DirectRequest, EditEnd, ToolCall};
+use super::{AgentId, ConnId, LockFileEvent};
+use crate::ide::{DiffEnd, DirectRequest, EditEnd, Mention, ToolCall};
 use crate::mcp::{CallEnd, GetPrompt, Implementation, Outcome, PeerFault, Progress, ReadResource, Root};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use serde_json::value::RawValue;
 
-/// An event of one connection of an editor.
+/// An event of an editor's [`Server`](crate::ide::Server).
+///
+/// Almost every event is about one agent and names it. A connection [for models](crate::ide::MODELS_TARGET) counts as an
+/// agent here, because its calls are answered in the same way. A connection that was never let in has no events but
+/// [`AdmissionPending`](ServerEvent::AdmissionPending): the server [counts](crate::ide::Server::unauthenticated) it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// The client has introduced itself, and waits for [`allow`](crate::ide::Server::allow) or
-    /// [`disconnect`](crate::ide::Server::disconnect), because the editor
+    /// The client has introduced itself, and waits for [`allow`](crate::ide::Connection::allow) or
+    /// [`disconnect`](crate::ide::Connection::disconnect), because the editor
     /// [asks for consent](crate::ide::ServerConfig::asks_for_consent).
     ConsentPending {
+        /// The agent.
+        agent: AgentId,
         /// The name and version that the client sent; `None` if they cannot be read.
         client: Option<Implementation>,
         /// True if the connection [belongs to the model](crate::ide::MODELS_TARGET) of the client.
@@ -22,6 +29,8 @@ pub enum ServerEvent {
     },
     /// The client is attached: its session is initialized.
     Ready {
+        /// The agent.
+        agent: AgentId,
         /// The name and version that the client sent; `None` if they cannot be read.
         client: Option<Implementation>,
     },
@@ -30,17 +39,23 @@ pub enum ServerEvent {
     /// that attaches: do not show it as one. The agent has a connection of its own, if the person attached
     /// one. See [`MODELS_TARGET`](crate::ide::MODELS_TARGET).
     ModelReady {
+        /// The agent.
+        agent: AgentId,
         /// The name and version that the client sent; `None` if they cannot be read.
         client: Option<Implementation>,
     },
-    /// The client has sent the token of an earlier process
-    /// ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for [`admit`](crate::ide::Host::admit).
-    /// No timer ends this wait. This event comes with no other [`Auth`](crate::ide::Auth). The adapters
-    /// of this project do not report it: they decide by the owner of the socket.
-    AdmissionPending,
+    /// A client has sent the token of an earlier process ([`Auth::Resumed`](crate::ide::Auth::Resumed)) and waits for
+    /// [`admit`](crate::ide::Server::admit). No timer ends this wait. This event comes with no other
+    /// [`Auth`](crate::ide::Auth). The adapters of this project do not report it: they decide by the owner of the socket.
+    AdmissionPending {
+        /// The connection of the client.
+        conn: ConnId,
+    },
     /// The client sent `ide_connected`. This is not the moment from which the client accepts pushes: no
     /// message marks that moment.
     IdeConnected {
+        /// The agent.
+        agent: AgentId,
         /// The process id of the client; `None` if it is absent or cannot be read.
         pid: Option<u32>,
         /// True if the client reports that the editor's part is too old for it.
@@ -48,26 +63,37 @@ pub enum ServerEvent {
     },
     /// The folders in which the client works: its first answer to `roots/list`, and each answer with
     /// another list. The editor asks a client that declares roots by itself.
-    /// [`closest_window`](crate::ide::Server::closest_window) finds the window for the client.
+    /// [`closest_window`](crate::ide::Connection::closest_window) finds the window for the client.
     RootsChanged {
+        /// The agent.
+        agent: AgentId,
         /// The folders, at most 64.
         roots: Vec<Root>,
     },
     /// The client asks for permission in this mode from now on: `default`, `plan`, …. The call has been
     /// answered.
     PermissionMode {
+        /// The agent.
+        agent: AgentId,
         /// The name of the mode.
         mode: String,
     },
-    /// The client calls a tool. [Answer](crate::ide::Host::answer) the call, at once or later. At its
+    /// The client calls a tool. [Answer](crate::ide::Server::answer) the call, at once or later. At its
     /// deadline this crate answers the call; `openDiff` and `executeCode` have no deadline.
-    Call(ToolCall),
+    Call {
+        /// The agent.
+        agent: AgentId,
+        /// The call, with its arguments.
+        call: ToolCall,
+    },
     /// The client asks for the messages of a prompt that the editor
     /// [lists](crate::mcp::ServerConfig::context), because the person chose it. Answer the request with
     /// [`respond_prompt`](crate::ide::OpenCall::respond_prompt) or
     /// [`fail`](crate::ide::OpenCall::fail). At its deadline this crate answers the request with an
     /// error.
     GetPrompt {
+        /// The agent.
+        agent: AgentId,
         /// The name by which the request is answered.
         call: CallId,
         /// The prompt and its arguments. All required arguments are there.
@@ -79,6 +105,8 @@ pub enum ServerEvent {
     /// [`fail`](crate::ide::OpenCall::fail). At its deadline this crate answers the request with an
     /// error. A resource that a tool reads comes as a [`Call`](ServerEvent::Call) of the tool instead.
     ReadResource {
+        /// The agent.
+        agent: AgentId,
         /// The name by which the request is answered.
         call: CallId,
         /// The URI of the resource.
@@ -89,6 +117,8 @@ pub enum ServerEvent {
     /// [`fail`](crate::ide::OpenCall::fail). At its deadline this crate answers the request with an
     /// error.
     Direct {
+        /// The agent.
+        agent: AgentId,
         /// The name by which the request is answered.
         call: CallId,
         /// The request.
@@ -98,6 +128,8 @@ pub enum ServerEvent {
     /// [`respond_raw`](crate::ide::OpenCall::respond_raw) or [`fail`](crate::ide::OpenCall::fail). At
     /// its deadline this crate answers the request with an error.
     Request {
+        /// The agent.
+        agent: AgentId,
         /// The name by which the request is answered.
         call: CallId,
         /// The method.
@@ -108,6 +140,8 @@ pub enum ServerEvent {
     /// A call ended without your answer. An `openDiff` ends with
     /// [`DiffClosed`](ServerEvent::DiffClosed) instead.
     CallEnded {
+        /// The agent.
+        agent: AgentId,
         /// The call.
         call: CallId,
         /// The end of the call.
@@ -117,6 +151,8 @@ pub enum ServerEvent {
     /// The event still names the call, because a later version of this crate can answer the call with
     /// the text of the view, for agents of another family.
     DiffClosed {
+        /// The agent.
+        agent: AgentId,
         /// The call that opened the diff.
         call: CallId,
         /// The tab of the diff.
@@ -145,6 +181,8 @@ pub enum ServerEvent {
     /// hint if the editor does not [handle](crate::ide::ToolSet::handle_unlisted) this tool. No filter
     /// applies, because the hint stays in the editor.
     EditExpected {
+        /// The agent.
+        agent: AgentId,
         /// The name of the edit: the call of `getDiagnostics`.
         edit: CallId,
         /// The path from the URI of the client, not decoded, because the real client encodes nothing.
@@ -155,6 +193,8 @@ pub enum ServerEvent {
     /// is the text of before, nothing was written. A [`Closed`](ServerEvent::Closed) comes after this
     /// event.
     EditEnded {
+        /// The agent.
+        agent: AgentId,
         /// The name of the edit.
         edit: CallId,
         /// The path of the [`EditExpected`](ServerEvent::EditExpected).
@@ -164,6 +204,8 @@ pub enum ServerEvent {
     },
     /// A notification that this layer does not handle.
     Notification {
+        /// The agent.
+        agent: AgentId,
         /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
@@ -171,6 +213,8 @@ pub enum ServerEvent {
     },
     /// A request of the editor ended.
     Outcome {
+        /// The agent.
+        agent: AgentId,
         /// The request.
         request: RequestId,
         /// The end of the request.
@@ -178,15 +222,79 @@ pub enum ServerEvent {
     },
     /// The client reports the progress of a request of the editor.
     Progress {
+        /// The agent.
+        agent: AgentId,
         /// The request.
         request: RequestId,
         /// The progress of the request.
         progress: Progress<'static>,
     },
     /// The client reports an error that belongs to no request.
-    PeerError(ErrorObject),
+    PeerError {
+        /// The agent.
+        agent: AgentId,
+        /// The error.
+        error: ErrorObject,
+    },
     /// The client broke a rule of JSON-RPC or MCP; the session goes on. For logs.
-    PeerFault(PeerFault),
-    /// The end of the connection. This event comes exactly once and last.
-    Closed(Closed),
+    PeerFault {
+        /// The agent.
+        agent: AgentId,
+        /// The rule that was broken.
+        fault: PeerFault,
+    },
+    /// The agent's connection has ended. This event comes exactly once, and is the last one about this agent.
+    Closed {
+        /// The agent.
+        agent: AgentId,
+        /// How it ended.
+        reason: Closed,
+    },
+    /// A mention that expired: no client accepted it in time, the client to which it was addressed disconnected, or the
+    /// [`Filter`](crate::ide::Filter) hides the file by now.
+    MentionExpired {
+        /// The mention.
+        mention: Mention,
+    },
+    /// A change of the lock file, as its guard reported it with
+    /// [`on_lock_file`](crate::ide::Server::on_lock_file).
+    LockFile(LockFileEvent),
+}
+
+impl ServerEvent {
+    /// Returns the agent that this event is about; `None` for an event of the editor itself.
+    #[must_use]
+    pub const fn agent(&self) -> Option<AgentId> {
+        match self {
+            Self::ConsentPending { agent, .. }
+            | Self::Ready { agent, .. }
+            | Self::ModelReady { agent, .. }
+            | Self::IdeConnected { agent, .. }
+            | Self::RootsChanged { agent, .. }
+            | Self::PermissionMode { agent, .. }
+            | Self::Call { agent, .. }
+            | Self::GetPrompt { agent, .. }
+            | Self::ReadResource { agent, .. }
+            | Self::Direct { agent, .. }
+            | Self::Request { agent, .. }
+            | Self::CallEnded { agent, .. }
+            | Self::DiffClosed { agent, .. }
+            | Self::EditExpected { agent, .. }
+            | Self::EditEnded { agent, .. }
+            | Self::Notification { agent, .. }
+            | Self::Outcome { agent, .. }
+            | Self::Progress { agent, .. }
+            | Self::PeerError { agent, .. }
+            | Self::PeerFault { agent, .. }
+            | Self::Closed { agent, .. } => Some(*agent),
+            Self::AdmissionPending { .. } | Self::MentionExpired { .. } | Self::LockFile(_) => None,
+        }
+    }
+
+    /// Returns the tool call of this event; `None` for every other event. An application that keeps proposals
+    /// for a person matches the events instead: [`DiffClosed`](ServerEvent::DiffClosed) ends a proposal.
+    #[must_use]
+    pub fn into_call(self) -> Option<ToolCall> {
+        if let Self::Call { call, .. } = self { Some(call) } else { None }
+    }
 }

@@ -1,443 +1,497 @@
-//! One accepted connection, the editor's side: the WebSocket, the session, the diffs and the selection
-//! of one client, joined.
+//! The editor's side of all its connections, and the state that they share.
 
+mod attached;
 mod config;
-mod consent;
+mod connections;
+mod deadlines;
+mod debounce;
+mod edits;
 mod event;
-mod expected_edits;
-mod forms;
-mod inbound;
-mod open_call;
-mod open_calls;
-mod outbound;
-mod peer;
-mod policy;
-mod quirks;
-mod roots;
+mod filter;
+mod handle;
+mod lock_file;
+mod mentions;
+mod passes;
+mod pause;
+mod questions;
+mod secrets;
+mod unauthenticated;
+mod wire;
 
+pub use attached::AttachedClient;
 pub use config::ServerConfig;
+pub use edits::{Edit, EditLog, FileState, UndoError};
 pub use event::ServerEvent;
-pub use expected_edits::EditEnd;
-pub(super) use open_call::CallOwner;
-pub use open_call::OpenCall;
-pub use open_calls::DiffEnd;
-pub use peer::MODELS_TARGET;
-pub(super) use policy::SUBPROTOCOL;
-pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
+pub use filter::{Filter, Selected};
+pub use handle::{AgentId, ConnId};
+pub use lock_file::LockFileEvent;
+pub use mentions::MentionError;
+pub use secrets::secret_reason;
+pub use unauthenticated::Unauthenticated;
+pub use wire::ServerWire;
 
-use super::Dialect;
-use super::push::{PushSchedule, StreamPos};
-use super::tool::direct;
-use super::tool::toolset::SharedTools;
-use crate::machine::delegate_wire;
-use crate::mcp::{self, Context, Forward, Implementation};
-use crate::output::{Pass, Single};
-use crate::rpc::{CallId, SerializedNotification, SessionId};
-use crate::time::earlier;
-use crate::ws::{self, Closed};
-use crate::{Machine, Time, Wire};
-use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
-use consent::Consent;
-use expected_edits::ExpectedEdits;
-use forms::Forms;
-use open_calls::OpenCalls;
-use peer::Peer;
-use policy::{Entry, FULL, Verdict};
-use roots::Roots;
+use super::connection::{CallOwner, Connection, session_settings};
+use super::{Answer, Call, DiagnosticsChanged, Mention, OpenCall, Selection, ToolArguments, ToolSet};
+use crate::mcp::{self, Context};
+use crate::rpc::{CallId, NotOpen, NotSent, RequestId, SerializedNotification};
+use crate::{Machine, Time};
+use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
+use connections::Connections;
+use debounce::Debounce;
+use mentions::Mentions;
+use passes::Offers;
+use pause::Paused;
+use questions::Questions;
+use serde::Serialize;
 
-/// One accepted connection, the editor's side. An editor with several connections at once holds a
-/// [`Host`](super::Host) instead.
+/// The agents that are attached to an editor, and the state that they share: the selection, mentions,
+/// limits.
 ///
-/// ```text
-///  Handshake ──policy accepts──▶ Attaching ──initialized──▶ Ready ──settle time──▶ Settled
-///      │ refused (see Policy), 5 s   │                        │                       │
-///      ▼                             ▼ close frame, protocol error, eof, shutdown     ▼
-///  Ended ◀────────────────────────────────────────────────────────────────────────────┘
-///      every open diff: DiffClosed; every other call: CallEnded; every expected edit: EditEnded;
-///      then Closed, once
+/// A host uses no sockets, and neither do its connections. One turn of a loop has five steps:
 ///
-///  Attaching ──initialized, consent required──▶ ConsentPending ──allow──▶ Ready
+/// 1. Read the readable sockets into [`wire`](Server::wire), and [`connect`](Server::connect) the new ones.
+/// 2. Call [`tick`](Machine::tick).
+/// 3. Call [`poll_event`](Machine::poll_event) until it returns `None`, and answer the events.
+/// 4. Write the [`outgoing`](crate::Wire::outgoing) bytes of every connection that
+///    [`poll_transmit`](Server::poll_transmit) names, and of every connection whose socket had no room
+///    the last time. If a connection [`is_done`](crate::Wire::is_done), drop its socket and
+///    [`remove`](Server::remove) it.
+/// 5. Wait until [`deadline`](Machine::deadline). Do not wait while a socket can have unread bytes and
+///    its connection [wants input](crate::Wire::wants_input).
 ///
-///  Settled ──tools/list answered, our list_changed──▶ Ready
-/// ```
-///
-/// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client only. The
-/// connection itself answers `closeAllDiffTabs`, and each `close_tab` that ends a diff. No message of a
-/// client marks the moment from which it accepts pushes. So the selection is sent more than once, and
-/// mentions wait for the settle time ([`accepts_pushes`](Server::accepts_pushes)).
+/// A loop that writes only to sockets that became ready never sends a selection that a timer released.
+/// A loop that writes only to the named connections never sends the remaining bytes of a short write.
+/// One whole turn, over any non-blocking sockets:
+#[doc = concat!("\n```\n", include_str!("turn.rs"), "# fn main() {}\n```")]
 #[derive(Debug)]
 pub struct Server {
-    ws: ws::Server,
-    mcp: mcp::Server<SharedTools>,
-    /// The settings, with the current tools and the current context of the application.
+    /// All connections share the settings.
     config: Arc<ServerConfig>,
-    open_calls: OpenCalls,
-    expected_edits: ExpectedEdits,
-    pushes: PushSchedule,
-    /// The events of this layer that were not polled yet.
-    events: VecDeque<ServerEvent>,
-    /// The end of the connection, until all events before it have been polled.
-    closed: Option<Closed>,
-    hangup: Hangup,
-    /// True if no further client can attach. A client with the token receives 503 then.
-    pub(super) full: bool,
-    /// The decision about the opening handshake, even if the connection has ended since.
-    pub(super) admission: Admission,
-    /// The connection to open for a client that waits for [`admit`](Server::admit); `None` if no client
-    /// waits.
-    pending: Option<Entry>,
-    /// The kind of the connection. An agent until the client is let in.
-    peer: Peer,
-    /// Calls that the application did not receive and that ended before they were answered. Their ends
-    /// are not reported.
-    suppressed_ends: Vec<CallId>,
-    consent: Consent,
-    /// True if the client has listed the tools.
-    listed: bool,
-    /// The process id that the client sent in `ide_connected`.
-    pid: Option<u32>,
-    roots: Roots,
-    forms: Forms,
-    /// True if the tools have changed and `tools/list_changed` could not be sent yet.
-    tools_changed_pending: bool,
-    /// True if the prompts or resources have changed and the client could not be notified yet.
-    context_changed_pending: bool,
-}
-
-/// The end of the client's stream. A client that ends its stream behind a call still reads the answer, so the
-/// WebSocket learns of the end once the calls are answered.
-///
-/// ```text
-///  No ──feed_eof──▶ Heard ──no call is open, the drain time is over, or feed_eof again──▶ Over
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hangup {
-    No,
-    /// The stream has ended. The time limits the wait for answers, once all bytes are read.
-    Heard(Option<Time>),
-    /// The WebSocket knows.
-    Over,
-}
-
-/// The decision about the opening handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Admission {
-    /// No decision yet.
-    Pending,
-    /// The client was let in.
-    LetIn,
-    /// The opening handshake was answered with a refusal.
-    Refused,
-    /// The token was wrong, or the application did not admit the client.
-    WrongToken,
+    /// Another one while the server is paused.
+    filter: Filter,
+    /// The settings of the sessions, which follow from `config`. All connections share them.
+    session: Arc<mcp::ServerConfig>,
+    connections: Connections,
+    offers: Offers,
+    debounce: Debounce,
+    /// The selection that was sent last, in the dialect of all connections. A client that attaches
+    /// receives it.
+    selection: Option<SerializedNotification>,
+    mentions: Mentions,
+    questions: Questions,
+    /// The agents in the order in which they became ready.
+    ready: Vec<AgentId>,
+    shut_down: bool,
+    /// The state before the pause; `None` if the host is not paused.
+    paused: Option<Paused>,
+    /// The reports of the guard of the lock file that have not been polled.
+    lock_file: VecDeque<LockFileEvent>,
 }
 
 impl Server {
-    /// Creates a connection that was accepted at `now`. `session` is a part of the names of its calls
-    /// and requests, so each connection of a program needs another `session`.
+    /// Creates an editor without connections.
     #[must_use]
-    pub fn new(config: impl Into<Arc<ServerConfig>>, session: SessionId, now: Time) -> Self {
-        let config = config.into();
-        let settings = session_settings(&config);
-        Self::with_settings(config, settings, session, now)
-    }
-
-    /// Creates a connection, as [`new`](Server::new) does, with the
-    /// [settings of its session](session_settings), which connections can share.
-    pub(crate) fn with_settings(
-        config: Arc<ServerConfig>,
-        settings: Arc<mcp::ServerConfig>,
-        session: SessionId,
-        now: Time,
-    ) -> Self {
-        let mut ws = ws::Server::new(config.ws.clone(), now);
-        if let Some(limit) = settings.limits.first_zero() {
-            ws.end_misconfigured(limit);
-        }
+    pub fn new(mut config: ServerConfig) -> Self {
         Self {
-            ws,
-            mcp: mcp::Server::new(
-                settings,
-                SharedTools { tools: config.tools.clone(), dialect: config.dialect, announces_edits: false },
-                session,
-            ),
-            open_calls: OpenCalls::default(),
-            expected_edits: ExpectedEdits::default(),
-            pushes: PushSchedule::new(),
-            events: VecDeque::new(),
-            closed: None,
-            hangup: Hangup::No,
-            full: false,
-            admission: Admission::Pending,
-            pending: None,
-            peer: Peer::Agent,
-            suppressed_ends: Vec::new(),
-            consent: Consent::new(config.asks_for_consent),
-            listed: false,
-            pid: None,
-            roots: Roots::default(),
-            forms: Forms::default(),
-            tools_changed_pending: false,
-            context_changed_pending: false,
-            config,
+            filter: core::mem::take(&mut config.filter),
+            session: session_settings(&config),
+            debounce: Debounce::new(config.debounce, config.debounce_max),
+            connections: Connections::new(config.open_bytes, config.max_clients),
+            offers: Offers::default(),
+            config: Arc::new(config),
+            selection: None,
+            mentions: Mentions::default(),
+            questions: Questions::default(),
+            ready: Vec::new(),
+            shut_down: false,
+            paused: None,
+            lock_file: VecDeque::new(),
         }
     }
 
-    /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.can_hear() && self.ws.is_open()
-    }
-
-    /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
-    /// since the latest of `initialized`, the answer to its `tools/list` and our `tools/list_changed`.
-    /// The time is [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and
-    /// over is treated as settled after 10 s.
-    #[must_use]
-    pub fn accepts_pushes(&self) -> bool {
-        self.pushes.is_settled(self.ws.now()) && self.mcp.is_ready()
+    /// Adds an accepted connection. At [`max_pending_connections`](ServerConfig::max_pending_connections)
+    /// the oldest pending connection ends without an answer.
+    pub fn connect(&mut self, now: Time) -> ConnId {
+        self.connections.set_now(now);
+        self.connections.evict_oldest_pending(self.config.max_pending_connections);
+        self.clear_hidden_selection();
+        let (config, session, selection) = (&self.config, &self.session, &self.selection);
+        self.connections.accept(|id, now| {
+            let mut server = Connection::with_settings(config.clone(), session.clone(), id, now);
+            if let Some(selection) = selection {
+                server.set_selection(selection.clone());
+            }
+            server
+        })
     }
 
     /// Decides about a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending):
-    /// opens the connection, or refuses it like one with a wrong token. Returns false if no client
-    /// waits.
-    pub fn admit(&mut self, is_admitted: bool) -> bool {
-        let Some(entry) = self.pending.take() else { return false };
-        let verdict = match is_admitted {
-            true if self.full => Verdict::Refuse(FULL),
-            true => Verdict::LetIn(entry),
-            false => self.config.policy.not_admitted(entry.subprotocol),
-        };
-        self.execute(verdict)
+    /// opens the connection, or refuses it like one with a wrong token. An admitted client receives 503
+    /// if [`max_clients`](ServerConfig::max_clients) clients are attached by now. Returns false if no
+    /// client waits on this connection.
+    pub fn admit(&mut self, conn: ConnId, is_admitted: bool) -> bool {
+        let is_full = self.connections.is_full(self.places());
+        let Some(index) = self.connections.index(conn) else { return false };
+        let admitted = self.connections.with(index, |server| {
+            server.full = is_full;
+            server.admit(is_admitted)
+        });
+        admitted.unwrap_or(false)
     }
 
-    /// Allows a client that waits after a [`ConsentPending`](ServerEvent::ConsentPending).
-    /// [`Ready`](ServerEvent::Ready) follows, or [`ModelReady`](ServerEvent::ModelReady) for a
-    /// [model](Server::is_for_models), and then each call that has waited. Returns false if the client
-    /// does not wait.
-    pub fn allow(&mut self) -> bool {
-        if !self.waits_for_consent() {
-            return false;
+    /// Returns the byte side of a connection; `None` once the connection was [removed](Server::remove).
+    pub fn wire(&mut self, conn: ConnId) -> Option<ServerWire<'_>> {
+        let index = self.connections.wired(conn)?;
+        self.connections.catch_up(index);
+        Some(ServerWire { host: self, conn })
+    }
+
+    /// Returns the next connection that has got output, or has become done, since this method last
+    /// returned it.
+    pub fn poll_transmit(&mut self) -> Option<ConnId> {
+        self.connections.poll_transmit()
+    }
+
+    /// Ends a connection whose transport is gone, for any reason. The host still reports the remaining
+    /// events of the connection, and then forgets the connection.
+    pub fn remove(&mut self, now: Time, conn: ConnId) {
+        if self.connections.wired(conn).is_some() {
+            self.offers.remove(conn);
         }
-        self.consent.give();
-        let ready = self.begin_ready();
-        self.events.push_back(ready);
-        true
+        self.forget(now, conn);
     }
 
-    /// Returns true if the client waits for [`allow`](Server::allow).
+    fn forget(&mut self, now: Time, conn: ConnId) {
+        self.connections.set_now(now);
+        self.connections.remove(conn);
+        self.mentions.on_removed(conn.into());
+    }
+
+    /// Answers a call with the answer of its tool, in the dialect of the session.
+    ///
+    /// After the answer to an `openDiff` the agent closes its tab with `close_tab`. An editor that
+    /// keeps the view until then handles [`Tool::CloseTab`](super::Tool::CloseTab) as well. **Do not
+    /// write the file** of an accepted diff: the agent writes it.
+    ///
+    /// # Errors
+    ///
+    /// [`NotOpen`], which names the end of the call, if the call is not open any more. Nothing is sent.
+    pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
+        let shown = answer.without_hidden(&|text| self.filter.hides(text));
+        let answer = shown.as_ref().unwrap_or(answer);
+        let answered = self.with(AgentId::of_call(call.id()), |server| server.answer(call, answer));
+        answered.unwrap_or(Err(NotOpen::Closed))
+    }
+
+    /// Returns the call with this name: to fail it, to report its progress, to change its deadline, or
+    /// to answer it by its name alone.
+    pub fn call(&mut self, call: impl Into<CallId>) -> OpenCall<'_> {
+        OpenCall::new(self, call.into())
+    }
+
+    /// Returns one agent, for notifications and requests to this agent alone.
+    pub fn client(&mut self, agent: AgentId) -> AttachedClient<'_> {
+        AttachedClient::new(self, agent)
+    }
+
+    /// Returns the agent with this [number](AgentId::number); `None` if it is not attached any more.
     #[must_use]
-    pub fn waits_for_consent(&self) -> bool {
-        self.is_open() && self.consent.is_asked()
+    pub fn agent(&self, number: u64) -> Option<AgentId> {
+        self.agents().map(|(agent, _)| agent).find(|agent| agent.number() == number)
     }
 
-    /// Returns the name and version that the client sent in `initialize`; `None` before `initialize`,
-    /// or if they cannot be read.
+    /// Returns the connection of an attached agent, which has its name, its process id and its folders;
+    /// `None` if the agent is not attached any more.
     #[must_use]
-    pub const fn client(&self) -> Option<&Implementation> {
-        self.mcp.client()
+    pub fn attached(&self, agent: AgentId) -> Option<&Connection> {
+        self.connections.get(self.connections.index(agent.conn()?)?).filter(|server| server.is_attached())
     }
 
-    /// Returns the process id that the client sent in `ide_connected`; `None` if it sent none.
+    /// Takes a new selection: the person selected something, or moved the cursor. Call this method for
+    /// every change. All clients receive the selection once the person pauses, and so do clients that
+    /// attach later. The [`Filter`] decides which part of the selection is sent. If the filter hides the file
+    /// at a later [`connect`](Server::connect), all clients receive an empty selection.
+    pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
+        self.connections.set_now(now);
+        if let Some(paused) = &mut self.paused {
+            return paused.select(selection, &self.config.content_limits);
+        }
+        let selected = self.filter.selection(&mut selection, &self.config.content_limits);
+        self.debounce.hold(self.connections.now, selection);
+        selected
+    }
+
+    /// Mentions a file to this agent, or to the agent that became ready last. The mention is sent once,
+    /// when the client [accepts it](Connection::mention). If no client accepts it within 30 s
+    /// ([`ServerConfig::mention_timeout`](super::ServerConfig::mention_timeout)), the host emits
+    /// [`MentionExpired`](ServerEvent::MentionExpired).
+    ///
+    /// # Errors
+    ///
+    /// [`MentionError`] if there is no such agent, too many mentions wait, the [`Filter`] hides the file,
+    /// or the host is [paused](Server::pause).
+    pub fn mention(&mut self, now: Time, mention: Mention, to: Option<AgentId>) -> Result<(), MentionError> {
+        self.connections.set_now(now);
+        if self.is_paused() {
+            return Err(MentionError::Paused);
+        }
+        if self.filter.hides(&mention.file_path) {
+            return Err(MentionError::Hidden);
+        }
+        if to.is_some_and(|agent| !self.is_there(agent)) {
+            return Err(MentionError::NoSuchAgent);
+        }
+        let until = self.connections.now.saturating_add(self.config.mention_timeout);
+        self.mentions.push(mention, to, until)?;
+        self.send_mentions();
+        Ok(())
+    }
+
+    /// Notifies every ready client that the problems of files have changed, as far as the [`Filter`]
+    /// lets the change through. Returns the clients that the notification did not reach, as
+    /// [`notify_all`](Server::notify_all) does.
+    pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<AgentId> {
+        let Some(changed) = self.filter.diagnostics(changed) else { return Vec::new() };
+        self.push_to_all(|server| server.diagnostics_changed(&changed).map(|_| ()))
+    }
+
+    /// Notifies every ready client that another file has the focus. The [`Filter`] applies as for
+    /// [`select`](Server::select). Returns the clients that the notification did not reach, as
+    /// [`notify_all`](Server::notify_all) does.
+    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<AgentId> {
+        self.filter.selection(&mut selection, &self.config.content_limits);
+        self.push_to_all(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
+    }
+
+    /// Sends a notification to every client that is ready. Returns the clients that the notification
+    /// did not reach: they read too slowly, and their send buffers are full.
+    ///
+    /// # Errors
+    ///
+    /// [`NotSent::Unserializable`] if the parameters cannot be written or are no object, and at least
+    /// one client is ready. No client receives anything then.
+    pub fn notify_all<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+    ) -> Result<Vec<AgentId>, NotSent> {
+        self.send_to_all(|server| server.notify(method, params))
+    }
+
+    /// Cancels a request of the editor and notifies the client. Returns false if the request has ended.
+    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
+        let cancelled = self.with(AgentId::of_request(request), |server| server.cancel(request, reason));
+        cancelled.unwrap_or(false)
+    }
+
+    /// Offers other tools from now on, and notifies every client that is ready.
+    pub fn set_tools(&mut self, tools: ToolSet) {
+        Arc::make_mut(&mut self.config).tools = Arc::new(tools);
+        self.session = session_settings(&self.config);
+        let (config, context) = (&self.config, &self.session.context);
+        // A client that is not ready yet has not listed the old tools, or receives the change once it
+        // is ready.
+        self.connections.with_each(|server| {
+            let _ = server.offer_tools(config.clone(), context.clone());
+        });
+    }
+
+    /// Offers other prompts and resources from now on, beside the resources that the tools read, and
+    /// notifies every client. What [`mcp::ServerConfig::context`](crate::mcp::ServerConfig::context)
+    /// did not declare at the beginning of a session stays unknown to its client.
+    pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
+        Arc::make_mut(&mut self.config).mcp.context = context.into();
+        self.session = session_settings(&self.config);
+        let (config, context) = (&self.config, &self.session.context);
+        self.connections.with_each(|server| server.offer_context(config.clone(), context.clone()));
+    }
+
+    /// Closes every connection in good order, and admits no more clients. Open diffs are answered as
+    /// rejected, other calls as failed. Poll, write and wait as before until every connection is done.
+    ///
+    /// A client that reads nothing has 4 s: 2 s for the answer to our close frame
+    /// ([`close`](crate::ws::Limits::close)) and 2 s for the last bytes
+    /// ([`drain`](crate::ws::Limits::drain)). The first 2 s begin anew with each write, so a client
+    /// that reads slowly can take longer.
+    pub fn shutdown(&mut self, now: Time) {
+        self.connections.set_now(now);
+        self.shut_down = true;
+        self.connections.with_each(Connection::shutdown);
+    }
+
+    /// Returns true if there is no connection, and no event about the lock file.
     #[must_use]
-    pub const fn pid(&self) -> Option<u32> {
-        self.pid
+    pub fn is_idle(&self) -> bool {
+        self.lock_file.is_empty() && self.connections.iter().next().is_none()
     }
 
-    /// Returns the open diffs: the call and its tab.
-    pub fn open_diffs(&self) -> impl Iterator<Item = (CallId, &str)> {
-        self.open_calls.diffs()
+    /// Takes a report of the guard of the lock file. The report becomes an event.
+    pub fn on_lock_file(&mut self, event: LockFileEvent) {
+        self.lock_file.push_back(event);
     }
 
-    /// Returns the size of the messages of the open calls, in bytes.
+    /// Returns the number of connections that ended without having been let in, by reason. Their ends
+    /// are no events.
     #[must_use]
-    pub const fn open_bytes(&self) -> usize {
-        self.mcp.open_bytes()
+    pub const fn unauthenticated(&self) -> Unauthenticated {
+        self.connections.unauthenticated
     }
 
-    /// Limits the open calls to this many bytes, in addition to the limit of the session.
-    pub(crate) const fn set_quota(&mut self, bytes: usize) {
-        self.mcp.set_quota(bytes);
+    /// Returns the connections, oldest first, including those that were not let in. A connection is
+    /// listed until it is [removed](Server::remove) and its events have been polled.
+    pub fn connections(&self) -> impl Iterator<Item = (ConnId, &Connection)> {
+        self.connections.iter()
     }
 
-    /// Takes a new selection, written in the dialect of the session.
-    pub(crate) fn set_selection(&mut self, selection: SerializedNotification) {
-        self.pushes.set(selection);
-        self.flush();
+    /// Returns the attached agents, in the order in which their connections were accepted: those that
+    /// were let in and whose connection has not ended. Connections [for models](Connection::is_for_models) are no
+    /// agents.
+    pub fn agents(&self) -> impl Iterator<Item = (AgentId, &Connection)> {
+        let attached = self.connections.iter().filter(|(_, server)| server.is_attached());
+        attached.map(|(conn, server)| (conn.into(), server))
     }
 
-    /// Ends a connection that is not let in, without an answer.
-    pub(crate) fn drop_unanswered(&mut self) {
-        self.ws.abort();
-    }
-
-    /// Returns the number of bytes that were ever put into the send buffer, written or not.
-    pub(crate) fn position(&self) -> u64 {
-        self.ws.position()
-    }
-
-    /// Returns true if the last mention is still in the send buffer.
-    pub(crate) const fn has_unwritten_mention(&self) -> bool {
-        self.pushes.has_unwritten_mention()
-    }
-
-    /// Returns the session at the latest time seen, and the sender for its messages.
-    fn session(&mut self) -> (&mut mcp::Server<SharedTools>, ws::Sender<'_>) {
-        self.mcp.tick(self.ws.now());
-        (&mut self.mcp, self.ws.sender())
-    }
-
-    /// Returns the end of the outgoing stream, and the position up to which the stream has been
-    /// written.
-    fn stream_pos(&self) -> StreamPos {
-        let unwritten = u64::try_from(self.ws.outgoing().len()).unwrap_or(u64::MAX);
-        let end = self.ws.position();
-        StreamPos { end, written: end.saturating_sub(unwritten) }
-    }
-
-    /// Returns true if the client has ended its stream and calls of it are still open that a program answers: the
-    /// decision of a person on a diff can take for ever.
-    fn owes_answers(&self) -> bool {
-        self.ws.is_open() && self.open_calls.has_any_but_diffs()
-    }
-
-    /// Passes the end of the client's stream on, once its calls are answered or the time for that is over.
-    /// Returns false if there is nothing to pass on yet.
-    fn hang_up(&mut self) -> bool {
-        let Hangup::Heard(limit) = self.hangup else { return false };
-        let now = self.ws.now();
-        if self.owes_answers() {
-            let limit = limit.unwrap_or_else(|| now.saturating_add(self.config.ws.drain));
-            self.hangup = Hangup::Heard(Some(limit));
-            if now < limit {
-                return false;
+    /// Runs `send` on every client that is ready, and returns the clients whose send buffer is full.
+    fn send_to_all(
+        &mut self,
+        mut send: impl FnMut(&mut Connection) -> Result<(), NotSent>,
+    ) -> Result<Vec<AgentId>, NotSent> {
+        let mut full = Vec::new();
+        for agent in self.ready.clone() {
+            match self.with(agent, &mut send).unwrap_or(Err(NotSent::Closed)) {
+                // The end of this client was not polled yet.
+                Ok(()) | Err(NotSent::Closed | NotSent::NotReady) => {}
+                Err(NotSent::Full) => full.push(agent),
+                Err(error) => return Err(error),
             }
         }
-        self.hangup = Hangup::Over;
-        self.ws.feed_eof(now);
-        true
+        Ok(full)
     }
 
-    /// Returns true until the client ends its stream.
-    #[inline]
-    const fn can_hear(&self) -> bool {
-        matches!(self.hangup, Hangup::No)
+    /// Runs `send` on every client that is ready, and returns the clients whose send buffer is full.
+    /// The message of `send` can always be written as JSON, so there is no error.
+    fn push_to_all(&mut self, send: impl FnMut(&mut Connection) -> Result<(), NotSent>) -> Vec<AgentId> {
+        let full = self.send_to_all(send);
+        debug_assert!(full.is_ok());
+        full.unwrap_or_default()
     }
 
-    /// Returns true if the connection counts among the open ones of a host: a client that has ended its stream and
-    /// waits for answers does.
-    pub(crate) fn takes_place(&self) -> bool {
-        self.ws.is_open()
+    /// Runs `act` on the connection of an agent; `None` if the connection is gone.
+    fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+        let index = self.connections.index(agent.conn()?)?;
+        self.connections.with(index, act)
     }
 
-    /// Returns true if the client was let in as an agent and the connection has not ended.
-    pub(crate) fn is_attached(&self) -> bool {
-        self.admission == Admission::LetIn && self.peer == Peer::Agent && !self.has_ended()
+    fn is_there(&self, agent: AgentId) -> bool {
+        agent.conn().is_some_and(|conn| self.connections.is_attached(conn))
     }
 
-    /// Returns true if the connection has ended, even if the end is not reported yet.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.closed.is_some() || self.ws.has_ended()
-    }
-}
-
-/// Returns the settings of the sessions of these connections: those of the application, together with
-/// the requests and resources that this layer serves.
-pub(super) fn session_settings(config: &ServerConfig) -> Arc<mcp::ServerConfig> {
-    let mut settings = config.mcp.clone();
-    settings.forward = forwarded(settings.forward, config.dialect);
-    settings.context = context_with_tools(config);
-    settings.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
-    // A person who is asked for consent needs the name that `initialize` has.
-    if config.dialect.rules().direct_methods && !config.asks_for_consent {
-        settings.without_session.extend(direct::METHODS.map(Cow::Borrowed));
-    }
-    Arc::new(settings)
-}
-
-/// Returns the context of the application together with the resources that its tools read. A resource
-/// of the application with the URI of a tool takes precedence.
-pub(super) fn context_with_tools(config: &ServerConfig) -> Arc<Context> {
-    let own = &config.mcp.context;
-    if !config.tool_resources || has_resources_of_its_own(&config.mcp) {
-        return own.clone();
-    }
-    let is_own = |uri: &str| own.listed_resources().iter().any(|spec| spec.uri == uri);
-    let tools: Vec<_> = config.tools.resources(config.dialect).filter(|spec| !is_own(&spec.uri)).collect();
-    if tools.is_empty() { own.clone() } else { Arc::new(Context::clone(own).resources(tools)) }
-}
-
-/// Returns true if the application answers the requests for resources itself. A session serves them, or
-/// forwards them: it cannot do both.
-fn has_resources_of_its_own(config: &mcp::ServerConfig) -> bool {
-    let is_served = config.context.declares_resources();
-    let is_forwarded = |method| config.forward.takes(method, is_served);
-    ["resources/list", "resources/read"].into_iter().any(is_forwarded)
-        || !is_served && config.capabilities.contains_key("resources")
-}
-
-/// Returns the methods to forward: those of the application, and those that this layer needs.
-fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
-    let mut methods = match forward {
-        Forward::Nothing => Vec::new(),
-        Forward::Methods(methods) => methods,
-        all @ (Forward::Everything | Forward::All) => return all,
-    };
-    methods.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
-    if dialect.rules().direct_methods {
-        methods.extend(direct::METHODS.map(Cow::Borrowed));
-    }
-    Forward::Methods(methods)
-}
-
-impl Wire for Server {
-    delegate_wire!(ws: filled outgoing);
-
-    #[inline]
-    fn space(&mut self) -> &mut [u8] {
-        if self.can_hear() { self.ws.space() } else { &mut [] }
+    /// Returns the number of connections that can be open at once.
+    fn places(&self) -> usize {
+        if self.shut_down { 0 } else { self.config.max_clients }
     }
 
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        if self.can_hear() {
-            self.ws.feed(now, bytes);
+    /// Returns the next event of any connection, then the question about a client that had to wait for it.
+    fn next_event(&mut self) -> Option<ServerEvent> {
+        let (agent, event) = loop {
+            let Some((conn, event)) = self.connections.next_event(self.places()) else {
+                return self.next_question();
+            };
+            if matches!(event, ServerEvent::AdmissionPending { .. }) {
+                return Some(event);
+            }
+            let is_question = matches!(event, ServerEvent::ConsentPending { .. });
+            if !is_question || self.questions.add(self.connections.now, conn.into()) {
+                break (conn.into(), event);
+            }
+        };
+        if matches!(event, ServerEvent::Ready { .. }) {
+            self.ready.push(agent);
+        } else if matches!(event, ServerEvent::Closed { .. }) {
+            self.ready.retain(|ready| *ready != agent);
+            self.questions.on_closed(self.connections.now, agent);
+        }
+        // From this event on the client can accept mentions. The waiting mentions go out before any
+        // further answer to this client. Otherwise the order would depend on the chunks in which the
+        // bytes were read.
+        if !self.mentions.is_empty() {
+            self.send_mentions();
+        }
+        Some(event)
+    }
+
+    /// Returns the question about the next client that waits for one, if its time has come.
+    fn next_question(&mut self) -> Option<ServerEvent> {
+        let Connections { now, .. } = self.connections;
+        let server = |agent: AgentId| self.connections.get(self.connections.index(agent.conn()?)?);
+        let waits = |agent| server(agent).is_some_and(Connection::waits_for_consent);
+        let agent = self.questions.next(now, waits)?;
+        Some(server(agent)?.consent_pending())
+    }
+
+    /// Sends this selection to every client, and later to each client that attaches.
+    fn send_selection(&mut self, selection: &Selection) {
+        self.selection = selection.serialized(self.config.dialect);
+        if let Some(selection) = &self.selection {
+            self.connections.with_each(|server| server.set_selection(selection.clone()));
         }
     }
 
-    fn feed_eof(&mut self, now: Time) {
-        self.ws.tick(now);
-        if self.can_hear() {
-            self.hangup = Hangup::Heard(None);
+    /// Clears the selection that was sent last if the filter hides its file by now: an ignore file has
+    /// changed.
+    fn clear_hidden_selection(&mut self) {
+        let filter = &self.filter;
+        let is_hidden = |last: &Selection| last.is_hidden(&|text| filter.hides(text));
+        if self.debounce.clear_last(self.connections.now, is_hidden) {
+            self.send_selection(&Selection::cleared());
+        }
+    }
+
+    /// Sends the waiting mentions whose client accepts them by now and whose send buffer is not full.
+    fn send_mentions(&mut self) {
+        if self.is_paused() {
             return;
         }
-        if self.hangup != Hangup::Over {
-            self.hangup = Hangup::Over;
-            self.ws.feed_eof(now);
+        let mut index = 0;
+        // If one mention for a client has to wait, all further mentions for this client wait as well.
+        // Otherwise their order is lost.
+        let mut waits = Vec::new();
+        while let Some(waiting) = self.mentions.at(index) {
+            let to = waiting.to.or_else(|| self.ready.last().copied());
+            let mention = waiting.mention.clone();
+            let conn = to.filter(|to| !waits.contains(to)).and_then(AgentId::conn);
+            let place = conn.and_then(|conn| self.connections.index(conn));
+            // The filter can decide otherwise by now: an ignore file has changed.
+            if place.is_some() && self.filter.hides(&mention.file_path) {
+                self.mentions.end_at(index, self.connections.now);
+                index = index.saturating_add(1);
+                continue;
+            }
+            let sent =
+                place.and_then(|place| self.connections.with(place, |server| server.mention(&mention)));
+            match to.filter(|_| sent == Some(Ok(()))) {
+                Some(agent) => self.mentions.on_sent(index, agent),
+                None => {
+                    waits.extend(to);
+                    index = index.saturating_add(1);
+                }
+            }
         }
-        self.ws.feed_eof(now);
+    }
+}
+
+impl CallOwner for Server {
+    fn connection(&self, call: CallId) -> Option<&Connection> {
+        let index = self.connections.index(AgentId::of_call(call).conn()?)?;
+        self.connections.get(index)
     }
 
-    fn wants_input(&self) -> bool {
-        self.can_hear() && self.ws.wants_input()
+    fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Connection)) {
+        self.with(AgentId::of_call(call), act);
     }
 
-    fn sent(&mut self, n: usize) {
-        self.ws.sent(n);
-        self.pushes.on_written(self.ws.now(), self.stream_pos().written);
-        self.flush();
-    }
-
-    fn is_done(&self) -> bool {
-        self.closed.is_none() && self.events.is_empty() && self.ws.is_done()
-    }
-
-    fn trim(&mut self) {
-        self.ws.trim();
-        self.mcp.trim();
-        self.events.shrink_to_fit();
-        self.open_calls.trim();
-        self.expected_edits.trim();
-        self.consent.trim();
+    fn hides(&self, text: &str) -> bool {
+        self.filter.hides(text)
     }
 }
 
@@ -445,77 +499,33 @@ impl Machine for Server {
     type Event = ServerEvent;
 
     fn tick(&mut self, now: Time) {
-        self.ws.tick(now);
+        self.connections.set_now(now);
+        self.connections.tick();
     }
 
     fn poll_event(&mut self) -> Option<ServerEvent> {
+        if let Some(event) = self.lock_file.pop_front() {
+            return Some(ServerEvent::LockFile(event));
+        }
         loop {
-            if let Some(event) = self.events.pop_front() {
+            if let Some(event) = self.next_event() {
                 return Some(event);
             }
-            if let Some(event) = self.consent.next().or_else(|| self.mcp.queued_event()) {
-                match self.translate(event) {
-                    Some(event) => return Some(event),
-                    None => continue,
-                }
-            }
-            if self.closed.is_some() {
-                if let Some(ended) = self.expected_edits.end_first(EditEnd::Disconnected) {
-                    return Some(ended);
-                }
-            }
-            if let Some(closed) = self.closed.take() {
-                return Some(ServerEvent::Closed(closed));
-            }
-            self.flush();
-            if self.take_bytes() || matches!(self.hangup, Hangup::Heard(_)) && self.hang_up() {
+            if let Some(selection) = self.debounce.release(self.connections.now) {
+                self.send_selection(&selection);
                 continue;
             }
-            // Above the high-water mark some received bytes are not delivered yet. They can prevent a
-            // timeout, so no session timer runs.
-            if self.ws.has_ended() || self.ws.is_full() {
+            if self.mentions.is_empty() {
                 return None;
             }
-            if let Some(ended) = self.expected_edits.expire(self.ws.now()) {
-                return Some(ended);
-            }
-            self.pushes.tick(self.ws.now());
-            self.flush();
-            let (session, mut out) = self.session();
-            let event = session.poll_event(&mut out)?;
-            if let Some(event) = self.translate(event) {
-                return Some(event);
-            }
+            self.send_mentions();
+            let ended = self.mentions.addressees().find(|agent| !self.is_there(*agent));
+            let mention = self.mentions.expire(self.connections.now, ended)?;
+            return Some(ServerEvent::MentionExpired { mention });
         }
     }
 
     fn deadline(&self) -> Option<Time> {
-        let has_queued = self.consent.has_next() || self.mcp.has_queued_event();
-        if !self.events.is_empty() || self.closed.is_some() || has_queued {
-            return Some(self.ws.now());
-        }
-        let transport = match self.hangup {
-            Hangup::No | Hangup::Over => self.ws.deadline(),
-            Hangup::Heard(limit) => {
-                let limit = limit.filter(|_| self.owes_answers()).unwrap_or_else(|| self.ws.now());
-                earlier(self.ws.deadline(), Some(limit))
-            }
-        };
-        if self.ws.has_ended() || self.ws.is_full() {
-            return transport;
-        }
-        let session = earlier(self.mcp.deadline(), self.expected_edits.deadline());
-        let waiting = earlier(transport, earlier(session, self.pushes.deadline()));
-        if self.forms.is_empty() { waiting } else { earlier(waiting, self.forms.deadline()) }
-    }
-}
-
-impl Single for Server {
-    fn pass(&self) -> Pass {
-        self.ws.pass()
-    }
-
-    fn pass_mut(&mut self) -> &mut Pass {
-        self.ws.pass_mut()
+        self.deadline()
     }
 }

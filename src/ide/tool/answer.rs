@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// The typed answer of a tool.
 ///
-/// An editor passes the answer to [`Host::answer`](crate::ide::Host::answer) or
+/// An editor passes the answer to [`Server::answer`](crate::ide::Server::answer) or
 /// [`Server::answer`](crate::ide::Server::answer), which write it in the dialect of the session. An
 /// agent reads it from the result that it received.
 pub trait Answer: Sized {
@@ -25,7 +25,7 @@ pub trait Answer: Sized {
 
     /// Returns the part of the answer that can be sent if the files for which `hides` returns true are
     /// hidden; `None` if the whole answer can be sent, which is the default.
-    /// The [`Host`](crate::ide::Host) applies its [`Filter`](crate::ide::Filter) by this method.
+    /// The [`Server`](crate::ide::Server) applies its [`Filter`](crate::ide::Filter) by this method.
     #[must_use]
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let _ = hides;

@@ -26,24 +26,24 @@ pub trait ToolArguments: Serialize + sealed::Sealed {
 
 /// A call of the tool `T` that waits for its answer.
 ///
-/// [`Host::answer`](crate::ide::Host::answer) consumes the call, and takes only the answer of the
+/// [`Server::answer`](crate::ide::Server::answer) consumes the call, and takes only the answer of the
 /// tool `T`. All other operations on an open call use its [id](Call::id), with
-/// [`Host::call`](crate::ide::Host::call).
+/// [`Server::call`](crate::ide::Server::call).
 ///
 /// [`Server`](crate::ide::Server) answers a dropped call at its deadline. Calls of `openDiff` and
 /// `executeCode` have no deadline. A call of `openDiff` ends when the client closes its tab. Calls of
 /// both tools end when the client cancels them or the connection ends.
 ///
 /// ```compile_fail,E0308
-/// # use ide_mcp::ide::{Call, Host, OpenDiff, OpenEditors};
-/// fn wrong_answer(host: &mut Host, call: Call<OpenDiff>) {
+/// # use ide_mcp::ide::{Call, Server, OpenDiff, OpenEditors};
+/// fn wrong_answer(host: &mut Server, call: Call<OpenDiff>) {
 ///     let _ = host.answer(call, &OpenEditors::default());
 /// }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use ide_mcp::ide::{Call, CloseTab, Host, TabClosed};
-/// fn answered_twice(host: &mut Host, call: Call<CloseTab>) {
+/// # use ide_mcp::ide::{Call, CloseTab, Server, TabClosed};
+/// fn answered_twice(host: &mut Server, call: Call<CloseTab>) {
 ///     let _ = host.answer(call, &TabClosed::new(true));
 ///     let _ = host.answer(call, &TabClosed::new(true));
 /// }

@@ -4,7 +4,7 @@ use crate::support::ide::{CONNECTED, Editor, INITIALIZE, INITIALIZED, call, conf
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        Answer, Client, ClientConfig, ClientEvent, Dialect, OpenCall, Server, ServerConfig, ServerEvent,
+        Answer, Client, ClientConfig, ClientEvent, Connection, Dialect, OpenCall, ServerConfig, ServerEvent,
         Tool, ToolCall, ToolSet,
     },
     mcp::{
@@ -118,11 +118,11 @@ pub enum Step {
     /// The application gets this event.
     Hears(&'static str),
     /// The application answers the last call of a tool.
-    Answers(fn(&mut Server, ToolCall)),
+    Answers(fn(&mut Connection, ToolCall)),
     /// The application answers the last request that is no call of a tool.
     AnswersRequest(fn(OpenCall<'_>)),
     /// The application does something on its own.
-    Does(fn(&mut Server)),
+    Does(fn(&mut Connection)),
     /// The time advances to this one, in ms.
     At(u64),
     /// The editor has written this text.
@@ -222,8 +222,8 @@ impl Run {
         for tool in handled {
             tools = tools.handle(*tool);
         }
-        let mut config = ServerConfig::new(Implementation::new("editor", "1.0"), config().policy, tools)
-            .with_dialect(dialect);
+        let mut config =
+            ServerConfig::new("editor", "1.0").policy(config().policy).tools(tools).with_dialect(dialect);
         config.settle = Some(std::time::Duration::ZERO);
         let mut initialize = INITIALIZE.to_owned();
         if matches!(offers, Offers::Context) {
@@ -277,14 +277,14 @@ impl Run {
             Step::Hears(expected) => {
                 let event = self.events.pop_front().unwrap_or_else(|| panic!("{row}: no event came"));
                 let said = match event {
-                    ServerEvent::Call(call) => {
+                    ServerEvent::Call { call, .. } => {
                         let said = request_of(&call);
                         self.last = Some(call);
                         said
                     }
-                    ServerEvent::Direct { call, request } => self.requested(call, &request),
-                    ServerEvent::GetPrompt { call, prompt } => self.requested(call, &prompt),
-                    ServerEvent::ReadResource { call, resource } => self.requested(call, &resource),
+                    ServerEvent::Direct { call, request, .. } => self.requested(call, &request),
+                    ServerEvent::GetPrompt { call, prompt, .. } => self.requested(call, &prompt),
+                    ServerEvent::ReadResource { call, resource, .. } => self.requested(call, &resource),
                     ServerEvent::Outcome { outcome, .. } => format!("{outcome:?}"),
                     event => shown(std::slice::from_ref(&event)).remove(0),
                 };
@@ -366,14 +366,14 @@ impl Run {
 }
 
 /// Returns an editor, and an agent that works in `/w` and shows forms.
-fn attached_agent() -> Pair<Server, Client> {
+fn attached_agent() -> Pair<Connection, Client> {
     let policy = ide_mcp::ide::Policy::without_authentication(1);
-    let server = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let server = ServerConfig::new("editor", "1").policy(policy);
     let mut client = ClientConfig::new(Implementation::new("agent", "1"), 1, None);
     client.mcp.roots = Some(vec![Root::new("file:///w")]);
     client.mcp.elicitation = true;
     let mut pair = Pair::new(
-        Server::new(server, SessionId::new(1), Time::ZERO),
+        Connection::new(server, SessionId::new(1), Time::ZERO),
         Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
         Time::ZERO,
     );

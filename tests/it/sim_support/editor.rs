@@ -141,7 +141,7 @@ impl Editor {
             format!("a stranger causes {event:?}")
         });
         match event {
-            ServerEvent::Call(call) => {
+            ServerEvent::Call { call, .. } => {
                 let id = call.id();
                 let (nonce, what) = asked(call);
                 // The client waits for diagnostics only this long, so progress does not extend
@@ -153,7 +153,7 @@ impl Editor {
                 };
                 self.take((now, time), (id, conn), (nonce, what, span, longest), subject, book, oracle);
             }
-            ServerEvent::Direct { call, request } => {
+            ServerEvent::Direct { call, request, .. } => {
                 let DirectRequest::ReadFile(file) = &request else { return };
                 let nonce = nonce_in(&file.path).map(str::to_owned);
                 let span = Some(self.call_deadline);
@@ -166,23 +166,23 @@ impl Editor {
                     oracle,
                 );
             }
-            ServerEvent::GetPrompt { call, prompt } => {
+            ServerEvent::GetPrompt { call, prompt, .. } => {
                 let nonce = prompt.arguments.get("mark").and_then(|mark| nonce_in(mark)).map(str::to_owned);
                 let terms = (nonce, What::Prompt, Some(self.call_deadline), LONGEST);
                 self.take((now, time), (call, conn), terms, subject, book, oracle);
             }
-            ServerEvent::ReadResource { call, resource } => {
+            ServerEvent::ReadResource { call, resource, .. } => {
                 let nonce = nonce_in(&resource.uri).map(str::to_owned);
                 let terms = (nonce, What::Resource(resource.uri), Some(self.call_deadline), LONGEST);
                 self.take((now, time), (call, conn), terms, subject, book, oracle);
             }
-            ServerEvent::CallEnded { call, reason: how } => {
+            ServerEvent::CallEnded { call, reason: how, .. } => {
                 self.call_ended(time, call, &how, subject, book, oracle)
             }
-            ServerEvent::DiffClosed { call, reason: why, tab_name } => {
+            ServerEvent::DiffClosed { call, reason: why, tab_name, .. } => {
                 self.diff_closed((call, &tab_name, why), subject, book, oracle)
             }
-            ServerEvent::RootsChanged { roots } => {
+            ServerEvent::RootsChanged { roots, .. } => {
                 let answer: serde_json::Value =
                     serde_json::from_str(&book.folders.take().unwrap_or_default()).unwrap_or_default();
                 let uris = roots.iter().map(|root| serde_json::json!({ "uri": root.uri }));
@@ -194,9 +194,9 @@ impl Editor {
             ServerEvent::Ready { .. } => oracle.claim(book.consent == Consent::Given, I::Consent, || {
                 format!("{conn:?} is ready: {:?}", book.consent)
             }),
-            ServerEvent::Outcome { request, outcome } => self.outcome(time, request, &outcome, oracle),
-            ServerEvent::Closed(closed) => self.closed(time, conn, &closed, book, oracle),
-            ServerEvent::PeerFault(violation) => oracle.hit(match violation {
+            ServerEvent::Outcome { request, outcome, .. } => self.outcome(time, request, &outcome, oracle),
+            ServerEvent::Closed { reason: closed, .. } => self.closed(time, conn, &closed, book, oracle),
+            ServerEvent::PeerFault { fault: violation, .. } => oracle.hit(match violation {
                 PeerFault::LateResponse => "violation LateResponse",
                 PeerFault::UnknownResponse => "violation UnknownResponse",
                 PeerFault::Message(rpc::InvalidMessage::NotJson) => "violation NotJson",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ide_mcp::Keepalive;
 use ide_mcp::{
-    ide::{AuthFailure, AuthToken, ClientConfig, Dialect, HostConfig, Policy, ServerConfig, Tool, ToolSet},
+    ide::{AuthFailure, AuthToken, ClientConfig, Dialect, Policy, ServerConfig, Tool, ToolSet},
     mcp::{
         Context, Form, FormField, Forward, Implementation, PromptArgument, PromptSpec, ProtocolVersion,
         ResourceTemplate, Root,
@@ -133,11 +133,11 @@ impl Plan {
     }
 
     /// Returns the settings of the editor.
-    pub fn host(&self) -> HostConfig {
+    pub fn host(&self) -> ServerConfig {
         let mut policy = Policy::new(PORT, token());
         policy.auth_failure = self.auth_failure;
-        let mut server = ServerConfig::new(Implementation::new("editor", "1"), policy, self.tools(0))
-            .with_dialect(self.dialect);
+        let mut server =
+            ServerConfig::new("editor", "1").policy(policy).tools(self.tools(0)).with_dialect(self.dialect);
         server.mcp.context = Context::new()
             .prompt(PromptSpec::new("prompt", "").argument(PromptArgument::required("mark", "")))
             .template(ResourceTemplate::new("mark:{mark}", "mark"))
@@ -153,7 +153,7 @@ impl Plan {
         if !self.pings {
             (server.ws.keepalive, server.mcp.keepalive) = (None, None);
         }
-        let mut host = HostConfig::new(server);
+        let mut host = server;
         host.max_clients = self.connections;
         host.max_pending_connections = self.strangers;
         host.debounce = self.debounce;

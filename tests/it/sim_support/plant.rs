@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Machine, Time, Wire,
-    ide::{AgentId, ConnId, DiffEnd, Host, HostConfig, HostEvent, Policy, ServerEvent},
+    ide::{AgentId, ConnId, DiffEnd, Policy, Server, ServerConfig, ServerEvent},
     mcp::{Outcome, ToolResult},
     rpc::{CallId, RequestId},
 };
@@ -151,14 +151,14 @@ pub fn conn_asked(request: RequestId) -> ConnId {
 
 /// The host, with a fault or without.
 pub struct Subject {
-    pub host: Host,
+    pub host: Server,
     bug: Option<Bug>,
     now: Time,
     /// The output that the fault leads to, and the connections whose output is not announced yet.
     outs: BTreeMap<ConnId, Vec<u8>>,
     unnamed: Vec<ConnId>,
     done_since: BTreeMap<ConnId, Time>,
-    extra: Vec<HostEvent>,
+    extra: Vec<ServerEvent>,
     hoard: Vec<u8>,
     count: usize,
     /// An earlier selection.
@@ -174,26 +174,26 @@ pub struct Subject {
 }
 
 impl Subject {
-    pub fn new(mut config: HostConfig, bug: Option<Bug>) -> Self {
+    pub fn new(mut config: ServerConfig, bug: Option<Bug>) -> Self {
         match bug {
             Some(Bug::NeedsNoToken) => {
-                config.server.policy = Policy::without_authentication(PORT);
+                config.policy = Policy::without_authentication(PORT);
             }
-            Some(Bug::RefusesTheHonest) => config.server.policy.port = PORT + 1,
-            Some(Bug::WaitsTooLong) => config.server.mcp.call_deadline = Duration::from_secs(3_600),
+            Some(Bug::RefusesTheHonest) => config.policy.port = PORT + 1,
+            Some(Bug::WaitsTooLong) => config.mcp.call_deadline = Duration::from_secs(3_600),
             Some(Bug::DoesNotDebounce) => {
                 (config.debounce, config.debounce_max) = (Duration::ZERO, Duration::ZERO);
             }
-            Some(Bug::MentionsAtOnce) => config.server.settle = Some(Duration::ZERO),
-            Some(Bug::RepeatsTooSoon) => config.server.settle = Some(Duration::from_millis(1_599)),
-            Some(Bug::NeedsNoConsent) => config.server.asks_for_consent = false,
-            Some(Bug::KeepsTheDead) => config.server.ws.keepalive = None,
-            Some(Bug::ShutsDownSlowly) => config.server.ws.close = Duration::from_secs(60),
+            Some(Bug::MentionsAtOnce) => config.settle = Some(Duration::ZERO),
+            Some(Bug::RepeatsTooSoon) => config.settle = Some(Duration::from_millis(1_599)),
+            Some(Bug::NeedsNoConsent) => config.asks_for_consent = false,
+            Some(Bug::KeepsTheDead) => config.ws.keepalive = None,
+            Some(Bug::ShutsDownSlowly) => config.ws.close = Duration::from_secs(60),
             _ => {}
         }
         Self {
-            mark: config.server.ws.outgoing,
-            host: Host::new(config),
+            mark: config.ws.outgoing,
+            host: Server::new(config),
             bug,
             now: Time::ZERO,
             outs: BTreeMap::new(),
@@ -257,7 +257,7 @@ impl Subject {
         }
     }
 
-    pub fn poll_event(&mut self) -> Option<HostEvent> {
+    pub fn poll_event(&mut self) -> Option<ServerEvent> {
         if let Some(event) = self.extra.pop() {
             return Some(event);
         }
@@ -266,26 +266,24 @@ impl Subject {
             return None;
         };
         let Some(bug) = self.bug else { return Some(event) };
-        let HostEvent::Agent { agent, event: of_agent } = &event else { return Some(event) };
-        if matches!(of_agent, ServerEvent::ConsentPending { .. }) {
+        let Some(agent) = event.agent() else { return Some(event) };
+        if matches!(event, ServerEvent::ConsentPending { .. }) {
             self.asked = agent.conn();
         }
-        match (bug, of_agent) {
-            (Bug::ClosedTwice, ServerEvent::Closed(closed)) => {
-                let again = ServerEvent::Closed(closed.clone());
-                self.extra.push(HostEvent::Agent { agent: *agent, event: again });
+        match (bug, &event) {
+            (Bug::ClosedTwice, ServerEvent::Closed { reason: closed, .. }) => {
+                self.extra.push(ServerEvent::Closed { agent, reason: closed.clone() });
             }
             (Bug::AsksAtOnce, ServerEvent::IdeConnected { .. })
                 if agent.conn() != self.asked
                     && agent.conn().is_some_and(|conn| self.waits_for_consent(conn)) =>
             {
-                let event = ServerEvent::ConsentPending { client: None, is_for_models: false };
-                self.extra.push(HostEvent::Agent { agent: *agent, event });
+                self.extra.push(ServerEvent::ConsentPending { agent, client: None, is_for_models: false });
             }
             (Bug::ForgetsAQuestion, ServerEvent::ConsentPending { .. }) if self.every(3) => {
                 return self.poll_event();
             }
-            (Bug::NeverCloses, ServerEvent::Closed(_)) if self.every(3) => return self.poll_event(),
+            (Bug::NeverCloses, ServerEvent::Closed { .. }) if self.every(3) => return self.poll_event(),
             (Bug::ForgetsADiff, ServerEvent::DiffClosed { reason: DiffEnd::TabClosed, .. }) => {
                 return self.poll_event();
             }
@@ -293,38 +291,38 @@ impl Subject {
                 Bug::ClosesDiffOfAnother,
                 ServerEvent::DiffClosed { reason: why @ (DiffEnd::TabClosed | DiffEnd::AllClosed), .. },
             ) => {
-                let of = |(other, server): (AgentId, &ide_mcp::ide::Server)| {
-                    let diff = server.open_diffs().next().filter(|_| other != *agent);
+                let of = |(other, server): (AgentId, &ide_mcp::ide::Connection)| {
+                    let diff = server.open_diffs().next().filter(|_| other != agent);
                     diff.map(|(call, tab)| (other, call, tab.to_owned()))
                 };
                 let another = self.host.agents().find_map(of);
                 if let Some((agent, call, tab_name)) = another {
                     let why = *why;
                     let _ = self.host.call(call).respond(&ToolResult::text("DIFF_REJECTED"));
-                    let event = ServerEvent::DiffClosed { call, tab_name, reason: why };
-                    self.extra.push(HostEvent::Agent { agent, event });
+                    self.extra.push(ServerEvent::DiffClosed { agent, call, tab_name, reason: why });
                 }
             }
             (Bug::ReportsOtherFolders, ServerEvent::RootsChanged { .. }) => {
-                let event = ServerEvent::RootsChanged { roots: Vec::new() };
-                return Some(HostEvent::Agent { agent: *agent, event });
+                return Some(ServerEvent::RootsChanged { agent, roots: Vec::new() });
             }
-            (Bug::FormEndsTwice, ServerEvent::Outcome { request, outcome: Outcome::Result(result) })
+            (Bug::FormEndsTwice, ServerEvent::Outcome { request, outcome: Outcome::Result(result), .. })
                 if result.get().contains("\"action\"") =>
             {
-                let event =
-                    ServerEvent::Outcome { request: *request, outcome: Outcome::Result(result.clone()) };
-                self.extra.push(HostEvent::Agent { agent: *agent, event });
+                let outcome = Outcome::Result(result.clone());
+                self.extra.push(ServerEvent::Outcome { agent, request: *request, outcome });
             }
             (Bug::LosesOutcomesAtTheEnd, ServerEvent::Outcome { outcome: Outcome::Closed, .. }) => {
                 return self.poll_event();
             }
-            (Bug::TakesAnyFormAnswer, ServerEvent::Outcome { request, outcome: Outcome::Malformed }) => {
+            (Bug::TakesAnyFormAnswer, ServerEvent::Outcome { request, outcome: Outcome::Malformed, .. }) => {
                 let result = serde_json::from_str(r#"{"action":"accept","content":{}}"#).unwrap();
-                let event = ServerEvent::Outcome { request: *request, outcome: Outcome::Result(result) };
-                return Some(HostEvent::Agent { agent: *agent, event });
+                return Some(ServerEvent::Outcome {
+                    agent,
+                    request: *request,
+                    outcome: Outcome::Result(result),
+                });
             }
-            (Bug::LosesWaitingCalls, ServerEvent::Call(_)) if agent.conn() == self.allowed => {
+            (Bug::LosesWaitingCalls, ServerEvent::Call { .. }) if agent.conn() == self.allowed => {
                 return self.poll_event();
             }
             (Bug::Panics, ServerEvent::Notification { method, .. }) => {
@@ -407,7 +405,7 @@ impl Subject {
     }
 
     /// Returns the host and the hoard, without the memory that the fault itself needs.
-    pub fn into_what_is_held(self) -> (Host, Vec<u8>) {
+    pub fn into_what_is_held(self) -> (Server, Vec<u8>) {
         (self.host, self.hoard)
     }
 }

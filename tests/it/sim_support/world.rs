@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use ide_mcp::{
     Time,
-    ide::{ConnId, HostEvent},
+    ide::{ConnId, ServerEvent},
     testing::Random,
 };
 
@@ -317,31 +317,26 @@ impl World {
         any
     }
 
-    fn hear(&mut self, time: Time, event: HostEvent) {
+    fn hear(&mut self, time: Time, event: ServerEvent) {
         self.oracle.note(|| super::ledger::short(&format!("host: {event:?}")));
-        match event {
-            HostEvent::Agent { agent, event } => {
-                let conn = agent.conn().unwrap();
-                let Self { editor, subject, oracle, books, now, .. } = self;
-                match books.get_mut(&conn) {
-                    Some(book) => editor.hear((*now, time), conn, event, subject, book, oracle),
-                    None => {
-                        oracle.claim(false, I::OneEnding, || format!("{conn:?} is no connection: {event:?}"))
-                    }
-                }
+        if let Some(conn) = event.agent().map(|agent| agent.conn().unwrap()) {
+            let Self { editor, subject, oracle, books, now, .. } = self;
+            match books.get_mut(&conn) {
+                Some(book) => editor.hear((*now, time), conn, event, subject, book, oracle),
+                None => oracle.claim(false, I::OneEnding, || format!("{conn:?} is no connection: {event:?}")),
             }
-            HostEvent::MentionExpired { mention } => {
-                let Self { editor, subject, oracle, books, .. } = self;
-                // The end of a connection that was never let in is no event.
-                let is_gone = |conn: ConnId| {
-                    let mut ended = || subject.with_wire(conn, |wire| !wire.wants_input()).unwrap_or(true);
-                    let stays = books.get(&conn).filter(|book| !book.has_ended);
-                    let let_in = |book: &Ledger| book.status == Some(101) && book.close_code.is_none();
-                    stays.is_none_or(|book| !let_in(book) && ended())
-                };
-                editor.mention_expired(time, &mention, is_gone, oracle);
-            }
-            _ => {}
+            return;
+        }
+        if let ServerEvent::MentionExpired { mention } = event {
+            let Self { editor, subject, oracle, books, .. } = self;
+            // The end of a connection that was never let in is no event.
+            let is_gone = |conn: ConnId| {
+                let mut ended = || subject.with_wire(conn, |wire| !wire.wants_input()).unwrap_or(true);
+                let stays = books.get(&conn).filter(|book| !book.has_ended);
+                let let_in = |book: &Ledger| book.status == Some(101) && book.close_code.is_none();
+                stays.is_none_or(|book| !let_in(book) && ended())
+            };
+            editor.mention_expired(time, &mention, is_gone, oracle);
         }
     }
 

@@ -23,8 +23,8 @@ pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
     let (mut unanswered, mut outcomes) = (Vec::new(), Vec::new());
     for event in &record.events {
         match event {
-            ServerEvent::Call(call) => drop(names.insert(call.id(), name(call))),
-            ServerEvent::CallEnded { call, reason: CallEnd::Cancelled { .. } | CallEnd::Closed }
+            ServerEvent::Call { call, .. } => drop(names.insert(call.id(), name(call))),
+            ServerEvent::CallEnded { call, reason: CallEnd::Cancelled { .. } | CallEnd::Closed, .. }
             | ServerEvent::DiffClosed { call, reason: DiffEnd::Cancelled | DiffEnd::Disconnected, .. } => {
                 unanswered.push(*call);
             }

@@ -1,4 +1,4 @@
-//! `ide::Server` as a subject of the laws: an editor that answers at once, later, or never.
+//! `ide::Connection` as a subject of the laws: an editor that answers at once, later, or never.
 
 use super::calls;
 use super::frames::{self, masked};
@@ -11,13 +11,13 @@ use super::said::{
 use super::sockets::limits;
 use super::subject::Refusals;
 use ide_mcp::ide::{
-    Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect, DiffOutcome,
-    DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
-    LatestSelection, Mention, OpenCall, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Policy, Position,
-    Range, Reformatted, Selection, Server, ServerConfig, ServerEvent, Severity, TabClosed, Tool, ToolCall,
+    Answer, CodeOutput, Connection, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect,
+    DiffOutcome, DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics,
+    FilePaths, LatestSelection, Mention, OpenCall, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Policy,
+    Position, Range, Reformatted, Selection, ServerConfig, ServerEvent, Severity, TabClosed, Tool, ToolCall,
     ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
-use ide_mcp::mcp::{Implementation, Timeout, ToolResult};
+use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use ide_mcp::testing::Random;
 use ide_mcp::ws::frame::Header;
@@ -42,7 +42,7 @@ pub fn tools() -> ToolSet {
 }
 
 pub fn server_config(tools: ToolSet) -> ServerConfig {
-    let mut config = ServerConfig::new(Implementation::new("editor", "1"), Policy::new(PORT, token()), tools);
+    let mut config = ServerConfig::new("editor", "1").policy(Policy::new(PORT, token())).tools(tools);
     config.ws = limits(MARK, MESSAGE);
     config.settle = Some(Duration::from_millis(1700));
     config.mcp.call_deadline = Duration::from_secs(29);
@@ -59,10 +59,10 @@ pub fn selection(n: usize) -> Selection {
 pub fn foreign() -> (CallId, RequestId) {
     static FOREIGN: OnceLock<(CallId, RequestId)> = OnceLock::new();
     *FOREIGN.get_or_init(|| {
-        let mut other = Server::new(server_config(tools()), SessionId::new(99), Time::ZERO);
+        let mut other = Connection::new(server_config(tools()), SessionId::new(99), Time::ZERO);
         other.feed(Time::ZERO, &[attached(), text(&open_diff("1", "a"))].concat());
         let call = std::iter::from_fn(|| other.poll_event()).find_map(|event| match event {
-            ServerEvent::Call(call) => Some(call.id()),
+            ServerEvent::Call { call, .. } => Some(call.id()),
             _ => None,
         });
         (call.unwrap(), other.request("roots/list", None::<&()>, Timeout::Never).unwrap())
@@ -143,12 +143,12 @@ impl Editor {
                 self.waiting.retain(|(open, _)| open != call);
                 self.ended.push(*call);
             }
-            ServerEvent::Call(call) => match self.choose(4) {
+            ServerEvent::Call { call, .. } => match self.choose(4) {
                 0 => self.answer(call.id(), &typed(call, self.dialect), respond),
                 1 => {}
                 _ => self.waiting.push((call.id(), typed(call, self.dialect))),
             },
-            ServerEvent::Closed(_) => self.closed = true,
+            ServerEvent::Closed { .. } => self.closed = true,
             _ => {}
         }
         if self.choose(3) == 2 && !self.waiting.is_empty() {
@@ -166,7 +166,7 @@ impl Editor {
 
     /// Returns the answer to a method of the Obsidian dialect, if the application answers it.
     pub fn direct_answer(&mut self, event: &ServerEvent) -> Option<(CallId, DirectAnswer)> {
-        let ServerEvent::Direct { call, request } = event else { return None };
+        let ServerEvent::Direct { call, request, .. } = event else { return None };
         if self.choose(3) == 1 {
             return None;
         }
@@ -298,14 +298,21 @@ fn rounds(round: &str) -> Vec<Vec<u8>> {
 /// Returns a copy of an event, for planted bugs. Returns `None` for a kind that no planted bug copies.
 pub fn copied(event: &ServerEvent) -> Option<ServerEvent> {
     match event {
-        ServerEvent::Ready { client } => Some(ServerEvent::Ready { client: client.clone() }),
-        ServerEvent::CallEnded { call, reason } => {
-            Some(ServerEvent::CallEnded { call: *call, reason: reason.clone() })
+        ServerEvent::Ready { agent, client } => {
+            Some(ServerEvent::Ready { agent: *agent, client: client.clone() })
         }
-        ServerEvent::DiffClosed { call, tab_name, reason } => {
-            Some(ServerEvent::DiffClosed { call: *call, tab_name: tab_name.clone(), reason: *reason })
+        ServerEvent::CallEnded { agent, call, reason } => {
+            Some(ServerEvent::CallEnded { agent: *agent, call: *call, reason: reason.clone() })
         }
-        ServerEvent::Closed(closed) => Some(ServerEvent::Closed(closed.clone())),
+        ServerEvent::DiffClosed { agent, call, tab_name, reason } => Some(ServerEvent::DiffClosed {
+            agent: *agent,
+            call: *call,
+            tab_name: tab_name.clone(),
+            reason: *reason,
+        }),
+        ServerEvent::Closed { agent, reason } => {
+            Some(ServerEvent::Closed { agent: *agent, reason: reason.clone() })
+        }
         _ => None,
     }
 }
@@ -330,7 +337,7 @@ fn direct(request: &DirectRequest) -> DirectAnswer {
     }
 }
 
-/// `ide::Server` with an application that answers at once, later, or never.
+/// `ide::Connection` with an application that answers at once, later, or never.
 #[derive(Debug)]
 pub struct IdeServer {
     pub tools: ToolSet,
@@ -350,24 +357,24 @@ impl IdeServer {
 }
 
 impl Subject for IdeServer {
-    type Machine = Server;
+    type Machine = Connection;
     type App = Editor;
     const MARK: usize = MARK;
     const ROOM: usize = MESSAGE + MARK;
 
     fn name(&self) -> String {
-        "ide::Server".into()
+        "ide::Connection".into()
     }
 
-    fn make(&self, now: Time) -> Server {
-        Server::new(self.config(), SessionId::new(7), now)
+    fn make(&self, now: Time) -> Connection {
+        Connection::new(self.config(), SessionId::new(7), now)
     }
 
     fn app(&self, seed: u64) -> Editor {
         Editor::new(seed, self.dialect)
     }
 
-    fn react(&self, app: &mut Editor, machine: &mut Server, event: &ServerEvent) {
+    fn react(&self, app: &mut Editor, machine: &mut Connection, event: &ServerEvent) {
         match app.choose(12) {
             7 => drop(machine.select(selection(300))),
             8 => drop(machine.mention(&Mention::new("/a", Some((1, 2))))),
@@ -387,7 +394,7 @@ impl Subject for IdeServer {
     }
 
     fn is_closed(event: &ServerEvent) -> bool {
-        matches!(event, ServerEvent::Closed(_))
+        matches!(event, ServerEvent::Closed { .. })
     }
 
     /// Returns streams of messages from a client, of every kind for which a server has an answer or an
@@ -418,7 +425,7 @@ impl Subject for IdeServer {
         text(&format!(r#"{{"jsonrpc":"2.0","id":"same","method":"ping","params":{arguments}}}"#))
     }
 
-    fn refuse(&self, app: &Editor, machine: &mut Server, refusals: &mut Refusals) {
+    fn refuse(&self, app: &Editor, machine: &mut Connection, refusals: &mut Refusals) {
         let standing = Standing { is_open: machine.is_open(), is_full: machine.outgoing().len() >= MARK };
         if !standing.is_open {
             // On an open connection a ping is allowed before the session is open.

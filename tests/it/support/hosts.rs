@@ -1,4 +1,4 @@
-//! `ide::Host` as a subject of the laws, through one of its connections. A second connection acts
+//! `ide::Server` as a subject of the laws, through one of its connections. A second connection acts
 //! on its own, and a third has been removed.
 
 use super::calls;
@@ -9,24 +9,22 @@ use super::frames::masked;
 use super::laws::{Calls, Record, Subject};
 use super::said::{PING, attached, open_diff, request, text};
 use super::subject::Refusals;
-use ide_mcp::ide::{
-    ConnId, Host, HostConfig, HostEvent, HostWire, Mention, MentionError, ServerConfig, ServerEvent,
-};
+use ide_mcp::ide::{ConnId, Mention, MentionError, Server, ServerConfig, ServerEvent, ServerWire};
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent};
 use ide_mcp::ws::Closed;
 use ide_mcp::{Machine, Output, Time, Wire};
 use std::time::Duration;
 
-/// An `ide::Host` with two clients, observed through the connection of the first.
+/// An `ide::Server` with two clients, observed through the connection of the first.
 #[derive(Debug, Default)]
 pub struct IdeHost(pub IdeServer);
 
-/// The host as the `Wire` of one of its connections. It keeps copies of the slices of `HostWire`,
+/// The host as the `Wire` of one of its connections. It keeps copies of the slices of `ServerWire`,
 /// since a slice cannot outlive that guard.
 #[derive(Debug)]
 pub struct OneOfHost {
-    host: Host,
+    host: Server,
     conn: ConnId,
     other: ConnId,
     /// A removed connection, whose place another connection has by now, and a call of the removed one.
@@ -44,16 +42,16 @@ pub struct OneOfHost {
 
 impl OneOfHost {
     fn new(now: Time, server: ServerConfig) -> Self {
-        let mut config = HostConfig::new(server);
+        let mut config = server;
         config.max_pending_connections = 2;
         config.debounce = Duration::from_millis(60);
         config.debounce_max = Duration::from_millis(250);
         config.mention_timeout = Duration::from_secs(31);
-        let mut host = Host::new(config);
+        let mut host = Server::new(config);
         let gone = host.connect(now);
         host.wire(gone).unwrap().feed(now, &[attached(), text(&open_diff("1", "gone"))].concat());
         let called = std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
-            HostEvent::Agent { event: ServerEvent::Call(call), .. } => Some(call.id()),
+            ServerEvent::Call { call, .. } => Some(call.id()),
             _ => None,
         });
         // Without a tool for diffs, a call of another session takes the place.
@@ -84,7 +82,7 @@ impl OneOfHost {
     }
 
     /// Acts on the wire, if the connection is still there, and updates the copies.
-    fn with(&mut self, act: impl FnOnce(&mut HostWire<'_>)) {
+    fn with(&mut self, act: impl FnOnce(&mut ServerWire<'_>)) {
         if let Some(mut wire) = self.host.wire(self.conn) {
             act(&mut wire);
         }
@@ -106,7 +104,7 @@ impl OneOfHost {
     }
 
     /// Acts on the host in the place of the application.
-    pub fn act(&mut self, act: impl FnOnce(&mut Host)) {
+    pub fn act(&mut self, act: impl FnOnce(&mut Server)) {
         act(&mut self.host);
         self.look();
     }
@@ -127,7 +125,7 @@ impl OneOfHost {
         loop {
             let (conn, other) = (self.conn, self.other);
             match self.host.poll(now) {
-                Output::Event(HostEvent::Agent { agent, event }) if agent == conn.into() => {
+                Output::Event(event) if event.agent() == Some(conn.into()) => {
                     self.look();
                     return Output::Event(event);
                 }
@@ -159,7 +157,7 @@ impl OneOfHost {
     fn counted(&mut self) -> Option<ServerEvent> {
         let is_new = self.host.unauthenticated().total() > 0 && !self.is_counted;
         self.is_counted |= is_new;
-        is_new.then_some(ServerEvent::Closed(Closed::Abnormal))
+        is_new.then_some(ServerEvent::Closed { agent: self.conn.into(), reason: Closed::Abnormal })
     }
 
     pub fn written(&mut self, n: usize) {
@@ -236,7 +234,7 @@ impl Machine for OneOfHost {
     fn poll_event(&mut self) -> Option<ServerEvent> {
         let found = loop {
             match self.host.poll_event() {
-                Some(HostEvent::Agent { agent, event }) if agent == self.conn.into() => break Some(event),
+                Some(event) if event.agent() == Some(self.conn.into()) => break Some(event),
                 Some(_) => {}
                 None => break self.counted(),
             }
@@ -257,7 +255,7 @@ impl Subject for IdeHost {
     const ROOM: usize = MESSAGE + MARK;
 
     fn name(&self) -> String {
-        "ide::Host".into()
+        "ide::Server".into()
     }
 
     fn make(&self, now: Time) -> OneOfHost {
@@ -290,7 +288,7 @@ impl Subject for IdeHost {
     }
 
     fn is_closed(event: &ServerEvent) -> bool {
-        matches!(event, ServerEvent::Closed(_))
+        matches!(event, ServerEvent::Closed { .. })
     }
 
     fn scripts(&self) -> Vec<Vec<u8>> {

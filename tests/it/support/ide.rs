@@ -13,9 +13,9 @@ use std::{fmt::Display, time::Duration};
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
-        DiffOutcome, Policy, Position, Range, Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet,
+        Connection, DiffOutcome, Policy, Position, Range, Selection, ServerConfig, ServerEvent, Tool, ToolSet,
     },
-    mcp::{Implementation, ToolResult},
+    mcp::ToolResult,
     rpc::{CallId, RespondError, SessionId},
 };
 
@@ -41,8 +41,7 @@ pub fn config() -> ServerConfig {
 
 /// Returns an editor that waits for the settle time of a client, and whose tools read no resources.
 pub fn settling() -> ServerConfig {
-    let info = Implementation::new("editor", "1.0");
-    let mut config = ServerConfig::new(info, Policy::new(PORT, token()), tools());
+    let mut config = ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, token())).tools(tools());
     config.tool_resources = false;
     config
 }
@@ -85,7 +84,7 @@ pub fn drain<M: Machine>(machine: &mut M) -> Vec<M::Event> {
 }
 
 /// Answers a diff as saved with these contents.
-pub fn save(server: &mut Server, diff: CallId, contents: &str) -> Result<(), RespondError> {
+pub fn save(server: &mut Connection, diff: CallId, contents: &str) -> Result<(), RespondError> {
     let saved = DiffOutcome::Accepted { contents: contents.into() };
     server.call(diff).respond(&ToolResult::diff(&saved))
 }
@@ -94,7 +93,7 @@ pub fn save(server: &mut Server, diff: CallId, contents: &str) -> Result<(), Res
 pub fn called(events: &[ServerEvent]) -> CallId {
     let calls: Vec<CallId> = events
         .iter()
-        .filter_map(|event| if let ServerEvent::Call(call) = event { Some(call.id()) } else { None })
+        .filter_map(|event| if let ServerEvent::Call { call, .. } = event { Some(call.id()) } else { None })
         .collect();
     assert_eq!(calls.len(), 1, "{events:?}");
     calls[0]
@@ -107,24 +106,31 @@ pub fn shown(events: &[ServerEvent]) -> Vec<String> {
 
 pub fn show(event: &ServerEvent) -> String {
     match event {
-        ServerEvent::Call(call) => format!("call {}", call.name()),
+        ServerEvent::Call { call, .. } => format!("call {}", call.name()),
         ServerEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
         ServerEvent::DiffClosed { tab_name, reason: why, .. } => format!("diff {tab_name} {why:?}"),
         ServerEvent::EditExpected { path, .. } => format!("edit of {path}"),
         ServerEvent::EditEnded { path, reason, .. } => format!("edit of {path} {reason:?}"),
-        event => format!("{event:?}"),
+        ServerEvent::Closed { reason, .. } => format!("Closed({reason:?})"),
+        ServerEvent::AdmissionPending { .. } => "AdmissionPending".to_owned(),
+        ServerEvent::PeerError { error, .. } => format!("PeerError({error:?})"),
+        ServerEvent::PeerFault { fault, .. } => format!("PeerFault({fault:?})"),
+        event => {
+            let agent = event.agent().map(|agent| format!("agent: {agent:?}, ")).unwrap_or_default();
+            format!("{event:?}").replacen(&agent, "", 1)
+        }
     }
 }
 
 /// One connection of an editor, and the time.
 pub struct Editor {
-    pub server: Server,
+    pub server: Connection,
     now: Time,
 }
 
 impl Editor {
     pub fn new(config: ServerConfig) -> Self {
-        Self { server: Server::new(config, SessionId::new(1), Time::ZERO), now: Time::ZERO }
+        Self { server: Connection::new(config, SessionId::new(1), Time::ZERO), now: Time::ZERO }
     }
 
     /// Returns an editor whose client has sent nothing after its opening handshake at 0 ms.

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A machine under test, with its input and its application.
 ///
-/// A set of connections (`ide::Host`) is wrapped into one type that is the `Wire` of one of them.
+/// A set of connections (`ide::Server`) is wrapped into one type that is the `Wire` of one of them.
 pub trait Subject {
     type Machine: Wire + Machine<Event: fmt::Debug>;
     /// The application: its state between events.
@@ -65,7 +65,7 @@ pub trait Subject {
     /// was in all its states.
     fn must_refuse(&self) -> &'static [&'static str];
 
-    /// Calls `Host::poll_transmit`, which only a host has. Returns true if a connection was named.
+    /// Calls `Server::poll_transmit`, which only a host has. Returns true if a connection was named.
     fn transmit(&self, _machine: &mut Self::Machine) -> bool {
         false
     }

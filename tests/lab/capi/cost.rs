@@ -10,8 +10,8 @@ mod functions;
 use functions::*;
 use ide_mcp::ide::{
     AuthToken, Client, ClientConfig, ClientEvent, ConnId, Diagnostic, Diagnostics, FileDiagnostics,
-    GetDiagnostics, Host, HostConfig, OpenDiff, Policy, Position, Range, ServerConfig, Severity, Tool,
-    ToolCall, ToolSet,
+    GetDiagnostics, OpenDiff, Policy, Position, Range, Server, ServerConfig, Severity, Tool, ToolCall,
+    ToolSet,
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
@@ -88,7 +88,7 @@ fn exchange(client: &mut Client, editor: &mut impl Editor, bytes: &mut Vec<u8>) 
 
 /// An editor in Rust, on a host.
 struct InRust {
-    host: Host,
+    host: Server,
     conn: ConnId,
     answers_in_json: bool,
 }
@@ -97,8 +97,8 @@ impl InRust {
     fn new(answers_in_json: bool) -> Self {
         let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
         let policy = Policy::new(1, AuthToken::from_text(TOKEN).unwrap());
-        let server = ServerConfig::new(Implementation::new("E", ""), policy, tools);
-        let mut host = Host::new(HostConfig::new(server));
+        let server = ServerConfig::new("E", "").policy(policy).tools(tools);
+        let mut host = Server::new(server);
         let conn = host.connect(Time::ZERO);
         Self { host, conn, answers_in_json }
     }

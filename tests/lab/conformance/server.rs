@@ -1,5 +1,5 @@
 //! The server that the conformance suite of MCP examines: the tools, prompts and resources that its scenarios name, on
-//! [`ide_mcp::ide::Host`] and the blocking adapter. tests/lab/conformance/run.sh runs this program.
+//! [`ide_mcp::ide::Server`] and the blocking adapter. tests/lab/conformance/run.sh runs this program.
 //!
 //! ```text
 //! conformance ORIGIN     serves on a free port of 127.0.0.1, which it prints, and lets in pages of ORIGIN
@@ -7,11 +7,12 @@
 
 #![allow(clippy::wildcard_enum_match_arm, clippy::print_stdout, reason = "a test program")]
 
-use ide_mcp_blocking::ide::{AgentId, HostConfig, HostEvent, OtherTool, Pending, Policy, ServerConfig};
-use ide_mcp_blocking::ide::{ServerEvent, ToolCall, ToolSet};
+use ide_mcp_blocking::ide::{
+    AgentId, OtherTool, Pending, Policy, ServerConfig, ServerEvent, ToolCall, ToolSet,
+};
 use ide_mcp_blocking::mcp::{
-    Content, Context, FieldValue, Form, FormAnswer, FormField, Forward, GetPrompt, Implementation, LogLevel,
-    Outcome, Progress, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ResourceBody,
+    Content, Context, FieldValue, Form, FormAnswer, FormField, Forward, GetPrompt, LogLevel, Outcome,
+    Progress, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ResourceBody,
     ResourceContents, ResourceResult, ResourceSpec, ResourceTemplate, Timeout, ToolResult,
 };
 use ide_mcp_blocking::rpc::{CallId, RequestId};
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let origin = env::args().nth(1).ok_or("usage: conformance ORIGIN")?;
     let mut policy = Policy::without_authentication(0);
     policy.allowed_origins.push(origin);
-    let mut config = ServerConfig::new(Implementation::new("conformance", "1.0"), policy, tools());
+    let mut config = ServerConfig::new("conformance", "1.0").policy(policy).tools(tools());
     // The suite sees a form at once, unlike the real client.
     config.settle = Some(Duration::ZERO);
     config.mcp.context = context().into();
@@ -41,7 +42,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let own = ["completion/complete", "resources/subscribe", "resources/unsubscribe"];
     config.mcp.forward = Forward::Methods(own.map(Cow::from).into());
 
-    let mut config = HostConfig::new(config);
     // The suite leaves its sessions open: one or two for each scenario.
     config.max_clients = 100;
     let server = Server::bind(Default::default(), config)?;
@@ -70,8 +70,8 @@ impl Program {
         while !self.server.is_over() {
             let due = self.steps.iter().map(|(at, ..)| *at).min();
             let wait = due.map_or(Duration::MAX, |at| at.saturating_since(self.server.now()));
-            if let Some(HostEvent::Agent { agent, event }) = self.server.poll(wait) {
-                self.on_event(agent, event);
+            if let Some(event) = self.server.poll(wait) {
+                self.on_event(event);
             }
             let now = self.server.now();
             let (due, later): (Vec<_>, _) =
@@ -84,31 +84,33 @@ impl Program {
     }
 
     /// Handles an event of a client. An error of an answer means that the client has gone.
-    fn on_event(&mut self, agent: AgentId, event: ServerEvent) {
+    fn on_event(&mut self, event: ServerEvent) {
         match event {
-            ServerEvent::Call(ToolCall::Other(call, tool)) => self.call(agent, call.id(), tool),
-            ServerEvent::CallEnded { call, .. } => self.steps.retain(|(_, _, open, _)| *open != call),
-            ServerEvent::GetPrompt { call, prompt } => {
-                let _ = self.server.host_mut().call(call).respond_prompt(&prompt_result(&prompt));
+            ServerEvent::Call { agent, call: ToolCall::Other(call, tool) } => {
+                self.call(agent, call.id(), tool)
             }
-            ServerEvent::ReadResource { call, resource } => {
-                let _ = self.server.host_mut().call(call).respond_resource(&contents(resource.uri));
+            ServerEvent::CallEnded { call, .. } => self.steps.retain(|(_, _, open, _)| *open != call),
+            ServerEvent::GetPrompt { call, prompt, .. } => {
+                let _ = self.server.machine_mut().call(call).respond_prompt(&prompt_result(&prompt));
+            }
+            ServerEvent::ReadResource { call, resource, .. } => {
+                let _ = self.server.machine_mut().call(call).respond_resource(&contents(resource.uri));
             }
             ServerEvent::Request { call, method, .. } => {
                 let completion =
                     json!({"completion": {"values": ["paris", "park", "party"], "hasMore": false}});
                 let answer = if &*method == "completion/complete" { completion } else { json!({}) };
                 if let Ok(answer) = to_raw_value(&answer) {
-                    let _ = self.server.host_mut().call(call).respond_raw(&answer);
+                    let _ = self.server.machine_mut().call(call).respond_raw(&answer);
                 }
             }
-            ServerEvent::Outcome { request, outcome } => self.on_outcome(request, outcome),
+            ServerEvent::Outcome { request, outcome, .. } => self.on_outcome(request, outcome),
             _ => {}
         }
     }
 
     fn call(&mut self, agent: AgentId, call: CallId, tool: OtherTool) {
-        let host = self.server.host_mut();
+        let host = self.server.machine_mut();
         let argument = |name: &str| -> String {
             let arguments = tool.raw().and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
             arguments.and_then(|all| Some(all.get(name)?.as_str()?.to_owned())).unwrap_or_default()
@@ -163,7 +165,7 @@ impl Program {
 
     /// Takes a step of a call: the first two are followed by another one, the third by the answer.
     fn step(&mut self, step: u8, call: CallId, kind: Stepped) {
-        let host = self.server.host_mut();
+        let host = self.server.machine_mut();
         match kind {
             Stepped::Logging => {
                 let texts = ["Tool execution started", "Tool processing data", "Tool execution completed"];
@@ -198,7 +200,7 @@ impl Program {
         } else {
             return;
         };
-        let _ = self.server.host_mut().call(call).respond(&result);
+        let _ = self.server.machine_mut().call(call).respond(&result);
     }
 }
 

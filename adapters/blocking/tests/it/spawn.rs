@@ -3,9 +3,7 @@
 use crate::plain::PATIENCE;
 use getrandom::SysRng;
 use ide_mcp::Time;
-use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, HostEvent, OpenDiff, ServerEvent, Tool, ToolCall, ToolSet,
-};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, OpenDiff, ServerEvent, Tool, ToolCall, ToolSet};
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp_blocking::lockfile::LockDir;
@@ -38,9 +36,7 @@ fn spawned_server_is_used_by_its_handle() {
         let (call, diff) = events
             .iter()
             .find_map(|event| match event {
-                HostEvent::Agent { event: ServerEvent::Call(ToolCall::OpenDiff(call, diff)), .. } => {
-                    Some((call, diff))
-                }
+                ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => Some((call, diff)),
                 _ => None,
             })
             .unwrap();

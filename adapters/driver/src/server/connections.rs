@@ -7,7 +7,7 @@
 
 use crate::socket::{BUDGET, Link, Shutdown};
 use ide_mcp::Time;
-use ide_mcp::ide::{ConnId, Host};
+use ide_mcp::ide::{ConnId, Server};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::mem;
@@ -90,7 +90,7 @@ impl<S> Connections<S> {
     }
 
     /// Returns what a loop waits for: the number of each socket, the socket, and whether it waits for input and for room.
-    pub(crate) fn waiting(&self, host: &Host) -> impl Iterator<Item = (usize, &S, bool, bool)> {
+    pub(crate) fn waiting(&self, host: &Server) -> impl Iterator<Item = (usize, &S, bool, bool)> {
         let places =
             self.places.iter().enumerate().filter_map(|(index, place)| Some((index, place.as_ref()?)));
         let moving = places.map(|(index, Place { id, link, .. })| {
@@ -103,7 +103,7 @@ impl<S> Connections<S> {
         self.lingering.is_empty() && self.places.iter().all(Option::is_none)
     }
 
-    pub(crate) fn deadline(&self, host: &Host, now: Time) -> Option<Time> {
+    pub(crate) fn deadline(&self, host: &Server, now: Time) -> Option<Time> {
         for place in self.busy.iter().filter_map(|index| self.places.get(*index)?.as_ref()) {
             if place.link.is_due(host, place.id) {
                 return Some(now);
@@ -137,7 +137,7 @@ impl<S> Connections<S> {
 impl<S: Read + Write + Shutdown> Connections<S> {
     /// Reads input, at most [`TURN`] bytes in all, which only the last read can exceed. Each connection
     /// gets its share. Connections that this turn did not reach come first in the next turn.
-    pub(crate) fn read(&mut self, host: &mut Host, now: Time) {
+    pub(crate) fn read(&mut self, host: &mut Server, now: Time) {
         let share = TURN.checked_div(self.busy.len()).unwrap_or(TURN).max(SHARE);
         let (mut come, mut looked_at) = (0_usize, 0);
         for index in &self.busy {
@@ -162,7 +162,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
     }
 
     /// Ends the transport of a connection after a failed write.
-    pub(crate) fn sever(&mut self, host: &mut Host, id: ConnId, now: Time) {
+    pub(crate) fn sever(&mut self, host: &mut Server, id: ConnId, now: Time) {
         match self.places.get_mut(id.index()).and_then(Option::as_mut).filter(|place| place.id == id) {
             Some(place) => place.link.sever(host, id, now),
             None => host.feed_eof(now, id),
@@ -182,7 +182,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
     }
 
     /// Ends a turn: looks which places have work left, and lets the others free memory.
-    pub(crate) fn rest(&mut self, host: &mut Host, now: Time) {
+    pub(crate) fn rest(&mut self, host: &mut Server, now: Time) {
         self.touch_due(now);
         for index in mem::take(&mut self.busy) {
             let Some(Some(place)) = self.places.get_mut(index) else { continue };

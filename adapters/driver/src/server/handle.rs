@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  any thread ─ Handle::with(work) ─▶ ┌───────┐
-//!                                     │ queue │ ─ the next turn runs all work in order ─▶ Host
+//!                                     │ queue │ ─ the next turn runs all work in order ─▶ Server
 //!  any thread ◀─ Err(Full, Ended) ─── └───────┘
 //!                                         │ the server is over, or was dropped
 //!                                         ▼
@@ -14,7 +14,7 @@
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, Call, Host, Mention, Selection, ToolArguments};
+use ide_mcp::ide::{AgentId, Call, Mention, Selection, Server, ToolArguments};
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;
 use std::fmt;
@@ -46,7 +46,7 @@ pub(super) struct Queue {
 }
 
 pub(super) enum Work {
-    Host(Box<dyn FnOnce(&mut Host, Time) + Send>),
+    Machine(Box<dyn FnOnce(&mut Server, Time) + Send>),
     Mention(Mention, Option<AgentId>),
     Folders(Vec<PathBuf>),
 }
@@ -73,14 +73,14 @@ impl Handle {
     /// over or dropped before its next turn.
     pub fn with<R>(
         &self,
-        work: impl FnOnce(&mut Host, Time) -> R + Send + 'static,
+        work: impl FnOnce(&mut Server, Time) -> R + Send + 'static,
     ) -> Result<(), HandleError> {
-        self.push(Work::Host(Box::new(move |host, now| {
+        self.push(Work::Machine(Box::new(move |host, now| {
             let _ = work(host, now);
         })))
     }
 
-    /// Reports the text that the person has selected, as [`Host::select`] does.
+    /// Reports the text that the person has selected, as [`Server::select`] does.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
@@ -88,8 +88,8 @@ impl Handle {
         self.with(move |host, now| host.select(now, selected))
     }
 
-    /// Mentions a file to this agent, or to the agent that became ready last, as [`Host::mention`] does. If
-    /// the host refuses the mention, a [`MentionExpired`](ide_mcp::ide::HostEvent::MentionExpired) reports it.
+    /// Mentions a file to this agent, or to the agent that became ready last, as [`Server::mention`] does. If
+    /// the host refuses the mention, a [`MentionExpired`](ide_mcp::ide::ServerEvent::MentionExpired) reports it.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
@@ -97,7 +97,7 @@ impl Handle {
         self.push(Work::Mention(mention, to))
     }
 
-    /// Answers a call, as [`Host::answer`] does: the outcome of a diff, or the result of another tool. If
+    /// Answers a call, as [`Server::answer`] does: the outcome of a diff, or the result of another tool. If
     /// the call has ended, an event has reported its end, and the answer is dropped.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::handle::{Handle, Queue, Work};
 use super::transport::Transport;
 use crate::sync::MutexGuard;
 use ide_mcp::Time;
-use ide_mcp::ide::{HostEvent, LockFileEvent};
+use ide_mcp::ide::{LockFileEvent, ServerEvent};
 use std::collections::VecDeque;
 use std::mem;
 
@@ -15,7 +15,7 @@ pub(super) struct Inbox {
     /// The handle of which all others are clones; `None` until the application asks for one.
     handle: Option<Handle>,
     /// The events about work that the host has refused.
-    events: VecDeque<HostEvent>,
+    events: VecDeque<ServerEvent>,
 }
 
 impl Inbox {
@@ -31,7 +31,7 @@ impl Inbox {
     }
 
     /// Returns the next event about refused work.
-    pub(super) fn poll_event(&mut self) -> Option<HostEvent> {
+    pub(super) fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
 
@@ -77,10 +77,10 @@ impl<T: Transport> Server<T> {
         let (queue, is_ending) = self.inbox.take();
         for work in queue {
             match work {
-                Work::Host(work) => work(&mut self.host, now),
+                Work::Machine(work) => work(&mut self.host, now),
                 Work::Mention(mention, to) => {
                     if self.host.mention(now, mention.clone(), to).is_err() {
-                        self.inbox.events.push_back(HostEvent::MentionExpired { mention });
+                        self.inbox.events.push_back(ServerEvent::MentionExpired { mention });
                     }
                 }
                 Work::Folders(folders) => {
@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(inbox.take().0.len(), 2);
             assert!(!inbox.is_due());
         }
-        inbox.events.push_back(HostEvent::LockFile(LockFileEvent::Lost));
+        inbox.events.push_back(ServerEvent::LockFile(LockFileEvent::Lost));
         assert!(inbox.is_due() && inbox.has_events(), "no work waits beside the event");
         assert!(inbox.poll_event().is_some() && !inbox.is_due());
         assert!(!handle.end(Duration::ZERO), "no turn has run");
@@ -173,7 +173,7 @@ mod orders {
                 let (work, is_ending) = inbox.take();
                 taken.extend(work.into_iter().map(|work| match work {
                     Work::Folders(folders) => folders,
-                    Work::Host(_) | Work::Mention(..) => panic!("nobody has queued this"),
+                    Work::Machine(_) | Work::Mention(..) => panic!("nobody has queued this"),
                 }));
                 if is_ending {
                     break;

@@ -4,7 +4,7 @@ use super::Server;
 use super::guarding::{Guarding, Wake};
 use super::transport::Transport;
 use ide_mcp::Time;
-use ide_mcp::ide::{AuthToken, Host, LockFile, LockFileEvent};
+use ide_mcp::ide::{self, AuthToken, LockFile, LockFileEvent};
 use ide_mcp_lockfile::{Error, Guard, GuardThread, LockDir, Published, workspace_folders};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
@@ -167,7 +167,7 @@ impl Lock {
     }
 
     /// Looks for the file if that is due, and passes the events to the host.
-    pub(crate) fn tick(&mut self, now: Time, host: &mut Host) {
+    pub(crate) fn tick(&mut self, now: Time, host: &mut ide::Server) {
         match &mut self.guard {
             Place::InLoop(guard) => {
                 while let Some(event) = guard.tick(now) {

@@ -1,4 +1,4 @@
-//! Listener, lock file, sockets and a [`Host`], and the steps of a turn.
+//! Listener, lock file, sockets and a [`ide::Server`], and the steps of a turn.
 
 mod bind;
 mod connections;
@@ -20,7 +20,7 @@ pub use transport::{RETRY, Transport};
 use crate::socket::Link;
 use crate::waiting::{FairPoll, Next, Readiness};
 use connections::Connections;
-use ide_mcp::ide::{AuthToken, Host, HostConfig, HostEvent, LockFileEvent};
+use ide_mcp::ide::{self, AuthToken, LockFileEvent, ServerConfig, ServerEvent};
 use ide_mcp::{Output, Time};
 use ide_mcp_lockfile::can_report_clients;
 use inbox::Inbox;
@@ -37,7 +37,7 @@ pub struct Server<T: Transport> {
     // The fields are dropped in this order, so a lock file never names a port where nobody listens.
     lock: Option<Lock>,
     listener: Listener<T>,
-    host: Host,
+    host: ide::Server,
     connections: Connections<T::Socket>,
     addr: SocketAddr,
     /// The token that clients have to present.
@@ -61,11 +61,11 @@ impl<T: Transport> Server<T> {
     /// requires no token; otherwise the error of binding, of `open`, or of the randomness of the system.
     pub fn bind(
         bind: Bind,
-        mut config: HostConfig,
+        mut config: ServerConfig,
         open: impl FnOnce(TcpListener) -> io::Result<T>,
     ) -> io::Result<Self> {
         let is_resumed = matches!(bind, Bind::Resume(_));
-        let policy = &mut config.server.policy;
+        let policy = &mut config.policy;
         let listener = bind.listen(&policy.auth)?;
         let addr = listener.local_addr()?;
         policy.port = addr.port();
@@ -74,7 +74,7 @@ impl<T: Transport> Server<T> {
         Ok(Self {
             lock: None,
             listener: Listener::new(open(listener)?),
-            host: Host::new(config),
+            host: ide::Server::new(config),
             connections: Connections::new(),
             addr,
             token,
@@ -92,12 +92,12 @@ impl<T: Transport> Server<T> {
 
     /// Returns the host, which has the connections and their shared state.
     #[must_use]
-    pub const fn host(&self) -> &Host {
+    pub const fn machine(&self) -> &ide::Server {
         &self.host
     }
 
     /// Returns the host, to send something. [`deadline`](Server::deadline) then requests a turn.
-    pub const fn host_mut(&mut self) -> &mut Host {
+    pub const fn machine_mut(&mut self) -> &mut ide::Server {
         &mut self.host
     }
 
@@ -113,7 +113,7 @@ impl<T: Transport> Server<T> {
 
     /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output, on every
     /// connection that has work. Reads about 256 KiB in all at most, and writes about as much per connection.
-    pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut Host, HostEvent)) {
+    pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut ide::Server, ServerEvent)) {
         while let Some(event) = self.event_of_turn(now) {
             on(&mut self.host, event);
         }
@@ -122,7 +122,7 @@ impl<T: Transport> Server<T> {
     /// Returns the next event of a turn, or `None` at its end. The next call after `None` begins another
     /// turn. Nothing of a turn is lost or done twice if the next call comes later, or if the host was used in
     /// between.
-    pub fn event_of_turn(&mut self, now: Time) -> Option<HostEvent> {
+    pub fn event_of_turn(&mut self, now: Time) -> Option<ServerEvent> {
         if !mem::replace(&mut self.in_turn, true) {
             self.begin(now);
         }
@@ -134,7 +134,7 @@ impl<T: Transport> Server<T> {
     /// Takes a step and returns its outcome, for a loop that waits by a [`WakeSet`](crate::WakeSet). `ready` is
     /// the result of [`register`](crate::WakeSet::register), just before. A turn can begin before all events of
     /// the previous turn were taken. No event is lost.
-    pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<HostEvent> {
+    pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<ServerEvent> {
         if ready.listener {
             self.acceptable();
         }
@@ -187,14 +187,14 @@ impl<T: Transport> Server<T> {
 
     /// Returns the next event. If none is left, ends the current turn and begins another, unless the loop has to look at
     /// the sockets in between.
-    fn step(&mut self, now: Time) -> Option<HostEvent> {
+    fn step(&mut self, now: Time) -> Option<ServerEvent> {
         let was_in_turn = self.in_turn;
         let event = self.rest_of_turn(now);
         if event.is_some() || was_in_turn && T::IS_LEVEL_TRIGGERED { event } else { self.event_of_turn(now) }
     }
 
     /// Returns the next event of a turn that was begun and left; `None` if there is no such turn, or at its end.
-    pub fn rest_of_turn(&mut self, now: Time) -> Option<HostEvent> {
+    pub fn rest_of_turn(&mut self, now: Time) -> Option<ServerEvent> {
         if self.in_turn { self.event_of_turn(now) } else { None }
     }
 
@@ -245,14 +245,14 @@ impl<T: Transport> Server<T> {
     }
 
     /// Takes the steps of a pass up to its next event; `None` at its end.
-    fn pass(&mut self, now: Time) -> Option<HostEvent> {
+    fn pass(&mut self, now: Time) -> Option<ServerEvent> {
         loop {
             if let Some(event) = self.inbox.poll_event() {
                 self.end_if_over();
                 return Some(event);
             }
             match self.host.poll(now) {
-                Output::Event(HostEvent::AdmissionPending { conn }) => {
+                Output::Event(ServerEvent::AdmissionPending { conn }) => {
                     let is_ours =
                         self.connections.socket(conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
                     self.host.admit(conn, is_ours);

@@ -1,8 +1,8 @@
 //! The description of an editor, from which a server starts.
 
 use super::{Bind, Guarding, Server, Transport};
-use ide_mcp::ide::{Auth, AuthToken, Dialect, Filter, HostConfig, LockFile, Policy, ServerConfig, ToolSet};
-use ide_mcp::mcp::{Context, Implementation};
+use ide_mcp::ide::{Auth, AuthToken, Dialect, Filter, LockFile, ServerConfig, ToolSet};
+use ide_mcp::mcp::Context;
 use ide_mcp_lockfile::{Error, LockDir, workspace_folders};
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -24,12 +24,12 @@ use std::{fmt, io, process};
 ///     .folder(".")
 ///     .tools([Tool::OpenDiff])
 ///     .filter(Filter::secrets())
-///     .configure(|host| host.max_clients = 4);
+///     .configure(|config| config.max_clients = 4);
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "a server starts from the options"]
 pub struct EditorOptions {
-    host: HostConfig,
+    config: ServerConfig,
     folders: Vec<PathBuf>,
     is_without_folders: bool,
     bind: Bind,
@@ -41,10 +41,8 @@ pub struct EditorOptions {
 impl EditorOptions {
     /// Creates the description of an editor with this name and version. Agents show the name to a person.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
-        let info = Implementation::new(name, version);
-        let server = ServerConfig::new(info, Policy::generated(), ToolSet::new());
         Self {
-            host: HostConfig::new(server),
+            config: ServerConfig::new(name, version),
             folders: Vec::new(),
             is_without_folders: false,
             bind: Bind::AnyPort,
@@ -76,40 +74,40 @@ impl EditorOptions {
 
     /// Sets the tools that the editor offers. Default none.
     pub fn tools(mut self, tools: impl Into<ToolSet>) -> Self {
-        self.host.server.tools = Arc::new(tools.into());
+        self.config.tools = Arc::new(tools.into());
         self
     }
 
     /// Sets the prompts and resources that the editor offers. Default none, beside the
     /// [resources of the tools](ServerConfig::tool_resources).
     pub fn context(mut self, context: impl Into<Arc<Context>>) -> Self {
-        self.host.server.mcp.context = context.into();
+        self.config.mcp.context = context.into();
         self
     }
 
     /// Sets the instructions for the model, which the real client passes on (measured). Default none.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.host.server.mcp.instructions = Some(instructions.into());
+        self.config.mcp.instructions = Some(instructions.into());
         self
     }
 
     /// Sets the filter of all content that leaves the editor. Default: everything passes.
     pub fn filter(mut self, filter: Filter) -> Self {
-        self.host.filter = filter;
+        self.config.filter = filter;
         self
     }
 
     /// Makes each agent wait for the consent of a person ([`ServerConfig::asks_for_consent`]). Default: an agent
     /// with the token is attached at once.
     pub const fn ask_for_consent(mut self) -> Self {
-        self.host.server.asks_for_consent = true;
+        self.config.asks_for_consent = true;
         self
     }
 
     /// Sets the dialect, with its rules for clients ([`ServerConfig::for_dialect`]). Default
     /// [`Dialect::VsCode`].
     pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.host.server = self.host.server.for_dialect(dialect);
+        self.config = self.config.for_dialect(dialect);
         self
     }
 
@@ -137,7 +135,7 @@ impl EditorOptions {
     }
 
     fn auth(mut self, auth: Auth) -> Self {
-        self.host.server.policy.auth = auth;
+        self.config.policy.auth = auth;
         self
     }
 
@@ -160,9 +158,9 @@ impl EditorOptions {
         self
     }
 
-    /// Changes any setting of the host, its connections and their policy.
-    pub fn configure(mut self, change: impl FnOnce(&mut HostConfig)) -> Self {
-        change(&mut self.host);
+    /// Changes any other setting of the editor, such as its limits.
+    pub fn configure(mut self, change: impl FnOnce(&mut ServerConfig)) -> Self {
+        change(&mut self.config);
         self
     }
 }
@@ -177,14 +175,14 @@ impl<T: Transport> Server<T> {
         options: EditorOptions,
         open: impl FnOnce(TcpListener) -> io::Result<T>,
     ) -> Result<Self, StartError> {
-        let EditorOptions { host, folders, is_without_folders, bind, pid, lock_dir, guarding } = options;
+        let EditorOptions { config, folders, is_without_folders, bind, pid, lock_dir, guarding } = options;
         if folders.is_empty() && !is_without_folders {
             return Err(StartError::NoFolder);
         }
         let folders = workspace_folders(folders).map_err(StartError::LockFile)?;
-        let name = host.server.mcp.info.name.clone();
+        let name = config.mcp.info.name.clone();
         let mut server =
-            Self::bind(bind.clone(), host, open).map_err(|error| StartError::Bind { bind, error })?;
+            Self::bind(bind.clone(), config, open).map_err(|error| StartError::Bind { bind, error })?;
         // Only an editor that listens makes the directory.
         let dir = lock_dir.map_or_else(LockDir::from_environment, Ok).map_err(StartError::LockFile)?;
         let file = LockFile::new(pid, folders, name, None);

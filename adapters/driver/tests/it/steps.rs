@@ -3,8 +3,7 @@
 //! A prefix such as `n05` in the name of a test is the number of a threat in `tests/it/threats.rs`.
 
 use ide_mcp::Time;
-use ide_mcp::ide::{HostConfig, LockFile, Policy, ServerConfig, ToolSet};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::{LockFile, Policy, ServerConfig};
 use ide_mcp_driver::Shutdown;
 use ide_mcp_driver::{Bind, RETRY, Server, Transport};
 use ide_mcp_lockfile::{Guard, LockDir, Published};
@@ -101,8 +100,8 @@ impl Shutdown for Silent {
 
 fn serve(max_pending: usize) -> (Server<Counting>, Counting) {
     let policy = Policy::without_authentication(0);
-    let session = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
-    let mut config = HostConfig::new(session);
+    let session = ServerConfig::new("editor", "1").policy(policy);
+    let mut config = session;
     config.max_pending_connections = max_pending;
     let network = Counting::default();
     let server = Server::bind(Bind::AnyPort, config, |_: TcpListener| Ok(network.clone())).unwrap();
@@ -197,7 +196,7 @@ fn n05_ended_connections_are_released() {
     let (mut server, network) = serve(8);
     network.0.borrow_mut().waiting = 50;
     settle(&mut server, Time::ZERO);
-    assert_eq!(server.host().connections().count(), 8);
+    assert_eq!(server.machine().connections().count(), 8);
     assert_eq!(network.0.borrow().released, 42);
     server.shutdown(Time::ZERO);
     assert!(network.0.borrow().is_closed);
@@ -205,7 +204,7 @@ fn n05_ended_connections_are_released() {
     while !server.is_over() {
         settle(&mut server, now);
         now = server.deadline(now).unwrap_or(now);
-        assert!(now < Time::from_millis(10_000), "{:?}", server.host().connections().count());
+        assert!(now < Time::from_millis(10_000), "{:?}", server.machine().connections().count());
     }
     assert_eq!(network.0.borrow().released, 50);
 }
@@ -217,8 +216,8 @@ fn pending_connection_removed_by_application_is_released() {
     let (mut server, network) = serve(8);
     network.0.borrow_mut().waiting = 2;
     settle(&mut server, Time::ZERO);
-    let ids: Vec<_> = server.host().connections().map(|(id, _)| id).collect();
-    server.host_mut().remove(Time::ZERO, *ids.first().unwrap());
+    let ids: Vec<_> = server.machine().connections().map(|(id, _)| id).collect();
+    server.machine_mut().remove(Time::ZERO, *ids.first().unwrap());
     settle(&mut server, Time::ZERO);
-    assert_eq!((network.0.borrow().released, server.host().unauthenticated().ended), (1, 1));
+    assert_eq!((network.0.borrow().released, server.machine().unauthenticated().ended), (1, 1));
 }

@@ -5,8 +5,7 @@
 mod peer;
 
 use ide_mcp::Time;
-use ide_mcp::ide::{HostConfig, HostEvent, Mention, Policy, ServerConfig, ToolSet};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::{Mention, Policy, ServerConfig, ServerEvent};
 use ide_mcp_driver::{Bind, HandleError, Server, Shutdown, Transport};
 use peer::Peer;
 use std::cell::RefCell;
@@ -54,10 +53,10 @@ impl Transport for Memory {
 /// Returns a server and `clients` admitted clients.
 fn attached(clients: usize) -> (Server<Memory>, Vec<Peer>) {
     let policy = Policy::without_authentication(0);
-    let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
+    let config = ServerConfig::new("editor", "1").policy(policy);
     let memory = Memory::default();
     let open = |_: TcpListener| Ok(memory.clone());
-    let mut server = Server::bind(Bind::AnyPort, HostConfig::new(config), open).unwrap();
+    let mut server = Server::bind(Bind::AnyPort, config, open).unwrap();
     let head = format!(
         "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
@@ -69,7 +68,7 @@ fn attached(clients: usize) -> (Server<Memory>, Vec<Peer>) {
         memory.0.borrow_mut().push(peer.clone());
         server.acceptable();
         server.turn(Time::ZERO, |_, _| {});
-        assert_eq!(server.host().connections().filter(|(_, server)| server.is_open()).count(), count);
+        assert_eq!(server.machine().connections().filter(|(_, server)| server.is_open()).count(), count);
         peers.push(peer);
     }
     (server, peers)
@@ -117,10 +116,10 @@ fn e02_unreached_connection_is_first_next_turn() {
 fn last_event_ends_the_handles() {
     let (mut server, _) = attached(0);
     let handle = server.handle(|| {});
-    server.host_mut().pause(Time::ZERO);
+    server.machine_mut().pause(Time::ZERO);
     handle.mention(Mention::new("/w/a", None), None).unwrap();
     handle.shutdown();
-    assert!(matches!(server.event_of_turn(Time::ZERO), Some(HostEvent::MentionExpired { .. })));
+    assert!(matches!(server.event_of_turn(Time::ZERO), Some(ServerEvent::MentionExpired { .. })));
     assert!(server.is_over());
     assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
     assert!(handle.end(Duration::ZERO), "a wait for the end is over");

@@ -13,8 +13,8 @@ use crate::report::{BYTE_ORDER_MARK, fail};
 use ide_mcp::Time;
 use ide_mcp::ide::paths::{LocalPath, Platform, Suspicion};
 use ide_mcp::ide::{
-    AgentId, Diagnostics, DiagnosticsChanged, DiffOutcome, DirectAnswer, DirectRequest, Host, Mention,
-    Position, Range, Selected, Selection, Tool,
+    AgentId, Diagnostics, DiagnosticsChanged, DiffOutcome, DirectAnswer, DirectRequest, Mention, Position,
+    Range, Selected, Selection, Server, Tool,
 };
 use ide_mcp::mcp::{Form, Progress, PromptResult, ResourceResult, Timeout};
 use ide_mcp::rpc::{RespondError, from_json};
@@ -27,7 +27,7 @@ impl Core {
     /// a result that cannot be used, which ends its call.
     pub(crate) fn execute(
         &mut self,
-        host: &mut Host,
+        host: &mut Server,
         now: Time,
         line: u64,
         command: Command,
@@ -86,7 +86,7 @@ impl Core {
         Ok(Rest::Nothing)
     }
 
-    fn select(&mut self, host: &mut Host, now: Time, select: Select) -> Result<(), CommandError> {
+    fn select(&mut self, host: &mut Server, now: Time, select: Select) -> Result<(), CommandError> {
         let Select { path, start, end, text } = select;
         check_absolute("select", &path)?;
         let (start, end) = (Position::new(start.0, start.1), Position::new(end.0, end.1));
@@ -103,7 +103,7 @@ impl Core {
         Ok(())
     }
 
-    fn mention(&self, host: &mut Host, now: Time, mention: MentionFile) -> Result<(), CommandError> {
+    fn mention(&self, host: &mut Server, now: Time, mention: MentionFile) -> Result<(), CommandError> {
         check_absolute("mention", &mention.path)?;
         let lines = mention.lines.map(|lines| (lines.0.min(lines.1), lines.0.max(lines.1)));
         let to = mention.conn.map(|conn| self.agent(conn)).transpose()?;
@@ -112,7 +112,7 @@ impl Core {
         Ok(host.mention(now, sent, to)?)
     }
 
-    fn answer(&mut self, host: &mut Host, answer: Answer) -> Result<(), CommandError> {
+    fn answer(&mut self, host: &mut Server, answer: Answer) -> Result<(), CommandError> {
         let Answer { call: number, verdict, contents } = answer;
         if !matches!(self.call(number)?.kind, CallKind::Diff { .. }) {
             return Err(CommandError::invalid(format!(
@@ -150,7 +150,7 @@ impl Core {
 
     /// Answers a call. A result that cannot be used ends the call with a failure: without an answer an agent would take
     /// the problems of a file for solved at the deadline.
-    fn respond(&mut self, host: &mut Host, answer: Respond) -> Result<(), CommandError> {
+    fn respond(&mut self, host: &mut Server, answer: Respond) -> Result<(), CommandError> {
         let Respond { call: number, result } = answer;
         let OpenCall { id, kind } = self.call(number)?;
         let id = *id;
@@ -200,7 +200,7 @@ impl Core {
         problem.map_or(Ok(()), |problem| Err(CommandError::invalid(problem)))
     }
 
-    fn progress(&self, host: &mut Host, report: ReportProgress) -> Result<(), CommandError> {
+    fn progress(&self, host: &mut Server, report: ReportProgress) -> Result<(), CommandError> {
         let mut progress = Progress::new(report.progress);
         progress.total = report.total;
         progress.message = report.message.map(Into::into);
@@ -208,7 +208,7 @@ impl Core {
         Ok(())
     }
 
-    fn ask(&mut self, host: &mut Host, line: u64, ask: Ask) -> Result<(), CommandError> {
+    fn ask(&mut self, host: &mut Server, line: u64, ask: Ask) -> Result<(), CommandError> {
         let form = Form::read(&ask.form);
         let form =
             form.map_err(|error| CommandError::invalid(format!("`form` is no form: {}", error.message)))?;
@@ -223,7 +223,7 @@ impl Core {
         Ok(())
     }
 
-    fn notify(&self, host: &mut Host, notify: &Notify) -> Result<(), CommandError> {
+    fn notify(&self, host: &mut Server, notify: &Notify) -> Result<(), CommandError> {
         let params = notify.params.as_deref();
         match notify.conn {
             Some(conn) => Ok(host.client(self.agent(conn)?).notify(&notify.method, params)?),
@@ -268,7 +268,7 @@ fn check_absolute(command: &str, path: &str) -> Result<(), CommandError> {
 }
 
 /// Returns the only attached agent.
-fn only(host: &Host) -> Result<AgentId, CommandError> {
+fn only(host: &Server) -> Result<AgentId, CommandError> {
     let mut agents = host.agents().map(|(agent, _)| agent);
     match (agents.next(), agents.next()) {
         (Some(only), None) => Ok(only),

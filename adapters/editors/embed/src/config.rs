@@ -3,7 +3,7 @@
 use crate::error::ConfigError;
 use crate::input::{Input, List, Members, Object as _, Wrong, read_members, words};
 use crate::table::{Row, inputs};
-use ide_mcp::ide::{AuthToken, Dialect, Filter, HostConfig, Tool, ToolSet};
+use ide_mcp::ide::{AuthToken, Dialect, Filter, ServerConfig, Tool, ToolSet};
 use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -129,21 +129,21 @@ impl Config {
     }
 
     /// Applies the configuration to everything but the name, the folders, the listener and its token.
-    pub(crate) fn apply(&self, host: &mut HostConfig) {
+    pub(crate) fn apply(&self, config: &mut ServerConfig) {
         let dialect = match self.dialect {
             None | Some(DialectName::VsCode) => Dialect::VsCode,
             Some(DialectName::JetBrains) => Dialect::JetBrains,
             Some(DialectName::SnakeCase) => Dialect::SnakeCase,
             Some(DialectName::Obsidian) => Dialect::Obsidian,
         };
-        host.server = host.server.clone().for_dialect(dialect);
+        *config = config.clone().for_dialect(dialect);
         let tools = self.tools.as_ref().map(|tools| tools.0.as_slice()).unwrap_or_default();
-        host.server.tools = Arc::new(tool_set(tools, &self.own));
-        host.server.mcp.context = Arc::new(context(&self.prompts, &self.resources));
-        host.server.mcp.instructions.clone_from(&self.instructions);
-        host.server.asks_for_consent = self.consent.unwrap_or_default();
+        config.tools = Arc::new(tool_set(tools, &self.own));
+        config.mcp.context = Arc::new(context(&self.prompts, &self.resources));
+        config.mcp.instructions.clone_from(&self.instructions);
+        config.asks_for_consent = self.consent.unwrap_or_default();
         if self.filter != Some(FilterName::None) {
-            host.filter = Filter::secrets();
+            config.filter = Filter::secrets();
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::event::Event;
 use crate::gate::{self, Gate};
 use crate::numbers::Numbers;
-use ide_mcp::ide::{AgentId, Host, LatestSelection, Pending, WorkspaceFolder, WorkspaceFolders};
+use ide_mcp::ide::{AgentId, LatestSelection, Pending, Server, WorkspaceFolder, WorkspaceFolders};
 use ide_mcp::mcp::FormAnswer;
 use ide_mcp::rpc::{RequestId, normalized};
 use serde::Serialize;
@@ -101,7 +101,7 @@ impl Core {
     }
 
     /// Takes events again, or leaves them out from now on.
-    pub(crate) fn set_taking(&mut self, host: &Host, is_taking: bool) {
+    pub(crate) fn set_taking(&mut self, host: &Server, is_taking: bool) {
         if !is_taking {
             self.gap.get_or_insert_default();
             return;
@@ -116,13 +116,13 @@ impl Core {
     }
 
     /// Adds the last event, and takes events again before it.
-    pub(crate) fn end(&mut self, host: &Host) {
+    pub(crate) fn end(&mut self, host: &Server) {
         self.set_taking(host, true);
         self.put(Event::Over {});
     }
 
     /// Returns the state of the editor as an event.
-    pub(crate) fn status(&self, host: &Host, line: Option<u64>) -> Event {
+    pub(crate) fn status(&self, host: &Server, line: Option<u64>) -> Event {
         let attached = |agent: &AgentId| host.connections().find(|(conn, _)| Some(*conn) == agent.conn());
         let agents = self.conns.iter().filter_map(|(number, agent)| Some((*number, attached(agent)?.1)));
         let agents = agents.map(|(conn, server)| Attached {

@@ -6,8 +6,7 @@ use crate::core::{Core, Rest};
 use crate::error::{CommandError, ConfigError};
 use crate::event::Event;
 use crate::typed::TypedCommand;
-use ide_mcp::ide::{ConnId, Host, HostConfig, LockFile, LockFileEvent, Policy, ServerConfig, ToolSet};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::{self, ConnId, LockFile, LockFileEvent, Policy, ServerConfig};
 use ide_mcp::{Machine, Time, Wire};
 use std::collections::BTreeMap;
 use std::process;
@@ -47,7 +46,7 @@ use std::process;
 /// ```
 #[derive(Debug)]
 pub struct Editor {
-    host: Host,
+    host: ide::Server,
     core: Core,
     conns: BTreeMap<u64, ConnId>,
     lock_file: LockFile,
@@ -73,13 +72,12 @@ impl Editor {
         let port = config.port.filter(|port| *port > 0).ok_or_else(|| missing("port"))?;
         let token = config.token.as_ref().ok_or_else(|| missing("token"))?.0.clone();
         let version = config.version.clone().unwrap_or_default();
-        let info = Implementation::new(config.name.clone(), version);
         let policy = Policy::new(port, token.clone());
-        let mut host = HostConfig::new(ServerConfig::new(info, policy, ToolSet::new()));
-        config.apply(&mut host);
+        let mut settings = ServerConfig::new(config.name.as_str(), version).policy(policy);
+        config.apply(&mut settings);
         let pid = config.pid.unwrap_or_else(process::id);
         Ok(Self {
-            host: Host::new(host),
+            host: ide::Server::new(settings),
             core: Core::new(&config),
             conns: BTreeMap::new(),
             lock_file: LockFile::new(pid, config.folders, config.name, token),
@@ -173,7 +171,7 @@ impl Editor {
                 return Some(event);
             }
             if let Some(event) = self.host.poll_event() {
-                self.core.on_host_event(&mut self.host, event);
+                self.core.on_event(&mut self.host, event);
             } else if self.is_ending() {
                 self.is_over = true;
                 self.core.end(&self.host);
@@ -254,11 +252,11 @@ impl Editor {
         self.is_stopping && !self.is_over && self.conns.is_empty()
     }
 
-    fn wire(&mut self, conn: u64) -> Option<ide_mcp::ide::HostWire<'_>> {
+    fn wire(&mut self, conn: u64) -> Option<ide::ServerWire<'_>> {
         self.host.wire(*self.conns.get(&conn)?)
     }
 
-    fn connection(&self, conn: u64) -> Option<&ide_mcp::ide::Server> {
+    fn connection(&self, conn: u64) -> Option<&ide::Connection> {
         let conn = self.conns.get(&conn)?;
         self.host.connections().find(|(id, _)| id == conn).map(|(_, server)| server)
     }

@@ -81,10 +81,10 @@ impl ListeningEditor {
     pub fn dispatch_within(&mut self, at_most: Option<Duration>) -> io::Result<()> {
         self.has_read = false;
         let core = &mut self.core;
-        self.server.dispatch_within(at_most, |host, event| core.on_host_event(host, event))?;
+        self.server.dispatch_within(at_most, |host, event| core.on_event(host, event))?;
         if self.server.is_over() && !self.is_over {
             self.is_over = true;
-            self.core.end(self.server.server().host());
+            self.core.end(self.server.server().machine());
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl ListeningEditor {
                     format!("the files of the open proposals have more than {} MiB", MAX_HELD >> 20)
                 }
             };
-            self.core.take_back(self.server.host_mut(), *call, &reason);
+            self.core.take_back(self.server.machine_mut(), *call, &reason);
         }
     }
 
@@ -140,7 +140,7 @@ impl ListeningEditor {
             return Err(CommandError::refused("the editor ends"));
         }
         let now = self.server.now();
-        match self.core.execute(self.server.host_mut(), now, line, command.0)? {
+        match self.core.execute(self.server.machine_mut(), now, line, command.0)? {
             Rest::Nothing => {}
             Rest::Folders(folders) => {
                 let set = self.server.server_mut().set_folders(&folders);
@@ -175,7 +175,7 @@ impl ListeningEditor {
     /// with a failure at once, so that agents do not wait for an editor that does not read. Later, and at the
     /// latest before `over`, the events `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
-        self.core.set_taking(self.server.server().host(), is_taking);
+        self.core.set_taking(self.server.server().machine(), is_taking);
         if is_taking {
             self.be_due_for_events();
         }

@@ -128,14 +128,13 @@ impl Numbers {
 mod tests {
     use super::*;
     use ide_mcp::Time;
-    use ide_mcp::ide::{AgentId, Host, HostConfig, Policy, ServerConfig, ToolSet};
-    use ide_mcp::mcp::Implementation;
+    use ide_mcp::ide::{AgentId, Policy, Server, ServerConfig};
 
     #[test]
     fn ended_edit_and_call_are_forgotten() {
         let policy = Policy::without_authentication(1);
-        let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
-        let agent = AgentId::from(Host::new(HostConfig::new(config)).connect(Time::ZERO));
+        let config = ServerConfig::new("editor", "1").policy(policy);
+        let agent = AgentId::from(Server::new(config).connect(Time::ZERO));
         let mut numbers = Numbers::default();
         for (call, number) in [(7, 1), (8, 2)] {
             let id = agent.call(call);

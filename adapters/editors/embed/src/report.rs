@@ -6,8 +6,8 @@ use crate::gate;
 use crate::numbers::CallKind;
 use crate::old_text::Use;
 use ide_mcp::ide::{
-    AgentId, Call, CurrentSelection, DirectRequest, Host, HostEvent, LockFileEvent, OpenDiff, ServerEvent,
-    Tool, ToolCall,
+    AgentId, Call, CurrentSelection, DirectRequest, LockFileEvent, OpenDiff, Server, ServerEvent, Tool,
+    ToolCall,
 };
 use ide_mcp::mcp::{CallEnd, FormAnswer, Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, code};
@@ -18,34 +18,37 @@ use std::sync::Arc;
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Core {
-    pub(crate) fn on_host_event(&mut self, host: &mut Host, event: HostEvent) {
+    #[allow(clippy::wildcard_enum_match_arm, reason = "the other events are not for editors")]
+    pub(crate) fn on_event(&mut self, host: &mut Server, event: ServerEvent) {
+        if let Some(agent) = event.agent() {
+            return self.on_agent_event(host, agent, event);
+        }
         match event {
-            HostEvent::Agent { agent, event } => self.on_agent_event(host, agent, event),
-            HostEvent::LockFile(event) => self.put(lock_file(event)),
-            HostEvent::MentionExpired { mention } => {
+            ServerEvent::LockFile(event) => self.put(lock_file(event)),
+            ServerEvent::MentionExpired { mention } => {
                 self.put(Event::MentionExpired { path: mention.file_path });
             }
             // An editor has no token of an earlier process without a listener that decides by itself.
-            HostEvent::AdmissionPending { conn } => drop(host.admit(conn, false)),
+            ServerEvent::AdmissionPending { conn } => drop(host.admit(conn, false)),
             _ => {}
         }
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "the other events are not for editors")]
-    fn on_agent_event(&mut self, host: &mut Host, agent: AgentId, event: ServerEvent) {
+    fn on_agent_event(&mut self, host: &mut Server, agent: AgentId, event: ServerEvent) {
         let conn = agent.number();
         match event {
-            ServerEvent::ConsentPending { client, is_for_models: model } => {
+            ServerEvent::ConsentPending { client, is_for_models: model, .. } => {
                 self.conns.insert(conn, agent);
                 let (client, version) = named(client);
                 self.put(Event::Consent { conn, client, version, model });
             }
-            ServerEvent::Ready { client } => {
+            ServerEvent::Ready { client, .. } => {
                 self.conns.insert(conn, agent);
                 let (client, version) = named(client);
                 self.put(Event::Connected { conn, client, version });
             }
-            ServerEvent::ModelReady { client } => {
+            ServerEvent::ModelReady { client, .. } => {
                 self.conns.insert(conn, agent);
                 let (client, version) = named(client);
                 self.put(Event::ModelConnected { conn, client, version });
@@ -53,12 +56,12 @@ impl Core {
             ServerEvent::IdeConnected { pid, .. } => {
                 self.put(Event::IdeConnected { conn, pid: pid.map(u64::from) });
             }
-            ServerEvent::RootsChanged { roots } => self.put(Event::Roots { conn, roots: json(&roots) }),
-            ServerEvent::PermissionMode { mode } => {
+            ServerEvent::RootsChanged { roots, .. } => self.put(Event::Roots { conn, roots: json(&roots) }),
+            ServerEvent::PermissionMode { mode, .. } => {
                 self.put(Event::PermissionMode { conn, mode: gate::name(&mode) });
             }
-            ServerEvent::Call(call) => self.on_call(host, conn, call),
-            ServerEvent::GetPrompt { call, prompt } => {
+            ServerEvent::Call { call, .. } => self.on_call(host, conn, call),
+            ServerEvent::GetPrompt { call, prompt, .. } => {
                 self.open(host, call, CallKind::Prompt, |call| Event::Prompt {
                     conn,
                     call,
@@ -66,18 +69,18 @@ impl Core {
                     arguments: json(&prompt.arguments),
                 });
             }
-            ServerEvent::ReadResource { call, resource } => {
+            ServerEvent::ReadResource { call, resource, .. } => {
                 let kind = CallKind::Resource { uri: resource.uri.clone() };
                 self.open(host, call, kind, |call| Event::Resource { conn, call, uri: resource.uri });
             }
-            ServerEvent::CallEnded { call, reason } => self.on_call_ended(conn, call, call_end(&reason)),
-            ServerEvent::DiffClosed { call, tab_name: tab, reason } => {
+            ServerEvent::CallEnded { call, reason, .. } => self.on_call_ended(conn, call, call_end(&reason)),
+            ServerEvent::DiffClosed { call, tab_name: tab, reason, .. } => {
                 if let Some(call) = self.numbers.end_of(call) {
                     let (tab, reason) = (gate::name(&tab), reason.as_str().into());
                     self.put(Event::DiffClosed { conn, call, tab, reason });
                 }
             }
-            ServerEvent::EditExpected { edit, path } => {
+            ServerEvent::EditExpected { edit, path, .. } => {
                 // Of a file that no editor gets, neither the edit is announced nor its end.
                 if let Ok((path, _)) = self.gate.judge(&path, Use::Ask) {
                     let edit = self.numbers.expect_edit(edit, path.clone());
@@ -90,20 +93,20 @@ impl Core {
                     self.put(Event::EditEnded { conn, edit, path, reason });
                 }
             }
-            ServerEvent::Outcome { request, outcome } => self.on_outcome(conn, request, outcome),
-            ServerEvent::Notification { method, params } => {
+            ServerEvent::Outcome { request, outcome, .. } => self.on_outcome(conn, request, outcome),
+            ServerEvent::Notification { method, params, .. } => {
                 let (method, params) = (method.into(), params.map(|params| json(&params)));
                 self.put(Event::Notification { conn, method, params });
             }
-            ServerEvent::PeerError(error) => self.put(problem(conn, &error)),
-            ServerEvent::PeerFault(fault) => self.put(problem(conn, &fault)),
-            ServerEvent::Closed(reason) => {
+            ServerEvent::PeerError { error, .. } => self.put(problem(conn, &error)),
+            ServerEvent::PeerFault { fault, .. } => self.put(problem(conn, &fault)),
+            ServerEvent::Closed { reason, .. } => {
                 let was_reported = self.conns.remove(&conn).is_some();
                 if was_reported {
                     self.put(Event::Closed { conn, reason: gate::message(&reason.to_string()) });
                 }
             }
-            ServerEvent::Direct { call, request } => {
+            ServerEvent::Direct { call, request, .. } => {
                 self.conns.insert(conn, agent);
                 self.on_direct(host, conn, call, request);
             }
@@ -115,7 +118,7 @@ impl Core {
         }
     }
 
-    fn on_call(&mut self, host: &mut Host, conn: u64, call: ToolCall) {
+    fn on_call(&mut self, host: &mut Server, conn: u64, call: ToolCall) {
         let Some(call) = self.answer_alone(host, call) else { return };
         if let ToolCall::OpenDiff(call, diff) = call {
             return self.on_diff(host, conn, call, diff);
@@ -139,7 +142,7 @@ impl Core {
     }
 
     /// Hands on a request of the Obsidian dialect, whose path is below the first folder.
-    fn on_direct(&mut self, host: &mut Host, conn: u64, id: CallId, request: DirectRequest) {
+    fn on_direct(&mut self, host: &mut Server, conn: u64, id: CallId, request: DirectRequest) {
         let file = match &request {
             DirectRequest::ReadFile(asked) => Some((&asked.path, Use::Load)),
             DirectRequest::WriteFile(asked) => Some((&asked.path, Use::Ask)),
@@ -170,7 +173,7 @@ impl Core {
         }
     }
 
-    fn on_diff(&mut self, host: &mut Host, conn: u64, call: Call<OpenDiff>, diff: OpenDiff) {
+    fn on_diff(&mut self, host: &mut Server, conn: u64, call: Call<OpenDiff>, diff: OpenDiff) {
         let OpenDiff { new_file_path, old_file_path, new_file_contents, tab_name, .. } = diff;
         let id = call.id();
         let has_mark = new_file_contents.starts_with(BYTE_ORDER_MARK);
@@ -207,7 +210,7 @@ impl Core {
 
     /// Fails an open call of the editor, which has not received its event.
     #[cfg(feature = "listen")]
-    pub(crate) fn take_back(&mut self, host: &mut Host, number: u64, reason: &str) {
+    pub(crate) fn take_back(&mut self, host: &mut Server, number: u64, reason: &str) {
         if let Some(open) = self.numbers.end(number) {
             refuse(host, open.id, &open.kind, reason);
         }
@@ -215,7 +218,7 @@ impl Core {
 
     /// Answers a call whose answer follows from the commands so far. Returns every other call.
     #[allow(clippy::wildcard_enum_match_arm, reason = "the editor answers the other calls")]
-    fn answer_alone(&self, host: &mut Host, call: ToolCall) -> Option<ToolCall> {
+    fn answer_alone(&self, host: &mut Server, call: ToolCall) -> Option<ToolCall> {
         // A call that is not open any more needs no answer.
         let _ = match call {
             ToolCall::GetCurrentSelection(call, _) => {
@@ -230,7 +233,7 @@ impl Core {
     }
 
     /// Opens a call without a file, unless it fails at once.
-    fn open(&mut self, host: &mut Host, id: CallId, kind: CallKind, event: impl FnOnce(u64) -> Event) {
+    fn open(&mut self, host: &mut Server, id: CallId, kind: CallKind, event: impl FnOnce(u64) -> Event) {
         if !self.fail_at_once(host, id, &kind) {
             let number = self.numbers.open(id, kind);
             self.put(event(number));
@@ -238,7 +241,7 @@ impl Core {
     }
 
     /// Fails a call if the editor takes no events, or is paused and the host would not filter the answer.
-    fn fail_at_once(&mut self, host: &mut Host, id: CallId, kind: &CallKind) -> bool {
+    fn fail_at_once(&mut self, host: &mut Server, id: CallId, kind: &CallKind) -> bool {
         if let Some(gap) = &mut self.gap {
             gap.events = gap.events.saturating_add(1);
             gap.calls = gap.calls.saturating_add(1);
@@ -273,7 +276,12 @@ impl Core {
 
 /// Answers a call with a failure. The real client decides a diff in its terminal after the error "method not
 /// found" (measured); the failure of a tool is for its model.
-pub(crate) fn fail(host: &mut Host, id: CallId, kind: &CallKind, message: &str) -> Result<(), RespondError> {
+pub(crate) fn fail(
+    host: &mut Server,
+    id: CallId,
+    kind: &CallKind,
+    message: &str,
+) -> Result<(), RespondError> {
     match kind {
         CallKind::Diff { .. } => Ok(host.call(id).fail(code::METHOD_NOT_FOUND, message)?),
         CallKind::Tool | CallKind::Own => host.call(id).respond(&ToolResult::error(message)),
@@ -283,7 +291,7 @@ pub(crate) fn fail(host: &mut Host, id: CallId, kind: &CallKind, message: &str) 
 }
 
 /// Fails a call that has just come, so that it is still open.
-fn refuse(host: &mut Host, id: CallId, kind: &CallKind, reason: &str) {
+fn refuse(host: &mut Server, id: CallId, kind: &CallKind, reason: &str) {
     let _ = fail(host, id, kind, reason);
 }
 

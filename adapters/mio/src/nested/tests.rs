@@ -34,12 +34,11 @@ struct World {
 }
 
 impl World {
-    fn new(change: impl FnOnce(&mut HostConfig)) -> Self {
+    fn new(change: impl FnOnce(&mut ServerConfig)) -> Self {
         let token = new_token().unwrap();
         let policy = Policy::new(0, token.clone());
         let tools = ToolSet::new().handle(Tool::OpenDiff);
-        let server = ServerConfig::new(Implementation::new("editor", "1"), policy, tools);
-        let mut config = HostConfig::new(server);
+        let mut config = ServerConfig::new("editor", "1").policy(policy).tools(tools);
         change(&mut config);
         let editor = NestedServer::bind(Bind::AnyPort, config).unwrap();
         let (poll, events) = (Poll::new().unwrap(), Events::with_capacity(8));
@@ -78,7 +77,7 @@ impl World {
     fn step(&mut self) {
         if self.is_readable(Duration::from_millis(1)) {
             let open = &mut self.open;
-            let on = |_: &mut Host, event: HostEvent| {
+            let on = |_: &mut ide::Server, event: ServerEvent| {
                 if let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() {
                     open.push((call, diff));
                 }
@@ -141,7 +140,7 @@ fn use_outside_of_a_turn_makes_the_descriptor_readable() {
             let _ = editor.server_mut();
         }),
         ("the host", |editor| {
-            let _ = editor.host_mut();
+            let _ = editor.machine_mut();
         }),
         ("a handle", |editor| editor.handle().with(|_, _| ()).unwrap()),
         ("the shutdown", NestedServer::shutdown),
@@ -159,7 +158,7 @@ fn use_outside_of_a_turn_makes_the_descriptor_readable() {
     let hour = Duration::from_secs(60 * 60);
     for (state, enter) in states {
         let mut world = World::new(|config| {
-            (config.server.ws.handshake, config.server.ws.keepalive) = (hour, None);
+            (config.ws.handshake, config.ws.keepalive) = (hour, None);
             (config.debounce, config.debounce_max) = (hour, hour);
         });
         let _stream = enter(&mut world);
@@ -184,7 +183,7 @@ fn timer_is_never_later_than_the_server() {
         // A push waits for a later one that replaces it: each moves the deadline of the server forward.
         for text in ["a", "ab", "abc"] {
             let now = world.editor.now();
-            let _ = world.editor.host_mut().select(now, Selection::new("/w/a", range, text));
+            let _ = world.editor.machine_mut().select(now, Selection::new("/w/a", range, text));
             world.check("a push");
         }
         world.until("the push arrives", |world| world.count("push") >= round);
@@ -193,7 +192,7 @@ fn timer_is_never_later_than_the_server() {
         world.until("the call arrives", |world| !world.open.is_empty());
         for (call, diff) in std::mem::take(&mut world.open) {
             let accepted = DiffOutcome::Accepted { contents: diff.new_file_contents };
-            world.editor.host_mut().answer(call, &accepted).unwrap();
+            world.editor.machine_mut().answer(call, &accepted).unwrap();
             world.check("an answer");
         }
         world.until("the answer arrives", |world| world.count("outcome") == round);

@@ -3,10 +3,7 @@
 
 use getrandom::SysRng;
 use ide_mcp::Clock;
-use ide_mcp::ide::{
-    AuthToken, Backoff, Client, ClientConfig, ClientEvent, HostConfig, Policy, Reconnect, ServerConfig,
-    ToolSet,
-};
+use ide_mcp::ide::{AuthToken, Backoff, Client, ClientConfig, ClientEvent, Policy, Reconnect, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
@@ -41,8 +38,7 @@ fn await_port(port: u16) {
 /// Runs an editor until `over` is true, then shuts it down. Returns its port.
 fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 {
     let (mut poll, mut events, clock) = (Poll::new().unwrap(), Events::with_capacity(8), Clock::new());
-    let info = Implementation::new("editor", "1");
-    let config = HostConfig::new(ServerConfig::new(info, Policy::new(0, token.clone()), ToolSet::new()));
+    let config = ServerConfig::new("editor", "1").policy(Policy::new(0, token.clone()));
     let mut server = Server::bind(bind, config, poll.registry(), Token(0)).unwrap();
     let mut shut_down = false;
     while !server.is_over() {

@@ -6,18 +6,20 @@ use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::edits::FollowEdits as _;
 use crate::editor::options::OnDiff;
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, Host, HostEvent, LockFileEvent, ServerEvent, ToolCall};
+use ide_mcp::ide::{AgentId, LockFileEvent, Server, ServerEvent, ToolCall};
 use ide_mcp::mcp::GetPrompt;
 
 impl Headless {
     /// Handles an event of the host.
-    pub(crate) fn event(&mut self, host: &mut Host, now: Time, event: HostEvent) {
+    pub(crate) fn event(&mut self, host: &mut Server, now: Time, event: ServerEvent) {
+        if let Some(agent) = event.agent() {
+            return self.agent(host, now, agent, event);
+        }
         match event {
-            HostEvent::Agent { agent, event } => self.agent(host, now, agent, event),
-            HostEvent::MentionExpired { mention } => {
+            ServerEvent::MentionExpired { mention } => {
                 self.report.error(&format!("no agent received the mention of {}", mention.file_path));
             }
-            HostEvent::LockFile(event) => self.lock_file(&event),
+            ServerEvent::LockFile(event) => self.lock_file(&event),
             _ => {}
         }
     }
@@ -33,54 +35,56 @@ impl Headless {
         self.report.write(&Event::LockFile { state, problem });
     }
 
-    fn agent(&mut self, host: &mut Host, now: Time, agent: AgentId, event: ServerEvent) {
+    fn agent(&mut self, host: &mut Server, now: Time, agent: AgentId, event: ServerEvent) {
         let conn = agent.number();
         match event {
-            ServerEvent::Ready { client } => {
+            ServerEvent::Ready { client, .. } => {
                 let (client, version) = client.map(|client| (client.name, client.version)).unzip();
                 self.report.write(&Event::Connected { conn, client, version });
             }
-            ServerEvent::ModelReady { client } => {
+            ServerEvent::ModelReady { client, .. } => {
                 let (client, version) = client.map(|client| (client.name, client.version)).unzip();
                 self.report.write(&Event::ModelConnected { conn, client, version });
             }
             ServerEvent::IdeConnected { pid, .. } => self.report.write(&Event::IdeConnected { conn, pid }),
-            ServerEvent::RootsChanged { roots } => self.report.write(&Event::Roots { conn, roots: &roots }),
-            ServerEvent::GetPrompt { call, prompt } => {
+            ServerEvent::RootsChanged { roots, .. } => {
+                self.report.write(&Event::Roots { conn, roots: &roots })
+            }
+            ServerEvent::GetPrompt { call, prompt, .. } => {
                 let GetPrompt { name, arguments, .. } = &prompt;
                 self.report.write(&Event::Prompt { conn, name, arguments });
                 self.context.answer_prompt(host, call, &prompt);
             }
-            ServerEvent::ReadResource { call, resource } => {
+            ServerEvent::ReadResource { call, resource, .. } => {
                 self.report.write(&Event::Resource { conn, uri: &resource.uri });
                 self.context.answer_resource(host, call, &resource);
             }
-            ServerEvent::Outcome { request, outcome } => {
+            ServerEvent::Outcome { request, outcome, .. } => {
                 if let Some((line, end)) = self.forms.end(request, outcome) {
                     self.report.write(&Event::FormAnswer { line, conn, end });
                 }
             }
-            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+            ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
                 self.proposed(Proposal { agent, call, diff });
             }
-            ServerEvent::Call(call) => {
+            ServerEvent::Call { call, .. } => {
                 self.report.write(&Event::Call { conn, tool: call.name(), arguments: &call });
                 self.called(host, call);
             }
-            ServerEvent::Direct { call, request } => {
+            ServerEvent::Direct { call, request, .. } => {
                 self.report.write(&Event::Request { conn, method: request.method(), params: &request });
                 self.asked(call, request);
             }
-            ServerEvent::EditExpected { edit, path } => {
+            ServerEvent::EditExpected { edit, path, .. } => {
                 self.report.write(&Event::EditExpected { conn, edit: edit.number(), path: &path });
                 self.expect_edit(edit, path);
             }
-            ServerEvent::EditEnded { edit, path, reason } => self.end_edit(now, edit, path, reason),
+            ServerEvent::EditEnded { edit, path, reason, .. } => self.end_edit(now, edit, path, reason),
             ServerEvent::CallEnded { call, .. } => {
                 self.disk.cancel(call);
                 self.own.cancel(call);
             }
-            ServerEvent::DiffClosed { call, tab_name, reason } => {
+            ServerEvent::DiffClosed { call, tab_name, reason, .. } => {
                 self.disk.cancel(call);
                 // A proposal whose paths are still being checked has not been reported, so its end is
                 // not reported either.
@@ -88,7 +92,7 @@ impl Headless {
                     self.report.write(&Event::DiffClosed { conn, tab: &tab_name, reason: reason.as_str() });
                 }
             }
-            ServerEvent::Closed(reason) => {
+            ServerEvent::Closed { reason, .. } => {
                 self.report.write(&Event::Closed { conn, reason: reason.to_string() })
             }
             _ => {}
@@ -104,7 +108,7 @@ impl Headless {
         );
     }
 
-    fn propose(&mut self, host: &mut Host, proposal: Proposal, outside: bool) {
+    fn propose(&mut self, host: &mut Server, proposal: Proposal, outside: bool) {
         let diff = &proposal.diff;
         self.report.write(&Event::Diff {
             conn: proposal.agent.number(),

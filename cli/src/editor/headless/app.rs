@@ -16,7 +16,7 @@ use crate::editor::worker::Worker;
 use crate::editor::workspace::Workspace;
 use crate::support::Line;
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, Dialect, Host, Range, Selected, Selection};
+use ide_mcp::ide::{AgentId, Dialect, Range, Selected, Selection, Server};
 use std::io;
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ impl Headless {
     }
 
     /// Continues the work whose jobs on the disk are done.
-    pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
+    pub(crate) fn tick(&mut self, host: &mut Server, now: Time) {
         while let Some(follow_up) = self.disk.next().or_else(|| self.own.next()) {
             follow_up(self, host, now);
         }
@@ -119,7 +119,7 @@ impl Headless {
 
     /// Carries out a line of standard input after the lines before it. `pause` and `resume` take effect at
     /// once. The editor only reports a line that is not a command.
-    pub(crate) fn line(&mut self, host: &mut Host, now: Time, Line { number, text }: Line) {
+    pub(crate) fn line(&mut self, host: &mut Server, now: Time, Line { number, text }: Line) {
         let command = text.map_err(|bad| format!("it {bad}")).and_then(|text| Command::parse(&text));
         match command {
             Ok(Command::Open { path }) => self.select_in(number, path, Range::default()),
@@ -182,12 +182,12 @@ impl Headless {
     /// the disk.
     fn in_order(
         &mut self,
-        host: &mut Host,
+        host: &mut Server,
         now: Time,
         number: u64,
-        command: impl FnOnce(&mut Self, &mut Host, Time) -> Result<(), String> + Send + 'static,
+        command: impl FnOnce(&mut Self, &mut Server, Time) -> Result<(), String> + Send + 'static,
     ) {
-        let command = move |app: &mut Self, host: &mut Host, now: Time| {
+        let command = move |app: &mut Self, host: &mut Server, now: Time| {
             let done = command(app, host, now);
             app.done(number, done);
         };
@@ -215,7 +215,7 @@ impl Headless {
         }
     }
 
-    pub(super) fn select(&mut self, host: &mut Host, now: Time, selection: Selection) {
+    pub(super) fn select(&mut self, host: &mut Server, now: Time, selection: Selection) {
         self.has_focus = !selection.file_path.is_empty();
         if self.has_focus {
             self.latest = Some(selection.clone());
@@ -230,7 +230,7 @@ impl Headless {
 
     pub(super) fn decide(
         &mut self,
-        host: &mut Host,
+        host: &mut Server,
         proposal: Proposal,
         verdict: Verdict,
         contents: Option<String>,
@@ -246,7 +246,7 @@ impl Headless {
 
 /// Returns the recipient of a mention or a form: the agent with this number. Without a number, returns an
 /// error if several agents are attached, and otherwise `None`: then the sender chooses the recipient.
-fn addressee(host: &Host, conn: Option<u64>) -> Result<Option<AgentId>, String> {
+fn addressee(host: &Server, conn: Option<u64>) -> Result<Option<AgentId>, String> {
     let numbers: Vec<u64> = host.agents().map(|(agent, _)| agent.number()).collect();
     match conn {
         Some(number) => match host.agent(number) {
@@ -268,17 +268,17 @@ mod tests {
     use super::super::offer::all_tools;
     use super::*;
     use crate::editor::folders::Folders;
-    use ide_mcp::ide::{HostConfig, Policy, ServerConfig};
-    use ide_mcp::mcp::Implementation;
+    use ide_mcp::ide::{Policy, ServerConfig};
+
     use std::sync::mpsc;
 
     #[test]
     fn end_waits_for_earlier_commands() {
         let cases = [("the disk recovers", true), ("the disk hangs on", false)];
         for (name, recovers) in cases {
-            let info = Implementation::new("editor", "1");
-            let config = ServerConfig::new(info, Policy::without_authentication(1), all_tools());
-            let mut host = Host::new(HostConfig::new(config));
+            let config =
+                ServerConfig::new("editor", "1").policy(Policy::without_authentication(1)).tools(all_tools());
+            let mut host = Server::new(config);
             let folders = Folders::open(&[std::env::temp_dir()]).unwrap();
             let report = Report::new(|| ());
             let mut app =

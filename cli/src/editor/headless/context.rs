@@ -1,6 +1,6 @@
 //! The prompts and resources that the command `context` offers, and the answers to requests for them.
 
-use ide_mcp::ide::Host;
+use ide_mcp::ide::Server;
 use ide_mcp::mcp::{
     Context, GetPrompt, PromptArgument, PromptResult, PromptSpec, ReadResource, ResourceResult, ResourceSpec,
 };
@@ -64,7 +64,7 @@ impl Offered {
     }
 
     /// Answers `prompts/get`, with an error in a pause of the host. The editor lists the prompt, unless a command has just replaced it.
-    pub(crate) fn answer_prompt(&self, host: &mut Host, call: CallId, asked: &GetPrompt) {
+    pub(crate) fn answer_prompt(&self, host: &mut Server, call: CallId, asked: &GetPrompt) {
         if host.is_paused() {
             return refuse(host, call);
         }
@@ -78,7 +78,7 @@ impl Offered {
     }
 
     /// Answers `resources/read`, with an error in a pause of the host. The editor lists the resource, unless a command has just replaced it.
-    pub(crate) fn answer_resource(&self, host: &mut Host, call: CallId, asked: &ReadResource) {
+    pub(crate) fn answer_resource(&self, host: &mut Server, call: CallId, asked: &ReadResource) {
         if host.is_paused() {
             return refuse(host, call);
         }
@@ -93,7 +93,7 @@ impl Offered {
 }
 
 /// Answers a request in a pause. The filter of the host does not apply to the texts of the person.
-fn refuse(host: &mut Host, call: CallId) {
+fn refuse(host: &mut Server, call: CallId) {
     let _ = host.call(call).fail(code::INTERNAL_ERROR, "the editor is paused");
 }
 

@@ -6,7 +6,7 @@ use super::report::{Event, Listed};
 use crate::editor::edits::{Edited, Expected, FollowEdits};
 use crate::editor::worker::Worker;
 use crate::editor::workspace::Workspace;
-use ide_mcp::ide::{AgentId, EditEnd, Host};
+use ide_mcp::ide::{AgentId, EditEnd, Server};
 use ide_mcp::rpc::CallId;
 
 impl FollowEdits for Headless {
@@ -51,7 +51,7 @@ impl Headless {
                 let found = edits.find(conn, edit);
                 edits.undo(found.ok_or_else(|| format!("there is no edit {edit} of conn {conn}"))?)
             },
-            move |app, _: &mut Host, _, undone| {
+            move |app, _: &mut Server, _, undone| {
                 let done =
                     undone.map(|path| app.report().write(&Event::EditUndone { conn, edit, path: &path }));
                 app.done(number, done);
@@ -68,8 +68,8 @@ mod tests {
     use crate::editor::folders::Folders;
     use crate::editor::options::OnDiff;
     use ide_mcp::Time;
-    use ide_mcp::ide::{Dialect, HostConfig, Policy, ServerConfig};
-    use ide_mcp::mcp::Implementation;
+    use ide_mcp::ide::{Dialect, Policy, ServerConfig};
+
     use std::fs;
     use std::sync::Arc;
 
@@ -79,9 +79,9 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path: Arc<str> = folder.join("a.json").to_str().unwrap().into();
         for (is_cancelled, confirmed) in [(false, true), (true, false), (true, false)] {
-            let info = Implementation::new("editor", "1");
-            let config = ServerConfig::new(info, Policy::without_authentication(1), all_tools());
-            let mut host = Host::new(HostConfig::new(config));
+            let config =
+                ServerConfig::new("editor", "1").policy(Policy::without_authentication(1)).tools(all_tools());
+            let mut host = Server::new(config);
             let folders = Folders::open(std::slice::from_ref(&folder)).unwrap();
             let report = Report::new(|| ());
             let mut app =
@@ -92,7 +92,7 @@ mod tests {
             if is_cancelled {
                 app.disk.cancel(edit);
             }
-            let wait = |app: &mut Headless, host: &mut Host| {
+            let wait = |app: &mut Headless, host: &mut Server| {
                 while let Some(follow_up) = app.disk.wait() {
                     follow_up(app, host, Time::ZERO);
                 }

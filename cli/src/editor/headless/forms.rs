@@ -1,7 +1,7 @@
 //! The open forms that the command `form` has sent.
 
 use super::report::FormEnd;
-use ide_mcp::ide::{AgentId, Host, Pending};
+use ide_mcp::ide::{AgentId, Pending, Server};
 use ide_mcp::mcp::{Form, FormAnswer, Outcome, Timeout};
 use ide_mcp::rpc::RequestId;
 use serde_json::value::RawValue;
@@ -20,7 +20,7 @@ impl Forms {
     /// Sends a form to this agent; `None` stands for the first attached agent. `within` is in milliseconds.
     pub(crate) fn ask(
         &mut self,
-        host: &mut Host,
+        host: &mut Server,
         line: u64,
         form: &RawValue,
         agent: Option<AgentId>,

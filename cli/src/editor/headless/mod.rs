@@ -68,7 +68,7 @@ impl Editor {
             complain("editor", &notice);
         }
         // A session knows only the lists that are declared at its beginning.
-        server.host_mut().set_context(Context::new().prompts([]).resources([]));
+        server.machine_mut().set_context(Context::new().prompts([]).resources([]));
         let lock = server.lock_path().map(|path| path.display().to_string());
         let report = Report::new(move || drop(waker.wake()));
         let cwd = folders.first().to_owned();
@@ -97,7 +97,7 @@ impl Editor {
             if self.server.is_over() {
                 break;
             }
-            let unauthenticated = self.unauthenticated.deadline(self.server.host().unauthenticated());
+            let unauthenticated = self.unauthenticated.deadline(self.server.machine().unauthenticated());
             let deadline = self.server.deadline(self.clock.now());
             let deadlines = [deadline, unauthenticated, self.app.deadline()];
             let wait = self.clock.until(deadlines.into_iter().flatten().min());
@@ -110,7 +110,7 @@ impl Editor {
             }
             let now = self.clock.now();
             self.take_lines(now);
-            self.app.tick(self.server.host_mut(), now);
+            self.app.tick(self.server.machine_mut(), now);
             if let Some(reason) = self.app.end(now) {
                 self.end(now, &reason);
             }
@@ -124,7 +124,8 @@ impl Editor {
 
     fn report_unauthenticated(&mut self, now: Time) {
         let is_read = self.app.report().is_read();
-        if let Some(counts) = self.unauthenticated.due(now, self.server.host().unauthenticated(), is_read) {
+        if let Some(counts) = self.unauthenticated.due(now, self.server.machine().unauthenticated(), is_read)
+        {
             let Unauthenticated { refused, wrong_tokens, ended, .. } = counts;
             self.app.report().write(&Event::Unauthenticated { refused, wrong_tokens, ended });
         }
@@ -137,7 +138,7 @@ impl Editor {
                 Note::Signal => self.end(now, "signal"),
                 // The editor already ends, and takes no further command.
                 _ if self.stopping || self.app.is_ending() => {}
-                Note::Input(Input::Line(line)) => self.app.line(self.server.host_mut(), now, line),
+                Note::Input(Input::Line(line)) => self.app.line(self.server.machine_mut(), now, line),
                 Note::Input(Input::End) => self.app.end_after_commands(now, END_OF_INPUT.into()),
                 Note::Input(Input::Fault(reason)) => self.app.end_after_commands(now, reason),
             }

@@ -8,7 +8,7 @@
 
 use super::app::Headless;
 use crate::editor::worker::{FollowUp, Worker};
-use ide_mcp::ide::{Host, Tool, ToolSet};
+use ide_mcp::ide::{Server, Tool, ToolSet};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use ide_mcp::{Clock, Time};
@@ -123,7 +123,7 @@ impl Programs {
     }
 
     /// Runs the program of this tool for a call. Its output is the answer.
-    pub(super) fn called(&mut self, host: &mut Host, call: CallId, name: &str, arguments: String) {
+    pub(super) fn called(&mut self, host: &mut Server, call: CallId, name: &str, arguments: String) {
         let Some(command) = self.commands.get(name) else {
             return failed(host, call, &format!("{name:?} is not offered any more"));
         };
@@ -184,7 +184,7 @@ impl std::fmt::Debug for Programs {
     }
 }
 
-fn failed(host: &mut Host, call: CallId, problem: &str) {
+fn failed(host: &mut Server, call: CallId, problem: &str) {
     let _ = host.call(call).respond(&ToolResult::error(problem));
 }
 

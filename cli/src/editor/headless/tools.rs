@@ -11,8 +11,8 @@ use crate::editor::workspace::{Opened, Workspace, folder_list, missing_note};
 use ide_mcp::Time;
 use ide_mcp::ide::{
     CurrentSelection, CursorPosition, Diagnostics, Dialect, DirectRequest, DocumentSaved, DocumentState,
-    Done, FilePaths, Host, LatestSelection, OpenEditors, OpenFile, OpenedFile, OpenedFiles, Range, Selection,
-    ToolCall,
+    Done, FilePaths, LatestSelection, OpenEditors, OpenFile, OpenedFile, OpenedFiles, Range, Selection,
+    Server, ToolCall,
 };
 use ide_mcp::rpc::{CallId, code};
 
@@ -20,7 +20,7 @@ const NO_FILE: &str = "no file has the focus";
 
 impl Headless {
     /// Answers a call, after the disk was read if the answer needs it.
-    pub(super) fn called(&mut self, host: &mut Host, call: ToolCall) {
+    pub(super) fn called(&mut self, host: &mut Server, call: ToolCall) {
         match call {
             ToolCall::GetDiagnostics(call, asked) => {
                 // As described, JetBrains means this file if none is named.
@@ -142,7 +142,7 @@ impl Headless {
         &mut self,
         call: CallId,
         job: impl FnOnce(&mut Workspace) -> R + Send + 'static,
-        then: impl FnOnce(&mut Self, &mut Host, Time, R) + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Server, Time, R) + Send + 'static,
     ) {
         self.disk.run(Some(call), job, then);
     }
@@ -154,7 +154,7 @@ impl Headless {
 
     /// Returns the answer to `openFile`. Selects the passage only if the file comes to the front:
     /// agents also open files in the background while the person works elsewhere.
-    fn opened(&mut self, host: &mut Host, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
+    fn opened(&mut self, host: &mut Server, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
         if file.make_frontmost {
             self.select(host, now, opened.selection);
             OpenedFile::focused(opened.path, missing_note(opened.missing))
@@ -182,7 +182,7 @@ impl Headless {
 
     fn moved(
         &mut self,
-        host: &mut Host,
+        host: &mut Server,
         now: Time,
         selection: Result<Selection, String>,
     ) -> Result<Done, String> {

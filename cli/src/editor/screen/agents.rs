@@ -8,7 +8,7 @@ use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::edits::FollowEdits as _;
 use crate::editor::options::OnDiff;
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, DiffEnd, Host, HostEvent, LockFileEvent, ServerEvent, ToolCall, display_safe};
+use ide_mcp::ide::{AgentId, DiffEnd, LockFileEvent, Server, ServerEvent, ToolCall, display_safe};
 use std::path::Path;
 
 /// The largest number of characters of a name or text from a peer: as much as fits on a screen.
@@ -16,16 +16,18 @@ const LONGEST: usize = 200;
 
 impl App {
     /// Handles an event of the host.
-    pub(crate) fn event(&mut self, host: &mut Host, now: Time, event: HostEvent) {
+    pub(crate) fn event(&mut self, host: &mut Server, now: Time, event: ServerEvent) {
         self.model.now = now;
         self.stale = true;
+        if let Some(agent) = event.agent() {
+            return self.agent(host, now, agent, event);
+        }
         match event {
-            HostEvent::Agent { agent, event } => self.agent(host, now, agent, event),
-            HostEvent::MentionExpired { mention } => {
+            ServerEvent::MentionExpired { mention } => {
                 let label = self.folders.label(Path::new(&mention.file_path));
                 self.model.report(Tone::Bad, format!("no agent received the mention of {label}"));
             }
-            HostEvent::LockFile(event) => self.lock_file(event),
+            ServerEvent::LockFile(event) => self.lock_file(event),
             _ => {}
         }
     }
@@ -52,9 +54,9 @@ impl App {
         self.model.report(tone, text);
     }
 
-    fn agent(&mut self, host: &mut Host, now: Time, id: AgentId, event: ServerEvent) {
+    fn agent(&mut self, host: &mut Server, now: Time, id: AgentId, event: ServerEvent) {
         match event {
-            ServerEvent::Ready { client } => {
+            ServerEvent::Ready { client, .. } => {
                 let name = client.map(|client| format!("{} {}", client.name, client.version));
                 let name = name.map_or_else(|| format!("agent {}", id.number()), |name| of_peer(&name));
                 self.model.asked(&name, "attached".into());
@@ -66,18 +68,18 @@ impl App {
                     agent.pid = pid;
                 }
             }
-            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => {
+            ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
                 self.proposed(host, Proposal { agent: id, call, diff });
             }
-            ServerEvent::Call(call) => self.called(host, id, call),
-            ServerEvent::GetPrompt { call, prompt } => {
+            ServerEvent::Call { call, .. } => self.called(host, id, call),
+            ServerEvent::GetPrompt { call, prompt, .. } => {
                 let who = self.model.agent(id);
                 self.model.asked(&who, format!("prompt {}", of_peer(&prompt.name)));
                 self.answer_prompt(host, call, &prompt);
             }
-            ServerEvent::Outcome { request, outcome } => self.answered(request, outcome),
-            ServerEvent::EditExpected { edit, path } => self.edit_expected(edit, path),
-            ServerEvent::EditEnded { edit, path, reason } => self.end_edit(now, edit, path, reason),
+            ServerEvent::Outcome { request, outcome, .. } => self.answered(request, outcome),
+            ServerEvent::EditExpected { edit, path, .. } => self.edit_expected(edit, path),
+            ServerEvent::EditEnded { edit, path, reason, .. } => self.end_edit(now, edit, path, reason),
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, reason, .. } => {
                 self.disk.cancel(call);
@@ -93,7 +95,7 @@ impl App {
                     self.model.report(Tone::Bad, text);
                 }
             }
-            ServerEvent::Closed(reason) => {
+            ServerEvent::Closed { reason, .. } => {
                 let at = self.model.agents.iter().position(|agent| agent.id == id);
                 if let Some(agent) = at.map(|at| self.model.agents.remove(at)) {
                     self.model.happened(format!("{} detached: {}", agent.name, of_peer(&reason.to_string())));
@@ -103,7 +105,7 @@ impl App {
         }
     }
 
-    fn proposed(&mut self, host: &mut Host, proposal: Proposal) {
+    fn proposed(&mut self, host: &mut Server, proposal: Proposal) {
         let label = of_peer(&self.folders.label(Path::new(&proposal.diff.new_file_path)));
         let verdict = match self.on_diff {
             OnDiff::Ask | OnDiff::Hold => return self.read_old_text(proposal, label),

@@ -10,8 +10,8 @@ use crate::editor::worker::{answer, not_served};
 use crate::editor::workspace::{folder_list, missing_note};
 use ide_mcp::ide::{
     AgentId, Call, CheckDocumentDirty, CurrentSelection, Diagnostics, DocumentSaved, DocumentState,
-    EditorTab, FileDiagnostics, GetDiagnostics, Host, LatestSelection, OpenEditors, OpenFile, OpenedFile,
-    SaveDocument, Tool, ToolCall, ToolSet,
+    EditorTab, FileDiagnostics, GetDiagnostics, LatestSelection, OpenEditors, OpenFile, OpenedFile,
+    SaveDocument, Server, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::rpc::CallId;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(crate) fn tools() -> ToolSet {
 
 impl App {
     /// Answers a call, at once if it needs no disk.
-    pub(super) fn called(&mut self, host: &mut Host, agent: AgentId, call: ToolCall) {
+    pub(super) fn called(&mut self, host: &mut Server, agent: AgentId, call: ToolCall) {
         let who = self.model.agent(agent);
         self.model.asked(&who, said(&call, &self.folders));
         match call {
@@ -94,7 +94,7 @@ impl App {
         &mut self,
         call: CallId,
         read: impl FnOnce(&mut Disk) -> Result<R, String> + Send + 'static,
-        then: impl FnOnce(&mut Self, &mut Host, Result<R, String>) + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Server, Result<R, String>) + Send + 'static,
     ) {
         let seen = self.seen();
         let read = move |disk: &mut Disk| (disk::look(&disk.folders, seen), read(disk));
@@ -176,7 +176,7 @@ impl App {
 
     fn save_document(
         &mut self,
-        host: &mut Host,
+        host: &mut Server,
         call: Call<SaveDocument>,
         path: String,
         real: Option<&Path>,
@@ -186,7 +186,7 @@ impl App {
             return answer(host, call, Ok(DocumentSaved::NotOpen { file_path: path }));
         };
         let file_path = open.path.clone();
-        let saved = move |host: &mut Host, done: Result<&str, String>| {
+        let saved = move |host: &mut Server, done: Result<&str, String>| {
             let (saved, message) = match done {
                 Ok(message) => (true, message.to_owned()),
                 Err(problem) => (false, problem),

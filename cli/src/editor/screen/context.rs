@@ -6,7 +6,7 @@
 use super::agents::of_peer;
 use super::app::App;
 use super::model::Tone;
-use ide_mcp::ide::{Host, Pending};
+use ide_mcp::ide::{Pending, Server};
 use ide_mcp::mcp::{
     Context, Form, FormAnswer, FormField, GetPrompt, Outcome, PromptArgument, PromptResult, PromptSpec,
 };
@@ -23,7 +23,7 @@ pub(super) fn context() -> Context {
 
 impl App {
     /// Answers a request for the prompt. It names the selected lines, and the agent reads them itself.
-    pub(super) fn answer_prompt(&self, host: &mut Host, call: CallId, asked: &GetPrompt) {
+    pub(super) fn answer_prompt(&self, host: &mut Server, call: CallId, asked: &GetPrompt) {
         let shown = self.model.document();
         let refused = match shown {
             _ if host.is_paused() => Some("the editor is paused by its user"),
@@ -52,7 +52,7 @@ impl App {
     }
 
     /// Asks the person at the first agent that shows forms.
-    pub(super) fn ask_agent(&mut self, host: &mut Host, question: &str) -> Result<(), String> {
+    pub(super) fn ask_agent(&mut self, host: &mut Server, question: &str) -> Result<(), String> {
         let agents: Vec<_> = host.agents().map(|(agent, _)| agent).collect();
         if agents.is_empty() {
             return Err("no agent is attached".into());

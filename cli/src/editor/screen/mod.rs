@@ -96,7 +96,7 @@ impl Editor {
             app.model.report(Tone::Bad, notice);
         }
         app.open_targets(&files)?;
-        server.host_mut().set_context(context::context());
+        server.machine_mut().set_context(context::context());
         let launch = Launch::of(options, &server)?;
         // Last, so that earlier errors appear on the original screen.
         let theme = Theme::of_environment(|name| env::var(name).ok());
@@ -135,7 +135,7 @@ impl Editor {
             let now = self.clock.now();
             self.take_signals(now);
             self.take_input(now);
-            self.app.tick(self.server.host_mut(), now);
+            self.app.tick(self.server.machine_mut(), now);
             match self.app.quitting {
                 Quitting::No | Quitting::WhenSaved => {}
                 Quitting::Now => self.stop(now, "Ctrl+Q"),
@@ -146,7 +146,7 @@ impl Editor {
             }
             let app = &mut self.app;
             self.server.turn(now, |host, event| app.event(host, now, event));
-            app.settle(self.server.host_mut(), now);
+            app.settle(self.server.machine_mut(), now);
         }
         let stopping = self.stopping.take();
         let (reason, rejected) =
@@ -207,7 +207,7 @@ impl Editor {
             return self.stop(now, &format!("the end of its terminal ({error})"));
         }
         while let Some(input) = self.decoder.next(now) {
-            match self.app.input(self.server.host_mut(), now, &input) {
+            match self.app.input(self.server.machine_mut(), now, &input) {
                 Flow::GoOn => {}
                 Flow::Redraw => self.resize(),
             }

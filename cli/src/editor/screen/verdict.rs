@@ -4,13 +4,13 @@ use super::app::App;
 use super::disk;
 use crate::editor::diffs::Verdict;
 use crate::editor::screen::review::Outcome;
-use ide_mcp::ide::{DiffOutcome, Host};
+use ide_mcp::ide::{DiffOutcome, Server};
 use ide_mcp::rpc::CallId;
 use std::mem;
 
 impl App {
     /// Rejects the shown proposal at once, and accepts it after a look at its file.
-    pub(crate) fn decide(&mut self, host: &mut Host, verdict: Verdict) -> Result<(), String> {
+    pub(crate) fn decide(&mut self, host: &mut Server, verdict: Verdict) -> Result<(), String> {
         let mut seen = self.seen();
         let Some(open) = self.model.proposed_mut() else { return Ok(()) };
         let call = open.proposal.call.id();
@@ -33,7 +33,7 @@ impl App {
 
     /// Accepts a proposal if the texts of its files are those that the person has seen. Otherwise asks the
     /// person, if the proposal is still shown: the answer is a key, and counts for the shown proposal.
-    fn accept(&mut self, host: &mut Host, call: CallId) {
+    fn accept(&mut self, host: &mut Server, call: CallId) {
         let mut proposals = self.model.proposals.iter();
         let Some(at) = proposals.position(|open| open.proposal.call.id() == call) else { return };
         self.model.compare(at);
@@ -52,7 +52,7 @@ impl App {
         self.show_problem(done);
     }
 
-    fn answer(&mut self, host: &mut Host, call: CallId, outcome: Outcome) -> Result<(), String> {
+    fn answer(&mut self, host: &mut Server, call: CallId, outcome: Outcome) -> Result<(), String> {
         let Some(taken) = self.model.take_proposal(call) else { return Ok(()) };
         let (label, part) = (taken.label.clone(), taken.part());
         let document = self.model.documents.iter_mut().find(|document| taken.writes(&document.real));

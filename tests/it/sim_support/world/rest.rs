@@ -95,7 +95,7 @@ impl World {
         });
     }
 
-    /// Checks the limits of [`Host::shutdown`](ide::Host::shutdown). A connection ends within 2 s of the shutdown or
+    /// Checks the limits of [`Server::shutdown`](ide::Server::shutdown). A connection ends within 2 s of the shutdown or
     /// of the latest write up to its close frame, and then has 2 s for its last bytes, however many writes they
     /// take. No event reports the end of a connection that was not let in, so it has both limits at once.
     fn check_shutdown(&mut self, time: Time) {
@@ -131,7 +131,7 @@ impl World {
     /// the beginning, the tools now and the joined context, the selection, and the places of the largest
     /// number of connections at once, in a table that doubles as it grows.
     pub const fn held_at_rest(&self) -> u64 {
-        let place = size_of::<ide::Server>() + 64;
+        let place = size_of::<ide::Connection>() + 64;
         (20 * 1024 + 2 * self.places * place + 3 * self.editor.selected_len) as u64
     }
 }

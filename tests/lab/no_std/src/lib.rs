@@ -34,11 +34,11 @@ fn stop(_: &PanicInfo<'_>) -> ! {
 /// Links an editor's host by using it.
 #[unsafe(no_mangle)]
 pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
-    use ide_mcp::ide::{Host, HostConfig, Policy, ServerConfig, ToolSet};
+    use ide_mcp::ide::{self, ServerConfig, Policy, ServerConfig, ToolSet};
     use ide_mcp::mcp::Implementation;
     let policy = Policy::without_authentication(1);
-    let server = ServerConfig::new(Implementation::new("proof", "0"), policy, ToolSet::new());
-    let mut host = Host::new(HostConfig::new(server));
+    let server = ServerConfig::new("proof", "0").policy(policy);
+    let mut host = ide::Server::new(server);
     let conn = host.connect(Time::ZERO);
     if let Some(mut wire) = host.wire(conn) {
         wire.feed(Time::ZERO, &[byte]);

@@ -1,8 +1,7 @@
 //! A lock file, an editor in memory, and the steps of an attempt.
 
 use crate::agent::{AgentEvent, AgentOptions, AgentSession, AgentStep, ConnectError, Trust};
-use ide_mcp::ide::{AuthToken, Client, ClientEvent, Policy, Server, ServerConfig, ToolSet};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::{AuthToken, Client, ClientEvent, Connection, Policy, ServerConfig};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Machine as _, Time, Wire as _};
@@ -88,8 +87,8 @@ pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let token = AuthToken::from_text("a".repeat(32)).unwrap();
     let mut policy = Policy::new(PORT, token);
     policy.paths = ["/", "/mcp", "/own"].map(String::from).into();
-    let config = ServerConfig::new(Implementation::new("E", "1"), policy, ToolSet::new());
-    let mut server = Server::new(config, SessionId::new(1), now);
+    let config = ServerConfig::new("E", "1").policy(policy);
+    let mut server = Connection::new(config, SessionId::new(1), now);
     while !session.is_attached() {
         assert!(session.has_connection(), "the editor admits the agent");
         server.feed(now, client.outgoing());

@@ -8,8 +8,7 @@ mod peer;
 
 use super::*;
 use ide_mcp::Output;
-use ide_mcp::ide::{HostConfig, Policy, ServerConfig, ToolSet};
-use ide_mcp::mcp::Implementation;
+use ide_mcp::ide::{Policy, ServerConfig};
 use peer::Peer;
 use std::time::Duration;
 
@@ -18,15 +17,15 @@ const REST: Duration = Duration::from_secs(1);
 
 /// A host and its sockets, and the peers at their other ends.
 struct Room {
-    host: Host,
+    host: Server,
     connections: Connections<Peer>,
 }
 
 impl Room {
     fn new() -> Self {
         let policy = Policy::without_authentication(0);
-        let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
-        Self { host: Host::new(HostConfig::new(config)), connections: Connections::new() }
+        let config = ServerConfig::new("editor", "1").policy(policy);
+        Self { host: Server::new(config), connections: Connections::new() }
     }
 
     fn connect(&mut self, now: Time) -> (ConnId, Peer) {

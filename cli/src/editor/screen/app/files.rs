@@ -8,7 +8,7 @@ use crate::editor::screen::model::{Focus, Tone};
 use crate::editor::screen::view::reveal;
 use crate::editor::workspace::unicode;
 use crate::support::save;
-use ide_mcp::ide::{Host, Mention};
+use ide_mcp::ide::{Mention, Server};
 use std::path::{Path, PathBuf};
 
 /// A line and a column from 0, if the person has given them.
@@ -121,7 +121,7 @@ impl App {
     pub(crate) fn save(
         &mut self,
         real: &Path,
-        then: impl FnOnce(&mut Self, &mut Host, Result<(), String>) + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Server, Result<(), String>) + Send + 'static,
     ) {
         let document = self.model.documents.iter_mut().find(|document| document.real == real);
         let Some(document) = document else { return };
@@ -221,7 +221,7 @@ impl App {
 
     /// Mentions a file. Without a path, it mentions the selected lines of the shown file, or the
     /// whole file.
-    pub(super) fn mention(&mut self, host: &mut Host, path: Option<&Path>) -> Result<(), String> {
+    pub(super) fn mention(&mut self, host: &mut Server, path: Option<&Path>) -> Result<(), String> {
         if let Some(path) = path {
             let path = unicode(path)?;
             let find = move |disk: &mut Disk| unicode(&disk.folders.find(&path)?.shown);
@@ -237,7 +237,7 @@ impl App {
         self.mention_this(host, mention)
     }
 
-    fn mention_this(&mut self, host: &mut Host, mention: Mention) -> Result<(), String> {
+    fn mention_this(&mut self, host: &mut Server, mention: Mention) -> Result<(), String> {
         let label = self.folders.label(Path::new(&mention.file_path));
         let what = match mention.lines {
             None => label,

@@ -21,7 +21,7 @@ use crate::editor::screen::view::{fit, fit_proposal, reveal};
 use crate::editor::screen::{bindings, view::canvas::Canvas};
 use crate::editor::worker::Worker;
 use ide_mcp::Time;
-use ide_mcp::ide::{DiagnosticsChanged, Host, Pending, Selected, Selection};
+use ide_mcp::ide::{DiagnosticsChanged, Pending, Selected, Selection, Server};
 use ide_mcp::mcp::FormAnswer;
 use std::collections::BTreeMap;
 use std::io;
@@ -130,7 +130,7 @@ impl App {
     }
 
     /// Runs the follow-ups of finished disk jobs, and starts the look and the checks that are due.
-    pub(crate) fn tick(&mut self, host: &mut Host, now: Time) {
+    pub(crate) fn tick(&mut self, host: &mut Server, now: Time) {
         let was_live = self.model.is_live();
         self.model.now = now;
         self.stale |= was_live != self.model.is_live();
@@ -160,7 +160,7 @@ impl App {
     }
 
     /// Handles an input of the person.
-    pub(crate) fn input(&mut self, host: &mut Host, now: Time, input: &Input) -> Flow {
+    pub(crate) fn input(&mut self, host: &mut Server, now: Time, input: &Input) -> Flow {
         self.model.now = now;
         self.stale = true;
         self.compare();
@@ -194,7 +194,7 @@ impl App {
     }
 
     /// Sends the selection to the agents if it has changed, and schedules the check of changed texts.
-    pub(crate) fn settle(&mut self, host: &mut Host, now: Time) {
+    pub(crate) fn settle(&mut self, host: &mut Server, now: Time) {
         let selected = self
             .model
             .document()
@@ -233,7 +233,7 @@ impl App {
         reveal(&mut self.model);
     }
 
-    fn check(&mut self, host: &mut Host) {
+    fn check(&mut self, host: &mut Server) {
         self.check_at = None;
         let changed = self
             .model
@@ -248,7 +248,7 @@ impl App {
         }
     }
 
-    fn do_it(&mut self, host: &mut Host, request: Request) -> Flow {
+    fn do_it(&mut self, host: &mut Server, request: Request) -> Flow {
         let done = match request {
             Request::Quit => {
                 self.quit();
@@ -314,7 +314,7 @@ impl App {
     pub(super) fn with_disk<R: Send + 'static>(
         &mut self,
         job: impl FnOnce(&mut Disk) -> R + Send + 'static,
-        then: impl FnOnce(&mut Self, &mut Host, R) + Send + 'static,
+        then: impl FnOnce(&mut Self, &mut Server, R) + Send + 'static,
     ) {
         self.disk.run(None, job, |app, host, _, outcome| {
             app.stale = true;

@@ -28,9 +28,7 @@ use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
 use crate::support::temp::short_temp_dir;
 use getrandom::SysRng;
-use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, ConnId, Host, HostConfig, Policy, ServerConfig, ToolArguments,
-};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig, ToolArguments};
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{RequestId, SessionId};
 use ide_mcp::{Machine as _, Time, Wire as _};
@@ -43,7 +41,7 @@ use std::time::Duration;
 struct Desk {
     root: PathBuf,
     app: App,
-    host: Host,
+    host: Server,
     agents: Vec<(ConnId, Client)>,
     heard: Vec<(usize, ClientEvent)>,
     now: Time,
@@ -69,13 +67,12 @@ impl Desk {
         }
         fs::create_dir_all(&root).unwrap();
         let root = root.canonicalize().unwrap();
-        let info = Implementation::new("editor", "1");
         let policy = Policy::without_authentication(1);
         let folders = Folders::open(std::slice::from_ref(&root)).unwrap().with_ignored();
-        let mut config = HostConfig::new(ServerConfig::new(info, policy, super::calls::tools()));
+        let mut config = ServerConfig::new("editor", "1").policy(policy).tools(super::calls::tools());
         config.filter = folders.filter();
-        config.server.mcp.context = super::context::context().into();
-        let host = Host::new(config);
+        config.mcp.context = super::context::context().into();
+        let host = Server::new(config);
         let mut app = App::new(folders, on_diff, || {}).unwrap();
         app.resize((80, 24));
         let mut desk =

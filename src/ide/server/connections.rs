@@ -12,8 +12,8 @@
 
 use super::deadlines::Deadlines;
 use super::{ConnId, Unauthenticated};
-use crate::ide::server::Admission;
-use crate::ide::{Server, ServerEvent};
+use crate::ide::connection::Admission;
+use crate::ide::{Connection, ServerEvent};
 use crate::{Machine, Time, Wire};
 use alloc::{collections::VecDeque, vec::Vec};
 use core::mem;
@@ -46,7 +46,7 @@ pub(super) struct Connections {
 #[derive(Debug, Default)]
 struct Slot {
     generation: u64,
-    server: Option<Server>,
+    server: Option<Connection>,
     /// True if the transport of the connection is gone.
     removed: bool,
     is_eventful: bool,
@@ -79,13 +79,13 @@ impl Connections {
         if pending().count() >= limit.max(1) {
             let oldest = pending().min_by_key(|(_, slot)| slot.generation).map(|(index, _)| index);
             if let Some(index) = oldest {
-                self.with(index, Server::drop_unanswered);
+                self.with(index, Connection::drop_unanswered);
             }
         }
     }
 
     /// Puts a new connection into a free place.
-    pub(super) fn accept(&mut self, make: impl FnOnce(ConnId, Time) -> Server) -> ConnId {
+    pub(super) fn accept(&mut self, make: impl FnOnce(ConnId, Time) -> Connection) -> ConnId {
         let free = self.slots.iter().position(|slot| slot.server.is_none());
         let index = free.unwrap_or(self.slots.len());
         if free.is_none() {
@@ -139,10 +139,10 @@ impl Connections {
 
     /// Returns true if the connection was let in and has not ended.
     pub(super) fn is_attached(&self, conn: ConnId) -> bool {
-        self.index(conn).and_then(|index| self.get(index)).is_some_and(Server::is_attached)
+        self.index(conn).and_then(|index| self.get(index)).is_some_and(Connection::is_attached)
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<&Server> {
+    pub(super) fn get(&self, index: usize) -> Option<&Connection> {
         self.slots.get(index)?.server.as_ref()
     }
 
@@ -158,13 +158,13 @@ impl Connections {
     }
 
     /// Returns a connection, for an operation that causes neither an event nor output.
-    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Server> {
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Connection> {
         self.slots.get_mut(index)?.server.as_mut()
     }
 
     /// Runs `act` on a connection at the latest time seen, and queues the connection for its events and
     /// output.
-    pub(super) fn with<T>(&mut self, index: usize, act: impl FnOnce(&mut Server) -> T) -> Option<T> {
+    pub(super) fn with<T>(&mut self, index: usize, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         let now = self.now;
         let done = self.get_mut(index).map(|server| {
             server.tick(now);
@@ -192,14 +192,14 @@ impl Connections {
     }
 
     /// Runs `act` on each connection.
-    pub(super) fn with_each(&mut self, mut act: impl FnMut(&mut Server)) {
+    pub(super) fn with_each(&mut self, mut act: impl FnMut(&mut Connection)) {
         for index in 0..self.slots.len() {
             self.with(index, &mut act);
         }
     }
 
     /// Returns the connections in the table, oldest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Server)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Connection)> {
         let there = |(index, slot): (usize, &'_ Slot)| slot.server.is_some().then(|| slot.id(index));
         let mut ids: Vec<ConnId> = self.slots.iter().enumerate().filter_map(there).collect();
         ids.sort_unstable();
@@ -214,7 +214,7 @@ impl Connections {
             slot.is_transmitting = false;
             // A later connection can have this place by now, and have no new output.
             if slot.has_unnamed() {
-                slot.named_at = slot.server.as_ref().map_or(0, Server::position);
+                slot.named_at = slot.server.as_ref().map_or(0, Connection::position);
                 slot.named_done = slot.server.as_ref().is_some_and(Wire::is_done);
                 return Some(slot.id(index));
             }
@@ -250,7 +250,7 @@ impl Connections {
                 self.eventful.push_back(index);
             }
             // The transport is gone, so the rest of the send buffer cannot be written.
-            if let (Some(ServerEvent::Closed(_)), true) = (&event, slot.removed) {
+            if let (Some(ServerEvent::Closed { .. }), true) = (&event, slot.removed) {
                 slot.server = None;
             }
             // A server without an event has none until the next `touch`, so the place is not queued
@@ -258,7 +258,7 @@ impl Connections {
             // ever.
             self.note(index);
             match event {
-                Some(ServerEvent::Closed(_)) if admission != Admission::LetIn => {
+                Some(ServerEvent::Closed { .. }) if admission != Admission::LetIn => {
                     self.unauthenticated.count(admission)
                 }
                 Some(event) => return Some((id, event)),
@@ -303,9 +303,10 @@ impl Connections {
             slot.is_transmitting = true;
             self.transmitting.push_back(index);
         }
-        let was_open = mem::replace(&mut slot.is_open, slot.server.as_ref().is_some_and(Server::takes_place));
+        let was_open =
+            mem::replace(&mut slot.is_open, slot.server.as_ref().is_some_and(Connection::takes_place));
         self.open = self.open.saturating_sub(usize::from(was_open)).saturating_add(usize::from(slot.is_open));
-        let held = slot.server.as_ref().map_or(0, Server::open_bytes);
+        let held = slot.server.as_ref().map_or(0, Connection::open_bytes);
         let before = mem::replace(&mut slot.excess, held.saturating_sub(self.share));
         self.excess = self.excess.saturating_sub(before).saturating_add(slot.excess);
         if slot.is_eventful {
@@ -324,7 +325,7 @@ impl Slot {
 
     /// Returns true if the client was not let in and the connection has not ended.
     fn is_pending(&self) -> bool {
-        let waits = |server: &Server| server.admission != Admission::LetIn && !server.has_ended();
+        let waits = |server: &Connection| server.admission != Admission::LetIn && !server.has_ended();
         !self.removed && self.server.as_ref().is_some_and(waits)
     }
 

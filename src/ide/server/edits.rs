@@ -20,11 +20,11 @@ use core::mem;
 /// ```
 /// use ide_mcp::Time;
 /// use ide_mcp::ide::{EditLog, FileState};
-/// # use ide_mcp::ide::{AgentId, Host, HostConfig, Policy, ServerConfig, ToolSet};
+/// # use ide_mcp::ide::{AgentId, Server, ServerConfig, Policy, ServerConfig, ToolSet};
 /// # use ide_mcp::mcp::Implementation;
 /// # let policy = Policy::without_authentication(1);
-/// # let config = ServerConfig::new(Implementation::new("editor", "1"), policy, ToolSet::new());
-/// # let agent = AgentId::from(Host::new(HostConfig::new(config)).connect(Time::ZERO));
+/// # let config = ServerConfig::new("editor", "1").policy(policy);
+/// # let agent = AgentId::from(Server::new(config).connect(Time::ZERO));
 /// # let edit = agent.call(7);
 ///
 /// let mut log = EditLog::new();

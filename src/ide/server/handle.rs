@@ -3,7 +3,7 @@
 
 use crate::rpc::{CallId, RequestId, SessionId};
 
-/// The name of one agent that is attached to a [`Host`](super::Host), for ever: an agent that attaches
+/// The name of one agent that is attached to a [`Server`](super::Server), for ever: an agent that attaches
 /// again has another name.
 ///
 /// In this version every agent has one connection, and both have the same number.
@@ -11,6 +11,10 @@ use crate::rpc::{CallId, RequestId, SessionId};
 pub struct AgentId(ConnId);
 
 impl AgentId {
+    pub(crate) const fn of_conn(conn: ConnId) -> Self {
+        Self(conn)
+    }
+
     /// Returns the agent that made this call.
     #[must_use]
     pub const fn of_call(call: CallId) -> Self {
@@ -24,7 +28,7 @@ impl AgentId {
     }
 
     /// Returns the number of the agent, in the order in which the connections were accepted, from 1:
-    /// for people, and for other languages. [`Host::agent`](super::Host::agent) finds the agent again.
+    /// for people, and for other languages. [`Server::agent`](super::Server::agent) finds the agent again.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0.number()
@@ -51,7 +55,7 @@ impl From<ConnId> for AgentId {
     }
 }
 
-/// The name of one connection of a [`Host`](super::Host), for ever: a later connection with the same
+/// The name of one connection of a [`Server`](super::Server), for ever: a later connection with the same
 /// [index](Self::index) has another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub(super) SessionId);
@@ -61,6 +65,15 @@ impl ConnId {
     /// 100,000 connections a second the numbers last for 5 million years.
     pub(super) const fn new(index: u32, number: u64) -> Self {
         Self(SessionId::at_place(number, index))
+    }
+
+    pub(crate) const fn of_session(session: SessionId) -> Self {
+        Self(session)
+    }
+
+    /// Returns the name of the session on this connection.
+    pub(crate) const fn session(self) -> SessionId {
+        self.0
     }
 
     /// Returns a small number that no other connection has at the same time. A later connection can

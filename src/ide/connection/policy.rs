@@ -39,7 +39,7 @@ pub enum Auth {
     /// The client sends the token of the lock file.
     Token(AuthToken),
     /// The client sends a token that an earlier process of the editor has published, and
-    /// [`Host::admit`](crate::ide::Host::admit) lets the client in.
+    /// [`Server::admit`](crate::ide::Server::admit) lets the client in.
     ///
     /// While no editor listened, every user of the machine could take its port, and clients that
     /// reconnected sent the token there. So the token alone proves nothing: each client that sends it
@@ -130,7 +130,7 @@ impl Policy {
         Self::with_auth(port, Auth::Token(token))
     }
 
-    /// Creates a policy for this port that asks [`Host::admit`](crate::ide::Host::admit) about each
+    /// Creates a policy for this port that asks [`Server::admit`](crate::ide::Server::admit) about each
     /// client with the token, since an earlier process published the token.
     #[must_use]
     pub const fn resumed(port: u16, token: AuthToken) -> Self {

@@ -5,10 +5,11 @@ use super::open_calls::CallKind;
 use super::peer::Peer;
 use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
-use super::{Admission, Server, ServerEvent, TOKEN_FIELD};
+use super::{Admission, Connection, TOKEN_FIELD};
 use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::{
-    Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall, ToolRequest,
+    Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, ServerEvent, TabClosed, Tool,
+    ToolCall, ToolRequest,
 };
 use crate::mcp::{self, CallEnd};
 use crate::rpc::{CallId, from_json, read_object};
@@ -17,7 +18,7 @@ use alloc::{boxed::Box, vec::Vec};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-impl Server {
+impl Connection {
     /// Handles one event of the WebSocket. Returns true if there was an event.
     pub(super) fn take_bytes(&mut self) -> bool {
         let now = self.ws.now();
@@ -66,7 +67,7 @@ impl Server {
             }
             Verdict::Decide(entry) => {
                 self.pending = Some(entry);
-                self.events.push_back(ServerEvent::AdmissionPending);
+                self.events.push_back(ServerEvent::AdmissionPending { conn: self.conn });
                 Ok(())
             }
             Verdict::Close { subprotocol } => {
@@ -92,6 +93,7 @@ impl Server {
             self.hold(event);
             return None;
         }
+        let agent = self.agent();
         Some(match event {
             mcp::Event::Ready => {
                 if !self.quirks().answers_requests {
@@ -110,11 +112,11 @@ impl Server {
             mcp::Event::Call { call, tool } => return self.called(call, tool),
             mcp::Event::GetPrompt { call, prompt } => {
                 self.open_calls.open(call, CallKind::Prompt, None);
-                ServerEvent::GetPrompt { call, prompt }
+                ServerEvent::GetPrompt { agent, call, prompt }
             }
             mcp::Event::ReadResource { call, resource } => {
                 self.open_calls.open(call, CallKind::Resource, None);
-                ServerEvent::ReadResource { call, resource }
+                ServerEvent::ReadResource { agent, call, resource }
             }
             mcp::Event::CallEnded { call, reason: how } => {
                 if self.consent.forget(call) {
@@ -125,8 +127,10 @@ impl Server {
                     return None;
                 }
                 match self.open_calls.remove(call) {
-                    Some(tab_name) => ServerEvent::DiffClosed { call, tab_name, reason: diff_end(&how) },
-                    None => ServerEvent::CallEnded { call, reason: how },
+                    Some(tab_name) => {
+                        ServerEvent::DiffClosed { agent, call, tab_name, reason: diff_end(&how) }
+                    }
+                    None => ServerEvent::CallEnded { agent, call, reason: how },
                 }
             }
             mcp::Event::Request { call, method, params } => return self.asked(call, method, params),
@@ -135,16 +139,16 @@ impl Server {
                 return None;
             }
             mcp::Event::Notification { method, params } => self.notified(method, params),
-            mcp::Event::Progress { request, progress } => ServerEvent::Progress { request, progress },
+            mcp::Event::Progress { request, progress } => ServerEvent::Progress { agent, request, progress },
             mcp::Event::Outcome { request, outcome } if self.roots.asked == Some(request) => {
                 return self.on_roots(&outcome);
             }
             mcp::Event::Outcome { request, outcome } => {
                 self.forms.forget(request);
-                ServerEvent::Outcome { request, outcome }
+                ServerEvent::Outcome { agent, request, outcome }
             }
-            mcp::Event::PeerError(error) => ServerEvent::PeerError(error),
-            mcp::Event::PeerFault(fault) => ServerEvent::PeerFault(fault),
+            mcp::Event::PeerError(error) => ServerEvent::PeerError { agent, error },
+            mcp::Event::PeerFault(fault) => ServerEvent::PeerFault { agent, fault },
             mcp::Event::TooManyFaults => {
                 self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
@@ -171,19 +175,20 @@ impl Server {
 
     /// Returns the event of a client that waits for consent.
     pub(crate) fn consent_pending(&self) -> ServerEvent {
-        ServerEvent::ConsentPending { client: self.client().cloned(), is_for_models: self.is_for_models() }
+        let (client, is_for_models) = (self.client().cloned(), self.is_for_models());
+        ServerEvent::ConsentPending { agent: self.agent(), client, is_for_models }
     }
 
     /// Begins the pushes to the client, and returns the event of its readiness.
     pub(super) fn begin_ready(&mut self) -> ServerEvent {
-        let client = self.mcp.client().cloned();
+        let (agent, client) = (self.agent(), self.mcp.client().cloned());
         let settle = self.config.settle.unwrap_or_else(|| self.quirks().settle);
         self.forms.begin(self.ws.now().saturating_add(settle));
         if self.peer == Peer::Model {
-            return ServerEvent::ModelReady { client };
+            return ServerEvent::ModelReady { agent, client };
         }
         self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
-        ServerEvent::Ready { client }
+        ServerEvent::Ready { agent, client }
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
@@ -217,7 +222,7 @@ impl Server {
             ToolRequest::SetPermissionMode(asked) => {
                 let mode = asked.mode.clone();
                 self.say(call, &Done);
-                return Some(ServerEvent::PermissionMode { mode });
+                return Some(ServerEvent::PermissionMode { agent: self.agent(), mode });
             }
             ToolRequest::OpenDiff(diff) => tab_name = Some(diff.tab_name.clone()),
             _ => {}
@@ -228,7 +233,7 @@ impl Server {
             let kind = request.tool().map_or(CallKind::OwnTool, CallKind::Tool);
             self.open_calls.open(call, kind, tab_name);
         }
-        self.events.push_back(ServerEvent::Call(ToolCall::new(call, request)));
+        self.events.push_back(ServerEvent::Call { agent: self.agent(), call: ToolCall::new(call, request) });
         // The call follows the edits that it announces or ends.
         self.events.pop_front()
     }
@@ -253,7 +258,7 @@ impl Server {
         match direct {
             Some(Ok(request)) => {
                 self.open_calls.open_direct(call, &request);
-                Some(ServerEvent::Direct { call, request })
+                Some(ServerEvent::Direct { agent: self.agent(), call, request })
             }
             Some(Err(error)) => {
                 let failed = self.mcp.fail_invalid(call, &error, &mut self.ws.sender());
@@ -267,20 +272,20 @@ impl Server {
                     self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
                 }
                 self.open_calls.open(call, CallKind::Request, None);
-                Some(ServerEvent::Request { call, method, params })
+                Some(ServerEvent::Request { agent: self.agent(), call, method, params })
             }
         }
     }
 
     fn notified(&mut self, method: Box<str>, params: Option<Box<RawValue>>) -> ServerEvent {
         if !is_ide_connected(&method) || self.peer == Peer::Model {
-            return ServerEvent::Notification { method, params };
+            return ServerEvent::Notification { agent: self.agent(), method, params };
         }
         let said: Connected<'_> = params.as_deref().and_then(read_object).unwrap_or_default();
         let pid = said.pid.and_then(|pid| from_json(pid.get()).ok());
         self.pid = pid.or(self.pid);
         let is_version_unsupported = said.is_version_unsupported.is_some_and(|flag| flag.get() == "true");
-        ServerEvent::IdeConnected { pid, is_version_unsupported }
+        ServerEvent::IdeConnected { agent: self.agent(), pid, is_version_unsupported }
     }
 
     /// Answers the open diffs with these tabs as rejected, and reports their ends, except for the diffs that
@@ -301,7 +306,12 @@ impl Server {
         for call in &calls {
             let Some(tab_name) = self.open_calls.remove(*call) else { continue };
             self.say(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
-            self.events.push_back(ServerEvent::DiffClosed { call: *call, tab_name, reason: why });
+            self.events.push_back(ServerEvent::DiffClosed {
+                agent: self.agent(),
+                call: *call,
+                tab_name,
+                reason: why,
+            });
         }
         calls.len().saturating_add(held.len())
     }

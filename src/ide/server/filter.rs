@@ -10,9 +10,9 @@ use core::fmt;
 /// A filter for pushes and answers: the files that they can name, and the length of a selected text. By
 /// default everything passes.
 ///
-/// The filter applies to the pushes of a [`Host`](super::Host), and to the answers of the tools of the
-/// protocol, by [`Host::answer`](super::Host::answer) and by every method of
-/// [`Host::call`](super::Host::call): no selection and no cursor in a hidden file, no problems, no tabs
+/// The filter applies to the pushes of a [`Server`](super::Server), and to the answers of the tools of the
+/// protocol, by [`Server::answer`](super::Server::answer) and by every method of
+/// [`Server::call`](super::Server::call): no selection and no cursor in a hidden file, no problems, no tabs
 /// and no paths of hidden files. An answer with the path of a hidden file becomes the answer
 /// for a missing file. The resources that these tools read, and the requests of the Obsidian dialect,
 /// are filtered in the same way.
@@ -26,13 +26,13 @@ use core::fmt;
 ///   text, before it looks for the file,
 /// - links to hidden files, which only their real paths show,
 /// - the answers of its own tools, prompts and resources, and of forwarded requests,
-/// - the notifications and requests of [`notify_all`](super::Host::notify_all) and
-///   [`client`](super::Host::client),
+/// - the notifications and requests of [`notify_all`](super::Server::notify_all) and
+///   [`client`](super::Server::client),
 /// - the output of `executeCode`, which is code of the agent,
 /// - the messages and other texts within the answers, such as the text of a problem in a visible file
 ///   that names a hidden file.
 ///
-/// A [`Server`](crate::ide::Server) without a host has no filter.
+/// A [`Connection`](crate::ide::Connection) without a host has no filter.
 #[derive(Clone)]
 pub struct Filter {
     hides: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
@@ -153,6 +153,6 @@ pub enum Selected {
     /// [limits](ContentLimits) allow.
     Truncated,
     /// The selection is not sent, because the filter hides its file, or because the host is
-    /// [paused](super::Host::pause). The clients receive an empty selection.
+    /// [paused](super::Server::pause). The clients receive an empty selection.
     Hidden,
 }

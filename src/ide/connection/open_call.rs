@@ -1,6 +1,6 @@
 //! An open call by its name.
 
-use super::Server;
+use super::Connection;
 use super::open_calls::CallKind;
 use crate::ide::{DirectAnswer, Tool};
 use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
@@ -16,8 +16,8 @@ const HIDDEN: &str = "failed to read file: the file may not leave the editor";
 /// The time after which Claude Code gives up on a call of its model, which no message says (measured).
 const GIVES_UP: Timeout = Timeout::Progress { idle: Duration::from_secs(300), total: Duration::MAX };
 
-/// An open call by its name, as [`Host::call`](crate::ide::Host::call) and [`Server::call`] return it.
-/// This type answers the call with something else than [the answer of its tool](Server::answer),
+/// An open call by its name, as [`Server::call`](crate::ide::Server::call) and [`Connection::call`] return it.
+/// This type answers the call with something else than [the answer of its tool](Connection::answer),
 /// reports its progress and changes its deadline. An application that cannot keep a
 /// [`Call`](crate::ide::Call), such as one in another language, answers its calls by this type.
 ///
@@ -29,14 +29,14 @@ pub struct OpenCall<'a> {
     call: CallId,
 }
 
-/// The owner of the connection of a call: a [`Server`], which is one connection, or a
-/// [`Host`](crate::ide::Host).
+/// The owner of the connection of a call: a [`Connection`], which is one connection, or a
+/// [`Server`](crate::ide::Server).
 pub(crate) trait CallOwner {
     /// Returns the connection of a call; `None` once the connection is gone.
-    fn connection(&self, call: CallId) -> Option<&Server>;
+    fn connection(&self, call: CallId) -> Option<&Connection>;
 
     /// Runs `act` once on the connection of a call, or not at all if the connection is gone.
-    fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Server));
+    fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Connection));
 
     /// Returns true if the filter of a host hides the file that this text names.
     fn hides(&self, text: &str) -> bool {
@@ -45,12 +45,12 @@ pub(crate) trait CallOwner {
     }
 }
 
-impl CallOwner for Server {
-    fn connection(&self, _: CallId) -> Option<&Server> {
+impl CallOwner for Connection {
+    fn connection(&self, _: CallId) -> Option<&Connection> {
         Some(self)
     }
 
-    fn with_connection(&mut self, _: CallId, act: &mut dyn FnMut(&mut Server)) {
+    fn with_connection(&mut self, _: CallId, act: &mut dyn FnMut(&mut Connection)) {
         act(self);
     }
 }
@@ -209,7 +209,7 @@ impl<'a> OpenCall<'a> {
     /// its 400 ms or 1.9 s, and an `openDiff` can get a deadline.
     ///
     /// Claude Code fails a call of its model after 300 s without an answer or [`progress`](Self::progress), and says
-    /// nothing to the editor (measured). So on a connection [for models](Server::is_for_models) a call without a timeout
+    /// nothing to the editor (measured). So on a connection [for models](Connection::is_for_models) a call without a timeout
     /// ends 300 s after its last progress. A tool that waits for a person should report progress, say each minute.
     ///
     /// # Errors
@@ -248,7 +248,7 @@ impl<'a> OpenCall<'a> {
     ) -> Result<Option<ToolResult<'static>>, RespondError> {
         let tool = self.tool().filter(|_| !result.is_error);
         let server = self.owner.connection(self.call);
-        let (Some(tool), Some(Server { config, .. })) = (tool, server) else { return Ok(None) };
+        let (Some(tool), Some(Connection { config, .. })) = (tool, server) else { return Ok(None) };
         let form = (config.dialect, &config.content_limits);
         let asked = server.and_then(|server| server.open_calls.file(self.call));
         let shown = tool.shown(result, asked.as_deref(), form, &|text| self.owner.hides(text), translates);
@@ -262,7 +262,7 @@ impl<'a> OpenCall<'a> {
 
     fn with<T, E: From<NotOpen>>(
         self,
-        mut act: impl FnMut(&mut Server, CallId) -> Result<T, E>,
+        mut act: impl FnMut(&mut Connection, CallId) -> Result<T, E>,
     ) -> Result<T, E> {
         let (mut done, call) = (Err(NotOpen::Closed.into()), self.call);
         self.owner.with_connection(call, &mut |server| {
@@ -272,7 +272,7 @@ impl<'a> OpenCall<'a> {
     }
 }
 
-impl Server {
+impl Connection {
     /// Returns the call with this name: to fail it, to report its progress, to change its deadline, or
     /// to answer it by its name alone.
     pub fn call(&mut self, call: impl Into<CallId>) -> OpenCall<'_> {

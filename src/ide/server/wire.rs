@@ -1,25 +1,25 @@
 //! The bytes of one connection of a host.
 
-use super::{ConnId, Host};
-use crate::ide::Server;
+use super::{ConnId, Server};
+use crate::ide::Connection;
 use crate::{Time, Wire};
 
-/// The byte side of one connection of a [`Host`], for the loop that owns its socket.
+/// The byte side of one connection of a [`Server`], for the loop that owns its socket.
 ///
 /// The events, timers and answers of the connection go through the host.
 #[derive(Debug)]
-pub struct HostWire<'a> {
-    pub(super) host: &'a mut Host,
+pub struct ServerWire<'a> {
+    pub(super) host: &'a mut Server,
     pub(super) conn: ConnId,
 }
 
-impl HostWire<'_> {
-    fn server(&self) -> Option<&Server> {
+impl ServerWire<'_> {
+    fn server(&self) -> Option<&Connection> {
         self.host.connections.get(self.conn.index())
     }
 
     /// Runs `act` on the connection, and queues the connection for its events and output.
-    fn with(&mut self, now: Option<Time>, act: impl FnOnce(&mut Server)) {
+    fn with(&mut self, now: Option<Time>, act: impl FnOnce(&mut Connection)) {
         if let Some(now) = now {
             self.host.connections.set_now(now);
         }
@@ -27,7 +27,7 @@ impl HostWire<'_> {
     }
 }
 
-impl Wire for HostWire<'_> {
+impl Wire for ServerWire<'_> {
     fn space(&mut self) -> &mut [u8] {
         self.host.connections.get_mut(self.conn.index()).map(Wire::space).unwrap_or_default()
     }
@@ -50,7 +50,7 @@ impl Wire for HostWire<'_> {
 
     fn sent(&mut self, n: usize) {
         self.with(None, |server| server.sent(n));
-        if !self.server().is_some_and(Server::has_unwritten_mention) {
+        if !self.server().is_some_and(Connection::has_unwritten_mention) {
             self.host.mentions.on_written(self.conn.into());
         }
         self.host.send_mentions();

@@ -1,8 +1,8 @@
 //! Counts of the connections that were never let in.
 
-use crate::ide::server::Admission;
+use crate::ide::connection::Admission;
 
-/// Counts of the connections of a [`Host`](super::Host) that ended without having been let in.
+/// Counts of the connections of a [`Server`](super::Server) that ended without having been let in.
 ///
 /// The end of such a connection is no event: every program that reaches the port can cause thousands of
 /// them a second. The counts only grow.

@@ -6,7 +6,7 @@
 //! connect a second time, at [`MODELS_TARGET`], and that connection has the tools for models and nothing
 //! else of the dialect.
 
-use super::Server;
+use super::Connection;
 use crate::ide::ToolSet;
 use crate::ide::tool::toolset::SharedTools;
 use crate::mcp::Forward;
@@ -26,14 +26,14 @@ use alloc::sync::Arc;
 /// - Its `tools/list` has the tools [for models](crate::ide::ToolSet::offer_to_models). A call of another
 ///   tool is refused as a call of an unknown tool, also of `openDiff`, `close_tab`, `closeAllDiffTabs` and
 ///   `set_permission_mode`.
-/// - It receives no selection, no mention and no other push. [`Host::agents`](crate::ide::Host::agents)
+/// - It receives no selection, no mention and no other push. [`Server::agents`](crate::ide::Server::agents)
 ///   does not list it.
 /// - It has no prompts, no resources and no instructions, because the connection of the agent has them:
 ///   the model would find each resource twice. It has no methods that the application forwards or that a dialect adds.
 /// - Its calls are events as those of agents are, so one handler answers both. Its session begins with
 ///   [`ModelReady`](crate::ide::ServerEvent::ModelReady) in place of
 ///   [`Ready`](crate::ide::ServerEvent::Ready), and `ide_connected` is an unknown notification.
-/// - It counts towards [`HostConfig::max_clients`](crate::ide::HostConfig::max_clients), because it can
+/// - It counts towards [`ServerConfig::max_clients`](crate::ide::ServerConfig::max_clients), because it can
 ///   hold as much memory as an agent.
 pub const MODELS_TARGET: &str = "/models";
 
@@ -61,7 +61,7 @@ impl Peer {
     }
 }
 
-impl Server {
+impl Connection {
     /// Returns true if the connection belongs to the model of a client: the client connected at
     /// [`MODELS_TARGET`]. False until the client is let in.
     #[must_use]

@@ -3,7 +3,7 @@
 
 use super::forms::Held;
 use super::quirks::Quirks;
-use super::{Server, context_with_tools};
+use super::{Connection, context_with_tools};
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
@@ -32,7 +32,7 @@ const LISTS_CHANGED: [&str; 3] = [
 /// The message of the error in place of an answer for which the send buffer has no room.
 const UNREAD: &str = "busy: too many bytes wait to be written";
 
-impl Server {
+impl Connection {
     /// Answers a call with the answer of its tool, in the dialect of the session. After the answer to
     /// an `openDiff` the client closes its tab with `close_tab`. An editor that keeps the view until
     /// then handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab) as well.
@@ -48,7 +48,7 @@ impl Server {
 
     /// Sends the selection to the client as soon as the send buffer has room. A newer selection
     /// replaces a waiting one. The selection is sent again if the client can have ignored or forgotten
-    /// it: after each list of tools, at the end of the [settle time](Server::accepts_pushes), and once
+    /// it: after each list of tools, at the end of the [settle time](Connection::accepts_pushes), and once
     /// more 5 s later. Returns true if the text was longer than
     /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     pub fn select(&mut self, mut selection: Selection) -> bool {
@@ -60,14 +60,14 @@ impl Server {
     }
 
     /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent
-    /// only once, so call this method when the client [accepts pushes](Server::accepts_pushes).
-    /// [`Host::mention`](crate::ide::Host::mention) waits for that moment.
+    /// only once, so call this method when the client [accepts pushes](Connection::accepts_pushes).
+    /// [`Server::mention`](crate::ide::Server::mention) waits for that moment.
     ///
     /// # Errors
     ///
-    /// [`NotSent::NotReady`] until the client [accepts pushes](Server::accepts_pushes), and until 100
+    /// [`NotSent::NotReady`] until the client [accepts pushes](Connection::accepts_pushes), and until 100
     /// ms after the previous mention was written: clients drop mentions that follow each other faster
-    /// (measured). [`NotSent::NotReady`] for ever if the connection [is for models](Server::is_for_models).
+    /// (measured). [`NotSent::NotReady`] for ever if the connection [is for models](Connection::is_for_models).
     /// [`NotSent::Full`] while the send buffer is full.
     pub fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
@@ -92,7 +92,7 @@ impl Server {
     /// # Errors
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the connection
-    /// [is for models](Server::is_for_models), or if the send buffer is full.
+    /// [is for models](Connection::is_for_models), or if the send buffer is full.
     pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
         self.may_push()?;
         let cut = changed.cut(self.config.content_limits.diagnostics);
@@ -107,7 +107,7 @@ impl Server {
     /// # Errors
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the connection
-    /// [is for models](Server::is_for_models), or if the send buffer is full.
+    /// [is for models](Connection::is_for_models), or if the send buffer is full.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
         self.may_push()?;
         let cut = selection.cut(self.config.content_limits.selection);
@@ -201,7 +201,7 @@ impl Server {
 
     /// Offers other tools from now on. Notifies the client as soon as the send buffer has room, and
     /// sends the selection again once the client has listed the new tools. Each change begins the
-    /// [settle time](Server::accepts_pushes) anew, so mentions wait as long as the tools keep changing.
+    /// [settle time](Connection::accepts_pushes) anew, so mentions wait as long as the tools keep changing.
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// The errors of [`set_tools`](Server::set_tools).
+    /// The errors of [`set_tools`](Connection::set_tools).
     pub(crate) fn offer_tools(
         &mut self,
         config: Arc<ServerConfig>,
@@ -322,7 +322,7 @@ impl Server {
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
     }
 
-    /// Refuses pushes to a client that waits for [`allow`](Server::allow), beside those that would be lost.
+    /// Refuses pushes to a client that waits for [`allow`](Connection::allow), beside those that would be lost.
     fn may_push(&self) -> Result<(), NotSent> {
         self.may_send()?;
         if self.consent.is_missing() { Err(NotSent::NotReady) } else { Ok(()) }

@@ -11,7 +11,8 @@
 //! declared roots and answers requests (see [`Quirks`](super::quirks::Quirks)). After an error or a timeout
 //! the known folders stay.
 
-use super::{Server, ServerEvent};
+use super::Connection;
+use crate::ide::ServerEvent;
 use crate::ide::paths::{LocalPath, Platform, closest_window};
 use crate::mcp::{Outcome, Root, Timeout};
 use crate::rpc::RequestId;
@@ -36,7 +37,7 @@ pub(super) struct Roots {
     folders: Vec<LocalPath>,
 }
 
-impl Server {
+impl Connection {
     /// Returns the folders in which the client works, as the client wrote them in its answer to
     /// `roots/list`: at most 64. The list is empty before the answer, and for a client that the editor does
     /// not ask.
@@ -93,6 +94,6 @@ impl Server {
         let parse = |root: &Root| LocalPath::parse(&root.uri, Platform::native()).ok();
         self.roots.folders = list.iter().filter_map(parse).collect();
         self.roots.list = Some(list.clone());
-        Some(ServerEvent::RootsChanged { roots: list })
+        Some(ServerEvent::RootsChanged { agent: self.agent(), roots: list })
     }
 }

@@ -1,23 +1,23 @@
 //! One agent of a host, for messages to this agent alone.
 
-use super::{AgentId, Host};
+use super::{AgentId, Server};
 use crate::Time;
-use crate::ide::{Pending, Server};
+use crate::ide::{Connection, Pending};
 use crate::mcp::{Form, FormAnswer, Timeout};
 use crate::rpc::{NotSent, RequestId};
 use serde::Serialize;
 
-/// An attached agent, as [`Host::client`](super::Host::client) returns it: for notifications and
+/// An attached agent, as [`Server::client`](super::Server::client) returns it: for notifications and
 /// requests to this agent alone.
 #[derive(Debug)]
 #[must_use = "nothing is sent yet"]
 pub struct AttachedClient<'a> {
-    host: &'a mut Host,
+    host: &'a mut Server,
     agent: AgentId,
 }
 
 impl<'a> AttachedClient<'a> {
-    pub(super) const fn new(host: &'a mut Host, agent: AgentId) -> Self {
+    pub(super) const fn new(host: &'a mut Server, agent: AgentId) -> Self {
         Self { host, agent }
     }
 
@@ -50,7 +50,7 @@ impl<'a> AttachedClient<'a> {
     /// Asks the person at the client, with a form in the client's terminal. [`Pending::answer`] reads the
     /// [outcome](crate::ide::ServerEvent::Outcome) and returns only an answer that [fits](Form::check)
     /// the form. The form waits for the person without a timeout;
-    /// [`Host::cancel`](crate::ide::Host::cancel) ends it.
+    /// [`Server::cancel`](crate::ide::Server::cancel) ends it.
     ///
     /// # Errors
     ///
@@ -69,27 +69,27 @@ impl<'a> AttachedClient<'a> {
         self.with(|server| server.elicit_within(form, timeout))
     }
 
-    /// Allows a client that waits for the consent of the person, as [`Server::allow`] does, even if the host
+    /// Allows a client that waits for the consent of the person, as [`Connection::allow`] does, even if the host
     /// has [not asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client
     /// does not wait.
     pub fn allow(self) -> bool {
-        let is_allowed = self.host.with(self.agent, Server::allow).unwrap_or(false);
+        let is_allowed = self.host.with(self.agent, Connection::allow).unwrap_or(false);
         if is_allowed {
             self.host.questions.on_allowed(self.agent);
         }
         is_allowed
     }
 
-    /// Ends the connection of the client in good order, as [`Server::disconnect`] does. The other clients stay.
+    /// Ends the connection of the client in good order, as [`Connection::disconnect`] does. The other clients stay.
     /// The host still reports the events of the end. Another call has no effect. For a client about which the
     /// host [asks](crate::ide::ServerConfig::asks_for_consent) this is a refusal.
     pub fn disconnect(self, now: Time) {
         self.host.connections.set_now(now);
         self.host.questions.on_disconnected(self.host.connections.now, self.agent);
-        let _ = self.host.with(self.agent, Server::disconnect);
+        let _ = self.host.with(self.agent, Connection::disconnect);
     }
 
-    fn with<T>(self, act: impl FnOnce(&mut Server) -> Result<T, NotSent>) -> Result<T, NotSent> {
+    fn with<T>(self, act: impl FnOnce(&mut Connection) -> Result<T, NotSent>) -> Result<T, NotSent> {
         self.host.with(self.agent, act).unwrap_or(Err(NotSent::Closed))
     }
 }

@@ -1,4 +1,4 @@
-use ide_mcp::ide::{Call, ConnId, Host, HostEvent, OpenDiff, ServerEvent, ToolCall};
+use ide_mcp::ide::{Call, ConnId, OpenDiff, Server, ServerEvent, ToolCall};
 use ide_mcp::{Machine, Time, Wire, rpc::CallId};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -6,7 +6,12 @@ use std::io::{ErrorKind, Read, Write};
 /// The diffs that the person has not decided. After a decision, call `host.answer(call, &diff.accept())` and `turn`.
 pub type Open = BTreeMap<CallId, (Call<OpenDiff>, OpenDiff)>;
 
-pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>, open: &mut Open, now: Time) {
+pub fn turn<S: Read + Write>(
+    host: &mut Server,
+    sockets: &mut BTreeMap<ConnId, S>,
+    open: &mut Open,
+    now: Time,
+) {
     for (id, socket) in sockets.iter_mut() {
         let Some(mut wire) = host.wire(*id) else { continue };
         while wire.wants_input() {
@@ -21,10 +26,11 @@ pub fn turn<S: Read + Write>(host: &mut Host, sockets: &mut BTreeMap<ConnId, S>,
     }
     host.tick(now);
     while let Some(event) = host.poll_event() {
-        let HostEvent::Agent { event, .. } = event else { continue };
         match event {
             // Do not write the file after an accepted diff: the agent writes it.
-            ServerEvent::Call(ToolCall::OpenDiff(call, diff)) => drop(open.insert(call.id(), (call, diff))),
+            ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
+                drop(open.insert(call.id(), (call, diff)))
+            }
             ServerEvent::DiffClosed { call, .. } => drop(open.remove(&call)),
             _ => {}
         }

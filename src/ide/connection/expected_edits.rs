@@ -5,11 +5,10 @@
 //! and a mark in `_meta` shows this in the newest version. A resource can be read at any time, so a call
 //! that reads a resource announces and ends nothing.
 
-use super::ServerEvent;
 use crate::Time;
 use crate::ide::paths::{MAX_PATH, as_written, is_absolute};
 use crate::ide::tool::toolset::ReceivedCall;
-use crate::ide::{GetDiagnostics, ToolRequest};
+use crate::ide::{AgentId, GetDiagnostics, ServerEvent, ToolRequest};
 use crate::rpc::CallId;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -101,7 +100,11 @@ impl ExpectedEdits {
             events.extend(self.end_first(EditEnd::TooMany));
         }
         let path: Arc<str> = path.into();
-        events.push_back(ServerEvent::EditExpected { edit: call, path: path.clone() });
+        events.push_back(ServerEvent::EditExpected {
+            agent: AgentId::of_call(call),
+            edit: call,
+            path: path.clone(),
+        });
         let until = now.saturating_add(EDIT_TIMEOUT);
         self.0.push_back(ExpectedEdit { edit: call, path: path.clone(), until });
         Some(path)
@@ -129,7 +132,12 @@ impl ExpectedEdits {
 
 impl ExpectedEdit {
     fn ended(self, reason: EditEnd) -> ServerEvent {
-        ServerEvent::EditEnded { edit: self.edit, path: self.path, reason }
+        ServerEvent::EditEnded {
+            agent: AgentId::of_call(self.edit),
+            edit: self.edit,
+            path: self.path,
+            reason,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The passes over a host: what [`Host::poll`] returns, and the answers to it.
+//! The passes over a host: what [`Server::poll`] returns, and the answers to it.
 //!
 //! ```text
 //!  Idle ──new output──▶ Queued ──offered, written(n)──▶ Queued at the end, or Idle when all is written
@@ -9,7 +9,7 @@
 //! The connections with output stand in a queue, so that each gets its turn, and a poll for one of a thousand looks at
 //! that one alone.
 
-use super::{ConnId, Host, HostEvent};
+use super::{ConnId, Server, ServerEvent};
 #[cfg(feature = "std")]
 use crate::output::{moved, read_all, report};
 use crate::time::earlier;
@@ -87,11 +87,11 @@ impl Offers {
     }
 }
 
-impl Host {
-    /// Feeds bytes from the socket of a connection. Their events come with the next [`poll`](Host::poll).
+impl Server {
+    /// Feeds bytes from the socket of a connection. Their events come with the next [`poll`](Server::poll).
     ///
     /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
-    /// [`wants_input`](Host::wants_input) is false, or more than 256 KiB between two passes. Bytes for a connection that
+    /// [`wants_input`](Server::wants_input) is false, or more than 256 KiB between two passes. Bytes for a connection that
     /// is over are dropped.
     pub fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
         if let Some(mut wire) = self.wire(conn) {
@@ -118,7 +118,7 @@ impl Host {
     }
 
     /// Returns the next thing to do for all connections: react to an event, write, close a socket, or wait.
-    pub fn poll(&mut self, now: Time) -> Output<'_, HostEvent, ConnId> {
+    pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
         if self.offers.begin() {
             self.tick(now);
         }
@@ -161,8 +161,8 @@ impl Host {
     }
 
     /// Reads from the socket of a connection, which does not block, and feeds what has come, until the socket would block
-    /// or [`wants_input`](Host::wants_input) is false. The end of the stream and each error count as
-    /// [`feed_eof`](Host::feed_eof).
+    /// or [`wants_input`](Server::wants_input) is false. The end of the stream and each error count as
+    /// [`feed_eof`](Server::feed_eof).
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Read + ?Sized)) {
         // The end of the input is no answer to an offer.
@@ -170,7 +170,7 @@ impl Host {
     }
 
     /// Answers the last [`Write`](Output::Write): writes its bytes to the socket of the connection, which does not block,
-    /// and reports with [`written`](Host::written) or [`feed_eof`](Host::feed_eof) what came of it. A wrong count is the
+    /// and reports with [`written`](Server::written) or [`feed_eof`](Server::feed_eof) what came of it. A wrong count is the
     /// one mistake of a loop that nobody here can see, and this method makes none.
     #[cfg(feature = "std")]
     pub fn write_to(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Write + ?Sized)) {
@@ -197,17 +197,17 @@ impl Host {
         !self.connections.outgoing(conn).is_empty()
     }
 
-    /// Returns room for a read, to [feed](Host::feed) without a copy: read into it, then call [`filled`](Host::filled).
-    /// Empty exactly while [`wants_input`](Host::wants_input) is false, and valid until the next poll,
-    /// [`feed`](Host::feed) or [`trim`](Host::trim).
+    /// Returns room for a read, to [feed](Server::feed) without a copy: read into it, then call [`filled`](Server::filled).
+    /// Empty exactly while [`wants_input`](Server::wants_input) is false, and valid until the next poll,
+    /// [`feed`](Server::feed) or [`trim`](Server::trim).
     pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
         let Some(index) = self.connections.wired(conn) else { return &mut [] };
         self.connections.catch_up(index);
         self.connections.get_mut(index).map(Wire::space).unwrap_or_default()
     }
 
-    /// Feeds the first `n` bytes of [`space`](Host::space). An `n` beyond it ends the connection as too many bytes in
-    /// [`feed`](Host::feed) do.
+    /// Feeds the first `n` bytes of [`space`](Server::space). An `n` beyond it ends the connection as too many bytes in
+    /// [`feed`](Server::feed) do.
     pub fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
         if let Some(mut wire) = self.wire(conn) {
             wire.filled(now, n);
@@ -234,11 +234,11 @@ impl Host {
     }
 }
 
-impl Polled for Host {
-    type Event = HostEvent;
+impl Polled for Server {
+    type Event = ServerEvent;
     type Conn = ConnId;
 
-    fn poll(&mut self, now: Time) -> Output<'_, HostEvent, ConnId> {
+    fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
         self.poll(now)
     }
 

@@ -1,0 +1,524 @@
+//! One accepted connection, the editor's side: the WebSocket, the session, the diffs and the selection
+//! of one client, joined.
+
+mod consent;
+mod expected_edits;
+mod forms;
+mod inbound;
+mod open_call;
+mod open_calls;
+mod outbound;
+mod peer;
+mod policy;
+mod quirks;
+mod roots;
+
+pub use expected_edits::EditEnd;
+pub(super) use open_call::CallOwner;
+pub use open_call::OpenCall;
+pub use open_calls::DiffEnd;
+pub use peer::MODELS_TARGET;
+pub(super) use policy::SUBPROTOCOL;
+pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
+
+use super::push::{PushSchedule, StreamPos};
+use super::tool::direct;
+use super::tool::toolset::SharedTools;
+use super::{AgentId, ConnId, Dialect, ServerConfig, ServerEvent};
+use crate::machine::delegate_wire;
+use crate::mcp::{self, Context, Forward, Implementation};
+use crate::output::{Pass, Single};
+use crate::rpc::{CallId, SerializedNotification};
+use crate::time::earlier;
+use crate::ws::{self, Closed};
+use crate::{Machine, Time, Wire};
+use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
+use consent::Consent;
+use expected_edits::ExpectedEdits;
+use forms::Forms;
+use open_calls::OpenCalls;
+use peer::Peer;
+use policy::{Entry, FULL, Verdict};
+use roots::Roots;
+
+/// One accepted connection, the editor's side. An editor with several connections at once holds a
+/// [`Server`](super::Server) instead.
+///
+/// ```text
+///  Handshake ──policy accepts──▶ Attaching ──initialized──▶ Ready ──settle time──▶ Settled
+///      │ refused (see Policy), 5 s   │                        │                       │
+///      ▼                             ▼ close frame, protocol error, eof, shutdown     ▼
+///  Ended ◀────────────────────────────────────────────────────────────────────────────┘
+///      every open diff: DiffClosed; every other call: CallEnded; every expected edit: EditEnded;
+///      then Closed, once
+///
+///  Attaching ──initialized, consent required──▶ ConsentPending ──allow──▶ Ready
+///
+///  Settled ──tools/list answered, our list_changed──▶ Ready
+/// ```
+///
+/// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client only. The
+/// connection itself answers `closeAllDiffTabs`, and each `close_tab` that ends a diff. No message of a
+/// client marks the moment from which it accepts pushes. So the selection is sent more than once, and
+/// mentions wait for the settle time ([`accepts_pushes`](Connection::accepts_pushes)).
+#[derive(Debug)]
+pub struct Connection {
+    /// The id of the connection, which is that of its session too.
+    conn: ConnId,
+    ws: ws::Server,
+    mcp: mcp::Server<SharedTools>,
+    /// The settings, with the current tools and the current context of the application.
+    config: Arc<ServerConfig>,
+    open_calls: OpenCalls,
+    expected_edits: ExpectedEdits,
+    pushes: PushSchedule,
+    /// The events of this layer that were not polled yet.
+    events: VecDeque<ServerEvent>,
+    /// The end of the connection, until all events before it have been polled.
+    closed: Option<Closed>,
+    hangup: Hangup,
+    /// True if no further client can attach. A client with the token receives 503 then.
+    pub(super) full: bool,
+    /// The decision about the opening handshake, even if the connection has ended since.
+    pub(super) admission: Admission,
+    /// The connection to open for a client that waits for [`admit`](Connection::admit); `None` if no client
+    /// waits.
+    pending: Option<Entry>,
+    /// The kind of the connection. An agent until the client is let in.
+    peer: Peer,
+    /// Calls that the application did not receive and that ended before they were answered. Their ends
+    /// are not reported.
+    suppressed_ends: Vec<CallId>,
+    consent: Consent,
+    /// True if the client has listed the tools.
+    listed: bool,
+    /// The process id that the client sent in `ide_connected`.
+    pid: Option<u32>,
+    roots: Roots,
+    forms: Forms,
+    /// True if the tools have changed and `tools/list_changed` could not be sent yet.
+    tools_changed_pending: bool,
+    /// True if the prompts or resources have changed and the client could not be notified yet.
+    context_changed_pending: bool,
+}
+
+/// The end of the client's stream. A client that ends its stream behind a call still reads the answer, so the
+/// WebSocket learns of the end once the calls are answered.
+///
+/// ```text
+///  No ──feed_eof──▶ Heard ──no call is open, the drain time is over, or feed_eof again──▶ Over
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hangup {
+    No,
+    /// The stream has ended. The time limits the wait for answers, once all bytes are read.
+    Heard(Option<Time>),
+    /// The WebSocket knows.
+    Over,
+}
+
+/// The decision about the opening handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// No decision yet.
+    Pending,
+    /// The client was let in.
+    LetIn,
+    /// The opening handshake was answered with a refusal.
+    Refused,
+    /// The token was wrong, or the application did not admit the client.
+    WrongToken,
+}
+
+impl Connection {
+    /// Creates a connection that was accepted at `now`. `session` is a part of the names of its calls
+    /// and requests, so each connection of a program needs another `session`.
+    #[must_use]
+    pub fn new(config: impl Into<Arc<ServerConfig>>, session: crate::rpc::SessionId, now: Time) -> Self {
+        let config = config.into();
+        let settings = session_settings(&config);
+        Self::with_settings(config, settings, ConnId::of_session(session), now)
+    }
+
+    /// Creates a connection, as [`new`](Connection::new) does, with the
+    /// [settings of its session](session_settings), which connections can share.
+    pub(crate) fn with_settings(
+        config: Arc<ServerConfig>,
+        settings: Arc<mcp::ServerConfig>,
+        conn: ConnId,
+        now: Time,
+    ) -> Self {
+        let mut ws = ws::Server::new(config.ws.clone(), now);
+        if let Some(limit) = settings.limits.first_zero() {
+            ws.end_misconfigured(limit);
+        }
+        Self {
+            conn,
+            ws,
+            mcp: mcp::Server::new(
+                settings,
+                SharedTools { tools: config.tools.clone(), dialect: config.dialect, announces_edits: false },
+                conn.session(),
+            ),
+            open_calls: OpenCalls::default(),
+            expected_edits: ExpectedEdits::default(),
+            pushes: PushSchedule::new(),
+            events: VecDeque::new(),
+            closed: None,
+            hangup: Hangup::No,
+            full: false,
+            admission: Admission::Pending,
+            pending: None,
+            peer: Peer::Agent,
+            suppressed_ends: Vec::new(),
+            consent: Consent::new(config.asks_for_consent),
+            listed: false,
+            pid: None,
+            roots: Roots::default(),
+            forms: Forms::default(),
+            tools_changed_pending: false,
+            context_changed_pending: false,
+            config,
+        }
+    }
+
+    /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.can_hear() && self.ws.is_open()
+    }
+
+    /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
+    /// since the latest of `initialized`, the answer to its `tools/list` and our `tools/list_changed`.
+    /// The time is [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and
+    /// over is treated as settled after 10 s.
+    #[must_use]
+    pub fn accepts_pushes(&self) -> bool {
+        self.pushes.is_settled(self.ws.now()) && self.mcp.is_ready()
+    }
+
+    /// Decides about a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending):
+    /// opens the connection, or refuses it like one with a wrong token. Returns false if no client
+    /// waits.
+    pub fn admit(&mut self, is_admitted: bool) -> bool {
+        let Some(entry) = self.pending.take() else { return false };
+        let verdict = match is_admitted {
+            true if self.full => Verdict::Refuse(FULL),
+            true => Verdict::LetIn(entry),
+            false => self.config.policy.not_admitted(entry.subprotocol),
+        };
+        self.execute(verdict)
+    }
+
+    /// Allows a client that waits after a [`ConsentPending`](ServerEvent::ConsentPending).
+    /// [`Ready`](ServerEvent::Ready) follows, or [`ModelReady`](ServerEvent::ModelReady) for a
+    /// [model](Connection::is_for_models), and then each call that has waited. Returns false if the client
+    /// does not wait.
+    pub fn allow(&mut self) -> bool {
+        if !self.waits_for_consent() {
+            return false;
+        }
+        self.consent.give();
+        let ready = self.begin_ready();
+        self.events.push_back(ready);
+        true
+    }
+
+    /// Returns true if the client waits for [`allow`](Connection::allow).
+    #[must_use]
+    pub fn waits_for_consent(&self) -> bool {
+        self.is_open() && self.consent.is_asked()
+    }
+
+    /// Returns the name and version that the client sent in `initialize`; `None` before `initialize`,
+    /// or if they cannot be read.
+    #[must_use]
+    pub const fn client(&self) -> Option<&Implementation> {
+        self.mcp.client()
+    }
+
+    /// Returns the process id that the client sent in `ide_connected`; `None` if it sent none.
+    #[must_use]
+    pub const fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    /// Returns the open diffs: the call and its tab.
+    pub fn open_diffs(&self) -> impl Iterator<Item = (CallId, &str)> {
+        self.open_calls.diffs()
+    }
+
+    /// Returns the size of the messages of the open calls, in bytes.
+    #[must_use]
+    pub const fn open_bytes(&self) -> usize {
+        self.mcp.open_bytes()
+    }
+
+    /// Limits the open calls to this many bytes, in addition to the limit of the session.
+    pub(crate) const fn set_quota(&mut self, bytes: usize) {
+        self.mcp.set_quota(bytes);
+    }
+
+    /// Takes a new selection, written in the dialect of the session.
+    pub(crate) fn set_selection(&mut self, selection: SerializedNotification) {
+        self.pushes.set(selection);
+        self.flush();
+    }
+
+    /// Ends a connection that is not let in, without an answer.
+    pub(crate) fn drop_unanswered(&mut self) {
+        self.ws.abort();
+    }
+
+    /// Returns the number of bytes that were ever put into the send buffer, written or not.
+    pub(crate) fn position(&self) -> u64 {
+        self.ws.position()
+    }
+
+    /// Returns true if the last mention is still in the send buffer.
+    pub(crate) const fn has_unwritten_mention(&self) -> bool {
+        self.pushes.has_unwritten_mention()
+    }
+
+    const fn agent(&self) -> AgentId {
+        AgentId::of_conn(self.conn)
+    }
+
+    /// Returns the session at the latest time seen, and the sender for its messages.
+    fn session(&mut self) -> (&mut mcp::Server<SharedTools>, ws::Sender<'_>) {
+        self.mcp.tick(self.ws.now());
+        (&mut self.mcp, self.ws.sender())
+    }
+
+    /// Returns the end of the outgoing stream, and the position up to which the stream has been
+    /// written.
+    fn stream_pos(&self) -> StreamPos {
+        let unwritten = u64::try_from(self.ws.outgoing().len()).unwrap_or(u64::MAX);
+        let end = self.ws.position();
+        StreamPos { end, written: end.saturating_sub(unwritten) }
+    }
+
+    /// Returns true if the client has ended its stream and calls of it are still open that a program answers: the
+    /// decision of a person on a diff can take for ever.
+    fn owes_answers(&self) -> bool {
+        self.ws.is_open() && self.open_calls.has_any_but_diffs()
+    }
+
+    /// Passes the end of the client's stream on, once its calls are answered or the time for that is over.
+    /// Returns false if there is nothing to pass on yet.
+    fn hang_up(&mut self) -> bool {
+        let Hangup::Heard(limit) = self.hangup else { return false };
+        let now = self.ws.now();
+        if self.owes_answers() {
+            let limit = limit.unwrap_or_else(|| now.saturating_add(self.config.ws.drain));
+            self.hangup = Hangup::Heard(Some(limit));
+            if now < limit {
+                return false;
+            }
+        }
+        self.hangup = Hangup::Over;
+        self.ws.feed_eof(now);
+        true
+    }
+
+    /// Returns true until the client ends its stream.
+    #[inline]
+    const fn can_hear(&self) -> bool {
+        matches!(self.hangup, Hangup::No)
+    }
+
+    /// Returns true if the connection counts among the open ones of a host: a client that has ended its stream and
+    /// waits for answers does.
+    pub(crate) fn takes_place(&self) -> bool {
+        self.ws.is_open()
+    }
+
+    /// Returns true if the client was let in as an agent and the connection has not ended.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.admission == Admission::LetIn && self.peer == Peer::Agent && !self.has_ended()
+    }
+
+    /// Returns true if the connection has ended, even if the end is not reported yet.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.closed.is_some() || self.ws.has_ended()
+    }
+}
+
+/// Returns the settings of the sessions of these connections: those of the application, together with
+/// the requests and resources that this layer serves.
+pub(super) fn session_settings(config: &ServerConfig) -> Arc<mcp::ServerConfig> {
+    let mut settings = config.mcp.clone();
+    settings.forward = forwarded(settings.forward, config.dialect);
+    settings.context = context_with_tools(config);
+    settings.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
+    // A person who is asked for consent needs the name that `initialize` has.
+    if config.dialect.rules().direct_methods && !config.asks_for_consent {
+        settings.without_session.extend(direct::METHODS.map(Cow::Borrowed));
+    }
+    Arc::new(settings)
+}
+
+/// Returns the context of the application together with the resources that its tools read. A resource
+/// of the application with the URI of a tool takes precedence.
+pub(super) fn context_with_tools(config: &ServerConfig) -> Arc<Context> {
+    let own = &config.mcp.context;
+    if !config.tool_resources || has_resources_of_its_own(&config.mcp) {
+        return own.clone();
+    }
+    let is_own = |uri: &str| own.listed_resources().iter().any(|spec| spec.uri == uri);
+    let tools: Vec<_> = config.tools.resources(config.dialect).filter(|spec| !is_own(&spec.uri)).collect();
+    if tools.is_empty() { own.clone() } else { Arc::new(Context::clone(own).resources(tools)) }
+}
+
+/// Returns true if the application answers the requests for resources itself. A session serves them, or
+/// forwards them: it cannot do both.
+fn has_resources_of_its_own(config: &mcp::ServerConfig) -> bool {
+    let is_served = config.context.declares_resources();
+    let is_forwarded = |method| config.forward.takes(method, is_served);
+    ["resources/list", "resources/read"].into_iter().any(is_forwarded)
+        || !is_served && config.capabilities.contains_key("resources")
+}
+
+/// Returns the methods to forward: those of the application, and those that this layer needs.
+fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
+    let mut methods = match forward {
+        Forward::Nothing => Vec::new(),
+        Forward::Methods(methods) => methods,
+        all @ (Forward::Everything | Forward::All) => return all,
+    };
+    methods.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
+    if dialect.rules().direct_methods {
+        methods.extend(direct::METHODS.map(Cow::Borrowed));
+    }
+    Forward::Methods(methods)
+}
+
+impl Wire for Connection {
+    delegate_wire!(ws: filled outgoing);
+
+    #[inline]
+    fn space(&mut self) -> &mut [u8] {
+        if self.can_hear() { self.ws.space() } else { &mut [] }
+    }
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        if self.can_hear() {
+            self.ws.feed(now, bytes);
+        }
+    }
+
+    fn feed_eof(&mut self, now: Time) {
+        self.ws.tick(now);
+        if self.can_hear() {
+            self.hangup = Hangup::Heard(None);
+            return;
+        }
+        if self.hangup != Hangup::Over {
+            self.hangup = Hangup::Over;
+            self.ws.feed_eof(now);
+        }
+        self.ws.feed_eof(now);
+    }
+
+    fn wants_input(&self) -> bool {
+        self.can_hear() && self.ws.wants_input()
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.ws.sent(n);
+        self.pushes.on_written(self.ws.now(), self.stream_pos().written);
+        self.flush();
+    }
+
+    fn is_done(&self) -> bool {
+        self.closed.is_none() && self.events.is_empty() && self.ws.is_done()
+    }
+
+    fn trim(&mut self) {
+        self.ws.trim();
+        self.mcp.trim();
+        self.events.shrink_to_fit();
+        self.open_calls.trim();
+        self.expected_edits.trim();
+        self.consent.trim();
+    }
+}
+
+impl Machine for Connection {
+    type Event = ServerEvent;
+
+    fn tick(&mut self, now: Time) {
+        self.ws.tick(now);
+    }
+
+    fn poll_event(&mut self) -> Option<ServerEvent> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
+            if let Some(event) = self.consent.next().or_else(|| self.mcp.queued_event()) {
+                match self.translate(event) {
+                    Some(event) => return Some(event),
+                    None => continue,
+                }
+            }
+            if self.closed.is_some() {
+                if let Some(ended) = self.expected_edits.end_first(EditEnd::Disconnected) {
+                    return Some(ended);
+                }
+            }
+            if let Some(closed) = self.closed.take() {
+                return Some(ServerEvent::Closed { agent: self.agent(), reason: closed });
+            }
+            self.flush();
+            if self.take_bytes() || matches!(self.hangup, Hangup::Heard(_)) && self.hang_up() {
+                continue;
+            }
+            // Above the high-water mark some received bytes are not delivered yet. They can prevent a
+            // timeout, so no session timer runs.
+            if self.ws.has_ended() || self.ws.is_full() {
+                return None;
+            }
+            if let Some(ended) = self.expected_edits.expire(self.ws.now()) {
+                return Some(ended);
+            }
+            self.pushes.tick(self.ws.now());
+            self.flush();
+            let (session, mut out) = self.session();
+            let event = session.poll_event(&mut out)?;
+            if let Some(event) = self.translate(event) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let has_queued = self.consent.has_next() || self.mcp.has_queued_event();
+        if !self.events.is_empty() || self.closed.is_some() || has_queued {
+            return Some(self.ws.now());
+        }
+        let transport = match self.hangup {
+            Hangup::No | Hangup::Over => self.ws.deadline(),
+            Hangup::Heard(limit) => {
+                let limit = limit.filter(|_| self.owes_answers()).unwrap_or_else(|| self.ws.now());
+                earlier(self.ws.deadline(), Some(limit))
+            }
+        };
+        if self.ws.has_ended() || self.ws.is_full() {
+            return transport;
+        }
+        let session = earlier(self.mcp.deadline(), self.expected_edits.deadline());
+        let waiting = earlier(transport, earlier(session, self.pushes.deadline()));
+        if self.forms.is_empty() { waiting } else { earlier(waiting, self.forms.deadline()) }
+    }
+}
+
+impl Single for Connection {
+    fn pass(&self) -> Pass {
+        self.ws.pass()
+    }
+
+    fn pass_mut(&mut self) -> &mut Pass {
+        self.ws.pass_mut()
+    }
+}
