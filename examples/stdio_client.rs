@@ -13,7 +13,7 @@
 
 use ide_mcp::Clock;
 use ide_mcp::ide::display_safe;
-use ide_mcp::mcp::{Client, ClientConfig, Event, Implementation, Lines, Outcome, Timeout};
+use ide_mcp::mcp::{Client, ClientConfig, ClientEvent, Implementation, Lines, Outcome, Timeout};
 use ide_mcp::rpc::{RequestId, SessionId};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ impl Task {
         while !done {
             while let Some(event) = client.poll_event(&mut out) {
                 match event {
-                    Event::Ready => {
+                    ClientEvent::Ready => {
                         let server = client.server().ok_or(ENDED)?;
                         let name = server.info.as_ref().map(|info| &info.name);
                         let version = server.protocol_version.as_str();
@@ -106,12 +106,12 @@ impl Task {
                             self.made.push((request, false));
                         }
                     }
-                    Event::Failed(failure) => return Err(failure.into()),
-                    Event::Outcome { request, outcome } => self.report_outcome(request, &outcome),
-                    Event::Notification { method, params } => {
+                    ClientEvent::Failed(failure) => return Err(failure.into()),
+                    ClientEvent::Outcome { request, outcome } => self.report_outcome(request, &outcome),
+                    ClientEvent::Notification { method, params } => {
                         report(&json!({"event": "notification", "method": method, "params": params}));
                     }
-                    Event::TooManyFaults => return Err("the server does not speak JSON-RPC".into()),
+                    ClientEvent::TooManyFaults => return Err("the server does not speak JSON-RPC".into()),
                     _ => {}
                 }
             }

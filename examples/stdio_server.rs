@@ -7,7 +7,7 @@
 #![allow(clippy::wildcard_enum_match_arm, clippy::print_stderr, reason = "it takes the events that it needs")]
 
 use ide_mcp::mcp::{
-    Event, Implementation, Lines, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
+    Implementation, Lines, Server, ServerConfig, ServerEvent, Timeout, ToolResult, ToolSpec, Tools,
 };
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Clock, Time};
@@ -72,23 +72,23 @@ impl Program {
         while let Some(event) = self.server.poll_event(&mut self.out) {
             match event {
                 // To defer a call, keep its `CallId`, which is the handle for the answer.
-                Event::Call { call, tool: Call::Remind { after_ms, .. } } if after_ms > HOUR => {
+                ServerEvent::Call { call, tool: Call::Remind { after_ms, .. } } if after_ms > HOUR => {
                     // A failed tool call carries a text for the model.
                     let failure = ToolResult::error("a reminder is due within an hour");
                     let _ = self.server.respond(call, &failure, &mut self.out);
                 }
-                Event::Call { call, tool: Call::Remind { after_ms, text } } => {
+                ServerEvent::Call { call, tool: Call::Remind { after_ms, text } } => {
                     self.reminders.push((now.saturating_add(Duration::from_millis(after_ms)), call, text));
                 }
-                Event::Call { call, tool: Call::CountWords { text } } => {
+                ServerEvent::Call { call, tool: Call::CountWords { text } } => {
                     let (lines, words) = (text.lines().count(), text.split_whitespace().count());
                     let characters = text.chars().count();
                     let text = format!("{lines} lines, {words} words, {characters} characters");
                     let _ = self.server.respond(call, &ToolResult::text(text), &mut self.out);
                 }
-                Event::CallEnded { call, .. } => self.reminders.retain(|(_, open, _)| *open != call),
-                Event::PeerFault(fault) => eprintln!("stdio_server: the client: {fault}"),
-                Event::TooManyFaults => return Err("too many lines are no messages".into()),
+                ServerEvent::CallEnded { call, .. } => self.reminders.retain(|(_, open, _)| *open != call),
+                ServerEvent::PeerFault(fault) => eprintln!("stdio_server: the client: {fault}"),
+                ServerEvent::TooManyFaults => return Err("too many lines are no messages".into()),
                 _ => {}
             }
         }

@@ -1,113 +1,209 @@
-//! The events of a session.
+//! The events of a session, for each role those that it can have.
 
 use alloc::boxed::Box;
-use core::convert::Infallible;
 
 use serde_json::value::RawValue;
 
 use super::{CallEnd, Failure, Form, GetPrompt, Outcome, PeerFault, Progress, ReadResource};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 
-/// An event of a session. `C` is the type of a decoded tool call, which only a
-/// [`Server`](super::Server) reports.
+/// What a [`Server`](super::Server) reports to its application. `C` is the type of a decoded tool call,
+/// [`Tools::Call`](super::Tools::Call).
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Event<C = Infallible> {
-    /// The end of a successful handshake. A server has received `notifications/initialized`, and
-    /// can send notifications and requests from now on. A client has sent it, and
-    /// [`Client::server`](super::Client::server) returns the answer of the server.
+pub enum ServerEvent<C> {
+    /// The handshake has succeeded: the client has sent `notifications/initialized`. You can send
+    /// notifications and requests from now on.
     Ready,
-    /// The failure of the handshake of a client. The owner of the connection should close the
-    /// connection.
-    Failed(Failure),
-    /// A request of the client for the list of tools, which the session has answered.
+    /// The client has asked for the list of tools, and the session has answered.
     ToolsListed,
-    /// A tool call of the client. It waits for `respond`, `respond_with` or `fail`, or for a
-    /// [`CallEnded`](Event::CallEnded).
+    /// The client calls a tool. Answer with `respond`, `respond_with` or `fail`, unless a
+    /// [`CallEnded`](Self::CallEnded) comes first.
     Call {
-        /// The name by which the application answers the call.
+        /// The name by which you answer the call.
         call: CallId,
         /// The decoded call.
         tool: C,
     },
-    /// A request of the client for the messages of a prompt that the [`Context`](super::Context)
-    /// lists. It waits for `respond_with` with a [`PromptResult`](super::PromptResult), for `fail`, or
-    /// for a [`CallEnded`](Event::CallEnded).
+    /// The client wants the messages of a prompt that the [`Context`](super::Context) lists. Answer with
+    /// `respond_with` and a [`PromptResult`](super::PromptResult), or with `fail`, unless a
+    /// [`CallEnded`](Self::CallEnded) comes first.
     GetPrompt {
-        /// The name by which the application answers the request.
+        /// The name by which you answer the request.
         call: CallId,
         /// The prompt and its arguments. All required arguments are there.
         prompt: GetPrompt,
     },
-    /// A request of the client for a resource that the [`Context`](super::Context) lists or can cover
-    /// by a template. It waits for `respond_with` with a [`ResourceResult`](super::ResourceResult),
-    /// for `fail`, or for a [`CallEnded`](Event::CallEnded). A resource that a tool reads comes as a
-    /// [`Call`](Event::Call) of the tool instead.
+    /// The client reads a resource that the [`Context`](super::Context) lists or can cover by a template.
+    /// Answer with `respond_with` and a [`ResourceResult`](super::ResourceResult), or with `fail`, unless a
+    /// [`CallEnded`](Self::CallEnded) comes first. A resource that a tool reads comes as a
+    /// [`Call`](Self::Call) of the tool instead.
     ReadResource {
-        /// The name by which the application answers the request.
+        /// The name by which you answer the request.
         call: CallId,
         /// The URI of the resource.
         resource: ReadResource,
     },
-    /// A form of the server for the person at the client. It waits for `respond_with` with a
-    /// [`FormAnswer`](super::FormAnswer), for `fail`, or for a [`CallEnded`](Event::CallEnded), after
-    /// which the form should close.
-    Form {
-        /// The name by which the application answers the form.
-        call: CallId,
-        /// The form.
-        form: Form,
-    },
-    /// A request of the peer that the configuration forwards. It waits for `respond_with` or
-    /// `fail`, or for a [`CallEnded`](Event::CallEnded).
+    /// The client makes a request that [`ServerConfig::forward`](super::ServerConfig::forward) leaves to
+    /// you. Answer with `respond_with` or `fail`, unless a [`CallEnded`](Self::CallEnded) comes first.
     Request {
-        /// The name by which the application answers the request.
+        /// The name by which you answer the request.
         call: CallId,
         /// The method.
         method: Box<str>,
         /// The parameters: an object; `None` if absent. A progress token in their `_meta` is valid
-        /// in this session only. An application that sends the request to another peer uses
+        /// in this session only. If you send the request to another peer, use
         /// [`Timeout::Progress`](super::Timeout::Progress), which replaces the token.
         params: Option<Box<RawValue>>,
     },
-    /// The end of a call or a forwarded request without an answer of the application. The end of an
-    /// answered call is not reported.
+    /// A call or request of the client has ended without your answer. The end of an answered call is not
+    /// reported.
     CallEnded {
         /// The call.
         call: CallId,
         /// The way in which the call ended.
         reason: CallEnd,
     },
-    /// A notification that the session does not handle itself.
+    /// The client has sent a notification that the session does not handle itself.
     Notification {
         /// The method.
         method: Box<str>,
         /// The parameters: an object; `None` if absent.
         params: Option<Box<RawValue>>,
     },
-    /// The end of a request of this side.
+    /// One of your requests has ended.
     Outcome {
         /// The request.
         request: RequestId,
         /// The outcome of the request.
         outcome: Outcome,
     },
-    /// A report of the peer on the progress of a request that was sent with
+    /// The client reports progress on a request that you sent with
     /// [`Timeout::Progress`](super::Timeout::Progress).
     Progress {
         /// The request.
         request: RequestId,
-        /// The progress that the peer reports.
+        /// The progress that the client reports.
         progress: Progress<'static>,
     },
-    /// An error of the peer that belongs to no request: the peer could not read a message.
+    /// The client could not read a message. Its error belongs to no request.
     PeerError(ErrorObject),
-    /// A rule that the peer broke. The session goes on.
+    /// The client broke a rule. The session goes on.
     PeerFault(PeerFault),
-    /// More texts that are no message than the session tolerates. Reported once. The owner of the
-    /// connection should close the connection (in WebSocket, with 1008).
+    /// More texts that are no message than the session tolerates. Reported once. Close the connection (in
+    /// WebSocket, with 1008).
     TooManyFaults,
-    /// A ping of the [`Keepalive`](crate::Keepalive) without an answer in time. Reported once. The
-    /// owner of the connection should close the connection.
+    /// A ping of the [`Keepalive`](crate::Keepalive) was not answered in time. Reported once. Close the
+    /// connection.
     PingTimeout,
 }
+
+/// What a [`Client`](super::Client) reports to its application.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The handshake has succeeded: `notifications/initialized` was sent, and
+    /// [`Client::server`](super::Client::server) returns the answer of the server. You can send
+    /// notifications and requests from now on.
+    Ready,
+    /// The handshake has failed. Close the connection.
+    Failed(Failure),
+    /// The server has a form for the person at the client. Answer with `respond_with` and a
+    /// [`FormAnswer`](super::FormAnswer), or with `fail`, unless a [`CallEnded`](Self::CallEnded) comes
+    /// first, after which the form should close.
+    Form {
+        /// The name by which you answer the form.
+        call: CallId,
+        /// The form.
+        form: Form,
+    },
+    /// The server makes a request that [`ClientConfig::forward`](super::ClientConfig::forward) leaves to
+    /// you. Answer with `respond_with` or `fail`, unless a [`CallEnded`](Self::CallEnded) comes first.
+    Request {
+        /// The name by which you answer the request.
+        call: CallId,
+        /// The method.
+        method: Box<str>,
+        /// The parameters: an object; `None` if absent. A progress token in their `_meta` is valid
+        /// in this session only. If you send the request to another peer, use
+        /// [`Timeout::Progress`](super::Timeout::Progress), which replaces the token.
+        params: Option<Box<RawValue>>,
+    },
+    /// A form or request of the server has ended without your answer. The end of an answered one is not
+    /// reported.
+    CallEnded {
+        /// The form or request.
+        call: CallId,
+        /// The way in which it ended.
+        reason: CallEnd,
+    },
+    /// The server has sent a notification that the session does not handle itself.
+    Notification {
+        /// The method.
+        method: Box<str>,
+        /// The parameters: an object; `None` if absent.
+        params: Option<Box<RawValue>>,
+    },
+    /// One of your requests has ended.
+    Outcome {
+        /// The request.
+        request: RequestId,
+        /// The outcome of the request.
+        outcome: Outcome,
+    },
+    /// The server reports progress on a request that you sent with
+    /// [`Timeout::Progress`](super::Timeout::Progress).
+    Progress {
+        /// The request.
+        request: RequestId,
+        /// The progress that the server reports.
+        progress: Progress<'static>,
+    },
+    /// The server could not read a message. Its error belongs to no request.
+    PeerError(ErrorObject),
+    /// The server broke a rule. The session goes on.
+    PeerFault(PeerFault),
+    /// More texts that are no message than the session tolerates. Reported once. Close the connection (in
+    /// WebSocket, with 1008).
+    TooManyFaults,
+    /// A ping of the [`Keepalive`](crate::Keepalive) was not answered in time. Reported once. Close the
+    /// connection.
+    PingTimeout,
+}
+
+/// The events that both roles have, for the code that both roles run.
+pub(super) enum SessionEvent {
+    Request { call: CallId, method: Box<str>, params: Option<Box<RawValue>> },
+    CallEnded { call: CallId, reason: CallEnd },
+    Notification { method: Box<str>, params: Option<Box<RawValue>> },
+    Outcome { request: RequestId, outcome: Outcome },
+    Progress { request: RequestId, progress: Progress<'static> },
+    PeerError(ErrorObject),
+    PeerFault(PeerFault),
+    TooManyFaults,
+    PingTimeout,
+}
+
+/// Turns the events of both roles into those of one role.
+macro_rules! from_session_event {
+    ($($role:ident $(<$call:ident>)?),*) => { $(
+        impl$(<$call>)? From<SessionEvent> for $role$(<$call>)? {
+            #[inline]
+            fn from(event: SessionEvent) -> Self {
+                match event {
+                    SessionEvent::Request { call, method, params } => Self::Request { call, method, params },
+                    SessionEvent::CallEnded { call, reason } => Self::CallEnded { call, reason },
+                    SessionEvent::Notification { method, params } => Self::Notification { method, params },
+                    SessionEvent::Outcome { request, outcome } => Self::Outcome { request, outcome },
+                    SessionEvent::Progress { request, progress } => Self::Progress { request, progress },
+                    SessionEvent::PeerError(error) => Self::PeerError(error),
+                    SessionEvent::PeerFault(fault) => Self::PeerFault(fault),
+                    SessionEvent::TooManyFaults => Self::TooManyFaults,
+                    SessionEvent::PingTimeout => Self::PingTimeout,
+                }
+            }
+        }
+    )* };
+}
+
+from_session_event!(ServerEvent<C>, ClientEvent);

@@ -6,8 +6,9 @@ use alloc::{borrow::ToOwned, vec::Vec};
 use serde_json::value::RawValue;
 
 use super::{
-    Event, Outcome, PeerFault, ProtocolVersion,
+    Outcome, PeerFault, ProtocolVersion,
     batch::{self, Gather},
+    event::SessionEvent,
     incoming::{answer, not_found, refuse, refuse_duplicate},
     outgoing::Purpose,
     params::Empty,
@@ -54,11 +55,11 @@ pub(super) struct Asked<'t> {
 
 /// The differences between the two roles.
 pub(super) trait Role {
-    /// A decoded call of a tool.
-    type Call;
+    /// What the role reports to the application.
+    type Event: From<SessionEvent>;
 
     /// Returns the part that both roles have in common.
-    fn session(&mut self) -> &mut Session<Self::Call>;
+    fn session(&mut self) -> &mut Session<Self::Event>;
 
     /// Takes a request that is neither a ping nor `server/discover`, in a session that is not
     /// drained, failed or closed. No open call has the id of the request.
@@ -119,7 +120,7 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
         }
         Message::Notification { method, params } => take_notification(role, &method, params),
         Message::Response { id, answer } => take_response(role, &id, answer, out),
-        Message::PeerError(error) => session.push(Event::PeerError(error)),
+        Message::PeerError(error) => session.push(SessionEvent::PeerError(error)),
         Message::Batch(_) => session.tolerate(PeerFault::Batch),
         Message::Invalid { answer: Some((id, code)), error } => {
             refuse(&id, code, error.text(), out);
@@ -185,7 +186,7 @@ fn ended<R: Role>(
     out: &mut impl Outbox,
 ) {
     match purpose {
-        Purpose::Application => role.session().push(Event::Outcome { request, outcome }),
+        Purpose::Application => role.session().push(SessionEvent::Outcome { request, outcome }),
         // The answer to a ping needs no treatment of its own: every message shows that the peer is
         // alive.
         Purpose::Ping => {}
@@ -197,7 +198,7 @@ fn ended<R: Role>(
 
 /// Returns the next event: first the queued events, then the events of calls, requests and pings
 /// that are due.
-pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<Event<R::Call>> {
+pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<R::Event> {
     loop {
         if let Some(event) = role.session().pop() {
             return Some(event);

@@ -71,7 +71,7 @@ pub use context::{
     Context, GetPrompt, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ReadResource,
     ResourceBody, ResourceContents, ResourceResult, ResourceSpec, ResourceTemplate,
 };
-pub use event::Event;
+pub use event::{ClientEvent, ServerEvent};
 pub use form::{FieldChoice, FieldError, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
 pub use forward::Forward;
 pub use implementation::Implementation;

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    CallEnd, Event, Outcome, PeerFault, ProtocolVersion, Timeout,
+    CallEnd, Outcome, PeerFault, ProtocolVersion, Timeout,
+    event::SessionEvent,
     incoming::{Incoming, Terms},
     outgoing::{Outgoing, Purpose, send},
     params::Cancelled,
@@ -36,9 +37,9 @@ pub(super) enum State {
     Closed,
 }
 
-/// The common part of a session; `C` is the type of a decoded tool call.
+/// The common part of a session; `E` is the event of the role.
 #[derive(Debug)]
-pub(super) struct Session<C> {
+pub(super) struct Session<E> {
     pub(super) limits: SessionLimits,
     pub(super) state: State,
     pub(super) version: Option<ProtocolVersion>,
@@ -51,10 +52,10 @@ pub(super) struct Session<C> {
     /// The latest time that the session has received.
     pub(super) now: Time,
     faults: usize,
-    events: VecDeque<Event<C>>,
+    events: VecDeque<E>,
 }
 
-impl<C> Session<C> {
+impl<E: From<SessionEvent>> Session<E> {
     pub(super) const fn new(
         state: State,
         limits: SessionLimits,
@@ -81,15 +82,15 @@ impl<C> Session<C> {
         self.now = self.now.max(now);
     }
 
-    pub(super) fn push(&mut self, event: Event<C>) {
-        self.events.push_back(event);
+    pub(super) fn push(&mut self, event: impl Into<E>) {
+        self.events.push_back(event.into());
     }
 
     pub(super) fn has_event(&self) -> bool {
         !self.events.is_empty()
     }
 
-    pub(super) fn pop(&mut self) -> Option<Event<C>> {
+    pub(super) fn pop(&mut self) -> Option<E> {
         self.events.pop_front()
     }
 
@@ -131,7 +132,7 @@ impl<C> Session<C> {
 
     /// Reports a fault of the peer.
     pub(super) fn report(&mut self, fault: impl Into<PeerFault>) {
-        self.push(Event::PeerFault(fault.into()));
+        self.push(SessionEvent::PeerFault(fault.into()));
     }
 
     /// Reports a text that can be neither used nor answered, and counts it.
@@ -139,7 +140,7 @@ impl<C> Session<C> {
         self.report(fault);
         self.faults = self.faults.saturating_add(1);
         if self.faults == self.limits.faults.saturating_add(1) {
-            self.push(Event::TooManyFaults);
+            self.push(SessionEvent::TooManyFaults);
         }
     }
 
@@ -153,7 +154,11 @@ impl<C> Session<C> {
         out: &mut impl Outbox,
     ) {
         if let Some(call) = self.open_request(id, params, Terms::forwarded(at_once), out) {
-            self.push(Event::Request { call, method: method.into(), params: params.map(ToOwned::to_owned) });
+            self.push(SessionEvent::Request {
+                call,
+                method: method.into(),
+                params: params.map(ToOwned::to_owned),
+            });
         }
     }
 
@@ -171,7 +176,10 @@ impl<C> Session<C> {
 
     /// Passes a notification to the application.
     pub(super) fn hand_on(&mut self, method: &str, params: Option<&RawValue>) {
-        self.push(Event::Notification { method: method.into(), params: params.map(ToOwned::to_owned) });
+        self.push(SessionEvent::Notification {
+            method: method.into(),
+            params: params.map(ToOwned::to_owned),
+        });
     }
 
     /// Ends the open call with exactly the id in the notification. If there is no such call,
@@ -181,14 +189,14 @@ impl<C> Session<C> {
         let id = cancelled.request_id.and_then(|token| Id::read(token, &self.limits));
         if let Some(call) = id.and_then(|id| self.incoming.cancelled(&id)) {
             let reason = cancelled.reason(self.limits.reason);
-            self.push(Event::CallEnded { call, reason: CallEnd::Cancelled { reason } });
+            self.push(SessionEvent::CallEnded { call, reason: CallEnd::Cancelled { reason } });
         }
     }
 
     pub(super) fn on_progress(&mut self, params: Option<&RawValue>) {
         let report = params.and_then(read_object::<ProgressIn<'_>>).ok_or(PeerFault::UnknownProgress);
         match report.and_then(|report| self.outgoing.progressed(self.now, &report, &self.limits)) {
-            Ok(Some((request, progress))) => self.push(Event::Progress { request, progress }),
+            Ok(Some((request, progress))) => self.push(SessionEvent::Progress { request, progress }),
             Ok(None) => {}
             Err(fault) => self.report(fault),
         }
@@ -198,7 +206,7 @@ impl<C> Session<C> {
     pub(super) fn keep_time(&mut self, out: &mut impl Outbox) -> bool {
         if let Some((call, is_answered)) = self.incoming.expire(self.now, out) {
             let reason = if is_answered { CallEnd::Expired } else { CallEnd::Closed };
-            self.push(Event::CallEnded { call, reason });
+            self.push(SessionEvent::CallEnded { call, reason });
             return true;
         }
         match self.pulse.check(self.now, self.keepalive) {
@@ -211,7 +219,7 @@ impl<C> Session<C> {
             Some(PulseEvent::Timeout) => {
                 self.outgoing.forget_ping();
                 self.stop_keepalive();
-                self.push(Event::PingTimeout);
+                self.push(SessionEvent::PingTimeout);
             }
         }
         true
@@ -278,7 +286,7 @@ impl<C> Session<C> {
     pub(super) fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
         let waited = self.outgoing.cancel(request, reason, out);
         if waited {
-            self.push(Event::Outcome { request, outcome: Outcome::Cancelled });
+            self.push(SessionEvent::Outcome { request, outcome: Outcome::Cancelled });
         }
         waited
     }
@@ -293,7 +301,7 @@ impl<C> Session<C> {
         self.drain();
         while let Some((call, is_answered)) = self.incoming.fail_one(text, out) {
             let reason = if is_answered { CallEnd::ShutDown } else { CallEnd::Closed };
-            self.push(Event::CallEnded { call, reason });
+            self.push(SessionEvent::CallEnded { call, reason });
         }
     }
 
@@ -303,7 +311,7 @@ impl<C> Session<C> {
         self.state = State::Closed;
         self.stop_keepalive();
         while let Some(call) = self.incoming.close_one() {
-            self.push(Event::CallEnded { call, reason: CallEnd::Closed });
+            self.push(SessionEvent::CallEnded { call, reason: CallEnd::Closed });
         }
     }
 

@@ -4,7 +4,7 @@
 /// The methods that [`Server`](super::Server) and [`Client`](super::Client) share. The type of the
 /// role has a field `session`.
 macro_rules! session_methods {
-    ($call:ty) => {
+    ($event:ty) => {
         /// Takes one message of the peer. An answer that needs no application is written to `out`
         /// at once.
         pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
@@ -23,13 +23,13 @@ macro_rules! session_methods {
 
         /// Returns the next event; `None` if only input or time can bring another one. Ends the
         /// calls and requests that are due, and sends pings.
-        pub fn poll_event(&mut self, out: &mut impl Outbox) -> Option<Event<$call>> {
+        pub fn poll_event(&mut self, out: &mut impl Outbox) -> Option<$event> {
             inbound::poll(self, out)
         }
 
         /// Returns the next event that is queued, without ending calls or requests whose time is
         /// over. For a layer that has more input to process first.
-        pub fn queued_event(&mut self) -> Option<Event<$call>> {
+        pub fn queued_event(&mut self) -> Option<$event> {
             self.session.pop()
         }
 

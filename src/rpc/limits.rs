@@ -24,7 +24,7 @@ pub struct SessionLimits {
     /// client counts.
     pub requests: usize,
     /// The maximum number of received texts that can be neither used nor answered. After one more,
-    /// the session reports [`TooManyFaults`](crate::mcp::Event::TooManyFaults). Default 8.
+    /// the session reports [`TooManyFaults`](crate::mcp::ServerEvent::TooManyFaults). Default 8.
     pub faults: usize,
     /// The maximum size of a reason that is passed on, in bytes. A longer reason is truncated at a
     /// character boundary. Default 4 KiB.

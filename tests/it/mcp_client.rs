@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::mcp_support::{Messages, outcome_text, violation_text};
 use ide_mcp::{
     Time,
-    mcp::{Client, ClientConfig, Event, Failure, Implementation, List, Outcome, ServerInfo, Timeout},
+    mcp::{Client, ClientConfig, ClientEvent, Failure, Implementation, List, Outcome, ServerInfo, Timeout},
     rpc::{NotSent, RequestId, SerializedNotification, SessionId},
 };
 
@@ -72,21 +72,21 @@ impl Agent {
     }
 }
 
-fn describe(event: &Event, server: Option<&ServerInfo>) -> String {
+fn describe(event: &ClientEvent, server: Option<&ServerInfo>) -> String {
     match event {
-        Event::Ready => {
+        ClientEvent::Ready => {
             let server = server.unwrap();
             let name = server.info.as_ref().map_or("-", |info| info.name.as_str());
             format!("ready {name} {}", server.protocol_version)
         }
-        Event::Failed(failure) => format!("failed: {failure}"),
-        Event::Outcome { outcome, .. } => outcome_text(outcome),
-        Event::Notification { method, params } => {
+        ClientEvent::Failed(failure) => format!("failed: {failure}"),
+        ClientEvent::Outcome { outcome, .. } => outcome_text(outcome),
+        ClientEvent::Notification { method, params } => {
             format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
         }
-        Event::PeerError(error) => format!("peer error {error}"),
-        Event::PeerFault(violation) => violation_text(violation),
-        Event::TooManyFaults => "too many faults".into(),
+        ClientEvent::PeerError(error) => format!("peer error {error}"),
+        ClientEvent::PeerFault(violation) => violation_text(violation),
+        ClientEvent::TooManyFaults => "too many faults".into(),
         other => panic!("unknown event {other:?}"),
     }
 }
@@ -103,7 +103,7 @@ fn the_handshake_is_three_messages() {
     );
     assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::NotReady));
     assert_eq!(agent.hear(HELLO), [r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#]);
-    let Some(Event::Ready) = agent.client.poll_event(&mut agent.out) else { panic!("not ready") };
+    let Some(ClientEvent::Ready) = agent.client.poll_event(&mut agent.out) else { panic!("not ready") };
     let server = agent.client.server().unwrap();
     assert_eq!(server.instructions.as_deref(), Some("be kind"));
     assert_eq!(server.capabilities.as_ref().map(|raw| raw.get()), Some(r#"{"tools":{}}"#));
@@ -174,7 +174,7 @@ fn handshake_deadline_sends_no_cancellation() {
 
     let mut agent = Agent::negotiating();
     agent.client.close();
-    let Some(Event::Failed(Failure::Closed)) = agent.client.poll_event(&mut agent.out) else {
+    let Some(ClientEvent::Failed(Failure::Closed)) = agent.client.poll_event(&mut agent.out) else {
         panic!("a handshake that was begun has an end");
     };
     assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::Closed));
@@ -384,7 +384,7 @@ fn a_list_in_pages_is_one_outcome() {
     );
     assert_eq!(agent.events(), [""; 0]);
     assert_eq!(agent.hear(&page_of(3, "3", "")), [""; 0]);
-    let Some(Event::Outcome { request: ended, outcome: Outcome::Result(list) }) =
+    let Some(ClientEvent::Outcome { request: ended, outcome: Outcome::Result(list) }) =
         agent.client.poll_event(&mut agent.out)
     else {
         panic!("no result")
@@ -441,7 +441,7 @@ fn progress_of(token: usize, progress: f64) -> String {
 fn reported_progress(agent: &mut Agent) -> Vec<f64> {
     std::iter::from_fn(|| agent.client.poll_event(&mut agent.out))
         .map(|event| match event {
-            Event::Progress { progress, .. } => progress.progress,
+            ClientEvent::Progress { progress, .. } => progress.progress,
             other => panic!("{other:?}"),
         })
         .collect()

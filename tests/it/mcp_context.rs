@@ -5,9 +5,9 @@ use std::time::Duration;
 use ide_mcp::{
     Time,
     mcp::{
-        Client, ClientConfig, Content, Context, Event, Forward, GetPrompt, Implementation, Lines, List,
+        Client, ClientConfig, ClientEvent, Content, Context, Forward, GetPrompt, Implementation, Lines, List,
         Outcome, PromptArgument, PromptResult, PromptSpec, RawCall, RawTools, ReadResource, ResourceResult,
-        ResourceSpec, ResourceTemplate, Server, ServerConfig, Timeout, ToolResult, ToolSpec,
+        ResourceSpec, ResourceTemplate, Server, ServerConfig, ServerEvent, Timeout, ToolResult, ToolSpec,
     },
     rpc::{CallId, NotOpen, NotSent, RespondError, SessionId},
 };
@@ -63,16 +63,16 @@ impl Session {
         self.say(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#));
     }
 
-    fn events(&mut self) -> Vec<Event<RawCall>> {
+    fn events(&mut self) -> Vec<ServerEvent<RawCall>> {
         std::iter::from_fn(|| self.server.poll_event(&mut self.out)).collect()
     }
 
     /// Returns the only event, which has to be a request for a prompt or a resource, or a call.
     fn call(&mut self) -> (CallId, String) {
         match &self.events()[..] {
-            [Event::GetPrompt { call, prompt }] => (*call, format!("{prompt:?}")),
-            [Event::ReadResource { call, resource }] => (*call, resource.uri.clone()),
-            [Event::Call { call, tool }] => (*call, format!("{} {}", tool.name, tool.arguments)),
+            [ServerEvent::GetPrompt { call, prompt }] => (*call, format!("{prompt:?}")),
+            [ServerEvent::ReadResource { call, resource }] => (*call, resource.uri.clone()),
+            [ServerEvent::Call { call, tool }] => (*call, format!("{} {}", tool.name, tool.arguments)),
             events => panic!("{events:?}"),
         }
     }
@@ -285,14 +285,18 @@ fn late_and_cancelled_requests_end_once() {
             let (call, _) = session.call();
             session.now = session.now.saturating_add(Duration::from_secs(30));
             session.server.tick(session.now);
-            assert!(matches!(session.events()[..], [Event::CallEnded { call: ended, .. }] if ended == call));
+            assert!(
+                matches!(session.events()[..], [ServerEvent::CallEnded { call: ended, .. }] if ended == call)
+            );
             let want = r#""error":{"code":-32603,"message":"no answer to this call within 30s"}}"#;
             assert_eq!(session.sent(), [want], "{method}");
 
             session.ask(method, params);
             let (call, _) = session.call();
             session.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#);
-            assert!(matches!(session.events()[..], [Event::CallEnded { call: ended, .. }] if ended == call));
+            assert!(
+                matches!(session.events()[..], [ServerEvent::CallEnded { call: ended, .. }] if ended == call)
+            );
             assert!(session.sent().is_empty(), "{method}");
         }
     }
@@ -380,7 +384,7 @@ fn forwarded_requests_reach_the_application_raw() {
         config.forward = forward;
         let mut session = Session::ready(config);
         session.ask("resources/read", r#"{"uri":"notes://today"}"#);
-        let raw = matches!(session.events()[..], [Event::Request { .. }]);
+        let raw = matches!(session.events()[..], [ServerEvent::Request { .. }]);
         assert_eq!(raw, is_raw, "{name}");
     }
 }
@@ -399,11 +403,11 @@ fn client_reads_what_the_server_offers() {
             said.lines().for_each(|line| session.say(line));
             for event in session.events() {
                 match event {
-                    Event::GetPrompt { call, prompt } => {
+                    ServerEvent::GetPrompt { call, prompt } => {
                         let text = PromptResult::text(format!("{prompt:?}"));
                         session.server.respond_with(call, &text, &mut session.out).unwrap();
                     }
-                    Event::ReadResource { call, resource } => {
+                    ServerEvent::ReadResource { call, resource } => {
                         let result = ResourceResult::text(resource.uri, "", "text");
                         session.server.respond_with(call, &result, &mut session.out).unwrap();
                     }
@@ -414,7 +418,7 @@ fn client_reads_what_the_server_offers() {
             session.out.sent(answers.len());
             answers.lines().for_each(|line| client.receive(Time::ZERO, line, out));
             while let Some(event) = client.poll_event(out) {
-                if let Event::Outcome { outcome: Outcome::Result(raw), .. } = event {
+                if let ClientEvent::Outcome { outcome: Outcome::Result(raw), .. } = event {
                     last = Some(raw);
                 }
             }

@@ -8,8 +8,8 @@ use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Messages, NEWEST, confi
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Client, ClientConfig, Context, Event, Forward, Implementation, LogLevel, Outcome,
-        PromptSpec, RawTools, ResourceSpec, Server, ServerConfig, Timeout, ToolSpec, Tools,
+        CallEnd, Client, ClientConfig, ClientEvent, Context, Forward, Implementation, LogLevel, Outcome,
+        PromptSpec, RawTools, ResourceSpec, Server, ServerConfig, ServerEvent, Timeout, ToolSpec, Tools,
     },
     rpc::{CallId, RequestId, RespondError, SessionId},
 };
@@ -71,18 +71,18 @@ impl Bridge {
     fn work(&mut self) {
         while let Some(event) = self.server.poll_event(&mut self.to_agent) {
             match event {
-                Event::Request { call, method, params } => {
+                ServerEvent::Request { call, method, params } => {
                     let asked = self.client.request(&method, params.as_deref(), LONG, &mut self.to_editor);
                     self.down.insert(asked.unwrap(), call);
                 }
-                Event::CallEnded { call, reason: CallEnd::Cancelled { reason } } => {
+                ServerEvent::CallEnded { call, reason: CallEnd::Cancelled { reason } } => {
                     let (request, _) = self.down.iter().find(|(_, waiting)| **waiting == call).unwrap();
                     self.client.cancel(*request, reason.as_deref(), &mut self.to_editor);
                 }
-                Event::Notification { method, params } => {
+                ServerEvent::Notification { method, params } => {
                     self.client.notify(&method, params.as_deref(), &mut self.to_editor).unwrap();
                 }
-                Event::Outcome { request, outcome } => {
+                ServerEvent::Outcome { request, outcome } => {
                     if let Some(call) = self.up.remove(&request) {
                         match outcome {
                             Outcome::Result(result) => {
@@ -97,25 +97,25 @@ impl Bridge {
                         .unwrap();
                     }
                 }
-                Event::Ready | Event::PeerFault(_) => {}
+                ServerEvent::Ready | ServerEvent::PeerFault(_) => {}
                 other => panic!("{other:?}"),
             }
         }
         while let Some(event) = self.client.poll_event(&mut self.to_editor) {
             match event {
-                Event::Request { call, method, params } => {
+                ClientEvent::Request { call, method, params } => {
                     let asked =
                         self.server.request(&method, params.as_deref(), Timeout::Default, &mut self.to_agent);
                     self.up.insert(asked.unwrap(), call);
                 }
-                Event::Progress { request, progress } => {
+                ClientEvent::Progress { request, progress } => {
                     let call = self.down.get(&request).unwrap();
                     self.server.progress(*call, &progress, &mut self.to_agent).unwrap();
                 }
-                Event::Notification { method, params } => {
+                ClientEvent::Notification { method, params } => {
                     self.server.notify(&method, params.as_deref(), &mut self.to_agent).unwrap();
                 }
-                Event::Outcome { request, outcome } => {
+                ClientEvent::Outcome { request, outcome } => {
                     let call = self.down.remove(&request).unwrap();
                     let _ = match outcome {
                         Outcome::Result(result) => {
@@ -128,7 +128,7 @@ impl Bridge {
                         _ => continue,
                     };
                 }
-                Event::Ready | Event::PeerFault(_) => {}
+                ClientEvent::Ready | ClientEvent::PeerFault(_) => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -366,7 +366,7 @@ fn forwarded_instant_calls_fit_beside_waiting_calls() {
             server.receive(Time::ZERO, text, &mut out);
         }
         let mut events = std::iter::from_fn(|| server.poll_event(&mut out));
-        let is_let_in = events.any(|event| matches!(event, Event::Request { .. }));
+        let is_let_in = events.any(|event| matches!(event, ServerEvent::Request { .. }));
         let said = out.take();
         let is_refused = said.iter().any(|answer| answer.contains("-32603"));
         assert_ne!(is_let_in, is_refused, "{name}: {said:?}");

@@ -15,8 +15,8 @@ use ide_mcp::Keepalive;
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Client, ClientConfig, Context, Event, FormAnswer, Forward, Implementation, Progress,
-        PromptSpec, ProtocolVersion, ResourceSpec, ServerConfig, Timeout, ToolResult,
+        CallEnd, Client, ClientConfig, ClientEvent, Context, FormAnswer, Forward, Implementation, Progress,
+        PromptSpec, ProtocolVersion, ResourceSpec, ServerConfig, ServerEvent, Timeout, ToolResult,
     },
     rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
 };
@@ -65,10 +65,10 @@ fn request(bench: &mut Bench, method: &str, timeout: Timeout) -> (RequestId, Str
 fn called(bench: &mut Bench) -> CallId {
     match bench.poll() {
         Some(
-            Event::<TestCall>::Call { call, .. }
-            | Event::GetPrompt { call, .. }
-            | Event::ReadResource { call, .. }
-            | Event::Request { call, .. },
+            ServerEvent::<TestCall>::Call { call, .. }
+            | ServerEvent::GetPrompt { call, .. }
+            | ServerEvent::ReadResource { call, .. }
+            | ServerEvent::Request { call, .. },
         ) => call,
         other => panic!("{other:?}"),
     }
@@ -106,7 +106,7 @@ impl Forms {
         let mut forms = Self { client, out: Messages::default(), now: Time::ZERO };
         forms.client.start(forms.now, &mut forms.out).unwrap();
         forms.hear(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#);
-        assert!(matches!(forms.client.poll_event(&mut forms.out), Some(Event::Ready)));
+        assert!(matches!(forms.client.poll_event(&mut forms.out), Some(ClientEvent::Ready)));
         forms
     }
 
@@ -126,7 +126,7 @@ impl Forms {
     fn open(&mut self, id: &str) -> CallId {
         assert_eq!(self.ask(id), [""; 0]);
         match self.client.poll_event(&mut self.out) {
-            Some(Event::Form { call, .. }) => call,
+            Some(ClientEvent::Form { call, .. }) => call,
             other => panic!("{other:?}"),
         }
     }
@@ -147,7 +147,7 @@ impl Forms {
     fn ends(&mut self) -> Vec<(CallId, CallEnd)> {
         let events = std::iter::from_fn(|| self.client.poll_event(&mut self.out));
         let end = |event| match event {
-            Event::CallEnded { call, reason } => (call, reason),
+            ClientEvent::CallEnded { call, reason } => (call, reason),
             other => panic!("{other:?}"),
         };
         events.map(end).collect()
@@ -926,7 +926,7 @@ fn both_ways_of_decoding_a_call_agree() {
         let mut bench = Bench::ready();
         let sent = bench.hear(&text);
         let tool = match bench.poll() {
-            Some(Event::Call { call, tool }) => {
+            Some(ServerEvent::Call { call, tool }) => {
                 let progress = bench.server.progress(call, &Progress::new(1.0), &mut bench.out);
                 format!("{tool:?} {progress:?} {:?}", bench.out.take())
             }

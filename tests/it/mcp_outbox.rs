@@ -49,7 +49,7 @@ fn message_names_the_request_it_answers() {
     for (name, text, places) in cases {
         server.receive(Time::ZERO, text, &mut out);
         while let Some(event) = server.poll_event(&mut out) {
-            if let ide_mcp::mcp::Event::Call { call: open, .. } = event {
+            if let ide_mcp::mcp::ServerEvent::Call { call: open, .. } = event {
                 call = Some(open);
             }
         }

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, NEWEST, config};
 use ide_mcp::{
     Time,
-    mcp::{CallEnd, Event, Implementation, LogLevel, ServerConfig, Timeout, ToolResult},
+    mcp::{CallEnd, Implementation, LogLevel, ServerConfig, ServerEvent, Timeout, ToolResult},
     rpc::{NotOpen, NotSent, RespondError, SerializedNotification},
 };
 
@@ -267,7 +267,8 @@ mod cancellation {
             bench.hear(&format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":7,"reason":{reason}}}}}"#
             ));
-            let Some(Event::CallEnded { reason: CallEnd::Cancelled { reason }, .. }) = bench.poll() else {
+            let Some(ServerEvent::CallEnded { reason: CallEnd::Cancelled { reason }, .. }) = bench.poll()
+            else {
                 unreachable!("{name}");
             };
             assert_eq!(reason.map(|reason| reason.len()), length, "{name}");

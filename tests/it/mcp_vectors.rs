@@ -4,7 +4,7 @@
 
 use crate::mcp_support::{Bench, INITIALIZE, config};
 use ide_mcp::{
-    mcp::{Event, PeerFault, ToolResult},
+    mcp::{PeerFault, ServerEvent, ToolResult},
     rpc::NotOpen,
 };
 
@@ -107,7 +107,7 @@ fn batches_of_version_2025_03_26() {
     }
     let mut bench = ready("2025-03-26");
     bench.hear(&format!("[{call},{ping}]"));
-    let Some(Event::Call { call, .. }) = bench.poll() else { unreachable!("no call") };
+    let Some(ServerEvent::Call { call, .. }) = bench.poll() else { unreachable!("no call") };
     bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
     assert!(bench.out.take()[0].starts_with(&result("2")), "alone");
 }
@@ -137,14 +137,16 @@ fn nested_batch_differs_from_forbidden_batch() {
     for (version, want, said) in rows {
         let mut bench = ready(version);
         assert_eq!(bench.hear(&nested), [""; 0], "{version}");
-        let Some(Event::PeerFault(violation)) = bench.poll() else { unreachable!("{version}: no fault") };
+        let Some(ServerEvent::PeerFault(violation)) = bench.poll() else {
+            unreachable!("{version}: no fault")
+        };
         assert_eq!(violation, want, "{version}");
         assert!(violation.to_string().starts_with(said), "{version}: {violation}");
         assert!(bench.poll().is_none(), "{version}: the messages in it are not read");
     }
     let mut bench = ready("2025-03-26");
     bench.hear(&format!("[{}]", vec!["1"; 65].join(",")));
-    let Some(Event::PeerFault(violation)) = bench.poll() else { unreachable!("no fault") };
+    let Some(ServerEvent::PeerFault(violation)) = bench.poll() else { unreachable!("no fault") };
     assert!(violation.to_string().contains("more than 64"), "{violation}");
 }
 

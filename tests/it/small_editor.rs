@@ -178,11 +178,11 @@ impl Editor {
         }
     }
 
-    fn translate(&mut self, event: mcp::Event<mcp::RawCall>) -> Option<EditorEvent> {
+    fn translate(&mut self, event: mcp::ServerEvent<mcp::RawCall>) -> Option<EditorEvent> {
         match event {
-            mcp::Event::Call { call, .. } => return Some(EditorEvent::Call(call)),
-            mcp::Event::TooManyFaults => self.ws.fail(ProtocolError::TooManyMalformedMessages),
-            mcp::Event::PingTimeout => self.ws.time_out("no answer to a ping"),
+            mcp::ServerEvent::Call { call, .. } => return Some(EditorEvent::Call(call)),
+            mcp::ServerEvent::TooManyFaults => self.ws.fail(ProtocolError::TooManyMalformedMessages),
+            mcp::ServerEvent::PingTimeout => self.ws.time_out("no answer to a ping"),
             _ => {}
         }
         None
@@ -260,10 +260,10 @@ impl Agent {
         }
     }
 
-    fn translate(event: mcp::Event) -> Option<AgentEvent> {
+    fn translate(event: mcp::ClientEvent) -> Option<AgentEvent> {
         Some(match event {
-            mcp::Event::Ready => AgentEvent::Ready,
-            mcp::Event::Outcome { request, outcome } => {
+            mcp::ClientEvent::Ready => AgentEvent::Ready,
+            mcp::ClientEvent::Outcome { request, outcome } => {
                 let text = match outcome {
                     Outcome::Result(result) => {
                         ToolResult::read(&result).unwrap().texts().next().unwrap().to_owned()
@@ -272,7 +272,7 @@ impl Agent {
                 };
                 AgentEvent::Answer(request, text)
             }
-            mcp::Event::Notification { .. } => AgentEvent::Pushed,
+            mcp::ClientEvent::Notification { .. } => AgentEvent::Pushed,
             _ => return None,
         })
     }

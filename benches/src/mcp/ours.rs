@@ -117,7 +117,7 @@ impl Session {
     fn take(&mut self, text: &str) -> (CallId, BenchCall) {
         self.server.receive(NOW, text, &mut self.out);
         match self.server.poll_event(&mut self.out) {
-            Some(mcp::Event::Call { call, tool }) => (call, tool),
+            Some(mcp::ServerEvent::Call { call, tool }) => (call, tool),
             other => panic!("{}", other.map_or("nothing came", |_| "another event came")),
         }
     }

@@ -13,7 +13,7 @@
 use crate::support::complain;
 use ide_mcp::Outbox;
 use ide_mcp::ide::{Client, ClientEvent, Tool};
-use ide_mcp::mcp::{CallEnd, Event, Outcome, Server, Timeout, ToolSpec, Tools};
+use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId, code};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -93,13 +93,13 @@ impl Routes {
     /// Handles an event of the client's side. `above` is the editor, if it is attached.
     pub(crate) fn client_said(
         &mut self,
-        event: Event<()>,
+        event: ServerEvent<()>,
         below: &mut Below,
         mut above: Option<&mut Above>,
         out: &mut impl Outbox,
     ) {
         match event {
-            Event::Ready => {
+            ServerEvent::Ready => {
                 for Held { call, method, params } in std::mem::take(&mut self.held) {
                     match (call, above.as_deref_mut()) {
                         (None, _) => {
@@ -113,7 +113,7 @@ impl Routes {
                     }
                 }
             }
-            Event::Request { call, method, params } => {
+            ServerEvent::Request { call, method, params } => {
                 let timeout = patience(params.as_deref());
                 let asked = match above {
                     Some(above) => above.request(&method, params.as_deref(), timeout),
@@ -128,7 +128,7 @@ impl Routes {
                     Err(error) => below.fail(call, code::INTERNAL_ERROR, &unsent(&error), out),
                 };
             }
-            Event::CallEnded { call, reason: how } => {
+            ServerEvent::CallEnded { call, reason: how } => {
                 let reason = match how {
                     CallEnd::Cancelled { reason } => reason,
                     _ => Some("the client has gone".into()),
@@ -138,7 +138,7 @@ impl Routes {
                     above.cancel(*request, reason.as_deref());
                 }
             }
-            Event::Notification { method, params } => {
+            ServerEvent::Notification { method, params } => {
                 let sent = match above {
                     Some(above) => above.notify(&method, params.as_deref()),
                     None => Err(NotSent::Closed),
@@ -151,7 +151,7 @@ impl Routes {
                     sent => report_loss(sent, &method, "editor"),
                 }
             }
-            Event::Outcome { request, outcome } => {
+            ServerEvent::Outcome { request, outcome } => {
                 if let (Some(call), Some(above)) = (self.up.remove(&request), above) {
                     // An error means that the call has ended meanwhile, which needs no answer, or
                     // that the result is no object, which does not happen in such an outcome.
@@ -162,13 +162,13 @@ impl Routes {
                     };
                 }
             }
-            Event::Progress { request, progress } => {
+            ServerEvent::Progress { request, progress } => {
                 if let (Some(call), Some(above)) = (self.up.get(&request), above) {
                     let _ = above.progress(*call, &progress);
                 }
             }
-            Event::PeerError(error) => complain("bridge", &format!("the client reports {error}")),
-            Event::PeerFault(violation) => complain("bridge", &format!("the client: {violation}")),
+            ServerEvent::PeerError(error) => complain("bridge", &format!("the client reports {error}")),
+            ServerEvent::PeerFault(violation) => complain("bridge", &format!("the client: {violation}")),
             _ => {}
         }
     }

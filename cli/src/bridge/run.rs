@@ -15,7 +15,7 @@ use crate::bridge::greeting::{Waiting, introduction, itself};
 use crate::bridge::pipes::Pipes;
 use crate::bridge::routes::{Below, OfEditor, Routes};
 use crate::support::{BadLine, Input, Line, complain};
-use ide_mcp::mcp::{Event, Forward, Lines, Server, ServerConfig, ServerInfo};
+use ide_mcp::mcp::{Forward, Lines, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
 use ide_mcp_driver::Trust;
@@ -261,7 +261,7 @@ impl Bridge {
     /// Handles the events of the client's side.
     fn work(&mut self, now: Time) {
         while let Some(event) = self.below.poll_event(&mut Roomy(&mut self.out)) {
-            if matches!(event, Event::TooManyFaults) {
+            if matches!(event, ServerEvent::TooManyFaults) {
                 self.end(now, Some("too many lines came that are no message".into()));
                 continue;
             }

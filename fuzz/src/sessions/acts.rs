@@ -7,7 +7,8 @@ use super::served::{FORM_ANSWERS, SERVED, is_served};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    Event, Forward, Implementation, Progress, RawTools, Server, ServerConfig, Timeout, ToolResult, ToolSpec,
+    Forward, Implementation, Progress, RawTools, Server, ServerConfig, ServerEvent, Timeout, ToolResult,
+    ToolSpec,
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
@@ -336,7 +337,7 @@ fn elsewhere() -> (CallId, RequestId) {
     }
     let request = server.request("x/ask", None::<&()>, Timeout::Default, &mut out).expect("it is ready");
     loop {
-        if let Event::Call { call, .. } = server.poll_event(&mut out).expect("it was called") {
+        if let ServerEvent::Call { call, .. } = server.poll_event(&mut out).expect("it was called") {
             assert!(server.is_open(call) && call.session().number() == 9);
             return (call, request);
         }

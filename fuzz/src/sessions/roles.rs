@@ -2,8 +2,8 @@
 
 use ide_mcp::Time;
 use ide_mcp::mcp::{
-    CallEnd, Client, Event, Failure, Outcome, PeerFault, Progress, ProtocolVersion, Server, Timeout,
-    ToolResult, Tools,
+    CallEnd, Client, ClientEvent, Failure, Outcome, PeerFault, Progress, ProtocolVersion, Server,
+    ServerEvent, Timeout, ToolResult, Tools,
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError};
 use ide_mcp::testing::Messages;
@@ -33,26 +33,43 @@ pub enum Happened {
     Notification,
 }
 
-/// Returns an event of either role; `timeout` returns that of a call.
-fn happened<C: Debug>(event: Event<C>, timeout: impl Fn(C) -> Timeout) -> Happened {
-    match event {
-        Event::Ready => Happened::Ready,
-        Event::Failed(failure) => Happened::Failed(failure),
-        Event::ToolsListed => Happened::ToolsListed,
-        Event::Call { call, tool } => Happened::Call(call, timeout(tool)),
-        Event::GetPrompt { call, .. } => Happened::GetPrompt(call),
-        Event::ReadResource { call, .. } => Happened::ReadResource(call),
-        Event::Form { call, .. } => Happened::Form(call),
-        Event::Request { call, method, .. } => Happened::Request(call, method),
-        Event::CallEnded { call, reason } => Happened::CallEnded(call, reason),
-        Event::Outcome { request, outcome } => Happened::Outcome(request, outcome),
-        Event::Progress { request, progress } => Happened::Progress(request, progress),
-        Event::PeerFault(fault) => Happened::PeerFault(fault),
-        Event::PeerError(error) => Happened::PeerError(error),
-        Event::TooManyFaults => Happened::TooManyFaults,
-        Event::PingTimeout => Happened::PingTimeout,
-        Event::Notification { .. } => Happened::Notification,
-        other => panic!("{other:?} is new"),
+/// Matches an event of a role: the arms of the role alone, and those of both.
+macro_rules! happened {
+    ($event:expr, $role:ident { $($own:pat => $happened:expr,)* }) => {
+        match shown($event) {
+            $($own => $happened,)*
+            $role::Ready => Self::Ready,
+            $role::Request { call, method, .. } => Self::Request(call, method),
+            $role::CallEnded { call, reason } => Self::CallEnded(call, reason),
+            $role::Outcome { request, outcome } => Self::Outcome(request, outcome),
+            $role::Progress { request, progress } => Self::Progress(request, progress),
+            $role::PeerFault(fault) => Self::PeerFault(fault),
+            $role::PeerError(error) => Self::PeerError(error),
+            $role::TooManyFaults => Self::TooManyFaults,
+            $role::PingTimeout => Self::PingTimeout,
+            $role::Notification { .. } => Self::Notification,
+            other => panic!("{other:?} is new"),
+        }
+    };
+}
+
+impl From<ServerEvent<Timeout>> for Happened {
+    fn from(event: ServerEvent<Timeout>) -> Self {
+        happened!(event, ServerEvent {
+            ServerEvent::ToolsListed => Self::ToolsListed,
+            ServerEvent::Call { call, tool } => Self::Call(call, tool),
+            ServerEvent::GetPrompt { call, .. } => Self::GetPrompt(call),
+            ServerEvent::ReadResource { call, .. } => Self::ReadResource(call),
+        })
+    }
+}
+
+impl From<ClientEvent> for Happened {
+    fn from(event: ClientEvent) -> Self {
+        happened!(event, ClientEvent {
+            ClientEvent::Failed(failure) => Self::Failed(failure),
+            ClientEvent::Form { call, .. } => Self::Form(call),
+        })
     }
 }
 
@@ -69,7 +86,7 @@ macro_rules! sessions {
             const IS_SERVER: bool = true;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Server::$name(self, $($arg),*) })*
             fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
-                self.poll_event(out).map(|event| happened(shown(event), |timeout| timeout))
+                self.poll_event(out).map(Happened::from)
             }
         }
 
@@ -77,7 +94,7 @@ macro_rules! sessions {
             const IS_SERVER: bool = false;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Client::$name(self, $($arg),*) })*
             fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
-                self.poll_event(out).map(|event| happened(shown(event), |never| match never {}))
+                self.poll_event(out).map(Happened::from)
             }
         }
     };

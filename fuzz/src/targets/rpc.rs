@@ -2,7 +2,7 @@
 
 use crate::sessions::{Ledger, OPENED, answered, token, told};
 use ide_mcp::Time;
-use ide_mcp::mcp::{Event, Implementation, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
+use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
 use ide_mcp::rpc::{Id, InvalidMessage, Message, SessionId, SessionLimits, classify};
 use ide_mcp::testing::Messages;
 use serde_json::value::RawValue;
@@ -52,7 +52,7 @@ pub fn rpc_text(data: &[u8]) {
     let heard = ledger.heard(text, &limits, false, &out.take());
     assert!(heard.open.is_empty(), "nothing is deferred before the session is open");
     while let Some(event) = server.poll_event(&mut out) {
-        assert!(!matches!(event, Event::Call { .. } | Event::CallEnded { .. }), "{event:?}");
+        assert!(!matches!(event, ServerEvent::Call { .. } | ServerEvent::CallEnded { .. }), "{event:?}");
     }
     assert!(out.take().is_empty(), "polling sends nothing");
     ledger.is_settled();
@@ -76,7 +76,7 @@ fn called(text: &str, limits: &SessionLimits) {
     server.receive(Time::ZERO, text, &mut out);
     let mut open = ledger.heard(text, limits, true, &out.take()).open;
     while let Some(event) = server.poll_event(&mut out) {
-        if let Event::Call { call, tool } = event {
+        if let ServerEvent::Call { call, tool } = event {
             assert!(&*tool.name == "t" && tool.arguments.get().starts_with('{'), "{tool:?}");
             server.respond_with(call, &*tool.arguments, &mut out).expect("it is open");
             let [(id, _)] = &answered(&out.sent.concat())[..] else { panic!("one answer: {:?}", out.sent) };

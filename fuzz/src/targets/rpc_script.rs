@@ -10,7 +10,7 @@ use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
 use ide_mcp::ide::{Connection, Dialect, ServerEvent, Tool, ToolSet};
 use ide_mcp::mcp::{
-    Client, ClientConfig, Event, Forward, Implementation, PromptResult, ResourceResult, ToolResult,
+    Client, ClientConfig, ClientEvent, Forward, Implementation, PromptResult, ResourceResult, ToolResult,
 };
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
@@ -305,7 +305,7 @@ impl Agent {
 
     fn settle(&mut self) -> Vec<String> {
         while let Some(event) = self.client.poll_event(&mut self.out) {
-            if let Event::Request { call, .. } | Event::Form { call, .. } = event {
+            if let ClientEvent::Request { call, .. } | ClientEvent::Form { call, .. } = event {
                 self.calls.push(call);
             }
         }

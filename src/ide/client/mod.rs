@@ -484,37 +484,35 @@ impl Client {
         }
     }
 
-    fn translate(&mut self, event: mcp::Event) -> Option<ClientEvent> {
+    fn translate(&mut self, event: mcp::ClientEvent) -> Option<ClientEvent> {
         Some(match event {
-            mcp::Event::Ready => {
+            mcp::ClientEvent::Ready => {
                 self.say_connected();
                 ClientEvent::Ready(self.mcp.server().cloned()?)
             }
-            mcp::Event::Failed(failure) => {
+            mcp::ClientEvent::Failed(failure) => {
                 let _ = self.ws.sender().close(CloseCode::POLICY, "the session could not be opened");
                 ClientEvent::Failed(failure)
             }
-            mcp::Event::Form { call, form } => ClientEvent::Form { call, form },
-            mcp::Event::Request { call, method, params } => ClientEvent::Request { call, method, params },
-            mcp::Event::CallEnded { call, reason } => ClientEvent::CallEnded { call, reason },
-            mcp::Event::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
-            mcp::Event::Progress { request, progress } => ClientEvent::Progress { request, progress },
-            mcp::Event::Notification { method, params } if self.raw_notifications => {
+            mcp::ClientEvent::Form { call, form } => ClientEvent::Form { call, form },
+            mcp::ClientEvent::Request { call, method, params } => {
+                ClientEvent::Request { call, method, params }
+            }
+            mcp::ClientEvent::CallEnded { call, reason } => ClientEvent::CallEnded { call, reason },
+            mcp::ClientEvent::Outcome { request, outcome } => ClientEvent::Outcome { request, outcome },
+            mcp::ClientEvent::Progress { request, progress } => ClientEvent::Progress { request, progress },
+            mcp::ClientEvent::Notification { method, params } if self.raw_notifications => {
                 ClientEvent::Notification { method, params }
             }
-            mcp::Event::Notification { method, params } => notified(method, params),
-            mcp::Event::PeerError(error) => ClientEvent::PeerError(error),
-            mcp::Event::PeerFault(fault) => ClientEvent::PeerFault(fault),
-            mcp::Event::TooManyFaults => {
+            mcp::ClientEvent::Notification { method, params } => notified(method, params),
+            mcp::ClientEvent::PeerError(error) => ClientEvent::PeerError(error),
+            mcp::ClientEvent::PeerFault(fault) => ClientEvent::PeerFault(fault),
+            mcp::ClientEvent::TooManyFaults => {
                 self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
             }
-            mcp::Event::PingTimeout => {
+            mcp::ClientEvent::PingTimeout => {
                 self.ws.time_out("no answer to a ping");
-                return None;
-            }
-            // Only the session of a server emits these events.
-            mcp::Event::GetPrompt { .. } | mcp::Event::ReadResource { .. } | mcp::Event::ToolsListed => {
                 return None;
             }
         })

@@ -16,7 +16,7 @@
 
 use crate::ide::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
-use crate::mcp::Event;
+use crate::mcp::ServerEvent;
 use crate::rpc::CallId;
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 pub(super) struct Consent {
     state: State,
     /// The events of calls, in the order in which they came.
-    held: VecDeque<Event<ReceivedCall>>,
+    held: VecDeque<ServerEvent<ReceivedCall>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +65,16 @@ impl Consent {
     }
 
     /// Returns true for the event of a call while the consent is missing.
-    pub(super) fn holds(&self, event: &Event<ReceivedCall>) -> bool {
+    pub(super) fn holds(&self, event: &ServerEvent<ReceivedCall>) -> bool {
         self.is_missing() && call_of(event).is_some()
     }
 
-    pub(super) fn hold(&mut self, event: Event<ReceivedCall>) {
+    pub(super) fn hold(&mut self, event: ServerEvent<ReceivedCall>) {
         self.held.push_back(event);
     }
 
     /// Returns the next held event once the consent is given.
-    pub(super) fn next(&mut self) -> Option<Event<ReceivedCall>> {
+    pub(super) fn next(&mut self) -> Option<ServerEvent<ReceivedCall>> {
         if self.is_missing() { None } else { self.held.pop_front() }
     }
 
@@ -95,8 +95,8 @@ impl Consent {
 
     /// Returns the held diffs: the call and its tab.
     pub(super) fn diffs(&self) -> Vec<(CallId, String)> {
-        let diff = |event: &Event<ReceivedCall>| {
-            let Event::Call { call, tool } = event else { return None };
+        let diff = |event: &ServerEvent<ReceivedCall>| {
+            let ServerEvent::Call { call, tool } = event else { return None };
             let ToolRequest::OpenDiff(diff) = &tool.request else { return None };
             Some((*call, diff.tab_name.clone()))
         };
@@ -105,23 +105,21 @@ impl Consent {
 }
 
 /// Returns the call that an event announces to the application.
-const fn call_of(event: &Event<ReceivedCall>) -> Option<CallId> {
+const fn call_of(event: &ServerEvent<ReceivedCall>) -> Option<CallId> {
     match event {
-        Event::Call { call, .. }
-        | Event::GetPrompt { call, .. }
-        | Event::ReadResource { call, .. }
-        | Event::Request { call, .. } => Some(*call),
-        Event::Ready
-        | Event::ToolsListed
-        | Event::CallEnded { .. }
-        | Event::Notification { .. }
-        | Event::Progress { .. }
-        | Event::Outcome { .. }
-        | Event::PeerError(_)
-        | Event::PeerFault(_)
-        | Event::TooManyFaults
-        | Event::PingTimeout
-        | Event::Failed(_)
-        | Event::Form { .. } => None,
+        ServerEvent::Call { call, .. }
+        | ServerEvent::GetPrompt { call, .. }
+        | ServerEvent::ReadResource { call, .. }
+        | ServerEvent::Request { call, .. } => Some(*call),
+        ServerEvent::Ready
+        | ServerEvent::ToolsListed
+        | ServerEvent::CallEnded { .. }
+        | ServerEvent::Notification { .. }
+        | ServerEvent::Progress { .. }
+        | ServerEvent::Outcome { .. }
+        | ServerEvent::PeerError(_)
+        | ServerEvent::PeerFault(_)
+        | ServerEvent::TooManyFaults
+        | ServerEvent::PingTimeout => None,
     }
 }

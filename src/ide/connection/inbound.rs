@@ -88,14 +88,14 @@ impl Connection {
 
     /// Turns an event of the session into an event of the connection; `None` if the event is handled
     /// here.
-    pub(super) fn translate(&mut self, event: mcp::Event<ReceivedCall>) -> Option<ServerEvent> {
+    pub(super) fn translate(&mut self, event: mcp::ServerEvent<ReceivedCall>) -> Option<ServerEvent> {
         if self.consent.holds(&event) && !needs_no_consent(&event) {
             self.hold(event);
             return None;
         }
         let agent = self.agent();
         Some(match event {
-            mcp::Event::Ready => {
+            mcp::ServerEvent::Ready => {
                 if !self.quirks().answers_requests {
                     self.mcp.stop_keepalive();
                 }
@@ -104,21 +104,21 @@ impl Connection {
                 self.roots.is_due = self.peer == Peer::Agent && self.asks_for_roots();
                 if self.consent.ask() { self.consent_pending() } else { self.begin_ready() }
             }
-            mcp::Event::ToolsListed => {
+            mcp::ServerEvent::ToolsListed => {
                 self.listed = true;
                 self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
                 return None;
             }
-            mcp::Event::Call { call, tool } => return self.called(call, tool),
-            mcp::Event::GetPrompt { call, prompt } => {
+            mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
+            mcp::ServerEvent::GetPrompt { call, prompt } => {
                 self.open_calls.open(call, CallKind::Prompt, None);
                 ServerEvent::GetPrompt { agent, call, prompt }
             }
-            mcp::Event::ReadResource { call, resource } => {
+            mcp::ServerEvent::ReadResource { call, resource } => {
                 self.open_calls.open(call, CallKind::Resource, None);
                 ServerEvent::ReadResource { agent, call, resource }
             }
-            mcp::Event::CallEnded { call, reason: how } => {
+            mcp::ServerEvent::CallEnded { call, reason: how } => {
                 if self.consent.forget(call) {
                     return None;
                 }
@@ -133,39 +133,39 @@ impl Connection {
                     None => ServerEvent::CallEnded { agent, call, reason: how },
                 }
             }
-            mcp::Event::Request { call, method, params } => return self.asked(call, method, params),
-            mcp::Event::Notification { method, .. } if &*method == LIST_CHANGED && self.asks_for_roots() => {
+            mcp::ServerEvent::Request { call, method, params } => return self.asked(call, method, params),
+            mcp::ServerEvent::Notification { method, .. }
+                if &*method == LIST_CHANGED && self.asks_for_roots() =>
+            {
                 self.roots.is_due = true;
                 return None;
             }
-            mcp::Event::Notification { method, params } => self.notified(method, params),
-            mcp::Event::Progress { request, progress } => ServerEvent::Progress { agent, request, progress },
-            mcp::Event::Outcome { request, outcome } if self.roots.asked == Some(request) => {
+            mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
+            mcp::ServerEvent::Progress { request, progress } => ServerEvent::Progress { agent, request, progress },
+            mcp::ServerEvent::Outcome { request, outcome } if self.roots.asked == Some(request) => {
                 return self.on_roots(&outcome);
             }
-            mcp::Event::Outcome { request, outcome } => {
+            mcp::ServerEvent::Outcome { request, outcome } => {
                 self.forms.forget(request);
                 ServerEvent::Outcome { agent, request, outcome }
             }
-            mcp::Event::PeerError(error) => ServerEvent::PeerError { agent, error },
-            mcp::Event::PeerFault(fault) => ServerEvent::PeerFault { agent, fault },
-            mcp::Event::TooManyFaults => {
+            mcp::ServerEvent::PeerError(error) => ServerEvent::PeerError { agent, error },
+            mcp::ServerEvent::PeerFault(fault) => ServerEvent::PeerFault { agent, fault },
+            mcp::ServerEvent::TooManyFaults => {
                 self.ws.fail(ProtocolError::TooManyMalformedMessages);
                 return None;
             }
-            mcp::Event::PingTimeout => {
+            mcp::ServerEvent::PingTimeout => {
                 self.ws.time_out("no answer to a ping");
                 return None;
             }
-            // Only the session of a client emits these events.
-            mcp::Event::Failed(_) | mcp::Event::Form { .. } => return None,
         })
     }
 
     /// Holds the event of a call until the consent. The call waits from now on, so the limits of waiting calls
     /// apply; a call beyond them is answered with an error and dropped.
-    fn hold(&mut self, event: mcp::Event<ReceivedCall>) {
-        if let mcp::Event::Call { call, .. } = &event {
+    fn hold(&mut self, event: mcp::ServerEvent<ReceivedCall>) {
+        if let mcp::ServerEvent::Call { call, .. } = &event {
             if !self.mcp.defer(*call, &mut self.ws.sender()) {
                 return;
             }
@@ -342,12 +342,12 @@ const LISTS: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resou
 /// Returns true for the calls that do not wait for the consent: those that end diffs, since this layer
 /// answers them and the real client sends one before each prompt, and those of the handshake.
 #[allow(clippy::wildcard_enum_match_arm, reason = "every other event can wait")]
-fn needs_no_consent(event: &mcp::Event<ReceivedCall>) -> bool {
+fn needs_no_consent(event: &mcp::ServerEvent<ReceivedCall>) -> bool {
     match event {
-        mcp::Event::Call { tool, .. } => {
+        mcp::ServerEvent::Call { tool, .. } => {
             matches!(tool.request, ToolRequest::CloseAllDiffTabs(_) | ToolRequest::CloseTab(_))
         }
-        mcp::Event::Request { method, .. } => is_ide_connected(method) || LISTS.contains(&&**method),
+        mcp::ServerEvent::Request { method, .. } => is_ide_connected(method) || LISTS.contains(&&**method),
         _ => false,
     }
 }

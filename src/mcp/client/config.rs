@@ -25,7 +25,7 @@ pub struct ClientConfig {
     /// none: roots are not declared.
     pub roots: Option<Vec<Root>>,
     /// True if the client shows forms to its person. The client declares elicitation then, and each
-    /// `elicitation/create` becomes an [`Event::Form`](crate::mcp::Event::Form). Default false.
+    /// `elicitation/create` becomes an [`ClientEvent::Form`](crate::mcp::ClientEvent::Form). Default false.
     pub elicitation: bool,
     /// Further capabilities to declare: a JSON object. Default none.
     pub capabilities: Option<Box<RawValue>>,

@@ -5,13 +5,12 @@ use alloc::{
     boxed::Box,
     vec::Vec,
 };
-use core::convert::Infallible;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    Event, List, Outcome, Progress, ProtocolVersion, Root, Timeout,
+    ClientEvent, List, Outcome, Progress, ProtocolVersion, Root, Timeout,
     batch::Gather,
     inbound,
     incoming::{Incoming, Waits},
@@ -39,14 +38,14 @@ pub use server_info::{Failure, ServerInfo};
 
 /// One session, as a client: the agent's side.
 ///
-/// [`start`](Client::start) begins the handshake; [`Event::Ready`] or [`Event::Failed`] ends it.
+/// [`start`](Client::start) begins the handshake; [`ClientEvent::Ready`] or [`ClientEvent::Failed`] ends it.
 /// Then the application sends requests, and each request ends with one outcome. The session answers
 /// the requests of the server: `ping` with `{}`, `roots/list` with the configured roots, and all
 /// others with -32601, except forms and those that the configuration forwards.
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
-    session: Session<Infallible>,
+    session: Session<ClientEvent>,
     server: Option<ServerInfo>,
 }
 
@@ -93,7 +92,7 @@ impl Client {
         Ok(())
     }
 
-    session_methods!(Infallible);
+    session_methods!(ClientEvent);
 
     /// Returns true once [`start`](Client::start) has sent `initialize`.
     #[must_use]
@@ -176,7 +175,7 @@ impl Client {
 
     /// Takes the outcome of the handshake. Sends `notifications/initialized` at once if the
     /// handshake succeeded.
-    fn negotiated(&mut self, outcome: Outcome, out: &mut impl Outbox) -> Event {
+    fn negotiated(&mut self, outcome: Outcome, out: &mut impl Outbox) -> ClientEvent {
         let accepted = match outcome {
             // The session was drained meanwhile.
             Outcome::Result(_) if self.session.state != State::Opening => Err(Failure::Closed),
@@ -192,13 +191,13 @@ impl Client {
                 self.session.open();
                 self.session.announce("notifications/initialized", out);
                 self.server = Some(server);
-                Event::Ready
+                ClientEvent::Ready
             }
             Err(failure) => {
                 if self.session.state != State::Closed {
                     self.session.state = State::Failed;
                 }
-                Event::Failed(failure)
+                ClientEvent::Failed(failure)
             }
         }
     }

@@ -10,10 +10,9 @@
 //! | `notifications/progress` | dropped, reported | updates our request | updates our request |
 //! | other notifications | passed to the application | passed to the application | dropped |
 //!
-//! "Reported" means that the application receives an [`Event::PeerFault`].
+//! "Reported" means that the application receives an [`ClientEvent::PeerFault`].
 
 use alloc::{borrow::ToOwned, boxed::Box};
-use core::convert::Infallible;
 
 use serde_json::value::RawValue;
 
@@ -21,7 +20,7 @@ use super::Client;
 use crate::{
     Outbox,
     mcp::{
-        Event, Form, Outcome, Timeout,
+        ClientEvent, Form, Outcome, Timeout,
         batch::Gather,
         inbound::{self, Asked, Role},
         incoming::{Terms, answer, not_found, refuse, refuse_invalid},
@@ -58,7 +57,7 @@ impl Client {
             Ok(form) => {
                 let terms = Terms { timeout: Timeout::After(self.config.longest_call), ..Terms::request() };
                 if let Some(call) = self.session.open_request(asked.id, asked.params, terms, out) {
-                    self.session.push(Event::Form { call, form });
+                    self.session.push(ClientEvent::Form { call, form });
                 }
             }
             Err(error) => refuse_invalid(&asked.id, &error, &self.session.limits, out),
@@ -114,9 +113,9 @@ impl Client {
 }
 
 impl Role for Client {
-    type Call = Infallible;
+    type Event = ClientEvent;
 
-    fn session(&mut self) -> &mut Session<Infallible> {
+    fn session(&mut self) -> &mut Session<ClientEvent> {
         &mut self.session
     }
 
@@ -152,7 +151,7 @@ impl Role for Client {
             }
             Purpose::Page(listing) => {
                 if let Some(outcome) = self.on_page(request, *listing, outcome, out) {
-                    self.session.push(Event::Outcome { request, outcome });
+                    self.session.push(ClientEvent::Outcome { request, outcome });
                 }
             }
             Purpose::Application | Purpose::Form(_) | Purpose::Ping => {}

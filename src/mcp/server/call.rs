@@ -16,7 +16,7 @@ use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        Event, GetPrompt, ProtocolVersion, ReadResource, Timeout, ToolResult, Tools,
+        GetPrompt, ProtocolVersion, ReadResource, ServerEvent, Timeout, ToolResult, Tools,
         context::resource_not_found,
         incoming::{AnswerKind, Terms, answer, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
@@ -84,7 +84,7 @@ impl<T: Tools> Server<T> {
         };
         let terms = Terms { timeout, when_late, at_once, kind };
         if let Some(call) = self.session.incoming.open(now, id, terms, token, out) {
-            self.session.push(Event::Call { call, tool });
+            self.session.push(ServerEvent::Call { call, tool });
         }
     }
 
@@ -95,7 +95,7 @@ impl<T: Tools> Server<T> {
         match asked {
             Ok(prompt) => {
                 if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
-                    self.session.push(Event::GetPrompt { call, prompt });
+                    self.session.push(ServerEvent::GetPrompt { call, prompt });
                 }
             }
             Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
@@ -121,7 +121,7 @@ impl<T: Tools> Server<T> {
             Ok((_, Some((call, kind)))) => self.called(id, call, kind, out),
             Ok((resource, None)) => {
                 if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
-                    self.session.push(Event::ReadResource { call, resource });
+                    self.session.push(ServerEvent::ReadResource { call, resource });
                 }
             }
             Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),

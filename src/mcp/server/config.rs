@@ -38,8 +38,8 @@ pub struct ServerConfig {
     /// for each tool, also if the call is forwarded. Default none.
     pub at_once: Vec<Cow<'static, str>>,
     /// The forwarded methods that a client can also request before `initialize`. For clients of a protocol
-    /// that has no session. The application receives such a [`Request`](crate::mcp::Event::Request) before
-    /// [`Ready`](crate::mcp::Event::Ready), which possibly never comes. Default none.
+    /// that has no session. The application receives such a [`Request`](crate::mcp::ServerEvent::Request) before
+    /// [`Ready`](crate::mcp::ServerEvent::Ready), which possibly never comes. Default none.
     pub without_session: Vec<Cow<'static, str>>,
     /// The time after which a call is answered for the application, unless
     /// [`Tools::timeout`](crate::mcp::Tools::timeout) returns another. Default 30 s: the real

@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Context, Event, Form, Implementation, LogLevel, Progress, ProtocolVersion, Timeout, ToolResult, Tools,
+    Context, Form, Implementation, LogLevel, Progress, ProtocolVersion, ServerEvent, Timeout, ToolResult,
+    Tools,
     batch::Gather,
     form::FormOut,
     inbound,
@@ -40,7 +41,9 @@ pub use config::ServerConfig;
 /// application can answer a call at once or later; a forgotten call is answered at its deadline.
 ///
 /// ```
-/// use ide_mcp::mcp::{Event, Implementation, Lines, RawTools, Server, ServerConfig, ToolResult, ToolSpec};
+/// use ide_mcp::mcp::{
+///     Implementation, Lines, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec,
+/// };
 /// use ide_mcp::{Time, rpc::SessionId};
 ///
 /// let tools = RawTools::new(vec![ToolSpec::new("greet", "says hello", r#"{"type":"object"}"#)]);
@@ -54,7 +57,7 @@ pub use config::ServerConfig;
 /// ] {
 ///     server.receive(Time::ZERO, text, &mut out);
 ///     while let Some(event) = server.poll_event(&mut out) {
-///         if let Event::Call { call, .. } = event {
+///         if let ServerEvent::Call { call, .. } = event {
 ///             server.respond(call, &ToolResult::text("hello"), &mut out).unwrap();
 ///         }
 ///     }
@@ -64,7 +67,7 @@ pub use config::ServerConfig;
 pub struct Server<T: Tools> {
     config: Arc<ServerConfig>,
     tools: T,
-    session: Session<T::Call>,
+    session: Session<ServerEvent<T::Call>>,
     client: Option<Implementation>,
     capabilities: Option<Box<RawValue>>,
     declared: ClientCapabilities,
@@ -142,8 +145,8 @@ impl<T: Tools> Server<T> {
     ///
     /// If the call is not open, [`RespondError::NotOpen`] has the way in which the call ended. If the
     /// outbox is closed, that way is [`NotOpen::Closed`], and the call stays open until the session is
-    /// closed. [`RespondError::NotAnAnswer`] for a [prompt](Event::GetPrompt) or a
-    /// [resource](Event::ReadResource), which [`respond_with`](Server::respond_with) answers; the call
+    /// closed. [`RespondError::NotAnAnswer`] for a [prompt](ServerEvent::GetPrompt) or a
+    /// [resource](ServerEvent::ReadResource), which [`respond_with`](Server::respond_with) answers; the call
     /// is still open then. Nothing is sent.
     pub fn respond(
         &mut self,
@@ -207,7 +210,7 @@ impl<T: Tools> Server<T> {
         self.session.incoming.fail_invalid(call, error, &self.session.limits, out)
     }
 
-    session_methods!(T::Call);
+    session_methods!(ServerEvent<T::Call>);
 
     /// Notifies the client that the list of tools has changed, if it has. Returns true if the
     /// notification is sent. Returns false if the client has the current list, or has not requested
@@ -310,7 +313,7 @@ impl<T: Tools> Server<T> {
     }
 
     /// Shows a form to the person at the client, with `elicitation/create` (MCP 2025-06-18). One
-    /// [`Outcome`](Event::Outcome) follows. Its result can be read with
+    /// [`Outcome`](ServerEvent::Outcome) follows. Its result can be read with
     /// [`FormAnswer::read`](super::FormAnswer::read), fits the form, and has values of the form alone.
     /// A result that does not fit becomes [`Outcome::Malformed`](super::Outcome::Malformed).
     ///

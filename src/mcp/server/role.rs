@@ -12,7 +12,7 @@
 //! | `notifications/progress` | ignored | updates our request | updates our request | updates our request |
 //! | other notifications | dropped, reported | passed to the application | passed to the application | dropped |
 //!
-//! "Reported" means that the application receives an [`Event::PeerFault`]. A request with the id of
+//! "Reported" means that the application receives an [`ServerEvent::PeerFault`]. A request with the id of
 //! an open call is refused, for any method. Between the answer to `initialize` and
 //! `notifications/initialized` all requests are served, since clients do not wait.
 
@@ -24,7 +24,7 @@ use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        Event, Outcome, PeerFault, Tools,
+        Outcome, PeerFault, ServerEvent, Tools,
         batch::Gather,
         inbound::{self, Asked, Role},
         incoming::{AnswerKind, answer, not_found, refuse},
@@ -83,7 +83,7 @@ impl<T: Tools> Server<T> {
             "tools/list" => {
                 answer(id, &ListOut("tools", self.tools.specs()), out);
                 self.announced.tools.on_listed(digest(self.tools.specs()));
-                self.session.push(Event::ToolsListed);
+                self.session.push(ServerEvent::ToolsListed);
             }
             "tools/call" => self.call(asked.id, params, out),
             "resources/list" => {
@@ -133,9 +133,9 @@ impl<T: Tools> Server<T> {
 }
 
 impl<T: Tools> Role for Server<T> {
-    type Call = T::Call;
+    type Event = ServerEvent<T::Call>;
 
-    fn session(&mut self) -> &mut Session<T::Call> {
+    fn session(&mut self) -> &mut Session<ServerEvent<T::Call>> {
         &mut self.session
     }
 
@@ -167,7 +167,7 @@ impl<T: Tools> Role for Server<T> {
         match (self.session.state, method) {
             (State::Opening, INITIALIZED | BARE_INITIALIZED) => {
                 self.session.open();
-                self.session.push(Event::Ready);
+                self.session.push(ServerEvent::Ready);
             }
             (State::Ready | State::Draining, INITIALIZED | BARE_INITIALIZED) => {}
             (State::Awaiting, _) => self.session.report(PeerFault::Premature),
@@ -189,6 +189,6 @@ impl<T: Tools> Role for Server<T> {
             let fits = form.read_answer(&result).and_then(|answer| to_raw_value(&answer).ok());
             outcome = fits.map_or(Outcome::Malformed, Outcome::Result);
         }
-        self.session.push(Event::Outcome { request, outcome });
+        self.session.push(ServerEvent::Outcome { request, outcome });
     }
 }

@@ -8,7 +8,8 @@ pub use ide_mcp::testing::Messages;
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Event, Implementation, Outcome, PeerFault, Server, ServerConfig, Timeout, ToolSpec, Tools,
+        CallEnd, Implementation, Outcome, PeerFault, Server, ServerConfig, ServerEvent, Timeout, ToolSpec,
+        Tools,
     },
     rpc::{CallId, ErrorObject, SessionId},
 };
@@ -182,7 +183,7 @@ impl Bench {
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
         assert_eq!(self.hear(&text), [""; 0], "{name}");
         match self.poll() {
-            Some(Event::Call { call, .. }) => call,
+            Some(ServerEvent::Call { call, .. }) => call,
             other => panic!("{name}: {other:?}"),
         }
     }
@@ -194,7 +195,7 @@ impl Bench {
         ))
     }
 
-    pub fn poll(&mut self) -> Option<Event<TestCall>> {
+    pub fn poll(&mut self) -> Option<ServerEvent<TestCall>> {
         self.server.poll_event(&mut self.out)
     }
 
@@ -213,27 +214,27 @@ impl Bench {
     }
 }
 
-pub fn describe(event: &Event<TestCall>) -> String {
+pub fn describe(event: &ServerEvent<TestCall>) -> String {
     match event {
-        Event::Ready => "ready".into(),
-        Event::ToolsListed => "tools listed".into(),
-        Event::Call { tool, .. } => format!("call {tool:?}"),
-        Event::GetPrompt { prompt, .. } => format!("prompt {}", prompt.name),
-        Event::ReadResource { resource, .. } => format!("resource {}", resource.uri),
-        Event::CallEnded { reason: CallEnd::Cancelled { reason }, .. } => {
+        ServerEvent::Ready => "ready".into(),
+        ServerEvent::ToolsListed => "tools listed".into(),
+        ServerEvent::Call { tool, .. } => format!("call {tool:?}"),
+        ServerEvent::GetPrompt { prompt, .. } => format!("prompt {}", prompt.name),
+        ServerEvent::ReadResource { resource, .. } => format!("resource {}", resource.uri),
+        ServerEvent::CallEnded { reason: CallEnd::Cancelled { reason }, .. } => {
             format!("ended Cancelled {}", reason.as_deref().unwrap_or("-"))
         }
-        Event::CallEnded { reason: how, .. } => format!("ended {how:?}"),
-        Event::Notification { method, params } => {
+        ServerEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
+        ServerEvent::Notification { method, params } => {
             format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
         }
-        Event::Outcome { outcome, .. } => outcome_text(outcome),
-        Event::PeerError(error) => format!("peer error {error}"),
-        Event::PeerFault(violation) => violation_text(violation),
-        Event::TooManyFaults => "too many faults".into(),
-        Event::PingTimeout => "unresponsive".into(),
-        Event::Request { method, .. } => format!("request {method}"),
-        Event::Progress { progress, .. } => format!("progress {}", progress.progress),
+        ServerEvent::Outcome { outcome, .. } => outcome_text(outcome),
+        ServerEvent::PeerError(error) => format!("peer error {error}"),
+        ServerEvent::PeerFault(violation) => violation_text(violation),
+        ServerEvent::TooManyFaults => "too many faults".into(),
+        ServerEvent::PingTimeout => "unresponsive".into(),
+        ServerEvent::Request { method, .. } => format!("request {method}"),
+        ServerEvent::Progress { progress, .. } => format!("progress {}", progress.progress),
         other => panic!("unknown event {other:?}"),
     }
 }
