@@ -26,6 +26,9 @@ use std::{env, thread};
 
 const ENDED: &str = "the server ended too early";
 
+/// The maximum number of lines that wait for the loop.
+const WAITING: usize = 16;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut task = Task::default();
     let mut arguments = env::args().skip(1);
@@ -61,7 +64,7 @@ impl Task {
         let (mut stdin, stdout) =
             child.stdin.take().zip(child.stdout.take()).ok_or("a child without pipes")?;
         // A thread for each direction, so that no wait for the child delays a deadline.
-        let (send_line, lines) = mpsc::sync_channel(16);
+        let (send_line, lines) = mpsc::sync_channel(WAITING);
         thread::spawn(move || BufReader::new(stdout).lines().try_for_each(|line| send_line.send(line)));
         let (output, chunks) = mpsc::channel::<Vec<u8>>();
         thread::spawn(move || chunks.iter().try_for_each(|chunk| stdin.write_all(&chunk)));
@@ -91,9 +94,14 @@ impl Task {
         let config = ClientConfig::new(Implementation::new("stdio_client", "1.0"));
         let mut client = Client::new(config, SessionId::new(1));
         client.start(clock.now(), &mut out)?;
-        let mut done = false;
-        while !done {
-            while let Some(event) = client.poll_event(&mut out) {
+        let mut first = None;
+        loop {
+            // Read, then poll, with one time: so no timeout overtakes a line that has arrived.
+            let now = clock.now();
+            for line in first.into_iter().chain(lines.try_iter().take(WAITING)) {
+                client.receive(now, &line?, &mut out);
+            }
+            while let Some(event) = client.poll(now, &mut out) {
                 match event {
                     ClientEvent::Ready => {
                         let server = client.server().ok_or(ENDED)?;
@@ -119,16 +127,15 @@ impl Task {
             let _ = output.send(out.outgoing().to_vec());
             out.sent(usize::MAX);
             let is_complete = self.made.len() == self.requests.len() && self.made.iter().all(|made| made.1);
-            done = client.is_ready() && is_complete;
-            let wait = clock.until(client.deadline()).unwrap_or(Duration::MAX);
-            match lines.recv_timeout(if done { Duration::ZERO } else { wait }) {
-                Ok(line) => client.receive(clock.now(), &line?, &mut out),
-                Err(RecvTimeoutError::Timeout) => client.tick(clock.now()),
-                Err(RecvTimeoutError::Disconnected) if done => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(ENDED.into()),
+            if client.is_ready() && is_complete {
+                return Ok(());
             }
+            first = match lines.recv_timeout(clock.until(client.deadline()).unwrap_or(Duration::MAX)) {
+                Ok(line) => Some(line),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Err(ENDED.into()),
+            };
         }
-        Ok(())
     }
 
     fn report_outcome(&mut self, ended: RequestId, outcome: &Outcome) {

@@ -20,10 +20,13 @@ use std::{thread, time::Duration};
 /// An hour in milliseconds.
 const HOUR: u64 = 3_600_000;
 
+/// The maximum number of lines that wait for the loop.
+const WAITING: usize = 16;
+
 fn main() -> Result<(), Box<dyn Error>> {
     // The thread reads standard input, so that the loop can wait for a line or a deadline. If the
-    // loop is late, 16 lines wait in the channel and further lines in the pipe.
-    let (send, lines) = sync_channel(16);
+    // loop is late, some lines wait in the channel and further lines in the pipe.
+    let (send, lines) = sync_channel(WAITING);
     thread::spawn(move || io::stdin().lines().try_for_each(|line| send.send(line)));
 
     let name = Implementation::new("stdio_server", "1.0");
@@ -48,17 +51,24 @@ struct Program {
 impl Program {
     /// Serves standard input to its end.
     fn serve(&mut self, lines: &Receiver<io::Result<String>>) -> Result<(), Box<dyn Error>> {
-        let clock = Clock::new();
+        let (clock, mut first) = (Clock::new(), None);
         loop {
-            self.handle_events(clock.now())?;
+            // Read, then poll, with one time: so no timeout overtakes a line that has arrived.
+            let now = clock.now();
+            for line in first.into_iter().chain(lines.try_iter().take(WAITING)) {
+                let line = line?;
+                if !line.trim().is_empty() {
+                    self.server.receive(now, &line, &mut self.out);
+                }
+            }
+            self.handle_events(now)?;
             self.write()?;
             let due = self.reminders.iter().map(|(at, ..)| *at).chain(self.server.deadline()).min();
-            match lines.recv_timeout(clock.until(due).unwrap_or(Duration::MAX)) {
-                Ok(Ok(line)) if line.trim().is_empty() => {}
-                Ok(line) => self.server.receive(clock.now(), &line?, &mut self.out),
-                Err(RecvTimeoutError::Timeout) => self.server.tick(clock.now()),
+            first = match lines.recv_timeout(clock.until(due).unwrap_or(Duration::MAX)) {
+                Ok(line) => Some(line),
+                Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
+            };
         }
     }
 
@@ -69,7 +79,7 @@ impl Program {
             // An error means that the call has ended meanwhile.
             let _ = self.server.respond(call, &ToolResult::text(text), &mut self.out);
         }
-        while let Some(event) = self.server.poll_event(&mut self.out) {
+        while let Some(event) = self.server.poll(now, &mut self.out) {
             match event {
                 // To defer a call, keep its `CallId`, which is the handle for the answer.
                 ServerEvent::Call { call, tool: Call::Remind { after_ms, .. } } if after_ms > HOUR => {

@@ -82,7 +82,7 @@ fn reminder_outlives_the_usual_deadline() {
     let mut server = Server::new(config, Toolbox::default(), SessionId::new(1));
     let mut send = |server: &mut Server<Toolbox>, line: &Value| {
         server.receive(Time::ZERO, &line.to_string(), &mut out);
-        while server.poll_event(&mut out).is_some() {}
+        while server.poll(Time::ZERO, &mut out).is_some() {}
         out.sent(usize::MAX);
     };
     send(&mut server, &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}));
@@ -92,8 +92,7 @@ fn reminder_outlives_the_usual_deadline() {
         send(&mut server, &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
     }
     for late in [usual, Duration::from_secs(3_600)] {
-        server.tick(Time::ZERO.saturating_add(late));
-        while server.poll_event(&mut out).is_some() {}
+        while server.poll(Time::ZERO.saturating_add(late), &mut out).is_some() {}
     }
     let answers = String::from_utf8(out.outgoing().to_vec()).unwrap();
     assert!(

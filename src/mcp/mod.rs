@@ -2,8 +2,8 @@
 //!
 //! The supported versions are those with a handshake, 2024-11-05 to 2025-11-25. [`Server`] and
 //! [`Client`] take the messages of the peer with `receive`, write their own through an
-//! [`Outbox`](crate::Outbox), and report events to the application with `poll_event`. They read no
-//! clock and own no socket.
+//! [`Outbox`](crate::Outbox), and report events to the application with `poll`. They read no clock and
+//! own no socket.
 //!
 //! ```text
 //! Server                                            Client
@@ -29,13 +29,13 @@
 //!
 //! | to do | call |
 //! | --- | --- |
-//! | pass a received text, or the time | `receive`, `tick` |
-//! | receive the events | `poll_event`, until it returns `None` |
+//! | pass a received text | `receive` |
+//! | receive the events, and let the timers run | `poll`, until it returns `None` |
 //! | answer a call | `respond`, `respond_with`, `fail`; meanwhile `progress`, `set_call_timeout` |
 //! | offer prompts and resources | [`ServerConfig::context`], `set_context`; answer with `respond_with` |
 //! | ask the person at the client | `Server::elicit`; `respond_with` with a [`FormAnswer`] |
 //! | send a message unasked | `notify`, `request`, `cancel` |
-//! | read the time of the next `tick` | `deadline` |
+//! | wait | until `deadline`, then `poll` |
 //! | end the session | `drain`, `shutdown`, `close` |
 
 mod batch;

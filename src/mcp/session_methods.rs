@@ -15,16 +15,23 @@ macro_rules! session_methods {
             }
         }
 
-        /// Takes the current time. The calls, requests and pings that are due are processed in
-        /// `poll_event`, after the received messages.
-        pub fn tick(&mut self, now: Time) {
+        /// Returns the next event: first those of the received messages, then those of the calls,
+        /// requests and pings that are due at `now`. It writes to `out` what a timer demands: a ping,
+        /// a cancellation, or the answer to a call that you forgot.
+        ///
+        /// Poll until `None`. Then nothing more happens before the next message or the
+        /// [`deadline`](Self::deadline). Before you poll, pass every message that has arrived to
+        /// [`receive`](Self::receive), with the same `now`: so a timeout never overtakes an answer that
+        /// waits to be read.
+        pub fn poll(&mut self, now: Time, out: &mut impl Outbox) -> Option<$event> {
             self.session.set_now(now);
+            inbound::poll(self, out)
         }
 
-        /// Returns the next event; `None` if only input or time can bring another one. Ends the
-        /// calls and requests that are due, and sends pings.
-        pub fn poll_event(&mut self, out: &mut impl Outbox) -> Option<$event> {
-            inbound::poll(self, out)
+        /// Tells the time for a message that is sent between two polls.
+        #[cfg(feature = "ide")]
+        pub(crate) fn set_now(&mut self, now: Time) {
+            self.session.set_now(now);
         }
 
         /// Returns the next event that is queued, without ending calls or requests whose time is
@@ -44,9 +51,8 @@ macro_rules! session_methods {
             self.session.trim();
         }
 
-        /// Returns the latest time by which to call `tick` and poll again. The time is not in the
-        /// future while an event is queued. Returns `None` if no event is queued and nothing has a
-        /// deadline.
+        /// Returns the time of the next [`poll`](Self::poll): not in the future while an event is
+        /// queued, and `None` if only a message can bring an event.
         #[must_use]
         pub fn deadline(&self) -> Option<Time> {
             self.session.deadline()

@@ -52,7 +52,7 @@ impl Agent {
 
     fn events(&mut self) -> Vec<String> {
         let mut events = Vec::new();
-        while let Some(event) = self.client.poll_event(&mut self.out) {
+        while let Some(event) = self.client.poll(self.now, &mut self.out) {
             events.push(describe(&event, self.client.server()));
         }
         events
@@ -60,7 +60,6 @@ impl Agent {
 
     fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
         self.now = Time::from_millis(millis);
-        self.client.tick(self.now);
         let events = self.events();
         (events, self.out.take())
     }
@@ -103,7 +102,7 @@ fn the_handshake_is_three_messages() {
     );
     assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::NotReady));
     assert_eq!(agent.hear(HELLO), [r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#]);
-    let Some(ClientEvent::Ready) = agent.client.poll_event(&mut agent.out) else { panic!("not ready") };
+    let Some(ClientEvent::Ready) = agent.client.poll(agent.now, &mut agent.out) else { panic!("not ready") };
     let server = agent.client.server().unwrap();
     assert_eq!(server.instructions.as_deref(), Some("be kind"));
     assert_eq!(server.capabilities.as_ref().map(|raw| raw.get()), Some(r#"{"tools":{}}"#));
@@ -174,7 +173,7 @@ fn handshake_deadline_sends_no_cancellation() {
 
     let mut agent = Agent::negotiating();
     agent.client.close();
-    let Some(ClientEvent::Failed(Failure::Closed)) = agent.client.poll_event(&mut agent.out) else {
+    let Some(ClientEvent::Failed(Failure::Closed)) = agent.client.poll(agent.now, &mut agent.out) else {
         panic!("a handshake that was begun has an end");
     };
     assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::Closed));
@@ -267,7 +266,6 @@ fn received_answer_wins_over_its_timeout() {
     let mut agent = Agent::ready();
     agent.call(Timeout::After(Duration::from_millis(5)));
     agent.now = Time::from_millis(9);
-    agent.client.tick(agent.now);
     agent.hear(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
     assert_eq!(agent.events(), ["result {}"]);
 }
@@ -385,7 +383,7 @@ fn a_list_in_pages_is_one_outcome() {
     assert_eq!(agent.events(), [""; 0]);
     assert_eq!(agent.hear(&page_of(3, "3", "")), [""; 0]);
     let Some(ClientEvent::Outcome { request: ended, outcome: Outcome::Result(list) }) =
-        agent.client.poll_event(&mut agent.out)
+        agent.client.poll(agent.now, &mut agent.out)
     else {
         panic!("no result")
     };
@@ -439,7 +437,7 @@ fn progress_of(token: usize, progress: f64) -> String {
 }
 
 fn reported_progress(agent: &mut Agent) -> Vec<f64> {
-    std::iter::from_fn(|| agent.client.poll_event(&mut agent.out))
+    std::iter::from_fn(|| agent.client.poll(agent.now, &mut agent.out))
         .map(|event| match event {
             ClientEvent::Progress { progress, .. } => progress.progress,
             other => panic!("{other:?}"),

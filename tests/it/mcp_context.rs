@@ -64,7 +64,7 @@ impl Session {
     }
 
     fn events(&mut self) -> Vec<ServerEvent<RawCall>> {
-        std::iter::from_fn(|| self.server.poll_event(&mut self.out)).collect()
+        std::iter::from_fn(|| self.server.poll(self.now, &mut self.out)).collect()
     }
 
     /// Returns the only event, which has to be a request for a prompt or a resource, or a call.
@@ -284,7 +284,6 @@ fn late_and_cancelled_requests_end_once() {
             session.ask(method, params);
             let (call, _) = session.call();
             session.now = session.now.saturating_add(Duration::from_secs(30));
-            session.server.tick(session.now);
             assert!(
                 matches!(session.events()[..], [ServerEvent::CallEnded { call: ended, .. }] if ended == call)
             );
@@ -417,7 +416,7 @@ fn client_reads_what_the_server_offers() {
             let answers = String::from_utf8(session.out.outgoing().to_vec()).unwrap();
             session.out.sent(answers.len());
             answers.lines().for_each(|line| client.receive(Time::ZERO, line, out));
-            while let Some(event) = client.poll_event(out) {
+            while let Some(event) = client.poll(Time::ZERO, out) {
                 if let ClientEvent::Outcome { outcome: Outcome::Result(raw), .. } = event {
                     last = Some(raw);
                 }

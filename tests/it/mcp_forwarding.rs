@@ -69,7 +69,7 @@ impl Bridge {
     }
 
     fn work(&mut self) {
-        while let Some(event) = self.server.poll_event(&mut self.to_agent) {
+        while let Some(event) = self.server.poll(Time::ZERO, &mut self.to_agent) {
             match event {
                 ServerEvent::Request { call, method, params } => {
                     let asked = self.client.request(&method, params.as_deref(), LONG, &mut self.to_editor);
@@ -101,7 +101,7 @@ impl Bridge {
                 other => panic!("{other:?}"),
             }
         }
-        while let Some(event) = self.client.poll_event(&mut self.to_editor) {
+        while let Some(event) = self.client.poll(Time::ZERO, &mut self.to_editor) {
             match event {
                 ClientEvent::Request { call, method, params } => {
                     let asked =
@@ -365,7 +365,7 @@ fn forwarded_instant_calls_fit_beside_waiting_calls() {
         for text in [INITIALIZE, INITIALIZED, &text].into_iter().skip(if id == 0 { 0 } else { 2 }) {
             server.receive(Time::ZERO, text, &mut out);
         }
-        let mut events = std::iter::from_fn(|| server.poll_event(&mut out));
+        let mut events = std::iter::from_fn(|| server.poll(Time::ZERO, &mut out));
         let is_let_in = events.any(|event| matches!(event, ServerEvent::Request { .. }));
         let said = out.take();
         let is_refused = said.iter().any(|answer| answer.contains("-32603"));

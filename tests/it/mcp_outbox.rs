@@ -48,7 +48,7 @@ fn message_names_the_request_it_answers() {
     let mut call = None;
     for (name, text, places) in cases {
         server.receive(Time::ZERO, text, &mut out);
-        while let Some(event) = server.poll_event(&mut out) {
+        while let Some(event) = server.poll(Time::ZERO, &mut out) {
             if let ide_mcp::mcp::ServerEvent::Call { call: open, .. } = event {
                 call = Some(open);
             }

@@ -170,8 +170,7 @@ impl Editor {
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
-            self.mcp.tick(now);
-            let event = self.mcp.poll_event(&mut self.ws.sender())?;
+            let event = self.mcp.poll(now, &mut self.ws.sender())?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }
@@ -252,8 +251,7 @@ impl Agent {
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
-            self.mcp.tick(now);
-            let event = self.mcp.poll_event(&mut self.ws.sender())?;
+            let event = self.mcp.poll(now, &mut self.ws.sender())?;
             if let Some(event) = Self::translate(event) {
                 return Some(event);
             }

@@ -87,7 +87,7 @@ impl Session {
         for text in [INITIALIZE, INITIALIZED] {
             session.server.receive(NOW, text, &mut session.out);
         }
-        while session.server.poll_event(&mut session.out).is_some() {}
+        while session.server.poll(NOW, &mut session.out).is_some() {}
         session.out.0.clear();
         session
     }
@@ -116,7 +116,7 @@ impl Session {
 
     fn take(&mut self, text: &str) -> (CallId, BenchCall) {
         self.server.receive(NOW, text, &mut self.out);
-        match self.server.poll_event(&mut self.out) {
+        match self.server.poll(NOW, &mut self.out) {
             Some(mcp::ServerEvent::Call { call, tool }) => (call, tool),
             other => panic!("{}", other.map_or("nothing came", |_| "another event came")),
         }

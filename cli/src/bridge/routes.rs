@@ -431,8 +431,7 @@ mod tests {
                 while let Some(event) = above.poll_event() {
                     routes.editor_said(event, Some(below), above, out);
                 }
-                below.tick(*now);
-                while let Some(event) = below.poll_event(out) {
+                while let Some(event) = below.poll(*now, out) {
                     let above = Some(&mut *above).filter(|above| above.is_ready());
                     routes.client_said(event, below, above, out);
                 }

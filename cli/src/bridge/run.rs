@@ -104,7 +104,6 @@ impl Bridge {
             self.see_to_editor(now);
             let all_heard = self.hear(now);
             if all_heard {
-                self.below.tick(now);
                 self.work(now);
             }
             let has_ended = self.has_ended(now);
@@ -260,7 +259,7 @@ impl Bridge {
 
     /// Handles the events of the client's side.
     fn work(&mut self, now: Time) {
-        while let Some(event) = self.below.poll_event(&mut Roomy(&mut self.out)) {
+        while let Some(event) = self.below.poll(now, &mut Roomy(&mut self.out)) {
             if matches!(event, ServerEvent::TooManyFaults) {
                 self.end(now, Some("too many lines came that are no message".into()));
                 continue;

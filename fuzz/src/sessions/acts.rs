@@ -337,7 +337,7 @@ fn elsewhere() -> (CallId, RequestId) {
     }
     let request = server.request("x/ask", None::<&()>, Timeout::Default, &mut out).expect("it is ready");
     loop {
-        if let ServerEvent::Call { call, .. } = server.poll_event(&mut out).expect("it was called") {
+        if let ServerEvent::Call { call, .. } = server.poll(Time::ZERO, &mut out).expect("it was called") {
             assert!(server.is_open(call) && call.session().number() == 9);
             return (call, request);
         }

@@ -495,7 +495,6 @@ impl<S: Session + Debug> Books<S> {
 
     pub fn tick(&mut self, at: Time) {
         self.now = self.now.max(at);
-        self.session.tick(self.now);
         self.settle();
         let deadline = self.session.deadline();
         let is_last = self.now == Time::new(Duration::MAX);
@@ -506,7 +505,7 @@ impl<S: Session + Debug> Books<S> {
         loop {
             let before = self.next_id();
             let due = self.session.deadline();
-            let event = self.session.poll(&mut self.out);
+            let event = self.session.poll(self.now, &mut self.out);
             assert!(event.is_none() || due.is_some_and(|due| due <= self.now), "{event:?} at {due:?}");
             let said = self.note();
             self.ledger.said(&said);

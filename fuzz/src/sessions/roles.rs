@@ -79,22 +79,22 @@ macro_rules! sessions {
         pub trait Session {
             const IS_SERVER: bool;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)?;)*
-            fn poll(&mut self, out: &mut Messages) -> Option<Happened>;
+            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Happened>;
         }
 
         impl<T: Tools<Call = Timeout>> Session for Server<T> {
             const IS_SERVER: bool = true;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Server::$name(self, $($arg),*) })*
-            fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
-                self.poll_event(out).map(Happened::from)
+            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Happened> {
+                Server::poll(self, now, out).map(Happened::from)
             }
         }
 
         impl Session for Client {
             const IS_SERVER: bool = false;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Client::$name(self, $($arg),*) })*
-            fn poll(&mut self, out: &mut Messages) -> Option<Happened> {
-                self.poll_event(out).map(Happened::from)
+            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Happened> {
+                Client::poll(self, now, out).map(Happened::from)
             }
         }
     };
@@ -102,7 +102,6 @@ macro_rules! sessions {
 
 sessions! {
     fn receive(now: Time, text: &str, out: &mut Messages);
-    fn tick(now: Time);
     fn deadline() -> Option<Time>;
     fn respond_with(call: CallId, result: &Any<'_>, out: &mut Messages) -> Result<(), RespondError>;
     fn fail(call: CallId, code: i64, message: &str, out: &mut Messages) -> Result<(), NotOpen>;

@@ -51,7 +51,7 @@ pub fn rpc_text(data: &[u8]) {
     server.receive(Time::ZERO, text, &mut out);
     let heard = ledger.heard(text, &limits, false, &out.take());
     assert!(heard.open.is_empty(), "nothing is deferred before the session is open");
-    while let Some(event) = server.poll_event(&mut out) {
+    while let Some(event) = server.poll(Time::ZERO, &mut out) {
         assert!(!matches!(event, ServerEvent::Call { .. } | ServerEvent::CallEnded { .. }), "{event:?}");
     }
     assert!(out.take().is_empty(), "polling sends nothing");
@@ -75,7 +75,7 @@ fn called(text: &str, limits: &SessionLimits) {
     out.take();
     server.receive(Time::ZERO, text, &mut out);
     let mut open = ledger.heard(text, limits, true, &out.take()).open;
-    while let Some(event) = server.poll_event(&mut out) {
+    while let Some(event) = server.poll(Time::ZERO, &mut out) {
         if let ServerEvent::Call { call, tool } = event {
             assert!(&*tool.name == "t" && tool.arguments.get().starts_with('{'), "{tool:?}");
             server.respond_with(call, &*tool.arguments, &mut out).expect("it is open");

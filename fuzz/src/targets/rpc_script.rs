@@ -270,6 +270,7 @@ struct Agent {
     client: Client,
     out: Messages,
     calls: Vec<CallId>,
+    now: Time,
 }
 
 impl Agent {
@@ -286,6 +287,7 @@ impl Agent {
             client: Client::new(config, SessionId::new(1)),
             out: Messages::default(),
             calls: Vec::new(),
+            now: Time::ZERO,
         };
         agent.client.start(Time::ZERO, &mut agent.out).expect("it starts once");
         let asked: Value = serde_json::from_str(&agent.out.take().concat()).expect("one request");
@@ -304,7 +306,7 @@ impl Agent {
     }
 
     fn settle(&mut self) -> Vec<String> {
-        while let Some(event) = self.client.poll_event(&mut self.out) {
+        while let Some(event) = self.client.poll(self.now, &mut self.out) {
             if let ClientEvent::Request { call, .. } | ClientEvent::Form { call, .. } = event {
                 self.calls.push(call);
             }
@@ -315,12 +317,13 @@ impl Agent {
 
 impl Side for Agent {
     fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
+        self.now = now;
         self.client.receive(now, text, &mut self.out);
         self.settle()
     }
 
     fn tick(&mut self, now: Time) -> Vec<String> {
-        self.client.tick(now);
+        self.now = now;
         self.settle()
     }
 

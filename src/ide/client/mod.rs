@@ -420,7 +420,7 @@ impl Client {
     /// Returns the session and the sender for its messages. Brings the session to the latest time seen,
     /// since a `tick` without a poll does not reach the session.
     fn session(&mut self) -> (&mut mcp::Client, ws::Sender<'_>) {
-        self.mcp.tick(self.ws.now());
+        self.mcp.set_now(self.ws.now());
         (&mut self.mcp, self.ws.sender())
     }
 
@@ -581,8 +581,7 @@ impl Machine for Client {
             if self.ws.has_ended() || self.ws.is_full() {
                 return None;
             }
-            let (session, mut out) = self.session();
-            let event = session.poll_event(&mut out)?;
+            let event = self.mcp.poll(self.ws.now(), &mut self.ws.sender())?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }

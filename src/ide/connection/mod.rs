@@ -286,7 +286,7 @@ impl Connection {
 
     /// Returns the session at the latest time seen, and the sender for its messages.
     fn session(&mut self) -> (&mut mcp::Server<SharedTools>, ws::Sender<'_>) {
-        self.mcp.tick(self.ws.now());
+        self.mcp.set_now(self.ws.now());
         (&mut self.mcp, self.ws.sender())
     }
 
@@ -484,8 +484,7 @@ impl Machine for Connection {
             }
             self.pushes.tick(self.ws.now());
             self.flush();
-            let (session, mut out) = self.session();
-            let event = session.poll_event(&mut out)?;
+            let event = self.mcp.poll(self.ws.now(), &mut self.ws.sender())?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }

@@ -178,7 +178,7 @@ impl Connection {
         let now = self.ws.now();
         if let Some(delay) = self.forms.delay(now) {
             let mut held = Held::default();
-            self.mcp.tick(now);
+            self.mcp.set_now(now);
             let request = self.mcp.elicit(form, timeout.after(delay), &mut held)?;
             self.forms.hold(request, held);
             return Ok(Pending::new(request));

@@ -56,7 +56,7 @@ pub use config::ServerConfig;
 ///     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet"}}"#,
 /// ] {
 ///     server.receive(Time::ZERO, text, &mut out);
-///     while let Some(event) = server.poll_event(&mut out) {
+///     while let Some(event) = server.poll(Time::ZERO, &mut out) {
 ///         if let ServerEvent::Call { call, .. } = event {
 ///             server.respond(call, &ToolResult::text("hello"), &mut out).unwrap();
 ///         }

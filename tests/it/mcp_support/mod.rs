@@ -196,7 +196,7 @@ impl Bench {
     }
 
     pub fn poll(&mut self) -> Option<ServerEvent<TestCall>> {
-        self.server.poll_event(&mut self.out)
+        self.server.poll(self.now, &mut self.out)
     }
 
     /// Returns all events, one line each.
@@ -208,7 +208,6 @@ impl Bench {
     /// server sends.
     pub fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
         self.now = Time::from_millis(millis);
-        self.server.tick(self.now);
         let events = self.events();
         (events, self.out.take())
     }
