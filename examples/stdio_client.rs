@@ -125,7 +125,7 @@ impl Task {
             }
             // An error means that the child no longer reads. The end of its output ends the loop.
             let _ = output.send(out.outgoing().to_vec());
-            out.sent(usize::MAX);
+            out.written(usize::MAX);
             let is_complete = self.made.len() == self.requests.len() && self.made.iter().all(|made| made.1);
             if client.is_ready() && is_complete {
                 return Ok(());

@@ -108,7 +108,7 @@ impl Program {
     /// Writes the send buffer. Blocks while the client does not read, so that no input is taken.
     fn write(&mut self) -> io::Result<()> {
         io::stdout().write_all(self.out.outgoing())?;
-        self.out.sent(usize::MAX);
+        self.out.written(usize::MAX);
         io::stdout().flush()
     }
 }

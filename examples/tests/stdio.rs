@@ -83,7 +83,7 @@ fn reminder_outlives_the_usual_deadline() {
     let mut send = |server: &mut Server<Toolbox>, line: &Value| {
         server.receive(Time::ZERO, &line.to_string(), &mut out);
         while server.poll(Time::ZERO, &mut out).is_some() {}
-        out.sent(usize::MAX);
+        out.written(usize::MAX);
     };
     send(&mut server, &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}));
     for (id, name) in [(1, "remind"), (2, "count_words")] {

@@ -7,13 +7,16 @@ use crate::{Outbox, OutboxClosed, To, buf::Tx};
 /// The send buffer of a session over pipes: each line is one message, as the stdio transport of MCP
 /// requires (2025-11-25, transports).
 ///
+/// Write [`outgoing`](Self::outgoing) to the pipe after each pass of polls, and report what the pipe took
+/// with [`written`](Self::written). The loop is in the documentation of the [module](super).
+///
 /// ```
 /// use ide_mcp::{Outbox as _, To, mcp::Lines};
 ///
 /// let mut out = Lines::new();
 /// out.message(To::Unasked, |text| text.extend_from_slice(b"{\"jsonrpc\":\"2.0\"}"))?;
 /// assert_eq!(out.outgoing(), b"{\"jsonrpc\":\"2.0\"}\n");
-/// out.sent(18);
+/// out.written(18);
 /// assert_eq!(out.outgoing(), b"");
 /// # Ok::<(), ide_mcp::OutboxClosed>(())
 /// ```
@@ -31,14 +34,15 @@ impl Lines {
         Self(Tx::new(Self::HIGH_WATER_MARK))
     }
 
-    /// Returns the bytes to write.
+    /// Returns the bytes to write to the pipe.
     #[must_use]
     pub fn outgoing(&self) -> &[u8] {
         self.0.pending()
     }
 
-    /// Removes the first `n` bytes of [`outgoing`](Self::outgoing), which have been written.
-    pub fn sent(&mut self, n: usize) {
+    /// Reports that the pipe took the first `n` bytes of [`outgoing`](Self::outgoing), which leave the
+    /// buffer. A larger `n` counts as all of them.
+    pub fn written(&mut self, n: usize) {
         self.0.sent(n);
     }
 }
@@ -79,11 +83,11 @@ mod tests {
         out.message(To::Unasked, |buf| buf.extend(b"{\r\n\"a\":1\n}")).unwrap();
         out.message(To::Unasked, |buf| buf.extend(b"2")).unwrap();
         assert_eq!(out.outgoing(), b"{  \"a\":1 }\n2\n");
-        out.sent(11);
+        out.written(11);
         assert_eq!(out.outgoing(), b"2\n");
         out.message(To::Unasked, |buf| buf.extend(b"3")).unwrap();
         assert_eq!(out.outgoing(), b"2\n3\n");
-        out.sent(usize::MAX);
+        out.written(usize::MAX);
         assert_eq!(out.outgoing(), b"");
     }
 
@@ -94,7 +98,7 @@ mod tests {
         assert!(!out.is_full());
         out.message(To::Unasked, |buf| buf.push(b'x')).unwrap();
         assert!(out.is_full());
-        out.sent(2);
+        out.written(2);
         assert!(!out.is_full());
     }
 }

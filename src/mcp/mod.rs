@@ -5,6 +5,37 @@
 //! [`Outbox`](crate::Outbox), and report events to the application with `poll`. They read no clock and
 //! own no socket.
 //!
+//! Over pipes, as MCP's stdio transport has them, the outbox is [`Lines`], and this is the loop:
+//!
+//! ```no_run
+//! use ide_mcp::mcp::{Implementation, Lines, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
+//! use ide_mcp::{Clock, rpc::SessionId};
+//! use std::io::{self, Write as _};
+//!
+//! # fn main() -> io::Result<()> {
+//! let tools = RawTools::new(vec![ToolSpec::new("greet", "Says hello.", r#"{"type":"object"}"#)]);
+//! let config = ServerConfig::new(Implementation::new("demo", "1.0"));
+//! let mut server = Server::new(config, tools, SessionId::new(1));
+//! let (clock, mut out) = (Clock::new(), Lines::new());
+//! for line in io::stdin().lines() {
+//!     let now = clock.now();
+//!     server.receive(now, &line?, &mut out);
+//!     while let Some(event) = server.poll(now, &mut out) {
+//!         if let ServerEvent::Call { call, .. } = event {
+//!             // An error means that the call has ended meanwhile.
+//!             let _ = server.respond(call, &ToolResult::text("hello"), &mut out);
+//!         }
+//!     }
+//!     io::stdout().write_all(out.outgoing())?;
+//!     out.written(usize::MAX);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It answers every call at once, so it waits for lines alone. The examples `stdio_server` and
+//! `stdio_client` wait for the [`deadline`](Server::deadline) too.
+//!
 //! ```text
 //! Server                                            Client
 //!  AwaitingInitialize                                Idle

@@ -80,7 +80,7 @@ impl Session {
     /// Returns the messages that were sent since the last time, without the parts that all have.
     fn sent(&mut self) -> Vec<String> {
         let text = String::from_utf8(self.out.outgoing().to_vec()).unwrap();
-        self.out.sent(text.len());
+        self.out.written(text.len());
         text.lines().map(|line| line.replace(r#"{"jsonrpc":"2.0","#, "").replace(r#""id":7,"#, "")).collect()
     }
 }
@@ -398,7 +398,7 @@ fn client_reads_what_the_server_offers() {
         let mut last = None;
         loop {
             let said = String::from_utf8(out.outgoing().to_vec()).unwrap();
-            out.sent(said.len());
+            out.written(said.len());
             said.lines().for_each(|line| session.say(line));
             for event in session.events() {
                 match event {
@@ -414,7 +414,7 @@ fn client_reads_what_the_server_offers() {
                 }
             }
             let answers = String::from_utf8(session.out.outgoing().to_vec()).unwrap();
-            session.out.sent(answers.len());
+            session.out.written(answers.len());
             answers.lines().for_each(|line| client.receive(Time::ZERO, line, out));
             while let Some(event) = client.poll(Time::ZERO, out) {
                 if let ClientEvent::Outcome { outcome: Outcome::Result(raw), .. } = event {

@@ -446,7 +446,7 @@ mod tests {
                 }
             }
             let lines = String::from_utf8(self.out.outgoing().to_vec()).unwrap();
-            self.out.sent(lines.len());
+            self.out.written(lines.len());
             self.at_client.extend(lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
         }
 

@@ -89,7 +89,7 @@ impl PipeWriter {
     pub(crate) fn written(&mut self, written: io::Result<usize>, out: &mut mcp::Lines) {
         self.is_writing = false;
         match written {
-            Ok(n) => out.sent(n),
+            Ok(n) => out.written(n),
             Err(error) => self.broken = Some(error),
         }
         self.write(out);
