@@ -16,7 +16,7 @@ use ide_mcp::ide::{
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Tracer;
-use ide_mcp::{Machine as _, Time, Wire};
+use ide_mcp::{Output, Polled, Time};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -31,31 +31,40 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = ClientConfig::new(Implementation::new("agent", "1.0"), 4711, Some(token));
     let mut agent = Client::new(config, SysRng, SessionId::new(2), Time::ZERO)?;
 
-    while !editor.is_done() {
-        transfer(&mut agent, &mut editor);
-        while let Some(event) = editor.poll_event() {
-            if let ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. } = event {
+    loop {
+        match editor.poll(Time::ZERO) {
+            Output::Event(ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. }) => {
                 editor.machine_mut().answer(call, &OpenEditors::default())?;
             }
-        }
-        transfer(&mut editor, &mut agent);
-        while let Some(event) = agent.poll_event() {
-            match event {
-                ClientEvent::Ready(_) => {
-                    // A terminal would obey this control character. The tracer replaces it.
-                    agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
-                    agent.call(&GetOpenEditors)?;
-                }
-                ClientEvent::Outcome { .. } => agent.close(),
-                _ => {}
+            Output::Event(_) => {}
+            Output::Write { bytes, .. } => {
+                agent.feed(Time::ZERO, bytes);
+                let n = bytes.len();
+                editor.written((), n);
             }
+            Output::Close(()) => return Ok(()),
+            Output::Wait(_) => act(&mut agent, &mut editor)?,
         }
     }
-    Ok(())
 }
 
-/// Moves the output of one machine to the input of the other, as a socket does.
-fn transfer(from: &mut impl Wire, to: &mut impl Wire) {
-    to.feed(Time::ZERO, from.outgoing());
-    from.sent(from.outgoing().len());
+/// Lets the agent react to what the editor has written, and feeds the editor what the agent writes.
+fn act(agent: &mut Client, editor: &mut impl Polled<Conn = ()>) -> Result<(), Box<dyn Error>> {
+    loop {
+        match agent.poll(Time::ZERO) {
+            Output::Event(ClientEvent::Ready(_)) => {
+                // A terminal would obey this control character. The tracer replaces it.
+                agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
+                agent.call(&GetOpenEditors)?;
+            }
+            Output::Event(ClientEvent::Outcome { .. }) => agent.close(),
+            Output::Event(_) | Output::Close(()) => {}
+            Output::Write { bytes, .. } => {
+                editor.feed(Time::ZERO, (), bytes);
+                let n = bytes.len();
+                agent.written(n);
+            }
+            Output::Wait(_) => return Ok(()),
+        }
+    }
 }

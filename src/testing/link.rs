@@ -4,16 +4,17 @@ use alloc::{collections::VecDeque, vec::Vec};
 use core::time::Duration;
 
 use super::Change;
-use crate::{Time, Wire};
+use crate::{Polled, Time};
 
 /// The capacity of a link, in bytes: about as many as a socket takes before its reader has read any.
 const CAPACITY: usize = 64 * 1024;
 
-/// The bytes that travel in one direction, with the delays and the end of that direction.
+/// The bytes that travel in one direction, with the delays and the end of that direction: the socket of two machines, of
+/// which one [writes](Link::write) and the other [reads](Link::deliver).
 ///
 /// ```text
-///  Open ──finish, or the writer is done──▶ Finishing ──all has arrived──▶ Ended
-///    └──────────────────────cut─────────────────────────────────────────▶ Cut ── feed_eof to the reader ──▶ Ended
+///  Open ──finish, or the writer closes──▶ Finishing ──all has arrived──▶ Ended
+///    └──────────────────────cut────────────────────────────────────────▶ Cut ── feed_eof to the reader ──▶ Ended
 /// ```
 #[derive(Debug)]
 pub struct Link {
@@ -28,6 +29,8 @@ pub struct Link {
     on_the_way: VecDeque<Portion>,
     held: usize,
     state: State,
+    /// True if nobody reads any more.
+    is_abandoned: bool,
     carried: Vec<u8>,
 }
 
@@ -67,6 +70,7 @@ impl Link {
             on_the_way: VecDeque::new(),
             held: 0,
             state: State::Open,
+            is_abandoned: false,
             carried: Vec::new(),
         }
     }
@@ -84,14 +88,24 @@ impl Link {
         }
     }
 
-    /// Drops the bytes on the way. The next [`carry`](Link::carry) passes the end to the reader,
-    /// without a delay.
+    /// Drops the bytes on the way. The end comes to the reader with the next [`deliver`](Link::deliver), without a delay.
     pub fn cut(&mut self) {
         if self.state != State::Ended {
             self.state = State::Cut;
-            self.on_the_way.clear();
-            self.held = 0;
+            self.drop_all();
         }
+    }
+
+    /// Says that nobody reads any more: the bytes on the way are lost, and all that is written from now on. Call it when
+    /// the machine that reads is [closed](crate::Output::Close).
+    pub fn abandon(&mut self) {
+        self.is_abandoned = true;
+        self.drop_all();
+    }
+
+    fn drop_all(&mut self) {
+        self.on_the_way.clear();
+        self.held = 0;
     }
 
     /// Changes the link at the time `now`.
@@ -115,6 +129,12 @@ impl Link {
         self.state == State::Open
     }
 
+    /// Returns true if nobody reads any more.
+    #[must_use]
+    pub const fn is_abandoned(&self) -> bool {
+        self.is_abandoned
+    }
+
     /// Returns true if no bytes are on the way.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -132,12 +152,41 @@ impl Link {
         self.carried = Vec::new();
     }
 
-    /// Takes the bytes that one side wrote, and gives the other side the bytes that have arrived by
-    /// now. Returns true if bytes moved or the link ended.
-    pub fn carry(&mut self, from: &mut impl Wire, to: &mut impl Wire, now: Time) -> bool {
-        let taken = self.take(from, to.is_done(), now);
-        let given = self.give(to, now);
-        taken || given
+    /// Takes the bytes of a write, as far as there is room: up to 64 KiB are on the way. Returns how many it took. A link
+    /// that is finished, cut or abandoned takes all of them, and they are lost.
+    pub fn write(&mut self, now: Time, bytes: &[u8]) -> usize {
+        if self.state != State::Open || self.is_abandoned {
+            return bytes.len();
+        }
+        let bytes: Vec<u8> = bytes.iter().take(CAPACITY.saturating_sub(self.held)).copied().collect();
+        let taken = bytes.len();
+        if taken > 0 {
+            // Bytes arrive in order even if the delay has become shorter.
+            let last = self.on_the_way.back().map_or(Time::ZERO, |portion| portion.at);
+            let at = now.saturating_add(self.delay).max(last);
+            self.on_the_way.push_back(Portion { at, bytes, read: 0 });
+            self.held = self.held.saturating_add(taken);
+        }
+        taken
+    }
+
+    /// Feeds a machine the bytes that have arrived by now, and the end. Returns true if there were any.
+    pub fn deliver<M: Polled>(&mut self, now: Time, machine: &mut M, conn: M::Conn) -> bool {
+        let mut room = self.piece;
+        while room > 0 && machine.wants_input(conn) {
+            let n = self.take(now, room, machine.space(conn));
+            if n == 0 {
+                break;
+            }
+            machine.filled(now, conn, n);
+            room = room.saturating_sub(n);
+        }
+        self.rest_after(now, room);
+        let ends = self.take_end();
+        if ends {
+            machine.feed_eof(now, conn);
+        }
+        ends || room < self.piece
     }
 
     /// Returns the time at which the next bytes on the way arrive, if that time is later than
@@ -148,66 +197,59 @@ impl Link {
         Some(at).filter(|at| *at > now)
     }
 
-    fn take(&mut self, from: &mut impl Wire, nobody_reads: bool, now: Time) -> bool {
-        let waiting = from.outgoing();
-        if self.state != State::Open || nobody_reads {
-            // The bytes are lost: the link takes no more, or its reader is done.
-            let some = !waiting.is_empty();
-            from.sent(usize::MAX);
-            return some;
+    /// Reads one piece of what has arrived by now into `space`, for a reader that is no machine. Returns how many bytes it
+    /// has read.
+    pub fn read(&mut self, now: Time, space: &mut [u8]) -> usize {
+        let (mut n, mut room) = (0, self.piece);
+        while let Some(rest) = space.get_mut(n..) {
+            let taken = self.take(now, room, rest);
+            if taken == 0 {
+                break;
+            }
+            n = n.saturating_add(taken);
+            room = room.saturating_sub(taken);
         }
-        let bytes: Vec<u8> = waiting.iter().take(CAPACITY.saturating_sub(self.held)).copied().collect();
-        let taken = bytes.len();
-        if taken > 0 {
-            // Bytes arrive in order even if the delay has become shorter.
-            let last = self.on_the_way.back().map_or(Time::ZERO, |portion| portion.at);
-            self.on_the_way.push_back(Portion {
-                at: now.saturating_add(self.delay).max(last),
-                bytes,
-                read: 0,
-            });
-            self.held = self.held.saturating_add(taken);
-            from.sent(taken);
-        }
-        if from.is_done() {
-            self.finish();
-        }
-        taken > 0
+        self.rest_after(now, room);
+        n
     }
 
-    fn give(&mut self, to: &mut impl Wire, now: Time) -> bool {
-        let mut room = self.piece;
-        while room > 0 && now >= self.stalled && to.wants_input() {
-            let Some(portion) = self.on_the_way.front_mut().filter(|portion| portion.at <= now) else {
-                break;
-            };
-            let waiting = portion.bytes.get(portion.read..).unwrap_or_default();
-            let space = to.space();
-            let given = waiting.len().min(space.len()).min(room);
-            for (into, byte) in space.iter_mut().zip(waiting.iter().take(given)) {
-                *into = *byte;
-            }
-            self.carried.extend(waiting.iter().take(given));
-            portion.read = portion.read.saturating_add(given);
-            if given == waiting.len() {
-                self.on_the_way.pop_front();
-            }
-            to.filled(now, given);
-            self.held = self.held.saturating_sub(given);
-            room = room.saturating_sub(given);
-        }
-        if room < self.piece {
-            self.stalled = self.stalled.max(now.saturating_add(self.pace));
-        }
-        let is_over = match self.state {
-            State::Finishing => self.on_the_way.is_empty() || to.is_done(),
+    /// Returns true, once, if the end has arrived, for a reader that is no machine.
+    pub fn take_end(&mut self) -> bool {
+        let has_arrived = match self.state {
+            State::Finishing => self.on_the_way.is_empty(),
             State::Cut => true,
             State::Open | State::Ended => false,
         };
-        if is_over {
+        if has_arrived {
             self.state = State::Ended;
-            to.feed_eof(now);
         }
-        is_over || room < self.piece
+        has_arrived
+    }
+
+    /// Takes bytes of one write that have arrived: at most `room`, and at most as many as `space` holds.
+    fn take(&mut self, now: Time, room: usize, space: &mut [u8]) -> usize {
+        if now < self.stalled || room == 0 {
+            return 0;
+        }
+        let Some(portion) = self.on_the_way.front_mut().filter(|portion| portion.at <= now) else { return 0 };
+        let waiting = portion.bytes.get(portion.read..).unwrap_or_default();
+        let taken = waiting.len().min(space.len()).min(room);
+        for (into, byte) in space.iter_mut().zip(waiting.iter().take(taken)) {
+            *into = *byte;
+        }
+        self.carried.extend(waiting.iter().take(taken));
+        portion.read = portion.read.saturating_add(taken);
+        if taken == waiting.len() {
+            self.on_the_way.pop_front();
+        }
+        self.held = self.held.saturating_sub(taken);
+        taken
+    }
+
+    /// Waits for the pace of the link, if a piece has arrived and left only this room.
+    fn rest_after(&mut self, now: Time, room: usize) {
+        if room < self.piece {
+            self.stalled = self.stalled.max(now.saturating_add(self.pace));
+        }
     }
 }

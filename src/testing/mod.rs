@@ -5,7 +5,7 @@
 //! ```text
 //!            ┌───────── to_server: Link ◀────────┐
 //!            ▼                                   │
-//!  server (Wire + Machine)      now      client (Wire + Machine)
+//!  server (Polled)             now             client (Polled)
 //!            │                                   ▲
 //!            └───────▶ to_client: Link ──────────┘
 //!
@@ -17,7 +17,8 @@
 //! A [`Pair`] owns both machines and the time. Nothing happens by itself: [`settle`](Pair::settle)
 //! moves bytes and events until both are idle, and [`advance`](Pair::advance) lets time pass,
 //! deadline by deadline. So a virtual day takes at most a second, and equal seeds, or equal bytes of
-//! a script, give equal runs.
+//! a script, give equal runs. For a single machine, [`pass`] takes the place of the loop: it returns the
+//! events, the bytes and the wait of one pass.
 //!
 //! A [`Net`] owns a host, any number of agents, and programs that send any bytes. It is for tests and
 //! fuzz targets of an editor, and has an example of a fuzz target. A [`Tracer`] shows what passes
@@ -33,6 +34,7 @@ mod messages;
 #[cfg(feature = "ide")]
 mod net;
 mod pair;
+mod pass;
 mod random;
 mod script;
 #[cfg(feature = "ide")]
@@ -49,6 +51,7 @@ pub use messages::Messages;
 #[cfg(feature = "ide")]
 pub use net::{Net, NetAct};
 pub use pair::Pair;
+pub use pass::{Passed, pass, pass_with};
 pub use random::Random;
 pub use script::{Change, Span, Step, Way, script};
 #[cfg(feature = "ide")]

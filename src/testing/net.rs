@@ -1,14 +1,14 @@
 //! A host and its connections, joined in memory, with virtual time.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-use super::pair::{NEVER_IDLE, PATIENCE, never_idle};
+use super::pair::{NEVER_IDLE, PATIENCE, assert_moves_on, never_idle, turn};
 use super::{AgentAct, Change, Link, Random, Step, Way, script};
 use crate::{
-    Machine, Time, Wire,
+    Output, Time,
     ide::{Client, ClientConfig, ClientEvent, ConnId, Server, ServerConfig, ServerEvent},
     mcp::Implementation,
     rpc::{RequestId, SessionId},
@@ -108,8 +108,12 @@ struct Connection {
 
 #[derive(Debug)]
 enum Peer {
-    Agent { client: alloc::boxed::Box<Client>, open: Vec<RequestId> },
-    Program(Program),
+    Agent {
+        client: alloc::boxed::Box<Client>,
+        open: Vec<RequestId>,
+    },
+    /// A program that sends these bytes, and reads until the end.
+    Program(Vec<u8>),
 }
 
 impl Net {
@@ -150,11 +154,7 @@ impl Net {
 
     /// Connects a program that sends these bytes. Returns the number of its connection.
     pub fn connect_program(&mut self, bytes: &[u8]) -> usize {
-        self.connect(Peer::Program(Program {
-            unsent: bytes.to_vec(),
-            space: vec![0; 4096],
-            has_ended: false,
-        }))
+        self.connect(Peer::Program(bytes.to_vec()))
     }
 
     fn connect(&mut self, peer: Peer) -> usize {
@@ -178,23 +178,45 @@ impl Net {
     /// Panics if the net is never idle, or if a request of an agent ends twice.
     pub fn settle(&mut self, mut app: impl FnMut(&mut Server, ServerEvent)) {
         for _ in 0..NEVER_IDLE {
-            let mut idle = true;
-            while let Some(event) = self.host.poll_event() {
-                idle = false;
-                if let ServerEvent::AdmissionPending { conn } = event {
-                    // An adapter looks up the owner of the socket. All sockets here are ours.
-                    self.host.admit(conn, true);
-                } else {
-                    app(&mut self.host, event);
-                }
-            }
-            while self.host.poll_transmit().is_some() {}
+            let mut moved = self.pass(&mut app);
             for connection in &mut self.connections {
-                idle &= !connection.step(&mut self.host, self.now);
+                moved |= connection.step(&mut self.host, self.now);
             }
-            if idle {
+            if !moved {
                 return;
             }
+        }
+        never_idle()
+    }
+
+    /// Lets the host pass. Returns true if it did anything.
+    fn pass(&mut self, app: &mut impl FnMut(&mut Server, ServerEvent)) -> bool {
+        let mut moved = false;
+        for _ in 0..NEVER_IDLE {
+            match self.host.poll(self.now) {
+                // An adapter looks up the owner of the socket. All sockets here are ours.
+                Output::Event(ServerEvent::AdmissionPending { conn }) => _ = self.host.admit(conn, true),
+                Output::Event(event) => app(&mut self.host, event),
+                Output::Write { conn, bytes } => {
+                    let connection = self.connections.iter_mut().find(|connection| connection.conn == conn);
+                    let n = connection.map_or(0, |connection| connection.to_peer.write(self.now, bytes));
+                    self.host.written(conn, n);
+                    if n == 0 {
+                        continue;
+                    }
+                }
+                Output::Close(conn) => {
+                    if let Some(closed) = self.connections.iter_mut().find(|c| c.conn == conn) {
+                        closed.to_peer.finish();
+                        closed.to_host.abandon();
+                    }
+                }
+                Output::Wait(until) => {
+                    assert_moves_on(until, self.now);
+                    return moved;
+                }
+            }
+            moved = true;
         }
         never_idle()
     }
@@ -208,7 +230,7 @@ impl Net {
         let end = self.now.saturating_add(span);
         for _ in 0..NEVER_IDLE {
             let due = self.deadline().filter(|due| *due < end).unwrap_or(end);
-            self.jump(due.max(self.now));
+            self.now = due.max(self.now);
             self.settle(&mut app);
             if self.now >= end {
                 return;
@@ -258,7 +280,7 @@ impl Net {
                 self.connections.iter_mut().for_each(|c| c.change(*way, *change, self.now));
             }
             Step::Wait(span) => self.advance(span.duration(), &mut app),
-            Step::Sleep(span) => self.jump(self.now.saturating_add(span.duration())),
+            Step::Sleep(span) => self.now = self.now.saturating_add(span.duration()),
             Step::Due => {
                 let due = self.deadline().unwrap_or(self.now);
                 self.advance(due.saturating_since(self.now), &mut app);
@@ -283,10 +305,10 @@ impl Net {
             connection.to_peer.cut();
         }
         self.advance(PATIENCE, app);
-        for Connection { peer, .. } in &self.connections {
-            if let Peer::Agent { client, open } = peer {
+        for Connection { peer, to_peer, .. } in &self.connections {
+            if let Peer::Agent { open, .. } = peer {
                 assert!(open.is_empty(), "requests without an outcome: {open:?}");
-                assert!(client.is_done(), "the host has ended, and an agent has not");
+                assert!(to_peer.is_abandoned(), "the host has ended, and an agent has not");
             }
         }
         assert!(self.host.is_idle(), "the host was shut down and still has a connection");
@@ -309,58 +331,39 @@ impl Net {
     /// Returns the number of the `nth` connection whose agent has not ended. `nth` is taken modulo
     /// the number of these connections.
     fn living_agent(&self, nth: usize) -> Option<usize> {
-        let is_living = |peer: &Peer| matches!(peer, Peer::Agent { client, .. } if !client.is_done());
-        let living = || self.connections.iter().enumerate().filter(|(_, c)| is_living(&c.peer));
+        let is_living = |c: &Connection| matches!(c.peer, Peer::Agent { .. }) && !c.to_peer.is_abandoned();
+        let living = || self.connections.iter().enumerate().filter(|(_, c)| is_living(c));
         living().nth(nth.checked_rem(living().count())?).map(|(number, _)| number)
-    }
-
-    fn jump(&mut self, to: Time) {
-        self.now = to;
-        self.host.tick(to);
-        for Connection { peer, .. } in &mut self.connections {
-            if let Peer::Agent { client, .. } = peer {
-                client.tick(to);
-            }
-        }
     }
 }
 
 impl Connection {
-    /// Moves bytes in both directions. Returns true if something happened.
+    /// Lets the peer act, and moves bytes in both directions. Returns true if something happened.
     fn step(&mut self, host: &mut Server, now: Time) -> bool {
-        let (mut moved, is_over) = match host.wire(self.conn) {
-            Some(mut wire) => {
-                let moved = self.carry(&mut wire, now);
-                (moved, wire.is_done() && wire.outgoing().is_empty())
+        let Self { conn, peer, to_host, to_peer } = self;
+        let moved = match peer {
+            Peer::Agent { client, open } => {
+                let acted = turn(client.as_mut(), now, to_peer, to_host, |_, event| {
+                    let ClientEvent::Outcome { request, .. } = event else { return };
+                    let at = open.iter().position(|open| *open == request);
+                    assert!(at.is_some(), "an outcome of a request that is not open: {request:?}");
+                    at.map(|at| open.swap_remove(at));
+                });
+                acted | to_peer.deliver(now, client.as_mut(), ())
             }
-            // The host has removed the connection.
-            None => (self.carry(&mut Program::ended(), now), false),
+            Peer::Program(unsent) => {
+                let sent = to_host.write(now, unsent);
+                unsent.drain(..sent.min(unsent.len()));
+                let read = to_peer.read(now, &mut [0; 4096]);
+                let ends = to_peer.take_end();
+                if ends {
+                    to_host.finish();
+                    to_peer.abandon();
+                }
+                sent > 0 || read > 0 || ends
+            }
         };
-        if is_over {
-            host.remove(now, self.conn);
-            moved = true;
-        }
-        if let Peer::Agent { client, open } = &mut self.peer {
-            while let Some(event) = client.poll_event() {
-                moved = true;
-                let ClientEvent::Outcome { request, .. } = event else { continue };
-                let at = open.iter().position(|open| *open == request);
-                assert!(at.is_some(), "an outcome of a request that is not open: {request:?}");
-                at.map(|at| open.swap_remove(at));
-            }
-        }
-        moved
-    }
-
-    fn carry(&mut self, host: &mut impl Wire, now: Time) -> bool {
-        let Self { peer, to_host, to_peer, .. } = self;
-        let (there, back) = match peer {
-            Peer::Agent { client, .. } => {
-                (to_host.carry(client.as_mut(), host, now), to_peer.carry(host, client.as_mut(), now))
-            }
-            Peer::Program(program) => (to_host.carry(program, host, now), to_peer.carry(host, program, now)),
-        };
-        there || back
+        moved | to_host.deliver(now, host, *conn)
     }
 
     fn change(&mut self, way: Way, change: Change, now: Time) {
@@ -373,52 +376,6 @@ impl Connection {
             self.to_peer.change(change, now);
         }
     }
-}
-
-/// A program that sends its bytes and reads until the end.
-#[derive(Debug)]
-struct Program {
-    unsent: Vec<u8>,
-    space: Vec<u8>,
-    has_ended: bool,
-}
-
-impl Program {
-    const fn ended() -> Self {
-        Self { unsent: Vec::new(), space: Vec::new(), has_ended: true }
-    }
-}
-
-impl Wire for Program {
-    fn space(&mut self) -> &mut [u8] {
-        &mut self.space
-    }
-
-    fn filled(&mut self, _: Time, _: usize) {}
-
-    fn feed(&mut self, _: Time, _: &[u8]) {}
-
-    fn feed_eof(&mut self, _: Time) {
-        self.has_ended = true;
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        &self.unsent
-    }
-
-    fn sent(&mut self, n: usize) {
-        self.unsent.drain(..n.min(self.unsent.len()));
-    }
-
-    fn wants_input(&self) -> bool {
-        !self.has_ended
-    }
-
-    fn is_done(&self) -> bool {
-        self.has_ended
-    }
-
-    fn trim(&mut self) {}
 }
 
 #[cfg(test)]

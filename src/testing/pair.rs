@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::{Change, Link, Step, Way};
 use crate::time::earlier;
-use crate::{Machine, Time, Wire};
+use crate::{Output, Polled, Time};
 
 /// The number of rounds after which machines count as never idle. Machines that come to rest need
 /// far fewer rounds, even if each round moves one byte.
@@ -18,7 +18,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 /// writes.
 #[derive(Debug)]
 #[allow(clippy::exhaustive_structs, reason = "its owner takes it apart")]
-pub struct Pair<S: Machine, C: Machine> {
+pub struct Pair<S: Polled, C: Polled> {
     /// The machine to which the client attaches.
     pub server: S,
     /// The machine that attaches.
@@ -35,7 +35,7 @@ pub struct Pair<S: Machine, C: Machine> {
     pub to_client: Link,
 }
 
-impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
+impl<S: Polled<Conn = ()>, C: Polled<Conn = ()>> Pair<S, C> {
     /// Joins two machines that were created at the time `now`.
     pub const fn new(server: S, client: C, now: Time) -> Self {
         Self {
@@ -61,34 +61,30 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         self.to_client.cut();
     }
 
-    /// Moves bytes and polls until both machines are idle at this time. The applications answer
-    /// through `on_server` and `on_client`. Returns the number of rounds in which bytes moved or
-    /// events came.
+    /// Lets both machines pass, and moves their bytes, until both are idle at this time. The applications answer
+    /// through `on_server` and `on_client`. Returns the number of rounds in which bytes moved or events came.
     ///
     /// # Panics
     ///
-    /// Panics if the machines are never idle, or if an event breaks law 5 of [`Wire`] or comes from a
-    /// machine that [is done](Wire::is_done).
+    /// Panics if the machines are never idle, or if one of them breaks the third, fourth or fifth law of [`Polled`].
     pub fn settle_with(
         &mut self,
         mut on_server: impl FnMut(&mut S, &S::Event),
         mut on_client: impl FnMut(&mut C, &C::Event),
     ) -> usize {
         for round in 0..NEVER_IDLE {
-            let mut idle = true;
-            while let Some(event) = poll(&mut self.server, self.now) {
-                on_server(&mut self.server, &event);
-                self.server_events.push(event);
-                idle = false;
-            }
-            while let Some(event) = poll(&mut self.client, self.now) {
-                on_client(&mut self.client, &event);
-                self.client_events.push(event);
-                idle = false;
-            }
-            let there = self.to_server.carry(&mut self.client, &mut self.server, self.now);
-            let back = self.to_client.carry(&mut self.server, &mut self.client, self.now);
-            if idle && !there && !back {
+            let Self { server, client, now, server_events, client_events, to_server, to_client } = self;
+            let served = turn(server, *now, to_server, to_client, |server, event| {
+                on_server(server, &event);
+                server_events.push(event);
+            });
+            let asked = turn(client, *now, to_client, to_server, |client, event| {
+                on_client(client, &event);
+                client_events.push(event);
+            });
+            let there = to_server.deliver(*now, server, ());
+            let back = to_client.deliver(*now, client, ());
+            if !(served || asked || there || back) {
                 return round;
             }
         }
@@ -105,11 +101,16 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         self.settle_with(|_, _| {}, |_, _| {})
     }
 
-    /// Returns true if nothing is left to write or to read. Law 10 of [`Wire`] demands this after
+    /// Returns true if nothing is left to write or to read. The tenth law of [`Polled`] demands this after
     /// [`settle`](Pair::settle), unless a link delays, stalls or paces bytes.
     pub fn is_at_rest(&self) -> bool {
-        let nothing_waits = self.server.outgoing().is_empty() && self.client.outgoing().is_empty();
-        nothing_waits && self.to_server.is_empty() && self.to_client.is_empty()
+        let waits = self.server.wants_output(()) || self.client.wants_output(());
+        !waits && self.to_server.is_empty() && self.to_client.is_empty()
+    }
+
+    /// Returns true if both machines have [closed](Output::Close) their connection.
+    pub const fn is_over(&self) -> bool {
+        self.to_server.is_abandoned() && self.to_client.is_abandoned()
     }
 
     /// Lets the time `span` pass, deadline by deadline.
@@ -126,8 +127,6 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         let end = self.now.saturating_add(span);
         for _ in 0..NEVER_IDLE {
             self.now = self.deadline().filter(|due| *due < end).unwrap_or(end).max(self.now);
-            self.server.tick(self.now);
-            self.client.tick(self.now);
             self.settle_with(&mut on_server, &mut on_client);
             if self.now >= end {
                 return;
@@ -171,8 +170,9 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
             Step::Wait(span) => self.advance_with(span.duration(), on_server, on_client),
             Step::Sleep(span) => {
                 self.now = self.now.saturating_add(span.duration());
-                self.server.tick(self.now);
-                self.client.tick(self.now);
+                // What an application does next, it does at this time.
+                self.server.feed(self.now, (), &[]);
+                self.client.feed(self.now, (), &[]);
             }
             Step::Due => {
                 let due = self.deadline().unwrap_or(self.now);
@@ -206,18 +206,57 @@ impl<S: Wire + Machine, C: Wire + Machine> Pair<S, C> {
         self.cut();
         self.settle_with(&mut on_server, &mut on_client);
         self.advance_with(PATIENCE, on_server, on_client);
-        assert!(self.server.is_done(), "the connection has ended, and the server is not done");
-        assert!(self.client.is_done(), "the connection has ended, and the client is not done");
+        assert!(self.to_server.is_abandoned(), "the connection has ended, and the server has not closed it");
+        assert!(self.to_client.is_abandoned(), "the connection has ended, and the client has not closed it");
     }
 }
 
-/// Returns the next event of a machine, which has shown by its deadline that an event waits.
-fn poll<M: Wire + Machine>(machine: &mut M, now: Time) -> Option<M::Event> {
-    let (due, is_done) = (machine.deadline(), machine.is_done());
-    let event = machine.poll_event()?;
-    assert!(due.is_some_and(|due| due <= now), "an event waits unseen at {now:?}, due {due:?}");
-    assert!(!is_done, "an event comes from a machine that is done");
-    Some(event)
+/// Lets a machine pass, which reads from one link and writes into the other. Returns true if it did anything.
+pub(super) fn turn<M: Polled<Conn = ()>>(
+    machine: &mut M,
+    now: Time,
+    input: &mut Link,
+    output: &mut Link,
+    mut on_event: impl FnMut(&mut M, M::Event),
+) -> bool {
+    let mut moved = false;
+    for _ in 0..NEVER_IDLE {
+        let due = machine.deadline();
+        match machine.poll(now) {
+            Output::Event(event) => {
+                assert!(
+                    due.is_some_and(|due| due <= now),
+                    "at {now:?}, due {due:?}, an event waits unseen: {event:?}"
+                );
+                assert!(!input.is_abandoned(), "an event after the closing: {event:?}");
+                on_event(machine, event);
+            }
+            Output::Write { bytes, .. } => {
+                let n = output.write(now, bytes);
+                machine.written((), n);
+                if n == 0 {
+                    continue;
+                }
+            }
+            Output::Close(()) => {
+                assert!(!input.is_abandoned(), "a connection is closed twice");
+                output.finish();
+                input.abandon();
+            }
+            Output::Wait(until) => {
+                assert_moves_on(until, now);
+                return moved;
+            }
+        }
+        moved = true;
+    }
+    never_idle()
+}
+
+/// Checks that a machine waits until a later time. Nothing is later than the end of time.
+pub(super) fn assert_moves_on(until: Option<Time>, now: Time) {
+    let moves_on = until.is_none_or(|until| until > now) || now == Time::new(Duration::MAX);
+    assert!(moves_on, "at {now:?} the machine waits until {until:?}");
 }
 
 #[allow(clippy::panic, reason = "a harness of tests reports a failure this way")]

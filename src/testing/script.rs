@@ -15,7 +15,7 @@ pub enum Step<A> {
     /// The passing of this span. Everything that is due within the span happens at its time.
     Wait(Span),
     /// The passing of this span in one step, as when a laptop was suspended: the machines are not
-    /// ticked at the deadlines within the span.
+    /// polled at the deadlines within the span.
     Sleep(Span),
     /// The passing of time until the next timer or arrival is due.
     Due,

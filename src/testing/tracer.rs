@@ -1,16 +1,15 @@
 //! [`Tracer`]: a machine that shows its bytes and events.
 
 use alloc::{format, string::String, vec::Vec};
-use core::fmt::Debug;
 
 use crate::{
-    Machine, Output, Polled, Time, Wire,
+    Output, Polled, Time,
     ide::display_safe,
     ws::frame::{self, Header},
 };
 
-/// A [`Wire`] and [`Machine`] that wraps another machine, and shows its traffic as lines of text: the
-/// heads of the opening handshake, each frame, and each event.
+/// Shows what passes through a machine as lines of text: the heads of the opening handshake, each frame, and each event.
+/// It wraps the machine, and is [`Polled`] in its place.
 ///
 /// The machines themselves have no logging. A tracer takes the place of its machine in an adapter's
 /// `Conn`, in a [`Pair`](crate::testing::Pair), or in any other loop. Each line begins with `◀` for
@@ -21,12 +20,12 @@ use crate::{
 ///
 /// ```
 /// use ide_mcp::testing::Tracer;
-/// use ide_mcp::{Time, Wire as _, ws};
+/// use ide_mcp::{Polled as _, Time, ws};
 ///
 /// let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
 /// let mut lines = Vec::new();
 /// let mut server = Tracer::server(server, |line| lines.push(line.to_owned()));
-/// server.feed(Time::ZERO, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+/// server.feed(Time::ZERO, (), b"GET / HTTP/1.1\r\nHost: h\r\n\r\n");
 /// assert_eq!(lines, ["◀ GET / HTTP/1.1", "◀ Host: h"]);
 /// ```
 #[derive(Debug)]
@@ -74,69 +73,7 @@ impl<M, F: FnMut(&str)> Tracer<M, F> {
     }
 }
 
-impl<M: Wire, F: FnMut(&str)> Wire for Tracer<M, F> {
-    fn space(&mut self) -> &mut [u8] {
-        self.machine.space()
-    }
-
-    fn filled(&mut self, now: Time, n: usize) {
-        self.input.pass(self.machine.space().get(..n).unwrap_or_default(), &mut self.show);
-        self.machine.filled(now, n);
-    }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.input.pass(bytes, &mut self.show);
-        self.machine.feed(now, bytes);
-    }
-
-    fn feed_eof(&mut self, now: Time) {
-        (self.show)("◀ end of the transport");
-        self.machine.feed_eof(now);
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        self.machine.outgoing()
-    }
-
-    fn sent(&mut self, n: usize) {
-        self.output.pass(self.machine.outgoing().get(..n).unwrap_or_default(), &mut self.show);
-        self.machine.sent(n);
-    }
-
-    fn wants_input(&self) -> bool {
-        self.machine.wants_input()
-    }
-
-    fn is_done(&self) -> bool {
-        self.machine.is_done()
-    }
-
-    fn trim(&mut self) {
-        self.machine.trim();
-    }
-}
-
-impl<M: Machine<Event: Debug>, F: FnMut(&str)> Machine for Tracer<M, F> {
-    type Event = M::Event;
-
-    fn tick(&mut self, now: Time) {
-        self.machine.tick(now);
-    }
-
-    fn poll_event(&mut self) -> Option<M::Event> {
-        let event = self.machine.poll_event();
-        if let Some(event) = &event {
-            (self.show)(&format!("  {}", display_safe(&format!("{event:?}"))));
-        }
-        event
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        self.machine.deadline()
-    }
-}
-
-impl<M: Polled<Event: Debug>, F: FnMut(&str)> Polled for Tracer<M, F> {
+impl<M: Polled, F: FnMut(&str)> Polled for Tracer<M, F> {
     type Event = M::Event;
     type Conn = M::Conn;
 
@@ -281,6 +218,7 @@ fn is_secret(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::pass_with;
     use crate::ws;
 
     fn lines(input: &[u8], piece: usize) -> Vec<String> {
@@ -288,11 +226,10 @@ mod tests {
         let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         let mut server = Tracer::server(server, |line| lines.push(line.into()));
         for bytes in input.chunks(piece) {
-            Wire::feed(&mut server, Time::ZERO, bytes);
-            while server.poll_event().is_some() {
+            server.feed(Time::ZERO, (), bytes);
+            pass_with(&mut server, Time::ZERO, usize::MAX, |server, _| {
                 let _ = server.machine_mut().accept(None);
-            }
-            server.sent(usize::MAX);
+            });
         }
         lines
     }

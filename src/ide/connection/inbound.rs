@@ -141,7 +141,9 @@ impl Connection {
                 return None;
             }
             mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
-            mcp::ServerEvent::Progress { request, progress } => ServerEvent::Progress { agent, request, progress },
+            mcp::ServerEvent::Progress { request, progress } => {
+                ServerEvent::Progress { agent, request, progress }
+            }
             mcp::ServerEvent::Outcome { request, outcome } if self.roots.asked == Some(request) => {
                 return self.on_roots(&outcome);
             }

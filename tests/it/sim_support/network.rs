@@ -100,6 +100,27 @@ impl Cable {
     }
 }
 
+/// Moves bytes from one end of a link to the other. Returns true if any moved, or if the end did.
+pub fn carry(link: &mut Link, from: &mut End<'_>, to: &mut End<'_>, now: Time) -> bool {
+    if to.is_done() {
+        link.abandon();
+    }
+    let taken = link.write(now, from.outgoing());
+    from.sent(taken);
+    if from.is_done() && !link.is_abandoned() {
+        link.finish();
+    }
+    let read = if to.wants_input() { link.read(now, to.space()) } else { 0 };
+    if read > 0 {
+        to.filled(now, read);
+    }
+    let ends = link.take_end();
+    if ends {
+        to.feed_eof(now);
+    }
+    taken > 0 || read > 0 || ends
+}
+
 /// One end of a link, as the link sees it: with its own clock, perhaps asleep, and recorded.
 pub struct End<'a> {
     wire: &'a mut dyn Wire,

@@ -6,7 +6,7 @@ use super::{Cuts, World};
 use crate::sim_support::{
     agent::Agent,
     hostile::Hostile,
-    network::{Cable, End, Nobody, Peer},
+    network::{Cable, End, Nobody, Peer, carry},
     oracle::Invariant as I,
 };
 
@@ -40,14 +40,14 @@ impl World {
         let moved = match *conn {
             Some(conn) => subject.with_wire(conn, |wire| {
                 let mut to = End::new(wire, host_time, awake, &mut heard).noting(missed_by_host);
-                let moved = up.carry(&mut from, &mut to, *now);
+                let moved = carry(up, &mut from, &mut to, *now);
                 ended = to.has_ended;
                 moved
             }),
             None => {
                 let mut gone = Nobody { says_so: true };
                 let mut nothing = Vec::new();
-                Some(up.carry(&mut from, &mut End::new(&mut gone, *now, true, &mut nothing), *now))
+                Some(carry(up, &mut from, &mut End::new(&mut gone, *now, true, &mut nothing), *now))
             }
         };
         // A process that has sent its last byte is gone.
@@ -94,7 +94,7 @@ impl World {
         let moved = match *conn {
             Some(conn) => subject.with_wire(conn, |wire| {
                 let mut from = End::new(wire, host_time, awake && *is_named, &mut said);
-                let moved = down.carry(&mut from, &mut to, *now);
+                let moved = carry(down, &mut from, &mut to, *now);
                 is_done = from.is_done();
                 *is_named &= !from.outgoing().is_empty();
                 moved
@@ -102,7 +102,7 @@ impl World {
             None => {
                 let mut gone = Nobody { says_so: true };
                 let mut nothing = Vec::new();
-                Some(down.carry(&mut End::new(&mut gone, *now, true, &mut nothing), &mut to, *now))
+                Some(carry(down, &mut End::new(&mut gone, *now, true, &mut nothing), &mut to, *now))
             }
         };
         let has_ended = to.has_ended;

@@ -1,0 +1,128 @@
+//! A whole pass of a machine in one call.
+
+use alloc::vec::Vec;
+
+use super::pair::{NEVER_IDLE, assert_moves_on, never_idle};
+use crate::{Output, Polled, Time};
+
+/// What a machine did in a pass: what [`pass`] and [`pass_with`] return.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passed<E, C = ()> {
+    /// The events, in their order.
+    pub events: Vec<E>,
+    /// The bytes that the sockets took, write by write.
+    pub written: Vec<(C, Vec<u8>)>,
+    /// The bytes that found no room, for each connection that has any. They are still in the machine.
+    pub unwritten: Vec<(C, Vec<u8>)>,
+    /// The connections that were closed.
+    pub closed: Vec<C>,
+    /// The time until which the machine has nothing to do.
+    pub wait: Option<Time>,
+}
+
+impl<E, C> Passed<E, C> {
+    /// Returns the bytes that the sockets took, of all connections together.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        self.written.iter().flat_map(|(_, bytes)| bytes).copied().collect()
+    }
+
+    /// Returns the bytes that found no room, of all connections together.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<u8> {
+        self.unwritten.iter().flat_map(|(_, bytes)| bytes).copied().collect()
+    }
+}
+
+/// Polls a machine until it waits, in the place of your loop, and returns all that it did. Each socket has room for
+/// `room` bytes: 0 shows what the machine would write without taking it, and `usize::MAX` takes everything.
+///
+/// An older time than the machine has seen counts as the latest one, so [`Time::ZERO`] means "no time has passed".
+///
+/// ```
+/// use ide_mcp::testing::pass;
+/// use ide_mcp::{Time, ws};
+///
+/// let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
+/// server.feed(Time::ZERO, b"GET /\r\n\r\n");
+/// let passed = pass(&mut server, Time::ZERO, usize::MAX);
+/// assert!(passed.bytes().starts_with(b"HTTP/1.1 400 "));
+/// assert!(matches!(passed.events[..], [ws::OwnedEvent::Closed(_)]));
+/// assert_eq!(passed.closed, [()]);
+/// ```
+///
+/// # Panics
+///
+/// Panics if the machine breaks the fourth or the fifth law of [`Polled`], if it never waits, or if its outputs come in
+/// another order than events, closings, writes.
+pub fn pass<M: Polled<Conn: PartialEq>>(
+    machine: &mut M,
+    now: Time,
+    room: usize,
+) -> Passed<M::Event, M::Conn> {
+    pass_with(machine, now, room, |_, _| {})
+}
+
+/// Polls a machine until it waits, as [`pass`] does, and lets your application react to each event.
+///
+/// # Panics
+///
+/// Panics as [`pass`] does.
+pub fn pass_with<M: Polled<Conn: PartialEq>>(
+    machine: &mut M,
+    now: Time,
+    room: usize,
+    mut react: impl FnMut(&mut M, &M::Event),
+) -> Passed<M::Event, M::Conn> {
+    let (mut events, mut written, mut closed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut unwritten: Vec<(M::Conn, Vec<u8>)> = Vec::new();
+    let mut rooms: Vec<(M::Conn, usize)> = Vec::new();
+    // A write comes only if there is neither an event nor a closing, and one that finds no room changes nothing.
+    let mut only_writes_follow = false;
+    for _ in 0..NEVER_IDLE {
+        let due = machine.deadline();
+        match machine.poll(now) {
+            Output::Event(event) => {
+                assert!(!only_writes_follow, "an event comes behind a write: {event:?}");
+                assert!(due.is_some(), "an event waits unseen: {event:?}");
+                react(machine, &event);
+                events.push(event);
+            }
+            Output::Close(conn) => {
+                assert!(!only_writes_follow, "a closing comes behind a write");
+                assert!(due.is_some(), "a closing waits unseen");
+                unwritten.retain(|(of, _)| *of != conn);
+                closed.push(conn);
+            }
+            Output::Write { conn, bytes } => {
+                assert!(!closed.contains(&conn), "a write after the closing");
+                let at = rooms.iter().position(|(of, _)| *of == conn);
+                let left = at.and_then(|at| rooms.get(at)).map_or(room, |(_, left)| *left);
+                let (taken, rest) = bytes.split_at(left.min(bytes.len()));
+                unwritten.retain(|(of, _)| *of != conn);
+                if !rest.is_empty() {
+                    unwritten.push((conn, rest.to_vec()));
+                }
+                let n = taken.len();
+                if n > 0 {
+                    written.push((conn, taken.to_vec()));
+                }
+                machine.written(conn, n);
+                rooms.retain(|(of, _)| *of != conn);
+                rooms.push((conn, left.saturating_sub(n)));
+                only_writes_follow = n == 0;
+            }
+            Output::Wait(wait) => {
+                assert_moves_on(wait, now);
+                assert_eq!(
+                    wait,
+                    machine.deadline(),
+                    "the machine waits until another time than its deadline"
+                );
+                return Passed { events, written, unwritten, closed, wait };
+            }
+        }
+    }
+    never_idle()
+}
