@@ -231,7 +231,9 @@ pub(crate) trait Single: Machine<Event: Debug> + Wire {
 
     /// Returns the time of the next pass.
     fn next_pass(&self) -> Option<Time> {
-        if self.pass().is(Pass::OPEN) { Some(Time::ZERO) } else { Machine::deadline(self) }
+        let pass = self.pass();
+        let closes = || self.is_done() && !pass.is(Pass::OVER);
+        if pass.is(Pass::OPEN) || closes() { Some(Time::ZERO) } else { Machine::deadline(self) }
     }
 
     /// Takes the next step of a pass.

@@ -1,4 +1,4 @@
-//! The ten laws of `Wire` and `Machine`, for every machine of this crate.
+//! The eleven laws of `Polled`, for every machine of this crate.
 
 use crate::support::agents::IdeClient;
 use crate::support::bug::Bug;

@@ -5,8 +5,9 @@
 use crate::support::frames::HEAD;
 use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
+use ide_mcp::testing::{pass, pass_with};
 use ide_mcp::ws::{Closed, OwnedEvent, ProtocolError};
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Polled, Time};
 use std::io::{self, Read, Write};
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
@@ -18,12 +19,12 @@ pub fn against_tungstenite(data: &[u8]) {
     let ((ours, our_end), (theirs, their_end)) = if choice & 1 == 0 {
         let mut server = WsServer.make(Time::ZERO);
         server.feed(Time::ZERO, HEAD.as_bytes());
-        assert!(server.poll_event().is_some() && server.accept(None).is_ok());
+        pass_with(&mut server, Time::ZERO, usize::MAX, |server, _| assert!(server.accept(None).is_ok()));
         (ours(&mut server, bytes), theirs(Role::Server, bytes))
     } else {
         let mut client = WsClient.make(Time::ZERO);
         client.feed(Time::ZERO, &WsClient.opening());
-        assert!(client.poll_event().is_some());
+        assert_eq!(pass(&mut client, Time::ZERO, usize::MAX).events.len(), 1);
         (ours(&mut client, bytes), theirs(Role::Client, bytes))
     };
     match (our_end, their_end) {
@@ -64,12 +65,11 @@ enum End {
     Fault(Option<ProtocolError>),
 }
 
-fn ours(machine: &mut (impl Wire + Machine<Event = OwnedEvent>), bytes: &[u8]) -> (Vec<Message>, End) {
+fn ours(machine: &mut impl Polled<Event = OwnedEvent, Conn = ()>, bytes: &[u8]) -> (Vec<Message>, End) {
     let mut messages = Vec::new();
     for piece in bytes.chunks(1024) {
-        machine.sent(usize::MAX);
-        machine.feed(Time::ZERO, piece);
-        while let Some(event) = machine.poll_event() {
+        machine.feed(Time::ZERO, (), piece);
+        for event in pass(machine, Time::ZERO, usize::MAX).events {
             messages.push(match event {
                 OwnedEvent::Text(text) => Message::text(text),
                 OwnedEvent::Binary(bytes) => Message::binary(bytes),

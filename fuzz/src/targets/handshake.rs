@@ -4,9 +4,9 @@ use super::{check_display, outcome_of_any_cut};
 use crate::support::frames::head_len;
 use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
-use ide_mcp::testing::Random;
+use ide_mcp::Time;
+use ide_mcp::testing::{Random, pass};
 use ide_mcp::ws::{Client, ClientRequest, Closed, HeaderField, Limits, OwnedEvent, Request, Server};
-use ide_mcp::{Machine as _, Time, Wire as _};
 use tungstenite::handshake::machine::TryParse as _;
 use tungstenite::handshake::server;
 
@@ -76,13 +76,13 @@ fn asks(data: &[u8]) {
         .subprotocol(subprotocol)
         .field(name, value);
     assert!(!format!("{ask:?}").is_empty());
-    let client = match Client::new(ask, Random::new(1), Limits::default(), Time::ZERO) {
+    let mut client = match Client::new(ask, Random::new(1), Limits::default(), Time::ZERO) {
         Ok(client) => client,
         Err(invalid) => return assert!(!invalid.to_string().is_empty()),
     };
     let mut server = Server::new(Limits::default(), Time::ZERO);
-    server.feed(Time::ZERO, client.outgoing());
-    match server.poll_event() {
+    server.feed(Time::ZERO, &pass(&mut client, Time::ZERO, usize::MAX).bytes());
+    match pass(&mut server, Time::ZERO, 0).events.first() {
         Some(OwnedEvent::Upgrade(upgrade)) => {
             let request = upgrade.request();
             assert_eq!(request.target(), target);

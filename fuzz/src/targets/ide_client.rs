@@ -20,9 +20,9 @@ use ide_mcp::mcp::{
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Random, Span};
+use ide_mcp::testing::{Random, Span, pass};
 use ide_mcp::ws::frame::{Header, mask};
-use ide_mcp::{Keepalive, Machine as _, Time, Wire as _};
+use ide_mcp::{Keepalive, Polled as _, Time};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::cell::RefCell;
@@ -208,11 +208,12 @@ const KINDS: [List; 4] = [List::Tools, List::Resources, List::ResourceTemplates,
 fn accepted() -> &'static str {
     static ACCEPTED: OnceLock<String> = OnceLock::new();
     ACCEPTED.get_or_init(|| {
-        let client = Foreign::new(Setup::default()).make(Time::ZERO);
+        let mut client = Foreign::new(Setup::default()).make(Time::ZERO);
         let mut server = IdeServer::default().make(Time::ZERO);
-        server.feed(Time::ZERO, client.outgoing());
-        assert!(server.poll_event().is_none());
-        String::from_utf8(server.outgoing().to_vec()).expect("a head is ASCII")
+        server.feed(Time::ZERO, (), &pass(&mut client, Time::ZERO, usize::MAX).bytes());
+        let passed = pass(&mut server, Time::ZERO, usize::MAX);
+        assert!(passed.events.is_empty());
+        String::from_utf8(passed.bytes()).expect("a head is ASCII")
     })
 }
 
@@ -390,7 +391,7 @@ impl Subject for Foreign {
         Vec::new()
     }
 
-    fn refuse(&self, (): &(), client: &mut Client, refusals: &mut Refusals) {
+    fn refuse(&self, (): &(), client: &mut Client, _is_full: bool, refusals: &mut Refusals) {
         let ledger = self.ledger.borrow();
         for request in ledger.ended.keys() {
             refusals.expect("cancelling an ended request", !client.cancel(*request, None));
@@ -664,6 +665,8 @@ fn play(subject: &Foreign, acts: &[Act], arrival: Arrival, knows_token: bool) ->
     if !knows_token {
         play.run.act(holds_no_token);
     }
+    // The client asks before an editor can answer.
+    play.run.settle();
     match subject.setup.opens {
         opens if opens % 4 == 0 => play.feed(head(opens / 4).as_bytes()),
         _ => play.feed(&subject.opening()),
@@ -865,7 +868,7 @@ impl Play<'_> {
             && !ledger.is_closing
             && !self.has_ended
             && !self.run.has_closed()
-            && self.run.outgoing().len() < MARK
+            && self.run.unwritten() < MARK
     }
 
     /// Sends a message of the editor, and returns what it has to cause.
@@ -1073,7 +1076,7 @@ impl Play<'_> {
 
     fn feed(&mut self, bytes: &[u8]) {
         // A script stays below the mark, above which the room depends on the pieces.
-        if self.run.outgoing().len() >= MARK && !self.setup.holds {
+        if self.run.unwritten() >= MARK && !self.setup.holds {
             self.run.write(usize::MAX);
             self.run.settle();
         }
@@ -1138,7 +1141,7 @@ impl Play<'_> {
 
     fn check(&mut self, effect: &Effect, (pushed, notified): (usize, usize)) {
         let delivers = self.delivers();
-        self.is_counted &= self.run.outgoing().len() < MARK;
+        self.is_counted &= self.run.unwritten() < MARK;
         let ledger = self.ledger.borrow();
         let by_itself = ledger.answers.checked_sub(ledger.given).expect("an answer that nobody gave");
         let found = by_itself + ledger.begun;

@@ -9,7 +9,7 @@ use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
 use ide_mcp::testing::{AgentAct, Change, Pair, Random, Step, script};
-use ide_mcp::{Machine as _, Time};
+use ide_mcp::{Polled as _, Time};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;

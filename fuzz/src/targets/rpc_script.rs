@@ -14,8 +14,8 @@ use ide_mcp::mcp::{
 };
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Messages, Span};
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::testing::{Messages, Span, pass};
+use ide_mcp::{Polled as _, Time};
 use serde_json::{Value, json};
 
 #[derive(Arbitrary, Debug)]
@@ -171,13 +171,9 @@ impl Editor {
         }
         let server = Connection::new(config, SessionId::new(1), Time::ZERO);
         let mut editor = Self { server, calls: Vec::new(), cut: setup.cut, is_ending: false };
-        editor.server.feed(Time::ZERO, HEAD.as_bytes());
-        while editor.server.poll_event().is_some() {}
-        assert_eq!(
-            editor.server.outgoing().escape_ascii().to_string(),
-            ACCEPTED.as_bytes().escape_ascii().to_string()
-        );
-        editor.server.sent(ACCEPTED.len());
+        editor.server.feed(Time::ZERO, (), HEAD.as_bytes());
+        let accepted = pass(&mut editor.server, Time::ZERO, usize::MAX).bytes();
+        assert_eq!(accepted.escape_ascii().to_string(), ACCEPTED.as_bytes().escape_ascii().to_string());
         if !setup.is_closed {
             let said = editor.hear(Time::ZERO, &initialize(setup.version()));
             assert!(matches!(&said[..], [only] if only.contains(setup.version())), "{said:?}");
@@ -188,31 +184,30 @@ impl Editor {
         editor
     }
 
-    /// Polls all events and returns the messages that the editor sends.
-    fn settle(&mut self) -> Vec<String> {
+    /// Takes all events, and returns the messages that the editor sends. An old time counts as the latest.
+    fn settle(&mut self, now: Time) -> Vec<String> {
+        let passed = pass(&mut self.server, now, usize::MAX);
         let mut said = Vec::new();
-        loop {
-            let event = self.server.poll_event();
-            for frame in frames::read(self.server.outgoing()) {
-                assert!(frame.key.is_none());
-                match frame.first {
-                    TEXT => said.push(frame.text()),
-                    first => assert_eq!((first, self.is_ending), (CLOSE, true)),
-                }
-            }
-            self.server.sent(self.server.outgoing().len());
-            match event {
-                Some(ServerEvent::Call { call, .. }) => self.calls.push((call.id(), Kind::Tool)),
-                Some(ServerEvent::GetPrompt { call, .. }) => self.calls.push((call, Kind::Prompt)),
-                Some(ServerEvent::ReadResource { call, .. }) => self.calls.push((call, Kind::Resource)),
-                Some(ServerEvent::Direct { call, .. } | ServerEvent::Request { call, .. }) => {
-                    self.calls.push((call, Kind::Request));
-                }
-                Some(ServerEvent::Closed { reason: why, .. }) => assert!(self.is_ending, "{why}"),
-                Some(_) => {}
-                None => return said,
+        for frame in frames::read(&passed.bytes()) {
+            assert!(frame.key.is_none());
+            match frame.first {
+                TEXT => said.push(frame.text()),
+                first => assert_eq!((first, self.is_ending), (CLOSE, true)),
             }
         }
+        for event in passed.events {
+            match event {
+                ServerEvent::Call { call, .. } => self.calls.push((call.id(), Kind::Tool)),
+                ServerEvent::GetPrompt { call, .. } => self.calls.push((call, Kind::Prompt)),
+                ServerEvent::ReadResource { call, .. } => self.calls.push((call, Kind::Resource)),
+                ServerEvent::Direct { call, .. } | ServerEvent::Request { call, .. } => {
+                    self.calls.push((call, Kind::Request));
+                }
+                ServerEvent::Closed { reason: why, .. } => assert!(self.is_ending, "{why}"),
+                _ => {}
+            }
+        }
+        said
     }
 }
 
@@ -222,17 +217,16 @@ impl Side for Editor {
         let at = usize::from(self.cut).min(bytes.len());
         let (begin, end) = bytes.split_at(at);
         if self.cut == 0 {
-            self.server.feed(now, &masked(TEXT, bytes));
+            self.server.feed(now, (), &masked(TEXT, bytes));
         } else {
             // Two frames, with the cut at any byte.
-            self.server.feed(now, &[masked(TEXT & 0x7f, begin), masked(0x80, end)].concat());
+            self.server.feed(now, (), &[masked(TEXT & 0x7f, begin), masked(0x80, end)].concat());
         }
-        self.settle()
+        self.settle(now)
     }
 
     fn tick(&mut self, now: Time) -> Vec<String> {
-        self.server.tick(now);
-        self.settle()
+        self.settle(now)
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -253,7 +247,7 @@ impl Side for Editor {
             Kind::Resource => (open.respond_resource(&resource).is_ok(), serde_json::to_value(resource)),
             _ => (open.respond(&failure).is_ok(), serde_json::to_value(failure)),
         };
-        let said = self.settle();
+        let said = self.settle(Time::ZERO);
         assert_eq!(said.len(), usize::from(answered), "{said:?}");
         (said, result.expect("a result is JSON"))
     }
@@ -261,7 +255,7 @@ impl Side for Editor {
     fn shutdown(&mut self) -> Vec<String> {
         self.is_ending = true;
         self.server.shutdown();
-        self.settle()
+        self.settle(Time::ZERO)
     }
 }
 

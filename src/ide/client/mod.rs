@@ -593,9 +593,9 @@ impl Machine for Client {
             return Some(self.ws.now());
         }
         if self.ws.has_ended() || self.ws.is_full() {
-            return self.ws.deadline();
+            return Machine::deadline(&self.ws);
         }
-        earlier(self.ws.deadline(), self.mcp.deadline())
+        earlier(Machine::deadline(&self.ws), self.mcp.deadline())
     }
 }
 

@@ -497,10 +497,10 @@ impl Machine for Connection {
             return Some(self.ws.now());
         }
         let transport = match self.hangup {
-            Hangup::No | Hangup::Over => self.ws.deadline(),
+            Hangup::No | Hangup::Over => Machine::deadline(&self.ws),
             Hangup::Heard(limit) => {
                 let limit = limit.filter(|_| self.owes_answers()).unwrap_or_else(|| self.ws.now());
-                earlier(self.ws.deadline(), Some(limit))
+                earlier(Machine::deadline(&self.ws), Some(limit))
             }
         };
         if self.ws.has_ended() || self.ws.is_full() {

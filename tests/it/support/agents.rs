@@ -1,4 +1,4 @@
-//! `ide::Client` as a subject of the ten laws (see `laws.rs`): an agent that sends requests.
+//! `ide::Client` as a subject of the laws (see `laws.rs`): an agent that sends requests.
 
 use super::calls;
 use super::editors::{IdeServer, MARK, MESSAGE, Unwritable, foreign};
@@ -10,8 +10,8 @@ use super::subject::Refusals;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff};
 use ide_mcp::mcp::{Implementation, Timeout};
 use ide_mcp::rpc::{NotSent, RequestId, SessionId};
-use ide_mcp::testing::Random;
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::testing::{Random, pass};
+use ide_mcp::{Polled as _, Time};
 use std::time::Duration;
 
 /// `ide::Client` with an application that sends requests.
@@ -36,11 +36,12 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion"
 
 /// Returns the answer of an editor to the opening handshake that the client makes with its fixed seed.
 fn accepted() -> Vec<u8> {
-    let client = IdeClient.make(Time::ZERO);
+    let request = pass(&mut IdeClient.make(Time::ZERO), Time::ZERO, usize::MAX).bytes();
     let mut server = IdeServer::default().make(Time::ZERO);
-    server.feed(Time::ZERO, client.outgoing());
-    assert!(server.poll_event().is_none());
-    server.outgoing().to_vec()
+    server.feed(Time::ZERO, (), &request);
+    let passed = pass(&mut server, Time::ZERO, usize::MAX);
+    assert!(passed.events.is_empty());
+    passed.bytes()
 }
 
 impl Subject for IdeClient {
@@ -172,7 +173,7 @@ impl Subject for IdeClient {
         plain(TEXT, text.as_bytes())
     }
 
-    fn refuse(&self, app: &Agent, machine: &mut Client, refusals: &mut Refusals) {
+    fn refuse(&self, app: &Agent, machine: &mut Client, is_full: bool, refusals: &mut Refusals) {
         refusals.expect("cancelling a request of another session", !machine.cancel(foreign().1, None));
         for request in &app.ended {
             refusals.expect("cancelling an ended request", !machine.cancel(*request, None));
@@ -181,7 +182,7 @@ impl Subject for IdeClient {
         let (name, allowed): (_, &[NotSent]) = match () {
             () if app.closed || app.ready && app.closing => ("after the end", &[NotSent::Closed]),
             () if !app.ready => ("before it is attached", &[NotSent::NotReady, NotSent::Closed]),
-            () if machine.outgoing().len() >= MARK => ("above the mark", &[NotSent::Full, NotSent::Closed]),
+            () if is_full => ("above the mark", &[NotSent::Full, NotSent::Closed]),
             () => ("", &[NotSent::Unserializable, NotSent::Closed]),
         };
         refusals.expect_err("an unserializable value", machine.notify("x", Some(&Unwritable)), allowed);

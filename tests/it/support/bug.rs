@@ -23,7 +23,7 @@ pub enum Bug {
     NeverIdle,
     DeadlineHidesAnEvent,
     DeadlineMissesTheEnd,
-    OutputNamedUnseen,
+    OutputUnseen,
     AlwaysWantsInput,
     TakesEverythingUnpolled,
     OverfedInSilence,
@@ -40,6 +40,8 @@ pub enum Bug {
     ReadsAllForEachByte,
     /// Two machines with this bug wait for each other.
     StopsReadingAboveItsMark,
+    ShortWriteLosesAByte,
+    OffersAgainToAFullSocket,
 }
 
 impl Bug {
@@ -61,7 +63,7 @@ impl Bug {
         (Self::NeverIdle, Law::ClockMovesOn),
         (Self::DeadlineHidesAnEvent, Law::NothingUnseen),
         (Self::DeadlineMissesTheEnd, Law::NothingUnseen),
-        (Self::OutputNamedUnseen, Law::NothingUnseen),
+        (Self::OutputUnseen, Law::NothingUnseen),
         (Self::AlwaysWantsInput, Law::Bounded),
         (Self::TakesEverythingUnpolled, Law::Bounded),
         (Self::OverfedInSilence, Law::Bounded),
@@ -72,6 +74,8 @@ impl Bug {
         (Self::CopiesAllForEachByte, Law::Linear),
         (Self::ReadsAllForEachByte, Law::Linear),
         (Self::StopsReadingAboveItsMark, Law::Rest),
+        (Self::ShortWriteLosesAByte, Law::LosesNothing),
+        (Self::OffersAgainToAFullSocket, Law::LosesNothing),
     ];
 
     /// The bugs that only a machine with calls can have.

@@ -19,9 +19,9 @@ use ide_mcp::ide::{
 };
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId};
-use ide_mcp::testing::Random;
+use ide_mcp::testing::{Random, pass};
 use ide_mcp::ws::frame::Header;
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::{Polled as _, Time};
 use serde::{Serialize, Serializer, ser::Error as _};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -60,8 +60,8 @@ pub fn foreign() -> (CallId, RequestId) {
     static FOREIGN: OnceLock<(CallId, RequestId)> = OnceLock::new();
     *FOREIGN.get_or_init(|| {
         let mut other = Connection::new(server_config(tools()), SessionId::new(99), Time::ZERO);
-        other.feed(Time::ZERO, &[attached(), text(&open_diff("1", "a"))].concat());
-        let call = std::iter::from_fn(|| other.poll_event()).find_map(|event| match event {
+        other.feed(Time::ZERO, (), &[attached(), text(&open_diff("1", "a"))].concat());
+        let call = pass(&mut other, Time::ZERO, 0).events.into_iter().find_map(|event| match event {
             ServerEvent::Call { call, .. } => Some(call.id()),
             _ => None,
         });
@@ -425,8 +425,8 @@ impl Subject for IdeServer {
         text(&format!(r#"{{"jsonrpc":"2.0","id":"same","method":"ping","params":{arguments}}}"#))
     }
 
-    fn refuse(&self, app: &Editor, machine: &mut Connection, refusals: &mut Refusals) {
-        let standing = Standing { is_open: machine.is_open(), is_full: machine.outgoing().len() >= MARK };
+    fn refuse(&self, app: &Editor, machine: &mut Connection, is_full: bool, refusals: &mut Refusals) {
+        let standing = Standing { is_open: machine.is_open(), is_full };
         if !standing.is_open {
             // On an open connection a ping is allowed before the session is open.
             let ping = machine.request("ping", None::<&()>, Timeout::Never);

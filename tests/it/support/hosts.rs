@@ -1,43 +1,55 @@
 //! `ide::Server` as a subject of the laws, through one of its connections. A second connection acts
-//! on its own, and a third has been removed.
+//! on its own, and a third is over.
 
 use super::calls;
 use super::editors::{
     Editor, IdeServer, MARK, MESSAGE, Standing, Unwritable, copied, foreign, respond, selection,
 };
 use super::frames::masked;
+use super::law::{Law, broken};
 use super::laws::{Calls, Record, Subject};
 use super::said::{PING, attached, open_diff, request, text};
 use super::subject::Refusals;
-use ide_mcp::ide::{ConnId, Mention, MentionError, Server, ServerConfig, ServerEvent, ServerWire};
+use ide_mcp::ide::{ConnId, Mention, MentionError, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent};
+use ide_mcp::testing::pass;
 use ide_mcp::ws::Closed;
-use ide_mcp::{Machine, Output, Time, Wire};
+use ide_mcp::{Output, Polled, Time};
 use std::time::Duration;
 
 /// An `ide::Server` with two clients, observed through the connection of the first.
 #[derive(Debug, Default)]
 pub struct IdeHost(pub IdeServer);
 
-/// The host as the `Wire` of one of its connections. It keeps copies of the slices of `ServerWire`,
-/// since a slice cannot outlive that guard.
+/// The host as the machine of one of its connections.
 #[derive(Debug)]
 pub struct OneOfHost {
     host: Server,
     conn: ConnId,
     other: ConnId,
-    /// A removed connection, whose place another connection has by now, and a call of the removed one.
+    /// A connection that is over, whose place another connection has by now, and a call of the one that is over.
     gone: (ConnId, CallId),
-    space: Vec<u8>,
-    outgoing: Vec<u8>,
-    wants_input: bool,
-    is_done: bool,
+    /// The latest time.
+    now: Time,
+    /// True from the first poll of a pass to its `Wait`.
+    is_passing: bool,
+    /// The last offer, since the bytes that a host lends cannot be returned out of a loop.
+    offer: Vec<u8>,
+    /// The number of bytes that the last pass has left unwritten.
+    unwritten: usize,
     /// True after the end of the connection, if the host counted it as unauthenticated without an
     /// event.
     is_counted: bool,
-    /// True if a write was offered, and an event came before it.
-    is_offered: bool,
+    /// What the host wanted, if an event came before it.
+    delayed: Option<Delayed>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Delayed {
+    Write,
+    Close,
+    Wait(Option<Time>),
 }
 
 impl OneOfHost {
@@ -49,53 +61,32 @@ impl OneOfHost {
         config.mention_timeout = Duration::from_secs(31);
         let mut host = Server::new(config);
         let gone = host.connect(now);
-        host.wire(gone).unwrap().feed(now, &[attached(), text(&open_diff("1", "gone"))].concat());
-        let called = std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
+        host.feed(now, gone, &[attached(), text(&open_diff("1", "gone"))].concat());
+        let called = pass(&mut host, now, usize::MAX).events.into_iter().find_map(|event| match event {
             ServerEvent::Call { call, .. } => Some(call.id()),
             _ => None,
         });
         // Without a tool for diffs, a call of another session takes the place.
         let call = called.unwrap_or_else(|| foreign().0);
-        host.remove(now, gone);
-        while host.poll_event().is_some() {}
+        host.feed_eof(now, gone);
+        host.feed_eof(now, gone);
+        assert_eq!(pass(&mut host, now, usize::MAX).closed, [gone]);
         let other = host.connect(now);
-        host.wire(other).unwrap().feed(now, &attached());
-        while host.poll_event().is_some() {}
+        host.feed(now, other, &attached());
+        pass(&mut host, now, usize::MAX);
         let conn = host.connect(now);
-        while host.poll_transmit().is_some() {}
-        let mut machine = Self {
+        Self {
             host,
             conn,
             other,
             gone: (gone, call),
-            // The largest space of any wire, so that the growth of this copy does not count as the
-            // machine's.
-            space: Vec::with_capacity(256 * 1024),
-            outgoing: Vec::new(),
-            wants_input: true,
-            is_done: false,
+            now,
+            is_passing: false,
+            offer: Vec::new(),
+            unwritten: 0,
             is_counted: false,
-            is_offered: false,
-        };
-        machine.look();
-        machine
-    }
-
-    /// Acts on the wire, if the connection is still there, and updates the copies.
-    fn with(&mut self, act: impl FnOnce(&mut ServerWire<'_>)) {
-        if let Some(mut wire) = self.host.wire(self.conn) {
-            act(&mut wire);
+            delayed: None,
         }
-        self.look();
-    }
-
-    fn look(&mut self) {
-        let Some(mut wire) = self.host.wire(self.conn) else { return };
-        self.space.resize(wire.space().len(), 0);
-        self.outgoing.clear();
-        self.outgoing.extend_from_slice(wire.outgoing());
-        self.wants_input = wire.wants_input();
-        self.is_done = wire.is_done();
     }
 
     /// Feeds the other connection a ping and a request, which the host answers.
@@ -106,50 +97,14 @@ impl OneOfHost {
     /// Acts on the host in the place of the application.
     pub fn act(&mut self, act: impl FnOnce(&mut Server)) {
         act(&mut self.host);
-        self.look();
     }
 
     /// Feeds the other connection these bytes, if it wants input.
     pub fn other_says(&mut self, now: Time, bytes: &[u8]) {
-        let Some(mut wire) = self.host.wire(self.other) else { return };
-        wire.sent(usize::MAX);
-        wire.feed(now, if wire.wants_input() { bytes } else { &[] });
-        self.look();
-    }
-
-    /// Takes the next step of a pass, for this connection: the socket of the other one is full.
-    pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent> {
-        if std::mem::take(&mut self.is_offered) {
-            return Output::Write { conn: (), bytes: &self.outgoing };
-        }
-        loop {
-            let (conn, other) = (self.conn, self.other);
-            match self.host.poll(now) {
-                Output::Event(event) if event.agent() == Some(conn.into()) => {
-                    self.look();
-                    return Output::Event(event);
-                }
-                Output::Event(_) => {}
-                Output::Write { conn, .. } if conn == other => self.host.written(conn, 0),
-                Output::Write { bytes, .. } => {
-                    self.outgoing = bytes.to_vec();
-                    if let Some(closed) = self.counted() {
-                        self.is_offered = true;
-                        return Output::Event(closed);
-                    }
-                    return Output::Write { conn: (), bytes: &self.outgoing };
-                }
-                Output::Close(closed) if closed == conn => {
-                    self.is_done = true;
-                    return Output::Close(());
-                }
-                Output::Close(_) => {}
-                Output::Wait(until) => {
-                    self.look();
-                    return self.counted().map_or(Output::Wait(until), Output::Event);
-                }
-            }
-        }
+        self.sees(now);
+        self.host.feed(now, self.other, if self.host.wants_input(self.other) { bytes } else { &[] });
+        // The time of a host reaches a connection when the connection is used.
+        self.host.space(self.conn);
     }
 
     /// Returns the end of this connection, once, if the host has only counted it: that of a connection that was not let
@@ -160,91 +115,122 @@ impl OneOfHost {
         is_new.then_some(ServerEvent::Closed { agent: self.conn.into(), reason: Closed::Abnormal })
     }
 
-    pub fn written(&mut self, n: usize) {
-        self.host.written(self.conn, n);
-        self.look();
+    fn sees(&mut self, now: Time) {
+        self.now = self.now.max(now);
     }
 
-    /// Ends the transport after a failed write.
-    pub fn end(&mut self, now: Time) {
-        self.host.feed_eof(now, self.conn);
-        self.look();
-    }
-
-    fn standing(&self) -> Standing {
-        let server = self.host.connections().find(|(id, _)| *id == self.conn).map(|(_, server)| server);
-        Standing {
-            is_open: server.is_some_and(|server| server.is_open()),
-            is_full: self.outgoing.len() >= MARK,
-        }
-    }
-}
-
-impl Wire for OneOfHost {
-    fn space(&mut self) -> &mut [u8] {
-        &mut self.space
-    }
-
-    fn filled(&mut self, now: Time, n: usize) {
-        if let Some(mut wire) = self.host.wire(self.conn) {
-            wire.space().copy_from_slice(&self.space);
-            wire.filled(now, n);
-        }
-        self.look();
-    }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.with(|wire| wire.feed(now, bytes));
-    }
-
-    fn feed_eof(&mut self, now: Time) {
-        self.with(|wire| wire.feed_eof(now));
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        &self.outgoing
-    }
-
-    fn sent(&mut self, n: usize) {
-        self.with(|wire| wire.sent(n));
-    }
-
-    fn wants_input(&self) -> bool {
-        self.wants_input
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_done
-    }
-
-    fn trim(&mut self) {
-        self.with(|wire| wire.trim());
-    }
-}
-
-impl Machine for OneOfHost {
-    type Event = ServerEvent;
-
-    fn tick(&mut self, now: Time) {
-        self.host.tick(now);
-        self.look();
-    }
-
-    /// Returns the next event of this connection, and skips the events of the other.
-    fn poll_event(&mut self) -> Option<ServerEvent> {
-        let found = loop {
-            match self.host.poll_event() {
-                Some(event) if event.agent() == Some(self.conn.into()) => break Some(event),
-                Some(_) => {}
-                None => break self.counted(),
+    /// Takes the next step of a pass for this connection: what the host wants, or an event before it.
+    fn next(&mut self, now: Time) -> Result<ServerEvent, Delayed> {
+        let begins = !std::mem::replace(&mut self.is_passing, true);
+        loop {
+            let (conn, other) = (self.conn, self.other);
+            let is_due = self.host.deadline().is_some_and(|due| due <= self.now);
+            let wanted = match self.host.poll(now) {
+                Output::Event(event) => {
+                    if !is_due {
+                        broken(Law::NothingUnseen, format_args!("the deadline of the host hides {event:?}"));
+                    }
+                    match event {
+                        event if event.agent() == Some(conn.into()) => return Ok(event),
+                        _ => continue,
+                    }
+                }
+                Output::Write { conn, bytes } if conn == other => {
+                    let n = bytes.len();
+                    self.host.written(conn, n);
+                    continue;
+                }
+                Output::Write { bytes, .. } => {
+                    self.offer.clear();
+                    self.offer.extend_from_slice(bytes);
+                    // A loop over many connections looks at this one only if the host is due.
+                    if begins && self.unwritten == 0 && !is_due {
+                        broken(Law::NothingUnseen, "the deadline of the host hides new output");
+                    }
+                    Delayed::Write
+                }
+                Output::Close(closed) if closed == conn => Delayed::Close,
+                Output::Close(_) => continue,
+                Output::Wait(until) => Delayed::Wait(until),
+            };
+            if let Some(closed) = self.counted() {
+                self.delayed = Some(wanted);
+                return Ok(closed);
             }
+            return Err(wanted);
+        }
+    }
+
+    fn standing(&self, is_full: bool) -> Standing {
+        let server = self.host.connections().find(|(id, _)| *id == self.conn).map(|(_, server)| server);
+        Standing { is_open: server.is_some_and(|server| server.is_open()), is_full }
+    }
+}
+
+impl Polled for OneOfHost {
+    type Event = ServerEvent;
+    type Conn = ();
+
+    fn poll(&mut self, now: Time) -> Output<'_, ServerEvent> {
+        self.sees(now);
+        let wanted = match self.delayed.take() {
+            Some(wanted) => wanted,
+            None => match self.next(now) {
+                Ok(event) => return Output::Event(event),
+                Err(wanted) => wanted,
+            },
         };
-        self.look();
-        found
+        match wanted {
+            Delayed::Write => {
+                self.unwritten = self.offer.len();
+                Output::Write { conn: (), bytes: &self.offer }
+            }
+            Delayed::Close => Output::Close(()),
+            Delayed::Wait(until) => {
+                self.is_passing = false;
+                Output::Wait(until)
+            }
+        }
+    }
+
+    fn written(&mut self, (): (), n: usize) {
+        self.unwritten -= n.min(self.unwritten);
+        self.host.written(self.conn, n);
+    }
+
+    fn feed(&mut self, now: Time, (): (), bytes: &[u8]) {
+        self.sees(now);
+        self.host.feed(now, self.conn, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time, (): ()) {
+        self.sees(now);
+        self.host.feed_eof(now, self.conn);
+    }
+
+    fn wants_input(&self, (): ()) -> bool {
+        self.host.wants_input(self.conn)
+    }
+
+    fn wants_output(&self, (): ()) -> bool {
+        self.host.wants_output(self.conn)
+    }
+
+    fn space(&mut self, (): ()) -> &mut [u8] {
+        self.host.space(self.conn)
+    }
+
+    fn filled(&mut self, now: Time, (): (), n: usize) {
+        self.sees(now);
+        self.host.filled(now, self.conn, n);
+    }
+
+    fn trim(&mut self, (): ()) {
+        self.host.trim(self.conn);
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.host.deadline()
+        if self.is_passing { Some(self.now) } else { self.host.deadline() }
     }
 }
 
@@ -280,7 +266,6 @@ impl Subject for IdeHost {
             let _ = host.call(call).respond_direct(&answer);
         }
         app.on_event(event, &mut |call, result| respond(host.call(call), result));
-        machine.look();
     }
 
     fn copied(event: &ServerEvent) -> Option<ServerEvent> {
@@ -303,8 +288,8 @@ impl Subject for IdeHost {
         self.0.message(len)
     }
 
-    fn refuse(&self, app: &Editor, machine: &mut OneOfHost, refusals: &mut Refusals) {
-        let (name, allowed) = app.refused_with(machine.standing());
+    fn refuse(&self, app: &Editor, machine: &mut OneOfHost, is_full: bool, refusals: &mut Refusals) {
+        let (name, allowed) = app.refused_with(machine.standing(is_full));
         let (host, (gone, stale)) = (&mut machine.host, machine.gone);
         let (agent, gone_agent) = (machine.conn.into(), gone.into());
         let text = ToolResult::text("refused");
@@ -328,15 +313,15 @@ impl Subject for IdeHost {
             let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(agent));
             refusals.expect_err("after the end", mention, &[MentionError::NoSuchAgent]);
         }
-        let of_gone = "a removed connection";
+        let of_gone = "a connection that is over";
         let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(gone_agent));
         refusals.expect_err(of_gone, mention, &[MentionError::NoSuchAgent]);
         refusals.expect_err(of_gone, host.client(gone_agent).notify("x", None::<&()>), &[NotSent::Closed]);
         let asked = host.client(gone_agent).request("x", None::<&()>, Timeout::Never);
         refusals.expect_err(of_gone, asked, &[NotSent::Closed]);
-        refusals.expect(of_gone, host.wire(gone).is_none());
-        host.remove(Time::ZERO, gone);
-        machine.look();
+        refusals.expect(of_gone, host.space(gone).is_empty() && !host.wants_output(gone));
+        host.feed(Time::ZERO, gone, b"too late");
+        host.feed_eof(Time::ZERO, gone);
     }
 
     fn must_refuse(&self) -> &'static [&'static str] {
@@ -347,12 +332,8 @@ impl Subject for IdeHost {
             "before it is ready",
             "above the mark",
             "after the end",
-            "a removed connection",
+            "a connection that is over",
         ]
-    }
-
-    fn transmit(&self, machine: &mut OneOfHost) -> bool {
-        machine.host.poll_transmit().is_some()
     }
 
     fn aside(&self, machine: &mut OneOfHost, now: Time) -> bool {

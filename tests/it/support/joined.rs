@@ -1,18 +1,16 @@
 //! An open WebSocket server, alone or joined to a client by links without delay.
 
 use super::frames::HEAD;
-use ide_mcp::testing::{Pair, Random};
+use ide_mcp::Time;
+use ide_mcp::testing::{Pair, Random, pass_with};
 use ide_mcp::ws::{self, ClientRequest, OwnedEvent};
-use ide_mcp::{Machine as _, Time, Wire as _};
 
 /// Returns an open server that has written its answer to the request.
 pub fn server(limits: ws::Limits, now: Time) -> ws::Server {
     let mut server = ws::Server::new(limits, now);
     server.feed(now, HEAD.as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
-    server.accept(None).unwrap();
-    assert_eq!(server.poll_event(), None);
-    server.sent(usize::MAX);
+    let passed = pass_with(&mut server, now, usize::MAX, |server, _| server.accept(None).unwrap());
+    assert!(matches!(passed.events[..], [OwnedEvent::Upgrade(_)]));
     server
 }
 

@@ -16,6 +16,7 @@ pub enum Law {
     RefusalsFree,
     Linear,
     Rest,
+    LosesNothing,
 }
 
 impl fmt::Display for Law {
@@ -31,6 +32,7 @@ impl fmt::Display for Law {
             Self::RefusalsFree => "refusals are free",
             Self::Linear => "linear",
             Self::Rest => "both come to rest",
+            Self::LosesNothing => "a loop that keeps the rules loses nothing",
         };
         write!(f, "law {} ({name})", *self as u8)
     }

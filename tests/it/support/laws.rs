@@ -1,13 +1,14 @@
-//! The ten laws of `Wire` and `Machine` as one test: `laws(&subject)`.
+//! The eleven laws of `Polled` as one test: `laws(&subject)`.
 //!
 //! A [`Subject`] makes its machine, the valid input, and the reactions of an application;
 //! everything else is common to all subjects. The order of the checks is the order of the laws.
-//! [`Run`] asserts the laws about every single step (3, 4, 5) in each of the checks.
+//! [`Run`] asserts the laws about every single output (3, 4, 5, and of 11 the bytes) in each of the checks.
 
 pub use super::law::{Broken, Law, broken};
 pub use super::subject::{Calls, EventOf, LATE, Record, Subject};
 
 use super::cost;
+use super::line::Line;
 use super::plan::{Cutting, Plan};
 use super::run::Run;
 use ide_mcp::Time;
@@ -17,9 +18,9 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-/// Checks all ten laws for a subject.
+/// Checks all eleven laws for a subject.
 pub fn laws<S: Subject>(subject: &S) {
-    let checks: [(&str, fn(&S)); 9] = [
+    let checks: [(&str, fn(&S)); 10] = [
         ("total", total),
         ("cuts", cuts),
         ("one ending", one_ending),
@@ -29,6 +30,7 @@ pub fn laws<S: Subject>(subject: &S) {
         ("refusals", refusals),
         ("linear", linear),
         ("rest", rest),
+        ("driven", driven),
     ];
     for (name, check) in checks {
         let result = catch_unwind(AssertUnwindSafe(|| check(subject)));
@@ -66,9 +68,7 @@ fn total<S: Subject>(subject: &S) {
                 }
                 7 => run.tick(any_time(&mut random, run.now())),
                 8..=10 => run.settle(),
-                11 => {
-                    run.poll();
-                }
+                11 => run.poll(),
                 12 => run.write(random.below(300)),
                 13 => run.write(usize::MAX),
                 14 => run.trim(),
@@ -83,7 +83,7 @@ fn total<S: Subject>(subject: &S) {
     }
 }
 
-/// Checks law 2 with the same bytes at the same times and the same `sent` calls, cut in different
+/// Checks law 2 with the same bytes at the same times and the same room in the socket, cut in different
 /// places.
 fn cuts<S: Subject>(subject: &S) {
     let scripts = subject.scripts();
@@ -190,7 +190,7 @@ fn bounded<S: Subject>(subject: &S) {
             run.feed(run.now(), &message);
             fed += message.len();
             run.settle();
-            let waiting = run.outgoing().len();
+            let waiting = run.unwritten();
             if waiting > limit {
                 broken(Law::Bounded, format_args!("{name} has {waiting} bytes of output, {limit} allowed"));
             }
@@ -306,7 +306,7 @@ fn refusals<S: Subject>(subject: &S) {
     let mut run = Run::new(subject, 0, 0);
     open(&mut run);
     let message = subject.message(200);
-    while run.wants_input() && run.outgoing().len() <= S::MARK + subject.slack() {
+    while run.wants_input() && run.unwritten() <= S::MARK + subject.slack() {
         refuse(&mut run);
         run.feed(run.now(), &message);
         run.settle();
@@ -354,7 +354,7 @@ fn rest<S: Subject>(subject: &S) {
     let mut run = Run::new(subject, 0, 0);
     open(&mut run);
     let message = subject.message(200);
-    while run.outgoing().len() < S::MARK {
+    while run.unwritten() < S::MARK {
         run.forget();
         run.feed(run.now(), &message);
         run.settle();
@@ -372,7 +372,7 @@ fn rest<S: Subject>(subject: &S) {
         run.settle();
         run.forget();
     }
-    while !run.outgoing().is_empty() && !run.has_closed() {
+    while run.unwritten() > 0 && !run.has_closed() {
         run.write(usize::MAX);
         run.settle();
         run.forget();
@@ -383,12 +383,36 @@ fn rest<S: Subject>(subject: &S) {
     run.finish();
 }
 
+/// Checks the part of law 11 that concerns time: a loop that sleeps until a socket is ready, or until the time of the last
+/// `Wait`, sees and writes the same, and at the same times, as a loop that passes in each millisecond. The sockets are
+/// short, slow, or break.
+fn driven<S: Subject>(subject: &S) {
+    let scripts = subject.scripts();
+    for seed in 0..90 {
+        let mut random = Random::new(seed);
+        let script = &scripts[usize::try_from(seed).unwrap() % scripts.len()];
+        let input = if random.one_in(3) { any_input(subject, &mut random) } else { script.clone() };
+        let line = Line::new(&input, &mut random);
+        let [asleep, awake] = [true, false].map(|sleeps| line.play(subject, seed % LATE, sleeps));
+        if asleep != awake {
+            let at = asleep.iter().zip(&awake).take_while(|(one, two)| one == two).count();
+            broken(
+                Law::LosesNothing,
+                format_args!(
+                    "{}, seed {seed}, {line:?}\n  asleep: {:?}\n  awake:  {:?}",
+                    subject.name(),
+                    asleep.get(at),
+                    awake.get(at)
+                ),
+            );
+        }
+    }
+}
+
 /// Feeds the opening, polls, and writes the answers.
 fn open<S: Subject>(run: &mut Run<'_, S>) {
     run.feed(run.now(), &run.subject().opening());
-    run.settle();
     run.write(usize::MAX);
-    run.settle();
 }
 
 /// Returns a script, a script with a few changes, or random bytes behind the beginning of a script.

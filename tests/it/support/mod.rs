@@ -1,4 +1,4 @@
-//! The shared code of the tests: the ten laws as one test, the machines to run it on, and two
+//! The shared code of the tests: the eleven laws as one test, the machines to run it on, and two
 //! joined machines.
 
 #[cfg(feature = "ide")]
@@ -18,6 +18,7 @@ pub mod ide;
 pub mod joined;
 pub mod law;
 pub mod laws;
+pub mod line;
 pub mod mutant;
 pub mod plan;
 pub mod run;

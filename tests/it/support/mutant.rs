@@ -6,8 +6,7 @@
 use super::bug::Bug;
 use super::laws::{Calls, EventOf, Record, Subject};
 use super::subject::Refusals;
-use ide_mcp::{Machine, Time, Wire};
-use std::fmt::Debug;
+use ide_mcp::{Output, Polled, Time};
 use std::time::Duration;
 
 /// A subject whose machine has a bug.
@@ -19,7 +18,7 @@ pub struct MutantSubject<S> {
 
 /// A machine with a bug.
 #[derive(Debug)]
-pub struct Mutant<M: Machine> {
+pub struct Mutant<M: Polled> {
     inner: M,
     bug: Bug,
     now: Time,
@@ -29,8 +28,19 @@ pub struct Mutant<M: Machine> {
     written: usize,
     /// The number of bytes of the inner output that were ever in the buffer.
     produced: usize,
-    /// True if output was added that was not named.
-    unnamed: bool,
+    /// The number of bytes of the offer of the inner machine that waits for its answer.
+    inner_offer: usize,
+    /// True from the first poll of a pass to its `Wait`.
+    is_passing: bool,
+    /// True if the socket took nothing in this pass, or has not answered yet.
+    is_full: bool,
+    /// True from the first offer of a pass on.
+    has_offered: bool,
+    /// True once the inner machine has closed, and once the mutant has.
+    inner_is_over: bool,
+    is_over: bool,
+    /// The time at which the rest of the output is dropped.
+    drop_at: Option<Time>,
     /// Input that the inner machine did not want.
     backlog: Vec<u8>,
     /// All input, for the bugs that read or copy it again.
@@ -52,7 +62,7 @@ pub struct Mutant<M: Machine> {
     first: Option<M::Event>,
 }
 
-impl<M: Wire + Machine<Event: Debug>> Mutant<M> {
+impl<M: Polled<Conn = ()>> Mutant<M> {
     /// Takes all input, on the way to the inner machine.
     fn pass(&mut self, now: Time, bytes: &[u8]) {
         self.sees(now);
@@ -71,16 +81,15 @@ impl<M: Wire + Machine<Event: Debug>> Mutant<M> {
             }
             _ => {}
         }
-        let too_much = !self.inner.wants_input() || !self.backlog.is_empty() || bytes.len() > 256 * 1024;
+        let too_much = !self.inner.wants_input(()) || !self.backlog.is_empty() || bytes.len() > 256 * 1024;
         match self.bug {
             Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled if too_much => {
                 self.backlog.extend_from_slice(bytes);
-                self.inner.feed(now, &[]);
+                self.inner.feed(now, (), &[]);
             }
-            Bug::OverfedInSilence if too_much => self.inner.feed(now, &[]),
-            _ => self.inner.feed(now, bytes),
+            Bug::OverfedInSilence if too_much => self.inner.feed(now, (), &[]),
+            _ => self.inner.feed(now, (), bytes),
         }
-        self.pull();
     }
 
     fn sees(&mut self, now: Time) {
@@ -94,113 +103,60 @@ impl<M: Wire + Machine<Event: Debug>> Mutant<M> {
         self.now = self.now.max(now);
     }
 
-    /// Takes over the new bytes of the inner output.
-    fn pull(&mut self) {
-        let waiting = self.inner.outgoing();
-        let end = self.written + waiting.len();
+    /// Takes over the new bytes of an offer of the inner machine.
+    fn pull(&mut self, offer: &[u8]) {
+        let end = self.written + offer.len();
         if end > self.produced {
-            let new = waiting[self.produced - self.written..].to_vec();
+            let new = offer[self.produced - self.written..].to_vec();
             self.produced = end;
-            self.unnamed = true;
             let new = self.distort(new);
             self.out.extend(new);
-        } else if waiting.is_empty() && self.closed {
-            self.out.clear();
         }
     }
 
-    fn distort(&mut self, new: Vec<u8>) -> Vec<u8> {
-        if self.bug == Bug::RefusalShowsLater && std::mem::take(&mut self.refused) {
-            return [b"!", &new[..]].concat();
-        }
-        (self.messages)(&new)
-            .into_iter()
-            .flat_map(|message| match (self.under_another_id)(&message) {
-                Some(_) if self.bug == Bug::AnswersTwice => message.repeat(2),
-                Some(_) if self.bug == Bug::NeverAnswers => Vec::new(),
-                Some(another) if self.bug == Bug::AnswersUnderAnotherId => another,
-                _ => message,
-            })
-            .collect()
-    }
-}
-
-impl<M: Wire + Machine<Event: Debug>> Wire for Mutant<M> {
-    fn space(&mut self) -> &mut [u8] {
-        match self.bug {
-            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled | Bug::StopsReadingAboveItsMark
-                if !self.wants_input() =>
-            {
-                &mut []
+    /// Polls the inner machine up to its next event, and takes over its output. Returns `None` if the pass of the inner
+    /// machine is at its offer, or over.
+    fn next_inner(&mut self, now: Time) -> Option<M::Event> {
+        loop {
+            match self.inner.poll(now) {
+                Output::Event(event) => return Some(event),
+                Output::Write { bytes, .. } => {
+                    let offer = bytes.to_vec();
+                    self.pull(&offer);
+                    if !self.out.is_empty() {
+                        self.inner_offer = offer.len();
+                        return None;
+                    }
+                    // The bug has swallowed all of it.
+                    self.written += offer.len();
+                    self.inner.written((), offer.len());
+                }
+                Output::Close(()) => self.inner_is_over = true,
+                Output::Wait(_) => {
+                    let feeds = !self.backlog.is_empty() && self.inner.wants_input(());
+                    if !feeds {
+                        self.drop_late();
+                        return None;
+                    }
+                    let bytes: Vec<u8> = self.backlog.drain(..self.backlog.len().min(1000)).collect();
+                    self.inner.feed(self.now, (), &bytes);
+                }
             }
-            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled | Bug::OffersSpaceItDoesNotWant => {
-                &mut self.room
+        }
+    }
+
+    /// Drops what is left of the output a second after the inner machine has closed.
+    fn drop_late(&mut self) {
+        if self.inner_is_over && !self.out.is_empty() {
+            let at = *self.drop_at.get_or_insert_with(|| self.now.saturating_add(Duration::from_secs(1)));
+            if at <= self.now && !self.has_offered {
+                self.out.clear();
             }
-            _ => self.inner.space(),
         }
     }
 
-    fn filled(&mut self, now: Time, n: usize) {
-        let space = self.space();
-        assert!(n <= space.len() || self.bug != Bug::PanicsOnMoreThanItsSpace, "planted");
-        let space = self.space();
-        let bytes = space[..space.len().min(n)].to_vec();
-        self.pass(now, &bytes);
-    }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.pass(now, bytes);
-    }
-
-    fn feed_eof(&mut self, now: Time) {
-        self.sees(now);
-        self.eof = true;
-        self.inner.feed_eof(now);
-        self.pull();
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        &self.out
-    }
-
-    fn sent(&mut self, n: usize) {
-        self.out.drain(..self.out.len().min(n));
-        self.written += self.inner.outgoing().len().min(n);
-        self.inner.sent(n);
-        self.pull();
-    }
-
-    fn wants_input(&self) -> bool {
-        match self.bug {
-            Bug::AlwaysWantsInput => !self.closed,
-            Bug::TakesEverythingUnpolled => !self.closed && self.out.len() < self.mark,
-            Bug::StopsReadingAboveItsMark => self.inner.wants_input() && self.out.len() < self.mark,
-            _ => self.inner.wants_input(),
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.inner.is_done() && self.out.is_empty() && self.bug != Bug::NeverDone
-    }
-
-    fn trim(&mut self) {
-        if self.bug == Bug::TrimLosesOutput {
-            self.out.clear();
-        }
-        self.inner.trim();
-    }
-}
-
-impl<M: Wire + Machine<Event: Debug>> Machine for Mutant<M> {
-    type Event = M::Event;
-
-    fn tick(&mut self, now: Time) {
-        self.sees(now);
-        self.inner.tick(now);
-        self.pull();
-    }
-
-    fn poll_event(&mut self) -> Option<M::Event> {
+    /// Returns the next event, as the bug lets it through.
+    fn next_event(&mut self, now: Time) -> Option<M::Event> {
         self.refused &= self.bug == Bug::RefusalShowsLater;
         if self.extra.is_some() {
             let event = self.extra.take();
@@ -209,15 +165,7 @@ impl<M: Wire + Machine<Event: Debug>> Machine for Mutant<M> {
             }
             return event;
         }
-        let event = loop {
-            let event = self.inner.poll_event();
-            self.pull();
-            if event.is_some() || self.backlog.is_empty() || !self.inner.wants_input() {
-                break event;
-            }
-            let bytes: Vec<u8> = self.backlog.drain(..self.backlog.len().min(1000)).collect();
-            self.inner.feed(self.now, &bytes);
-        };
+        let event = self.next_inner(now);
         self.eof = false;
         let event = event?;
         if (self.is_closed)(&event) {
@@ -225,7 +173,7 @@ impl<M: Wire + Machine<Event: Debug>> Machine for Mutant<M> {
             match self.bug {
                 Bug::ClosedTwice => self.extra = (self.copied)(&event),
                 Bug::EventAfterClosed => self.extra = self.first.take(),
-                Bug::NeverCloses => return None,
+                Bug::NeverCloses => return self.next_event(now),
                 _ => {}
             }
         } else {
@@ -244,15 +192,137 @@ impl<M: Wire + Machine<Event: Debug>> Machine for Mutant<M> {
             }
             let forgets = ends && self.bug == Bug::ForgetsToSayThatACallEnded;
             if forgets || drops {
-                return self.poll_event();
+                return self.next_event(now);
             }
         }
         Some(event)
     }
 
+    /// Answers the offer of the inner machine: the socket took `n` bytes.
+    fn answer_inner(&mut self, n: usize) {
+        let taken = std::mem::take(&mut self.inner_offer).min(n);
+        self.written += taken;
+        self.inner.written((), taken);
+    }
+
+    fn distort(&mut self, new: Vec<u8>) -> Vec<u8> {
+        if self.bug == Bug::RefusalShowsLater && std::mem::take(&mut self.refused) {
+            return [b"!", &new[..]].concat();
+        }
+        (self.messages)(&new)
+            .into_iter()
+            .flat_map(|message| match (self.under_another_id)(&message) {
+                Some(_) if self.bug == Bug::AnswersTwice => message.repeat(2),
+                Some(_) if self.bug == Bug::NeverAnswers => Vec::new(),
+                Some(another) if self.bug == Bug::AnswersUnderAnotherId => another,
+                _ => message,
+            })
+            .collect()
+    }
+}
+
+impl<M: Polled<Conn = ()>> Polled for Mutant<M> {
+    type Event = M::Event;
+    type Conn = ();
+
+    fn poll(&mut self, now: Time) -> Output<'_, M::Event> {
+        if !std::mem::replace(&mut self.is_passing, true) {
+            self.sees(now);
+            (self.is_full, self.has_offered) = (false, false);
+        }
+        if self.inner_offer > 0 {
+            self.answer_inner(0);
+        }
+        loop {
+            if let Some(event) = self.next_event(now) {
+                return Output::Event(event);
+            }
+            let has_output = !self.out.is_empty();
+            let closes = self.inner_is_over && !has_output && self.bug != Bug::NeverDone;
+            if closes && !std::mem::replace(&mut self.is_over, true) {
+                return Output::Close(());
+            }
+            let was_full = has_output && std::mem::replace(&mut self.is_full, true);
+            if has_output && (!was_full || self.bug == Bug::OffersAgainToAFullSocket) {
+                self.has_offered = true;
+                return Output::Write { conn: (), bytes: &self.out };
+            }
+            if self.inner_offer == 0 {
+                break;
+            }
+            self.answer_inner(0);
+        }
+        self.is_passing = false;
+        Output::Wait(self.deadline())
+    }
+
+    fn written(&mut self, (): (), n: usize) {
+        let extra = usize::from(self.bug == Bug::ShortWriteLosesAByte && n > 0);
+        self.out.drain(..self.out.len().min(n + extra));
+        self.is_full = n == 0;
+        if self.inner_offer > 0 {
+            self.answer_inner(n);
+        }
+    }
+
+    fn feed(&mut self, now: Time, (): (), bytes: &[u8]) {
+        self.pass(now, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time, (): ()) {
+        self.sees(now);
+        self.eof = true;
+        self.inner.feed_eof(now, ());
+    }
+
+    fn wants_input(&self, (): ()) -> bool {
+        match self.bug {
+            Bug::AlwaysWantsInput => !self.closed,
+            Bug::TakesEverythingUnpolled => !self.closed && self.out.len() < self.mark,
+            Bug::StopsReadingAboveItsMark => self.inner.wants_input(()) && self.out.len() < self.mark,
+            _ => self.inner.wants_input(()),
+        }
+    }
+
+    fn wants_output(&self, (): ()) -> bool {
+        (!self.out.is_empty() || self.inner.wants_output(())) && self.bug != Bug::OutputUnseen
+    }
+
+    fn space(&mut self, (): ()) -> &mut [u8] {
+        match self.bug {
+            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled | Bug::StopsReadingAboveItsMark
+                if !self.wants_input(()) =>
+            {
+                &mut []
+            }
+            Bug::AlwaysWantsInput | Bug::TakesEverythingUnpolled | Bug::OffersSpaceItDoesNotWant => {
+                &mut self.room
+            }
+            _ => self.inner.space(()),
+        }
+    }
+
+    fn filled(&mut self, now: Time, (): (), n: usize) {
+        let panics = self.bug == Bug::PanicsOnMoreThanItsSpace;
+        let space = self.space(());
+        assert!(n <= space.len() || !panics, "planted");
+        let bytes = space[..space.len().min(n)].to_vec();
+        self.pass(now, &bytes);
+    }
+
+    fn trim(&mut self, (): ()) {
+        if self.bug == Bug::TrimLosesOutput {
+            self.out.clear();
+        }
+        self.inner.trim(());
+    }
+
     fn deadline(&self) -> Option<Time> {
         let honest = self.inner.deadline();
         let soon = Some(self.now);
+        if self.is_passing {
+            return soon;
+        }
         match self.bug {
             Bug::DeadlineStuckInThePast => Some(Time::ZERO),
             Bug::DeadlineHidesAnEvent => {
@@ -261,7 +331,11 @@ impl<M: Wire + Machine<Event: Debug>> Machine for Mutant<M> {
             Bug::DeadlineMissesTheEnd if self.eof => None,
             Bug::RefusalMovesTheDeadline if self.refused => soon,
             _ if self.extra.is_some() => soon,
-            _ if !self.backlog.is_empty() && self.inner.wants_input() => soon,
+            Bug::NeverDone if self.inner_is_over && self.out.is_empty() => honest,
+            _ if self.inner_is_over && !self.is_over => {
+                self.drop_at.filter(|_| !self.out.is_empty()).max(soon)
+            }
+            _ if !self.backlog.is_empty() && self.inner.wants_input(()) => soon,
             _ => honest,
         }
     }
@@ -278,14 +352,20 @@ impl<S: Subject> Subject for MutantSubject<S> {
     }
 
     fn make(&self, now: Time) -> Mutant<S::Machine> {
-        let mut mutant = Mutant {
+        Mutant {
             inner: self.inner.make(now),
             bug: self.bug,
             now,
             out: Vec::new(),
             written: 0,
             produced: 0,
-            unnamed: false,
+            inner_offer: 0,
+            is_passing: false,
+            is_full: false,
+            has_offered: false,
+            inner_is_over: false,
+            is_over: false,
+            drop_at: None,
             backlog: Vec::new(),
             kept: Vec::new(),
             room: [b' '; 64],
@@ -302,9 +382,7 @@ impl<S: Subject> Subject for MutantSubject<S> {
             under_another_id: S::under_another_id,
             extra: None,
             first: None,
-        };
-        mutant.pull();
-        mutant
+        }
     }
 
     fn app(&self, seed: u64) -> S::App {
@@ -313,7 +391,6 @@ impl<S: Subject> Subject for MutantSubject<S> {
 
     fn react(&self, app: &mut S::App, machine: &mut Mutant<S::Machine>, event: &EventOf<S>) {
         self.inner.react(app, &mut machine.inner, event);
-        machine.pull();
     }
 
     fn is_closed(event: &EventOf<S>) -> bool {
@@ -336,9 +413,8 @@ impl<S: Subject> Subject for MutantSubject<S> {
         self.inner.message(len)
     }
 
-    fn refuse(&self, app: &S::App, machine: &mut Mutant<S::Machine>, refusals: &mut Refusals) {
-        self.inner.refuse(app, &mut machine.inner, refusals);
-        machine.pull();
+    fn refuse(&self, app: &S::App, machine: &mut Mutant<S::Machine>, is_full: bool, refusals: &mut Refusals) {
+        self.inner.refuse(app, &mut machine.inner, is_full, refusals);
         machine.refused = true;
         if self.bug == Bug::RefusalLeavesAByte {
             machine.out.push(b'!');
@@ -349,17 +425,11 @@ impl<S: Subject> Subject for MutantSubject<S> {
         self.inner.must_refuse()
     }
 
-    fn transmit(&self, machine: &mut Mutant<S::Machine>) -> bool {
-        let named = self.inner.transmit(&mut machine.inner);
-        named || self.bug == Bug::OutputNamedUnseen && std::mem::take(&mut machine.unnamed)
-    }
-
     fn aside(&self, machine: &mut Mutant<S::Machine>, now: Time) -> bool {
         let brings_time = self.inner.aside(&mut machine.inner, now);
         if brings_time {
             machine.sees(now);
         }
-        machine.pull();
         brings_time
     }
 

@@ -6,7 +6,7 @@ use ide_mcp::Time;
 use ide_mcp::testing::Random;
 use std::time::Duration;
 
-/// Bytes and `sent` calls at fixed times, identical for every cutting.
+/// Bytes, and passes with a fixed room in the socket, at fixed times: identical for every cutting.
 #[derive(Debug)]
 pub struct Plan {
     /// The seed of the application.
@@ -86,6 +86,8 @@ impl Plan {
     ) -> Seen {
         let mut random = cutting.map(|cutting| (cutting, Random::new(cutting.seed)));
         let mut run = Run::new(subject, seed, self.app);
+        // What a client sends first is offered before anything can end it.
+        run.settle();
         let mut fed = 0;
         for step in &self.steps {
             between(&mut run);

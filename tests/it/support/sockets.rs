@@ -3,9 +3,9 @@
 use super::frames::{HEAD, frame, masked};
 use super::laws::{EventOf, Subject};
 use super::subject::{LATE, Refusals};
-use ide_mcp::testing::Random;
+use ide_mcp::testing::{Random, pass, pass_with};
 use ide_mcp::ws::{self, CloseCode, OwnedEvent, SendError, Sender};
-use ide_mcp::{Keepalive, Machine as _, Time, Wire as _};
+use ide_mcp::{Keepalive, Time};
 use std::time::Duration;
 
 /// The high-water mark: small, so that the laws about it run quickly.
@@ -161,9 +161,8 @@ impl Subject for WsServer {
         masked(0x81, &vec![b'm'; len])
     }
 
-    fn refuse(&self, _app: &Echo, machine: &mut ws::Server, refusals: &mut Refusals) {
-        let (open, full) = (machine.is_open(), machine.outgoing().len() >= MARK);
-        refuse(open, full, machine.sender(), refusals);
+    fn refuse(&self, _app: &Echo, machine: &mut ws::Server, is_full: bool, refusals: &mut Refusals) {
+        refuse(machine.is_open(), is_full, machine.sender(), refusals);
         refusals.expect("a sub-protocol that was not offered", machine.accept(Some("not offered")).is_err());
     }
 
@@ -240,21 +239,18 @@ impl Subject for WsClient {
 
     /// Returns the answer to the opening handshake of the fixed seed.
     fn opening(&self) -> Vec<u8> {
-        let client = self.make(Time::ZERO);
+        let request = pass(&mut self.make(Time::ZERO), Time::ZERO, usize::MAX).bytes();
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-        server.feed(Time::ZERO, client.outgoing());
-        assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
-        server.accept(None).unwrap();
-        server.outgoing().to_vec()
+        server.feed(Time::ZERO, &request);
+        pass_with(&mut server, Time::ZERO, usize::MAX, |server, _| server.accept(None).unwrap()).bytes()
     }
 
     fn message(&self, len: usize) -> Vec<u8> {
         frame(0x81, None, &vec![b'm'; len])
     }
 
-    fn refuse(&self, _app: &Echo, machine: &mut ws::Client, refusals: &mut Refusals) {
-        let (open, full) = (machine.is_open(), machine.outgoing().len() >= MARK);
-        refuse(open, full, machine.sender(), refusals);
+    fn refuse(&self, _app: &Echo, machine: &mut ws::Client, is_full: bool, refusals: &mut Refusals) {
+        refuse(machine.is_open(), is_full, machine.sender(), refusals);
     }
 
     fn must_refuse(&self) -> &'static [&'static str] {

@@ -1,14 +1,14 @@
 //! The subjects of the laws: machines, and the surroundings that the laws need.
 
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Polled, Time};
 use std::collections::BTreeSet;
 use std::fmt;
 
 /// A machine under test, with its input and its application.
 ///
-/// A set of connections (`ide::Server`) is wrapped into one type that is the `Wire` of one of them.
+/// A set of connections (`ide::Server`) is wrapped into one type that shows one of them.
 pub trait Subject {
-    type Machine: Wire + Machine<Event: fmt::Debug>;
+    type Machine: Polled<Conn = ()>;
     /// The application: its state between events.
     type App;
 
@@ -58,17 +58,13 @@ pub trait Subject {
         64 * 1024
     }
 
-    /// Tries the sends and answers that the machine has to refuse in this state.
-    fn refuse(&self, app: &Self::App, machine: &mut Self::Machine, refusals: &mut Refusals);
+    /// Tries the sends and answers that the machine has to refuse in this state. `is_full` says that its unwritten output
+    /// is at or above the mark.
+    fn refuse(&self, app: &Self::App, machine: &mut Self::Machine, is_full: bool, refusals: &mut Refusals);
 
     /// Returns the names of everything that [`refuse`](Subject::refuse) has tried after the machine
     /// was in all its states.
     fn must_refuse(&self) -> &'static [&'static str];
-
-    /// Calls `Server::poll_transmit`, which only a host has. Returns true if a connection was named.
-    fn transmit(&self, _machine: &mut Self::Machine) -> bool {
-        false
-    }
 
     /// Acts on another connection of the same host, which brings in the time for all connections,
     /// and has no other effect on this one. Returns false if there is no other connection.
@@ -105,7 +101,7 @@ pub trait Subject {
 pub const LATE: u64 = 8;
 
 /// The event of the machine of a subject.
-pub type EventOf<S> = <<S as Subject>::Machine as Machine>::Event;
+pub type EventOf<S> = <<S as Subject>::Machine as Polled>::Event;
 
 /// The input, events and output of a run so far.
 #[derive(Debug)]
@@ -113,7 +109,7 @@ pub struct Record<E> {
     /// All fed bytes.
     pub input: Vec<u8>,
     pub events: Vec<E>,
-    /// All bytes that were ever in the send buffer, even if the machine dropped them unwritten.
+    /// All bytes that were ever offered, even if the machine dropped them unwritten.
     pub output: Vec<u8>,
 }
 

@@ -7,7 +7,7 @@
 use super::laws::{Calls, EventOf, Record, Subject};
 use super::subject::Refusals;
 use ide_mcp::testing::Random;
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Output, Polled, Time};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -41,6 +41,12 @@ pub struct Toy {
     /// The time at which the rest of the output is dropped, once `Closed` is reported.
     drop_at: Option<Time>,
     room: [u8; 512],
+    /// True from the first poll of a pass to its `Wait`.
+    is_passing: bool,
+    /// True if the socket took nothing in this pass, or has not answered yet.
+    is_full: bool,
+    /// True from `Close` on.
+    is_over: bool,
 }
 
 impl Toy {
@@ -57,6 +63,9 @@ impl Toy {
             ending: None,
             drop_at: None,
             room: [0; 512],
+            is_passing: false,
+            is_full: false,
+            is_over: false,
         }
     }
 
@@ -99,7 +108,7 @@ impl Toy {
         if self.ending.is_some() || self.eof || bytes.is_empty() {
             return;
         }
-        if !self.wants_input() || bytes.len() > self.allowed {
+        if !self.wants_input(()) || bytes.len() > self.allowed {
             self.ending = Some("overfed");
         } else {
             self.input.extend_from_slice(bytes);
@@ -114,60 +123,16 @@ impl Toy {
     fn drop_is_over(&self) -> bool {
         self.drop_at.is_some_and(|at| at <= self.now)
     }
-}
-
-impl Wire for Toy {
-    fn space(&mut self) -> &mut [u8] {
-        let len = if self.wants_input() { self.room.len().min(self.allowed) } else { 0 };
-        &mut self.room[..len]
-    }
-
-    fn filled(&mut self, now: Time, n: usize) {
-        self.sees(now);
-        let len = self.space().len().min(n);
-        let room = self.room;
-        self.take(&room[..len]);
-    }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.sees(now);
-        self.take(bytes);
-    }
-
-    fn feed_eof(&mut self, now: Time) {
-        self.sees(now);
-        self.eof = true;
-    }
 
     fn outgoing(&self) -> &[u8] {
         if self.drop_is_over() { &[] } else { &self.output }
-    }
-
-    fn sent(&mut self, n: usize) {
-        self.output.drain(..n.min(self.output.len()));
-    }
-
-    fn wants_input(&self) -> bool {
-        self.ending.is_none() && !self.eof && self.allowed > 0
     }
 
     fn is_done(&self) -> bool {
         self.drop_at.is_some() && self.outgoing().is_empty()
     }
 
-    fn trim(&mut self) {
-        self.input.shrink_to_fit();
-    }
-}
-
-impl Machine for Toy {
-    type Event = ToyEvent;
-
-    fn tick(&mut self, now: Time) {
-        self.sees(now);
-    }
-
-    fn poll_event(&mut self) -> Option<ToyEvent> {
+    fn next_event(&mut self) -> Option<ToyEvent> {
         while self.drop_at.is_none() {
             if let Some(why) = self.ending {
                 if let Some((call, _)) = self.calls.pop_first() {
@@ -209,12 +174,76 @@ impl Machine for Toy {
         }
         None
     }
+}
+
+impl Polled for Toy {
+    type Event = ToyEvent;
+    type Conn = ();
+
+    fn poll(&mut self, now: Time) -> Output<'_, ToyEvent> {
+        if !std::mem::replace(&mut self.is_passing, true) {
+            self.sees(now);
+            self.is_full = false;
+        }
+        if let Some(event) = self.next_event() {
+            return Output::Event(event);
+        }
+        if self.is_done() && !std::mem::replace(&mut self.is_over, true) {
+            return Output::Close(());
+        }
+        if !self.outgoing().is_empty() && !std::mem::replace(&mut self.is_full, true) {
+            return Output::Write { conn: (), bytes: self.outgoing() };
+        }
+        self.is_passing = false;
+        Output::Wait(self.deadline())
+    }
+
+    fn written(&mut self, (): (), n: usize) {
+        self.output.drain(..n.min(self.output.len()));
+        self.is_full = n == 0;
+    }
+
+    fn feed(&mut self, now: Time, (): (), bytes: &[u8]) {
+        self.sees(now);
+        self.take(bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time, (): ()) {
+        self.sees(now);
+        self.eof = true;
+    }
+
+    fn wants_input(&self, (): ()) -> bool {
+        self.ending.is_none() && !self.eof && self.allowed > 0
+    }
+
+    fn wants_output(&self, (): ()) -> bool {
+        !self.outgoing().is_empty()
+    }
+
+    fn space(&mut self, (): ()) -> &mut [u8] {
+        let len = if self.wants_input(()) { self.room.len().min(self.allowed) } else { 0 };
+        &mut self.room[..len]
+    }
+
+    fn filled(&mut self, now: Time, (): (), n: usize) {
+        self.sees(now);
+        let len = self.space(()).len().min(n);
+        let room = self.room;
+        self.take(&room[..len]);
+    }
+
+    fn trim(&mut self, (): ()) {
+        self.input.shrink_to_fit();
+    }
 
     fn deadline(&self) -> Option<Time> {
+        if self.is_passing {
+            return Some(self.now);
+        }
         let work = self.ending.is_some() || self.eof || self.allowed < UNPOLLED && !self.is_full();
         match self.drop_at {
-            Some(_) if self.is_done() => None,
-            Some(at) => Some(at),
+            Some(at) => Some(at).filter(|_| !self.is_over),
             None if work => Some(self.now),
             None => self.calls.values().min().copied(),
         }
@@ -291,7 +320,7 @@ impl Subject for ToySubject {
         [&vec![b'm'; len][..], b"\n"].concat()
     }
 
-    fn refuse(&self, _app: &ToyApp, machine: &mut Toy, refusals: &mut Refusals) {
+    fn refuse(&self, _app: &ToyApp, machine: &mut Toy, _is_full: bool, refusals: &mut Refusals) {
         refusals.expect("a foreign call", !machine.answer(4_000_000));
     }
 
