@@ -51,6 +51,42 @@ pub enum Output<'a, E, C = ()> {
 /// What a driver needs of a machine: the verbs of every machine under one name, for code that drives any of them.
 ///
 /// The methods are those of the machine, which documents them. A machine with a single connection names it `()`.
+///
+/// # Order and time
+///
+/// `feed`, `filled` and `feed_eof` only record their input; its effects come in [`poll`](Polled::poll), in this order:
+/// bytes, the end of the transport, timers. So a timeout never overtakes an answer that already lies in the receive
+/// buffer. A method takes `now` if it brings new time in, and every other one acts at the latest time that the machine
+/// has seen. An older `now` counts as the latest, so `poll(Time::ZERO)` means "no time has passed".
+///
+/// # The laws
+///
+/// You can rely on these for every machine of this crate. `tests/it/laws.rs` asserts them.
+///
+/// 1. **Total**: no input, order of calls or sequence of times panics.
+/// 2. **Cuts do not matter**: events and output do not depend on the pieces into which the input is cut, given equal
+///    bytes, equal times of the bytes, equal room in the socket, and an application that reacts only to events. (A timer
+///    that is due at the very time of the bytes fires in the first pass without bytes to process, which can come between
+///    two pieces.)
+/// 3. **One ending**: the event of the end comes exactly once, and it is the last one of its connection.
+///    [`Output::Close`] follows it, once. In between, only what was sent before is written, until that is done or the
+///    time for it is over.
+/// 4. **The clock moves on**: [`Output::Wait`] names a later time than that of its pass, or none.
+/// 5. **Nothing waits unseen**: while an event or a closing waits to be polled, [`deadline`](Polled::deadline) is not in
+///    the future. Bytes to write show in [`wants_output`](Polled::wants_output); a machine with several connections shows
+///    those that it has not offered yet in its deadline as well.
+/// 6. **Bounded**: the limits bound the memory, whatever the peer does, and even if you write slowly.
+/// 7. **Every call is answered once**: each request of ours has one outcome. Each call of the peer gets one response on
+///    the wire, or ends with one event that says why.
+/// 8. **Refusals are free**: a refused send leaves output, timers and tables as they were.
+/// 9. **Linear**: the work is proportional to the number of bytes, for any cutting.
+/// 10. **Both come to rest**: two machines, joined by a link of any capacity, write and read everything without a timer.
+///     The condition is that one of the two has sent at most one message and the high-water mark of bytes that the other
+///     has not reported yet. A machine above its high-water mark goes on reading without delivering, up to this size
+///     behind the message in progress. So the peer can empty its send buffer and read again, and then this machine can
+///     empty its own.
+/// 11. **A loop that keeps the rules loses nothing**: a loop that follows [`Output`] and its six rules cannot lose a
+///     byte, spin, or miss a timer.
 pub trait Polled {
     /// What [`Output::Event`] reports.
     type Event: Debug;
