@@ -3,11 +3,10 @@
 
 use crate::support::cuts;
 use crate::support::frames::{self, masked, plain};
-use crate::support::joined;
-use ide_mcp::testing::Pair;
-use ide_mcp::testing::Random;
+use crate::support::joined::{self, at, drain, waiting, write};
+use ide_mcp::testing::{Pair, Random, pass};
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, ProtocolError, SendError};
-use ide_mcp::{Machine, Outbox as _, OutboxClosed, Time, To, Wire};
+use ide_mcp::{Outbox as _, OutboxClosed, Output, Polled, Time, To};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
 
@@ -46,16 +45,17 @@ fn close_frame_is_answered_and_nothing_follows() {
         let bytes = [masked(0x88, body), masked(0x81, b"Hi"), masked(0x89, b""), masked(0x88, body)].concat();
         for cut in cuts::ways(&bytes) {
             let mut server = server();
-            let mut events = Vec::new();
+            let mut found = Vec::new();
             for piece in cut.pieces {
                 server.feed(Time::ZERO, piece);
-                events.extend(std::iter::from_fn(|| server.poll_event()));
+                let (events, is_closed) = at(&mut server, Time::ZERO);
+                assert!(!is_closed, "{name}");
+                found.extend(events);
             }
-            assert_eq!(events, [by_peer(*code, reason)], "{name}, {}", cut.name);
-            assert_eq!(server.outgoing(), plain(0x88, answer), "{name}, {}", cut.name);
-            assert!(!server.is_done(), "{name}");
-            server.sent(usize::MAX);
-            assert!(server.is_done(), "{name}");
+            assert_eq!(found, [by_peer(*code, reason)], "{name}, {}", cut.name);
+            let written = pass(&mut server, Time::ZERO, usize::MAX);
+            assert_eq!(written.bytes(), plain(0x88, answer), "{name}, {}", cut.name);
+            assert_eq!(written.closed, [()], "{name}");
             assert_eq!(server.deadline(), None, "{name}");
         }
     }
@@ -89,7 +89,7 @@ fn close_of_one_side_ends_both() {
         };
         assert_eq!(*closer, [by_us(true)]);
         assert_eq!(*other, [by_peer(Some(1001), "the editor exits")]);
-        assert!(pair.server.is_done() && pair.client.is_done());
+        assert!(pair.is_over());
         assert_eq!(
             (frames::read(pair.to_client.carried()).len(), frames::read(pair.to_server.carried()).len()),
             (1, 1)
@@ -105,7 +105,7 @@ fn both_close_at_once() {
     assert!(pair.settle() <= 4);
     assert_eq!(pair.server_events, [by_us(true)]);
     assert_eq!(pair.client_events, [by_us(true)]);
-    assert!(pair.server.is_done() && pair.client.is_done());
+    assert!(pair.is_over());
     assert_eq!(
         (frames::read(pair.to_client.carried()).len(), frames::read(pair.to_server.carried()).len()),
         (1, 1)
@@ -129,7 +129,7 @@ fn messages_before_the_close_frame_arrive_first() {
 fn our_close_frame_ends_sending_and_delivery() {
     let mut server = server();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
-    let farewell = server.outgoing().to_vec();
+    let farewell = waiting(&mut server);
     assert!(!server.is_open());
     assert_eq!(server.sender().text("x"), Err(SendError::Closed));
     assert_eq!(server.sender().ping(b""), Err(SendError::Closed));
@@ -137,11 +137,11 @@ fn our_close_frame_ends_sending_and_delivery() {
     assert_eq!(server.sender().message(To::Unasked, |out| out.extend(b"x")), Err(OutboxClosed::new()));
     let bytes = [masked(0x81, b"Hi"), masked(0x89, b"x"), masked(0x02, b"a"), masked(0x80, b"b")].concat();
     server.feed(Time::ZERO, &bytes);
-    assert_eq!(server.poll_event(), None);
-    assert_eq!(server.outgoing(), farewell);
+    assert_eq!(drain(&mut server), []);
+    assert_eq!(waiting(&mut server), farewell);
     server.feed(Time::ZERO, &masked(0x88, b"\x03\xe8"));
-    assert_eq!(server.poll_event(), Some(by_us(true)));
-    assert_eq!(server.outgoing(), farewell);
+    assert_eq!(drain(&mut server), [by_us(true)]);
+    assert_eq!(waiting(&mut server), farewell);
 }
 
 #[test]
@@ -149,16 +149,12 @@ fn close_handshake_times_out_after_two_seconds() {
     assert_eq!(ws::Limits::default().close, Duration::from_secs(2));
     let mut server = joined::server(ws::Limits::default(), Time::from_millis(500));
     server.sender().close(CloseCode::NORMAL, "").unwrap();
-    server.sent(usize::MAX);
+    write(&mut server, usize::MAX);
     // Further messages of the peer do not extend the timeout.
     server.feed(Time::from_millis(2499), &masked(0x81, b"still here"));
-    server.tick(Time::from_millis(2499));
-    assert_eq!(server.poll_event(), None);
+    assert_eq!(at(&mut server, Time::from_millis(2499)).0, []);
     assert_eq!(server.deadline(), Some(Time::from_millis(2500)));
-    server.tick(Time::from_millis(2500));
-    assert_eq!(server.deadline(), Some(Time::from_millis(2500)));
-    assert_eq!(server.poll_event(), Some(by_us(false)));
-    assert!(server.is_done());
+    assert_eq!(at(&mut server, Time::from_millis(2500)), (vec![by_us(false)], true));
 }
 
 #[test]
@@ -166,8 +162,7 @@ fn received_close_answer_wins_over_its_timeout() {
     let mut server = server();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     server.feed(Time::from_millis(2500), &masked(0x88, b"\x03\xe8"));
-    server.tick(Time::from_millis(2500));
-    assert_eq!(server.poll_event(), Some(by_us(true)));
+    assert_eq!(at(&mut server, Time::from_millis(2500)).0, [by_us(true)]);
 }
 
 #[test]
@@ -175,14 +170,13 @@ fn unread_last_bytes_drop_after_two_seconds() {
     assert_eq!(ws::Limits::default().drain, Duration::from_secs(2));
     let mut server = server();
     server.feed(Time::from_millis(100), &masked(0x88, b"\x03\xe8"));
-    assert_eq!(server.poll_event(), Some(by_peer(Some(1000), "")));
+    assert_eq!(drain(&mut server), [by_peer(Some(1000), "")]);
     assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
-    server.sent(1);
-    server.tick(Time::from_millis(2099));
-    assert!(!server.is_done());
-    assert_eq!(server.outgoing(), &plain(0x88, b"\x03\xe8")[1..]);
-    server.tick(Time::from_millis(2100));
-    assert!(server.is_done() && server.outgoing().is_empty());
+    write(&mut server, 1);
+    assert_eq!(at(&mut server, Time::from_millis(2099)), (vec![], false));
+    assert_eq!(waiting(&mut server), &plain(0x88, b"\x03\xe8")[1..]);
+    assert_eq!(at(&mut server, Time::from_millis(2100)), (vec![], true));
+    assert!(waiting(&mut server).is_empty());
     assert_eq!(server.deadline(), None);
 }
 
@@ -203,26 +197,26 @@ fn transport_end_is_reported_after_received_bytes() {
     ];
     for (name, bytes, expected) in cases {
         for polls_before_the_end in [false, true] {
-            let (mut server, mut events) = (server(), Vec::new());
+            let (mut server, mut found) = (server(), Vec::new());
             server.feed(Time::ZERO, &bytes);
             if polls_before_the_end {
-                events.extend(std::iter::from_fn(|| server.poll_event()));
+                found.extend(drain(&mut server));
             }
             server.feed_eof(Time::ZERO);
-            if events != expected {
+            if found != expected {
                 assert_eq!(server.deadline(), Some(Time::ZERO), "{name}");
             }
-            events.extend(std::iter::from_fn(|| server.poll_event()));
-            assert_eq!(events, expected, "{name}, {polls_before_the_end}");
+            found.extend(drain(&mut server));
+            assert_eq!(found, expected, "{name}, {polls_before_the_end}");
         }
     }
     let mut server = server();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     server.feed_eof(Time::ZERO);
-    assert_eq!(server.poll_event(), Some(by_us(false)));
-    assert!(!server.is_done(), "the peer can read on");
+    assert_eq!(at(&mut server, Time::ZERO), (vec![by_us(false)], false), "the peer can read on");
     server.feed_eof(Time::ZERO);
-    assert!(server.is_done(), "nothing can be written any more");
+    assert_eq!(server.deadline(), Some(Time::ZERO));
+    assert_eq!(at(&mut server, Time::ZERO), (vec![], true), "nothing can be written any more");
 }
 
 #[test]
@@ -231,10 +225,12 @@ fn time_out_goes_away_with_the_reason() {
     pair.server.time_out("no answer");
     pair.client.time_out("no answer");
     let farewell = [&[0x03, 0xe9][..], b"no answer"].concat();
-    assert_eq!(pair.server.outgoing(), plain(0x88, &farewell));
-    assert_eq!(frames::read(pair.client.outgoing())[0].payload, farewell);
-    let timed_out = Some(OwnedEvent::Closed(Closed::TimedOut));
-    assert_eq!((pair.server.poll_event(), pair.client.poll_event()), (timed_out.clone(), timed_out));
+    let (by_server, by_client) =
+        (pass(&mut pair.server, Time::ZERO, 0), pass(&mut pair.client, Time::ZERO, 0));
+    assert_eq!(by_server.waiting(), plain(0x88, &farewell));
+    assert_eq!(frames::read(&by_client.waiting())[0].payload, farewell);
+    let timed_out = [OwnedEvent::Closed(Closed::TimedOut)];
+    assert_eq!((&by_server.events[..], &by_client.events[..]), (&timed_out[..], &timed_out[..]));
 }
 
 #[test]
@@ -242,11 +238,11 @@ fn a_reason_is_cut_at_a_character() {
     for (len, expected) in [(122, 122), (123, 123), (124, 123)] {
         let mut server = server();
         server.sender().close(CloseCode::NORMAL, &"a".repeat(len)).unwrap();
-        assert_eq!(frames::read(server.outgoing())[0].payload.len(), 2 + expected, "{len}");
+        assert_eq!(frames::read(&waiting(&mut server))[0].payload.len(), 2 + expected, "{len}");
     }
     let mut server = server();
     server.sender().close(CloseCode::NORMAL, &"\u{e9}".repeat(100)).unwrap();
-    assert_eq!(frames::read(server.outgoing())[0].payload[2..], *"\u{e9}".repeat(61).as_bytes());
+    assert_eq!(frames::read(&waiting(&mut server))[0].payload[2..], *"\u{e9}".repeat(61).as_bytes());
 }
 
 fn small() -> ws::Limits {
@@ -259,24 +255,21 @@ fn small() -> ws::Limits {
 fn above_the_mark_only_answers_are_sent() {
     let mut server = joined::server(small(), Time::ZERO);
     server.sender().binary(&[0; 995]).unwrap();
-    assert_eq!(server.outgoing().len(), 999);
+    assert_eq!(waiting(&mut server).len(), 999);
     assert!(server.wants_input() && !server.sender().is_full());
+    write(&mut server, 1);
     server.feed(Time::ZERO, &[masked(0x81, b"a"), masked(0x81, b"b")].concat());
-    server.sent(1);
     server.sender().text("").unwrap();
-    assert_eq!(server.outgoing().len(), 1000);
+    assert_eq!(waiting(&mut server).len(), 1000);
     assert!(server.wants_input() && server.sender().is_full() && !server.space().is_empty());
     assert_eq!(server.sender().text("x"), Err(SendError::Full));
     assert_eq!(server.sender().ping(b""), Err(SendError::Full));
-    assert_eq!(server.poll_event(), None, "nothing is parsed above the mark");
+    assert_eq!(drain(&mut server), [], "nothing is parsed above the mark");
     server.sender().message(To::Unasked, |out| out.extend(b"an answer")).unwrap();
-    assert_eq!(server.outgoing().len(), 1011);
-    server.sent(11);
-    assert_eq!(server.poll_event(), None);
-    server.sent(1);
-    assert_eq!(server.deadline(), Some(Time::ZERO), "the buffered messages can be delivered");
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("a".into())));
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("b".into())));
+    assert_eq!(waiting(&mut server).len(), 1011);
+    assert_eq!(pass(&mut server, Time::ZERO, 11).events, []);
+    let delivered = pass(&mut server, Time::ZERO, 1).events;
+    assert_eq!(delivered, [OwnedEvent::Text("a".into()), OwnedEvent::Text("b".into())]);
     assert!(server.wants_input());
 }
 
@@ -288,31 +281,25 @@ fn peer_that_reads_nothing_has_thirty_seconds() {
     server.sender().binary(&[0; 2000]).unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(30_100)));
     // Reading less than the mark is not enough.
-    server.tick(Time::from_millis(20_000));
-    server.sent(999);
-    server.tick(Time::from_millis(30_099));
-    assert_eq!(server.poll_event(), None);
-    server.tick(Time::from_millis(30_100));
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Stalled)));
-    assert!(server.is_done() && server.outgoing().is_empty());
+    pass(&mut server, Time::from_millis(20_000), 999);
+    assert_eq!(at(&mut server, Time::from_millis(30_099)).0, []);
+    let ending = vec![OwnedEvent::Closed(Closed::Stalled)];
+    assert_eq!(at(&mut server, Time::from_millis(30_100)), (ending, true));
+    assert!(waiting(&mut server).is_empty());
 }
 
 #[test]
 fn each_written_mark_buys_another_thirty_seconds() {
     let mut server = joined::server(small(), Time::ZERO);
     server.sender().binary(&[0; 4000]).unwrap();
-    let mut at = |millis: u64, n: usize| {
-        server.tick(Time::from_millis(millis));
-        server.sent(n);
-        server.deadline()
-    };
+    let mut at = |millis: u64, n: usize| pass(&mut server, Time::from_millis(millis), n).wait;
     let seconds = |seconds: u64| Some(Time::from_millis(seconds * 1000));
     assert_eq!(at(20_000, 999), seconds(30));
     assert_eq!(at(25_000, 1), seconds(55));
     assert_eq!(at(50_000, 1500), seconds(80), "bytes beyond the mark do not count toward the next mark");
     assert_eq!(at(79_999, 499), seconds(80));
-    server.tick(Time::from_millis(80_000));
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Stalled)));
+    let passed = pass(&mut server, Time::from_millis(80_000), 0);
+    assert_eq!(passed.events, [OwnedEvent::Closed(Closed::Stalled)]);
 }
 
 /// Queues this many bytes at the default limits, and lets the peer read `pace` bytes a second.
@@ -327,18 +314,22 @@ fn read_slowly(queued: usize, pace: usize, closes: bool) -> (u64, usize, Option<
     }
     let mut written = 0;
     for second in 1..10_000 {
-        server.tick(Time::from_millis(second * 1000));
-        if let Some(event) = server.poll_event() {
-            return (second, written, Some(event));
-        }
-        if server.outgoing().is_empty() {
+        if !server.wants_output() {
             return (second, written, None);
         }
         // The peer reads four times a second.
-        for _ in 0..4 {
-            let n = server.outgoing().len().min(pace / 4);
-            server.sent(n);
-            written += n;
+        let mut room = [pace / 4; 4].into_iter();
+        loop {
+            match server.poll(Time::from_millis(second * 1000)) {
+                Output::Event(event) => return (second, written, Some(event)),
+                Output::Write { bytes, .. } => {
+                    let n = bytes.len().min(room.next().unwrap_or(0));
+                    server.written(n);
+                    written += n;
+                }
+                Output::Close(()) => panic!("it is closed without an event"),
+                Output::Wait(_) => break,
+            }
         }
     }
     panic!("it has no end");
@@ -366,17 +357,12 @@ fn close_timeout_starts_with_the_written_frame() {
     server.sender().binary(&vec![7; 6 * MIB]).unwrap();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     for second in 1..=6 {
-        server.tick(Time::from_millis(second * 1000));
-        assert_eq!(server.poll_event(), None, "{second} s");
-        server.sent(MIB);
+        assert_eq!(pass(&mut server, Time::from_millis(second * 1000), MIB).events, [], "{second} s");
     }
-    server.sent(usize::MAX);
+    write(&mut server, usize::MAX);
     assert_eq!(server.deadline(), Some(Time::from_millis(8_000)));
-    server.tick(Time::from_millis(7_999));
-    assert_eq!(server.poll_event(), None);
-    server.tick(Time::from_millis(8_000));
-    assert_eq!(server.poll_event(), Some(by_us(false)));
-    assert!(server.is_done());
+    assert_eq!(at(&mut server, Time::from_millis(7_999)).0, []);
+    assert_eq!(at(&mut server, Time::from_millis(8_000)), (vec![by_us(false)], true));
     // A trickling reader delays the end for the stall timeout of one mark.
     let (seconds, _, event) = read_slowly(6 * MIB, 500, true);
     assert_eq!((seconds, event), (30, Some(by_us(false))));
@@ -388,14 +374,13 @@ fn written_close_frame_ends_the_stall_timeout() {
     (limits.stalled, limits.close) = (Duration::from_secs(1), Duration::from_secs(5));
     let mut server = joined::server(limits, Time::ZERO);
     server.sender().close(CloseCode::NORMAL, "").unwrap();
-    server.sent(server.outgoing().len() - 1);
+    let farewell = waiting(&mut server).len();
+    write(&mut server, farewell - 1);
     assert_eq!(server.deadline(), Some(Time::from_millis(1_000)), "one byte is not written");
-    server.sent(1);
+    write(&mut server, 1);
     assert_eq!(server.deadline(), Some(Time::from_millis(5_000)), "the frame is written");
-    server.tick(Time::from_millis(4_999));
-    assert_eq!(server.poll_event(), None);
-    server.tick(Time::from_millis(5_000));
-    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert_eq!(at(&mut server, Time::from_millis(4_999)).0, []);
+    assert_eq!(at(&mut server, Time::from_millis(5_000)).0, [by_us(false)]);
 }
 
 #[test]
@@ -406,13 +391,10 @@ fn close_and_drain_have_separate_timeouts() {
     server.sender().binary(&[7; 1000]).unwrap();
     server.sender().close(CloseCode::NORMAL, "").unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(3_000)));
-    server.tick(Time::from_millis(3_000));
-    assert_eq!(server.poll_event(), Some(by_us(false)));
+    assert_eq!(at(&mut server, Time::from_millis(3_000)), (vec![by_us(false)], false));
     assert_eq!(server.deadline(), Some(Time::from_millis(8_000)));
-    server.tick(Time::from_millis(7_999));
-    assert!(!server.is_done());
-    server.tick(Time::from_millis(8_000));
-    assert!(server.is_done());
+    assert_eq!(at(&mut server, Time::from_millis(7_999)), (vec![], false));
+    assert_eq!(at(&mut server, Time::from_millis(8_000)), (vec![], true));
 }
 
 #[test]
@@ -421,19 +403,18 @@ fn nothing_goes_out_behind_a_close_frame() {
         let mut server = server();
         // Sixteen pings are answered at once, and one pong waits.
         server.feed(Time::ZERO, &masked(0x89, b"a").repeat(17));
-        while server.poll_event().is_some() {}
+        drain(&mut server);
         if peer_closes {
             server.feed(Time::ZERO, &masked(0x88, b"\x03\xe8"));
-            assert_eq!(server.poll_event(), Some(by_peer(Some(1000), "")));
+            assert_eq!(drain(&mut server), [by_peer(Some(1000), "")]);
         } else {
             server.sender().close(CloseCode::NORMAL, "").unwrap();
         }
-        let mut written = Vec::new();
-        while !server.outgoing().is_empty() {
-            written.extend_from_slice(server.outgoing());
-            server.sent(server.outgoing().len());
-        }
-        assert_eq!(written, [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat(), "{name}");
+        assert_eq!(
+            write(&mut server, usize::MAX),
+            [plain(0x8a, b"a").repeat(16), plain(0x88, b"\x03\xe8")].concat(),
+            "{name}"
+        );
     }
 }
 
@@ -441,10 +422,12 @@ fn nothing_goes_out_behind_a_close_frame() {
 fn stall_timeout_restarts_below_the_mark() {
     let mut server = joined::server(small(), Time::ZERO);
     server.sender().binary(&[0; 2000]).unwrap();
-    server.tick(Time::from_millis(20_000));
-    server.sent(1500);
-    assert_eq!(server.deadline(), Some(Time::from_millis(50_000)), "the ping");
-    server.tick(Time::from_millis(21_000));
+    assert_eq!(
+        pass(&mut server, Time::from_millis(20_000), 1500).wait,
+        Some(Time::from_millis(50_000)),
+        "the ping"
+    );
+    at(&mut server, Time::from_millis(21_000));
     server.sender().binary(&[0; 2000]).unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(51_000)));
 }
@@ -455,11 +438,9 @@ fn unread_output_does_not_delay_a_close() {
     server.sender().binary(&[0; 2000]).unwrap();
     server.sender().close(CloseCode::GOING_AWAY, "").unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(2000)));
-    server.tick(Time::from_millis(2000));
-    assert_eq!(server.poll_event(), Some(by_us(false)));
-    assert!(!server.is_done());
-    server.tick(Time::from_millis(4000));
-    assert!(server.is_done() && server.outgoing().is_empty());
+    assert_eq!(at(&mut server, Time::from_millis(2000)), (vec![by_us(false)], false));
+    assert_eq!(at(&mut server, Time::from_millis(4000)), (vec![], true));
+    assert!(waiting(&mut server).is_empty());
 }
 
 #[test]
@@ -470,20 +451,20 @@ fn unwanted_bytes_end_the_connection() {
     let just_enough = ping.repeat(256 * 1024 / 125 + 1);
     server.feed(Time::ZERO, &just_enough[..256 * 1024]);
     assert!(!server.wants_input() && server.space().is_empty());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Pong(_))));
+    assert!(matches!(server.poll(Time::ZERO), Output::Event(OwnedEvent::Pong(_))));
     server.feed(Time::ZERO, b"x");
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
-    assert_eq!(frames::read(server.outgoing())[0].payload[..2], 1011_u16.to_be_bytes());
+    assert_eq!(drain(&mut server), [OwnedEvent::Closed(Closed::InputOverflow)]);
+    assert_eq!(frames::read(&waiting(&mut server))[0].payload[..2], 1011_u16.to_be_bytes());
     let mut too_much = server_fed_too_much_at_once();
-    assert_eq!(too_much.poll_event(), Some(OwnedEvent::Closed(Closed::InputOverflow)));
+    assert_eq!(drain(&mut too_much), [OwnedEvent::Closed(Closed::InputOverflow)]);
     // Bytes behind the end of the transport change nothing.
     let mut ended = self::server();
     ended.feed_eof(Time::ZERO);
     ended.filled(Time::ZERO, usize::MAX);
     ended.feed(Time::ZERO, b"x");
-    assert_eq!(ended.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)));
+    assert_eq!(drain(&mut ended), [OwnedEvent::Closed(Closed::Abnormal)]);
     ended.feed(Time::ZERO, b"x");
-    assert_eq!(ended.poll_event(), None);
+    assert_eq!(drain(&mut ended), []);
 }
 
 #[test]
@@ -496,10 +477,9 @@ fn no_bytes_are_no_activity() {
         let before = Time::ZERO.saturating_add(waits);
         server.feed(before, bytes);
         server.filled(before, 0);
-        while server.poll_event().is_some() {}
-        server.tick(due);
-        assert_eq!(server.poll_event(), None);
-        assert_eq!(!server.outgoing().is_empty(), is_pinged, "{name}");
+        drain(&mut server);
+        assert_eq!(at(&mut server, due).0, []);
+        assert_eq!(!waiting(&mut server).is_empty(), is_pinged, "{name}");
     }
 }
 
@@ -537,9 +517,9 @@ impl TryCryptoRng for RunsDry {}
 fn a_client_without_randomness_ends() {
     let mut client =
         ws::Client::new(ws::ClientRequest::new("h"), RunsDry(0), ws::Limits::default(), Time::ZERO).unwrap();
-    assert_eq!(client.outgoing(), b"");
-    assert_eq!(client.poll_event(), Some(OwnedEvent::Closed(Closed::Entropy)));
-    assert!(client.is_done());
+    let passed = pass(&mut client, Time::ZERO, usize::MAX);
+    assert_eq!(passed.bytes(), b"");
+    assert_eq!((passed.events, passed.closed), (vec![OwnedEvent::Closed(Closed::Entropy)], vec![()]));
 
     for is_answer in [false, true] {
         let request = ws::ClientRequest::new("h");
@@ -554,7 +534,7 @@ fn a_client_without_randomness_ends() {
         for _ in 0..64 {
             pair.client.sender().text("masked").unwrap();
         }
-        let masked = pair.client.outgoing().to_vec();
+        let masked = waiting(&mut pair.client);
         let mut sender = pair.client.sender();
         if is_answer {
             let answered = sender.message(To::Unasked, |out| out.extend(b"not any more"));
@@ -563,9 +543,10 @@ fn a_client_without_randomness_ends() {
             assert_eq!(sender.text("not any more"), Err(SendError::Entropy));
         }
         assert_eq!(sender.text("not any more"), Err(SendError::Closed));
-        assert_eq!(pair.client.outgoing(), masked, "nothing is sent without a mask");
+        let passed = pass(&mut pair.client, Time::ZERO, 0);
+        assert_eq!(passed.waiting(), masked, "nothing is sent without a mask");
+        assert_eq!(passed.events, [OwnedEvent::Closed(Closed::Entropy)]);
         pair.settle();
-        assert_eq!(pair.client_events.last(), Some(&OwnedEvent::Closed(Closed::Entropy)));
         let texts = pair.server_events.iter().filter(|event| matches!(event, OwnedEvent::Text(_))).count();
         assert_eq!(texts, 64, "messages that were masked before are sent");
     }
@@ -623,25 +604,22 @@ fn two_quiet_peers_keep_each_other_alive() {
 /// side that has slept pings first.
 #[test]
 fn silent_peer_is_pinged_then_closed() {
-    fn check(mut peer: impl Wire + Machine<Event = OwnedEvent>, ping_len: usize) {
+    fn check(mut peer: impl Polled<Event = OwnedEvent, Conn = ()>, ping_len: usize) {
         // Both sides opened at 1 s.
         let seconds = |seconds| Time::new(Duration::from_secs(seconds + 1));
-        peer.sent(usize::MAX);
+        write(&mut peer, usize::MAX);
         let mut at = |now: u64| {
-            peer.tick(seconds(now));
-            let event = peer.poll_event();
-            let written = peer.outgoing().len();
-            peer.sent(written);
-            (event, written)
+            let passed = pass(&mut peer, seconds(now), usize::MAX);
+            (passed.bytes().len(), passed.events, passed.closed)
         };
-        assert_eq!(at(29), (None, 0));
-        assert_eq!(at(30), (None, ping_len));
-        assert_eq!(at(59), (None, 0));
+        assert_eq!(at(29), (0, vec![], vec![]));
+        assert_eq!(at(30), (ping_len, vec![], vec![]));
+        assert_eq!(at(59), (0, vec![], vec![]));
         // The computer sleeps.
-        assert_eq!(at(8 * 3600), (None, ping_len));
-        assert_eq!(at(8 * 3600 + 29), (None, 0));
-        assert_eq!(at(8 * 3600 + 30), (Some(OwnedEvent::Closed(Closed::TimedOut)), 0));
-        assert!(peer.is_done());
+        assert_eq!(at(8 * 3600), (ping_len, vec![], vec![]));
+        assert_eq!(at(8 * 3600 + 29), (0, vec![], vec![]));
+        let ending = vec![OwnedEvent::Closed(Closed::TimedOut)];
+        assert_eq!(at(8 * 3600 + 30), (0, ending, vec![()]));
     }
     let both = pair(&ws::Limits::default());
     check(both.server, 2);
@@ -681,7 +659,7 @@ fn random_closing_order_ends_both_once() {
         }
         let _ = pair.server.sender().close(CloseCode::NORMAL, "at last");
         pair.advance(Duration::from_secs(60));
-        assert!(pair.server.is_done() && pair.client.is_done(), "seed {seed}");
+        assert!(pair.is_over(), "seed {seed}");
         for events in [&pair.server_events, &pair.client_events] {
             let endings = events.iter().filter(|event| matches!(event, OwnedEvent::Closed(_))).count();
             assert_eq!(endings, 1, "seed {seed}: {events:?}");

@@ -4,10 +4,10 @@
 use crate::support::cost;
 use crate::support::cuts::{self, CutName};
 use crate::support::frames::{self, HEAD, head_len, masked, plain};
-use crate::support::joined;
+use crate::support::joined::{self, drain, waiting, write};
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, Closed, OwnedEvent, ProtocolError, SendError};
-use ide_mcp::{Machine as _, Outbox as _, Time, To, Wire as _};
+use ide_mcp::{Outbox as _, Output, Time, To};
 
 fn server(limits: ws::Limits) -> ws::Server {
     joined::server(limits, Time::ZERO)
@@ -19,12 +19,12 @@ fn client(seed: u64) -> ws::Client {
     let mut client =
         ws::Client::new(ws::ClientRequest::new("h"), Random::new(seed), limits, Time::ZERO).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-    server.feed(Time::ZERO, client.outgoing());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.feed(Time::ZERO, &waiting(&mut client));
+    assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
     server.accept(None).unwrap();
-    client.feed(Time::ZERO, server.outgoing());
-    assert!(matches!(client.poll_event(), Some(OwnedEvent::Open { .. })));
-    client.sent(usize::MAX);
+    client.feed(Time::ZERO, &waiting(&mut server));
+    assert!(matches!(drain(&mut client)[..], [OwnedEvent::Open { .. }]));
+    write(&mut client, usize::MAX);
     client
 }
 
@@ -42,13 +42,13 @@ macro_rules! feed {
         let (mut machine, mut events, mut fed, mut ended) = ($machine, Vec::new(), 0, None);
         for piece in $pieces {
             machine.feed(Time::ZERO, piece);
-            events.extend(std::iter::from_fn(|| machine.poll_event()));
+            events.extend(drain(&mut machine));
             fed += piece.len();
             if ended.is_none() && matches!(events.last(), Some(OwnedEvent::Closed(_))) {
                 ended = Some(fed);
             }
         }
-        (Outcome { events, output: machine.outgoing().to_vec() }, ended)
+        (Outcome { events, output: waiting(&mut machine) }, ended)
     }};
 }
 
@@ -246,7 +246,7 @@ fn ping_above_125_bytes_is_refused() {
     for (len, result) in [(126, Err(SendError::TooLong)), (200, Err(SendError::TooLong)), (125, Ok(()))] {
         assert_eq!(server.sender().ping(&vec![7; len]), result, "{len}");
     }
-    assert_eq!(server.outgoing(), plain(0x89, &[7; 125]));
+    assert_eq!(waiting(&mut server), plain(0x89, &[7; 125]));
 }
 
 #[test]
@@ -260,19 +260,19 @@ fn pongs_beyond_sixteen_shrink_to_the_latest() {
             let mut server = server(ws::Limits::default());
             for piece in pings.chunks(piece) {
                 server.feed(Time::ZERO, piece);
-                while server.poll_event().is_some() {}
+                drain(&mut server);
             }
-            assert_eq!(server.outgoing(), at_once, "{sent} pings");
-            server.sent(at_once.len() - 1);
-            assert_eq!(server.outgoing(), &at_once[at_once.len() - 1..], "{sent} pings");
-            server.sent(1);
-            assert_eq!(server.outgoing(), later, "{sent} pings");
-            server.sent(later.len());
-            assert_eq!(server.outgoing(), b"", "{sent} pings");
+            assert_eq!(waiting(&mut server), at_once, "{sent} pings");
+            write(&mut server, at_once.len() - 1);
+            assert_eq!(waiting(&mut server), &at_once[at_once.len() - 1..], "{sent} pings");
+            write(&mut server, 1);
+            assert_eq!(waiting(&mut server), later, "{sent} pings");
+            write(&mut server, later.len());
+            assert_eq!(waiting(&mut server), b"", "{sent} pings");
             // The count starts anew.
             server.feed(Time::ZERO, &pings);
-            while server.poll_event().is_some() {}
-            assert_eq!(server.outgoing(), at_once, "{sent} pings");
+            drain(&mut server);
+            assert_eq!(waiting(&mut server), at_once, "{sent} pings");
         }
     }
 }
@@ -283,10 +283,12 @@ fn released_pong_counts_in_the_next_flood() {
     let pongs = |numbers: std::ops::Range<u32>| numbers.flat_map(|n| plain(0x8a, &n.to_be_bytes()));
     let mut server = server(ws::Limits::default());
     let mut answered = |pings: Vec<u8>| {
-        server.sent(server.outgoing().len());
+        // The pong that waits comes behind what is written.
+        let unwritten = waiting(&mut server).len();
+        write(&mut server, unwritten);
         server.feed(Time::ZERO, &pings);
-        while server.poll_event().is_some() {}
-        server.outgoing().to_vec()
+        drain(&mut server);
+        waiting(&mut server)
     };
     assert!(answered(flood(0).collect()).into_iter().eq(pongs(0..PONGS)));
     // The pong that waited is the first of the next sixteen.
@@ -302,13 +304,12 @@ fn ping_flood_without_reading_uses_bounded_memory() {
     let cost = cost::of(|| {
         for number in 0..100_000_u32 {
             server.feed(Time::ZERO, &masked(0x89, &number.to_be_bytes()));
-            while server.poll_event().is_some() {}
+            drain(&mut server);
         }
     });
     let first: Vec<u8> = (0..PONGS).flat_map(|n| plain(0x8a, &n.to_be_bytes())).collect();
-    assert_eq!(server.outgoing(), first);
-    server.sent(usize::MAX);
-    assert_eq!(server.outgoing(), plain(0x8a, &99_999_u32.to_be_bytes()));
+    assert_eq!(write(&mut server, first.len()), first);
+    assert_eq!(waiting(&mut server), plain(0x8a, &99_999_u32.to_be_bytes()));
     assert!(cost.peak < 64 * 1024, "{cost:?}");
 }
 
@@ -322,7 +323,7 @@ fn claimed_length_alone_costs_no_memory() {
         let mut server = server(ws::Limits::default());
         let cost = cost::of(|| {
             server.feed(Time::ZERO, &bytes(&[head, &M, b"begun"]));
-            while server.poll_event().is_some() {}
+            drain(&mut server);
         });
         assert!(cost.peak < 64 * 1024, "{name}: {cost:?}");
     }
@@ -355,7 +356,7 @@ fn memory_follows_the_received_bytes() {
                     let n = space.len().min(left.len());
                     space[..n].copy_from_slice(&left[..n]);
                     server.filled(Time::ZERO, n);
-                    assert_eq!(server.poll_event(), None);
+                    assert_eq!(drain(&mut server), []);
                     left = &left[n..];
                 }
             });
@@ -375,19 +376,19 @@ fn messages_after_our_close_frame_are_dropped() {
             let mut frame = masked(first, &vec![b'x'; 4 << 20]);
             let rest = frame.split_off(14 + begun);
             server.feed(Time::ZERO, &frame);
-            assert_eq!(server.poll_event(), None);
+            assert_eq!(drain(&mut server), []);
             server.sender().close(ws::CloseCode::NORMAL, "").unwrap();
             let cost = cost::of(|| {
                 for piece in rest.chunks(10_000) {
                     server.feed(Time::ZERO, piece);
-                    assert_eq!(server.poll_event(), None);
+                    assert_eq!(drain(&mut server), []);
                 }
             });
             let most = u64::try_from(2 * begun + 128 * 1024).unwrap();
             assert!(cost.peak < most, "{first:x}, {begun}: {cost:?}");
             server.feed(Time::ZERO, &masked(0x88, b"\x03\xe8"));
-            let closed = server.poll_event();
-            assert!(matches!(closed, Some(OwnedEvent::Closed(Closed::Local { clean: true }))), "{closed:?}");
+            let ending = [OwnedEvent::Closed(Closed::Local { clean: true })];
+            assert_eq!(drain(&mut server), ending, "{first:x}, {begun}");
         }
     }
 }
@@ -496,19 +497,19 @@ fn tiny_fragments_cost_only_their_payload() {
 fn more_than_the_space_ends_the_connection() {
     let mut server = server(ws::Limits::default());
     server.feed(Time::ZERO, &masked(0x82, &[0x8a; 100_000]));
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Binary(_))));
-    assert_eq!(server.poll_event(), None);
+    assert!(matches!(drain(&mut server)[..], [OwnedEvent::Binary(_)]));
+    assert_eq!(drain(&mut server), []);
     // The buffer is larger than the space that it offers, and full of old bytes that are no frames.
     let space = server.space();
     let pongs = masked(0x8a, b"").repeat(space.len() / 6 + 1);
     let len = space.len();
     space.copy_from_slice(&pongs[..len]);
     server.filled(Time::ZERO, usize::MAX);
-    let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
+    let events: Vec<_> = drain(&mut server);
     assert_eq!(events, [OwnedEvent::Closed(Closed::InputOverflow)]);
     // After the end nothing changes.
     server.filled(Time::ZERO, usize::MAX);
-    assert_eq!(server.poll_event(), None);
+    assert_eq!(drain(&mut server), []);
 }
 
 #[test]
@@ -538,9 +539,9 @@ fn a_server_never_masks() {
     sender.ping(b"ping").unwrap();
     sender.message(To::Unasked, |out| out.extend(b"written in place")).unwrap();
     server.feed(Time::ZERO, &masked(0x89, b"answered"));
-    assert_eq!(server.poll_event(), Some(ping(b"answered")));
+    assert_eq!(drain(&mut server), [ping(b"answered")]);
     server.sender().close(ws::CloseCode::NORMAL, "bye").unwrap();
-    let found = frames::read(server.outgoing());
+    let found = frames::read(&waiting(&mut server));
     let expected = [
         (0x81, b"text".to_vec()),
         (0x82, vec![1; 70_000]),
@@ -563,10 +564,10 @@ fn client_always_masks_with_a_fresh_key() {
         client.sender().message(To::Unasked, |out| out.extend(b"the same")).unwrap();
     }
     client.feed(Time::ZERO, &plain(0x89, b"answered"));
-    assert_eq!(client.poll_event(), Some(ping(b"answered")));
+    assert_eq!(drain(&mut client), [ping(b"answered")]);
     client.sender().ping(b"").unwrap();
     client.sender().close(ws::CloseCode::NORMAL, "").unwrap();
-    let found = frames::read(client.outgoing());
+    let found = frames::read(&waiting(&mut client));
     let mut keys: Vec<_> = found.iter().map(|frame| frame.key.unwrap()).collect();
     assert!(found[..600].iter().all(|frame| frame.first == 0x81 && frame.payload == b"the same"));
     let firsts: Vec<_> = found[600..].iter().map(|frame| frame.first).collect();
@@ -585,10 +586,10 @@ fn messages_in_place_have_the_right_header() {
         server.sender().message(To::Unasked, |out| out.extend(&payload)).unwrap();
         server.sender().text("behind").unwrap();
         let expected = bytes(&[&plain(0x81, b"in front"), &plain(0x81, &payload), &plain(0x81, b"behind")]);
-        assert_eq!(server.outgoing(), expected, "{len} bytes");
+        assert_eq!(waiting(&mut server), expected, "{len} bytes");
         let mut client = client(9);
         client.sender().message(To::Unasked, |out| out.extend(&payload)).unwrap();
-        assert_eq!(frames::read(client.outgoing())[0].payload, payload, "{len} bytes");
+        assert_eq!(frames::read(&waiting(&mut client))[0].payload, payload, "{len} bytes");
     }
 }
 
@@ -596,10 +597,10 @@ fn messages_in_place_have_the_right_header() {
 fn empty_message_in_place_sends_nothing() {
     let mut server = server(ws::Limits::default());
     server.sender().message(To::Unasked, |_| {}).unwrap();
-    assert_eq!(server.outgoing(), b"");
+    assert_eq!(waiting(&mut server), b"");
     let mut client = client(9);
     client.sender().message(To::Unasked, |_| {}).unwrap();
-    assert_eq!(client.outgoing(), b"");
+    assert_eq!(waiting(&mut client), b"");
 }
 
 #[test]
@@ -613,8 +614,10 @@ fn echo_allocates_no_memory() {
                 sender.text(text).unwrap();
             }
         }
-        assert_eq!(server.outgoing().len(), 1004);
-        server.sent(1004);
+        let Output::Write { bytes, .. } = server.poll(Time::ZERO) else { panic!("no answer") };
+        assert_eq!(bytes.len(), 1004);
+        server.written(1004);
+        assert!(matches!(server.poll(Time::ZERO), Output::Wait(_)));
     };
     round();
     round();
@@ -625,10 +628,11 @@ fn echo_allocates_no_memory() {
 fn the_head_of_the_answer_is_whole() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, HEAD.as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
     server.accept(None).unwrap();
     server.sender().text("first").unwrap();
-    let (head, frames) = server.outgoing().split_at(head_len(server.outgoing()));
+    let output = waiting(&mut server);
+    let (head, frames) = output.split_at(head_len(&output));
     assert!(head.starts_with(b"HTTP/1.1 101 "));
     assert_eq!(frames, plain(0x81, b"first"));
 }
@@ -655,7 +659,7 @@ fn a_message_can_be_sent_in_parts() {
         plain(0x82, b"c"),
         plain(0x81, b"d"),
     ];
-    assert_eq!(server.outgoing(), expected.concat());
+    assert_eq!(waiting(&mut server), expected.concat());
 }
 
 #[test]
@@ -665,9 +669,9 @@ fn masked_parts_form_one_message() {
         client.sender().text_part(part, index == 2).unwrap();
     }
     let mut server = server(ws::Limits::default());
-    server.feed(Time::ZERO, client.outgoing());
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("h\u{e9}llo".into())));
-    assert_eq!(server.poll_event(), None);
+    server.feed(Time::ZERO, &waiting(&mut client));
+    assert_eq!(drain(&mut server), [OwnedEvent::Text("h\u{e9}llo".into())]);
+    assert_eq!(drain(&mut server), []);
 }
 
 #[test]
@@ -677,10 +681,8 @@ fn empty_fragments_are_counted_for_each_message() {
     let mut server = server(limits);
     let message = [masked(0x01, b""), masked(0x00, b""), masked(0x80, b"x")].concat();
     server.feed(Time::ZERO, &message.repeat(5));
-    for _ in 0..5 {
-        assert_eq!(server.poll_event(), Some(OwnedEvent::Text("x".into())));
-    }
+    assert_eq!(drain(&mut server), vec![OwnedEvent::Text("x".into()); 5]);
     server.feed(Time::ZERO, &[masked(0x01, b""), masked(0x00, b"").repeat(2)].concat());
     let violation = ProtocolError::TooManyEmptyFragments;
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ProtocolError(violation))));
+    assert_eq!(drain(&mut server), [OwnedEvent::Closed(Closed::ProtocolError(violation))]);
 }

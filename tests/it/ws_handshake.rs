@@ -5,11 +5,11 @@
 //! heads as a transport delivers them: in pieces, too long, too slow, with bytes behind them.
 
 use crate::support::frames::{HEAD, head_len, masked};
+use crate::support::joined::{at, drain, waiting, write};
 use crate::support::{cost, cuts, frames};
-use ide_mcp::testing::Random;
+use ide_mcp::Time;
+use ide_mcp::testing::{Random, pass_with};
 use ide_mcp::ws::{self, AcceptError, Closed, OwnedEvent, Refusal, ResponseError, Status};
-use ide_mcp::{Machine as _, Time, Wire as _};
-use std::time::Duration;
 
 /// Feeds a server these pieces. Returns the status code of its answer (0 without an answer) and its
 /// events.
@@ -31,18 +31,19 @@ fn server_with<'a>(
         }
     }
     poll(&mut server, &mut events);
-    let output = String::from_utf8_lossy(server.outgoing());
+    let output = waiting(&mut server);
+    let output = String::from_utf8_lossy(&output);
     let line = output.lines().next().unwrap_or("HTTP/1.1 0");
     (line.split(' ').nth(1).unwrap().parse().unwrap(), events)
 }
 
 fn poll(server: &mut ws::Server, events: &mut Vec<OwnedEvent>) {
-    while let Some(event) = server.poll_event() {
+    let passed = pass_with(server, Time::ZERO, 0, |server, event| {
         if matches!(event, OwnedEvent::Upgrade(_)) {
             server.accept(None).unwrap();
         }
-        events.push(event);
-    }
+    });
+    events.extend(passed.events);
 }
 
 /// Checks that a server that accepts gives the same answer under every cut of the bytes. Returns
@@ -73,7 +74,7 @@ fn rfc_key_gets_its_answer_however_cut() {
         assert!(matches!(events.as_slice(), [OwnedEvent::Upgrade(_)]), "{events:?}");
         let expected = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
             Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
-        assert_eq!(std::str::from_utf8(server.outgoing()), Ok(expected));
+        assert_eq!(String::from_utf8(waiting(&mut server)).as_deref(), Ok(expected));
         assert!(server.is_open());
     }
 }
@@ -134,29 +135,28 @@ fn head_has_five_seconds_despite_new_bytes() {
     for step in 1..50 {
         let now = Time::from_millis(1000 + step * 100);
         server.feed(now, &[head.next().unwrap()]);
-        assert_eq!(server.poll_event(), None);
+        assert_eq!(drain(&mut server), []);
     }
     assert_eq!(server.deadline(), Some(Time::from_millis(6000)));
-    server.tick(Time::from_millis(5999));
-    assert_eq!(server.poll_event(), None);
-    server.tick(Time::from_millis(6000));
-    let Some(OwnedEvent::Closed(Closed::Refused(refusal))) = server.poll_event() else { panic!() };
+    assert_eq!(at(&mut server, Time::from_millis(5999)).0, []);
+    let (events, _) = at(&mut server, Time::from_millis(6000));
+    let [OwnedEvent::Closed(Closed::Refused(refusal))] = events[..] else { panic!("{events:?}") };
     assert_eq!(refusal.status, Status::RequestTimeout);
-    assert!(server.outgoing().starts_with(b"HTTP/1.1 408 "));
+    assert!(waiting(&mut server).starts_with(b"HTTP/1.1 408 "));
 }
 
 #[test]
 fn bytes_behind_a_refused_head_are_dropped() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, &[HEAD.as_bytes(), &masked(0x81, b"Hi")].concat());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
     let refusal = Refusal::new(Status::Unauthorized, "no");
     server.reject(refusal).unwrap();
     assert_eq!(server.accept(None), Err(AcceptError::NoPendingRequest));
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Refused(refusal))));
-    assert_eq!(server.poll_event(), None);
-    assert!(server.outgoing().starts_with(b"HTTP/1.1 401 "));
-    assert!(!server.outgoing().windows(3).any(|three| three == b"101"));
+    assert_eq!(drain(&mut server), [OwnedEvent::Closed(Closed::Refused(refusal))]);
+    assert_eq!(drain(&mut server), []);
+    assert!(waiting(&mut server).starts_with(b"HTTP/1.1 401 "));
+    assert!(!waiting(&mut server).windows(3).any(|three| three == b"101"));
 }
 
 #[test]
@@ -183,10 +183,10 @@ fn only_offered_subprotocols_are_accepted() {
     for (name, fields, offered) in cases {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         server.feed(Time::ZERO, HEAD.replace("Host", &format!("{fields}Host")).as_bytes());
-        assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))), "{name}");
+        assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]), "{name}");
         let accepted = server.accept(Some("mcp"));
         assert_eq!(accepted, if *offered { Ok(()) } else { Err(AcceptError::NotOffered) }, "{name}");
-        let answer = String::from_utf8_lossy(server.outgoing());
+        let answer = String::from_utf8(waiting(&mut server)).unwrap();
         let chosen = answer.matches("Sec-WebSocket-Protocol: mcp\r\n").count();
         assert_eq!(chosen, usize::from(*offered), "{name}");
     }
@@ -197,9 +197,9 @@ fn an_offer_of_compression_is_not_answered() {
     let field = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\nHost";
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, HEAD.replace("Host", field).as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
     server.accept(None).unwrap();
-    let answer = String::from_utf8_lossy(server.outgoing()).to_lowercase();
+    let answer = String::from_utf8_lossy(&waiting(&mut server)).to_lowercase();
     assert!(answer.starts_with("http/1.1 101") && !answer.contains("extensions"), "{answer}");
 }
 
@@ -212,7 +212,7 @@ fn pending_connection_costs_at_most_16_kib() {
             let space = server.space();
             space[..piece.len()].copy_from_slice(piece);
             server.filled(Time::ZERO, piece.len());
-            assert_eq!(server.poll_event(), None);
+            assert_eq!(drain(&mut server), []);
         }
     });
     assert!(cost.peak <= 16 * 1024, "{cost:?}");
@@ -228,11 +228,11 @@ fn h02_byte_by_byte_head_has_linear_cost() {
         let cost = cost::of(|| {
             for byte in &head.as_bytes()[..head.len() - 1] {
                 server.feed(Time::ZERO, &[*byte]);
-                assert_eq!(server.poll_event(), None);
+                assert_eq!(drain(&mut server), []);
             }
         });
         server.feed(Time::ZERO, b"\n");
-        assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+        assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
         cost
     });
     assert_eq!(found, Ok(()));
@@ -244,17 +244,17 @@ fn client() -> ws::Client {
 }
 
 /// Returns the answer of a server to the request of this client.
-fn acceptance(client: &ws::Client) -> String {
+fn acceptance(client: &mut ws::Client) -> String {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-    server.feed(Time::ZERO, client.outgoing());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    server.feed(Time::ZERO, &waiting(client));
+    assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
     server.accept(Some("mcp")).unwrap();
-    String::from_utf8(server.outgoing().to_vec()).unwrap()
+    String::from_utf8(waiting(&mut server)).unwrap()
 }
 
 #[test]
 fn client_judges_the_answer_under_any_cut() {
-    let good = acceptance(&client());
+    let good = acceptance(&mut client());
     let line = "HTTP/1.1 101 Switching Protocols";
     let filler = |len: usize| {
         good.replace("Upgrade: ", &format!("X: {}\r\nUpgrade: ", "x".repeat(len - good.len() - 5)))
@@ -298,7 +298,7 @@ fn client_judges_the_answer_under_any_cut() {
             let mut events = Vec::new();
             for piece in cut.pieces {
                 client.feed(Time::ZERO, piece);
-                events.extend(std::iter::from_fn(|| client.poll_event()));
+                events.extend(drain(&mut client));
             }
             let expected = match &expected {
                 None => OwnedEvent::Open { subprotocol: Some("mcp".into()) },
@@ -312,25 +312,23 @@ fn client_judges_the_answer_under_any_cut() {
 #[test]
 fn client_waits_five_seconds_for_the_answer() {
     let mut client = client();
-    let answer = acceptance(&client);
-    client.sent(usize::MAX);
+    let answer = acceptance(&mut client);
+    write(&mut client, usize::MAX);
     client.feed(Time::from_millis(4999), &answer.as_bytes()[..answer.len() - 1]);
-    assert_eq!(client.poll_event(), None);
+    assert_eq!(drain(&mut client), []);
     assert_eq!((client.deadline(), client.has_ended()), (Some(Time::from_millis(5000)), false));
-    client.tick(Time::from_millis(5000));
     let expected = OwnedEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut));
-    assert_eq!(client.poll_event(), Some(expected));
+    assert_eq!(at(&mut client, Time::from_millis(5000)), (vec![expected], true));
     assert!(client.has_ended());
-    assert!(client.is_done());
 }
 
 #[test]
 fn frame_may_follow_the_answer_at_once() {
     let mut client = client();
-    let answer = acceptance(&client);
+    let answer = acceptance(&mut client);
     client.feed(Time::ZERO, &[answer.as_bytes(), &frames::plain(0x81, b"early")].concat());
-    assert!(matches!(client.poll_event(), Some(OwnedEvent::Open { .. })));
-    assert_eq!(client.poll_event(), Some(OwnedEvent::Text("early".into())));
+    let events = drain(&mut client);
+    assert!(matches!(&events[..], [OwnedEvent::Open { .. }, OwnedEvent::Text(early)] if early == "early"));
 }
 
 #[test]
@@ -339,26 +337,27 @@ fn transport_end_ends_the_handshake() {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         server.feed(Time::ZERO, &HEAD.as_bytes()[..cut]);
         server.feed_eof(Time::ZERO);
-        assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)), "cut at {cut}");
-        assert!(server.is_done());
+        let ending = vec![OwnedEvent::Closed(Closed::Abnormal)];
+        assert_eq!(at(&mut server, Time::ZERO), (ending, true), "cut at {cut}");
     }
     let mut client = client();
     client.feed_eof(Time::ZERO);
-    assert_eq!(client.poll_event(), Some(OwnedEvent::Closed(Closed::Abnormal)));
-    assert!(client.is_done() && client.outgoing().is_empty());
+    assert_eq!(at(&mut client, Time::ZERO), (vec![OwnedEvent::Closed(Closed::Abnormal)], true));
+    assert!(waiting(&mut client).is_empty());
 }
 
 #[test]
 fn unread_answer_is_dropped_after_two_seconds() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::from_millis(100), b"\n");
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Closed(_))));
-    assert!(!server.is_done());
+    assert!(
+        matches!(at(&mut server, Time::ZERO), (ending, false) if matches!(ending[..], [OwnedEvent::Closed(_)]))
+    );
     assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
-    server.tick(Time::from_millis(2099));
-    assert!(!server.is_done() && server.outgoing()[..12] == *b"HTTP/1.1 400");
-    server.tick(Time::from_millis(2099).saturating_add(Duration::from_millis(1)));
-    assert!(server.is_done() && server.outgoing().is_empty());
+    assert_eq!(at(&mut server, Time::from_millis(2099)), (vec![], false));
+    assert_eq!(waiting(&mut server)[..12], *b"HTTP/1.1 400");
+    assert_eq!(at(&mut server, Time::from_millis(2100)), (vec![], true));
+    assert!(waiting(&mut server).is_empty());
     assert_eq!(server.deadline(), None);
 }
 
@@ -366,14 +365,14 @@ fn unread_answer_is_dropped_after_two_seconds() {
 fn client_request_is_alone_with_fresh_key() {
     let mut keys = Vec::new();
     for seed in 0..20 {
-        let client = ws::Client::new(
+        let mut client = ws::Client::new(
             ws::ClientRequest::new("h"),
             Random::new(seed),
             ws::Limits::default(),
             Time::ZERO,
         )
         .unwrap();
-        let request = String::from_utf8(client.outgoing().to_vec()).unwrap();
+        let request = String::from_utf8(waiting(&mut client)).unwrap();
         assert_eq!(head_len(request.as_bytes()), request.len());
         let key = request.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap();
         assert_eq!(key.len(), 24);
@@ -388,14 +387,13 @@ fn client_request_is_alone_with_fresh_key() {
 fn server_that_decides_late_has_no_deadline() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, HEAD.as_bytes());
-    assert!(matches!(server.poll_event(), Some(OwnedEvent::Upgrade(_))));
+    assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
     server.feed(Time::ZERO, &masked(0x81, b"Hi"));
     let late = Time::from_millis(60_000);
-    server.tick(late);
-    assert_eq!((server.poll_event(), server.deadline()), (None, None));
+    assert_eq!((at(&mut server, late), server.deadline()), ((vec![], false), None));
     server.accept(None).unwrap();
-    assert_eq!(server.poll_event(), Some(OwnedEvent::Text("Hi".into())), "the frame has waited");
-    assert_eq!(server.poll_event(), None);
+    assert_eq!(drain(&mut server), [OwnedEvent::Text("Hi".into())], "the frame has waited");
+    assert_eq!(drain(&mut server), []);
     assert!(server.is_open() && server.deadline() > Some(late));
 }
 
@@ -412,8 +410,9 @@ fn limit_of_zero_is_an_error() {
         change(&mut limits);
         let mut server = ws::Server::new(limits.clone(), Time::ZERO);
         assert!(!server.wants_input(), "{name}");
-        assert_eq!(server.poll_event(), Some(OwnedEvent::Closed(Closed::ZeroLimit(name))));
-        assert!(server.is_done() && server.poll_event().is_none(), "{name}");
+        let ending = vec![OwnedEvent::Closed(Closed::ZeroLimit(name))];
+        assert_eq!(at(&mut server, Time::ZERO), (ending, true), "{name}");
+        assert_eq!(at(&mut server, Time::ZERO), (vec![], false), "{name}");
         let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits, Time::ZERO);
         assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
     }

@@ -1,8 +1,9 @@
 //! `ws` against tungstenite, in memory: its client with our server, and its server with our client.
 
-use ide_mcp::testing::Random;
-use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent};
-use ide_mcp::{Machine as _, Time, Wire};
+use crate::support::joined::{drain, waiting};
+use ide_mcp::testing::{Random, pass_with};
+use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, Sender};
+use ide_mcp::{Polled, Time};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -39,17 +40,23 @@ impl Write for End {
 
 impl End {
     /// Carries bytes both ways between the peer at this end and our machine, in pieces of a random
-    /// size.
-    fn exchange(&self, machine: &mut impl Wire, random: &mut Random) {
+    /// size. Returns the events, to which the machine reacts with `react`, and whether it has closed.
+    fn exchange<M: Polled<Conn = ()>>(
+        &self,
+        machine: &mut M,
+        random: &mut Random,
+        react: impl FnMut(&mut M, &M::Event),
+    ) -> (Vec<M::Event>, bool) {
         let mut from_peer: VecDeque<u8> = self.outgoing.take();
-        while machine.wants_input() && !from_peer.is_empty() {
+        while machine.wants_input(()) && !from_peer.is_empty() {
             let n = (1 + random.below(5000)).min(from_peer.len());
             let piece: Vec<u8> = from_peer.drain(..n).collect();
-            machine.feed(Time::ZERO, &piece);
+            machine.feed(Time::ZERO, (), &piece);
         }
         self.outgoing.borrow_mut().extend(from_peer);
-        self.incoming.borrow_mut().extend(machine.outgoing());
-        machine.sent(usize::MAX);
+        let passed = pass_with(machine, Time::ZERO, usize::MAX, react);
+        self.incoming.borrow_mut().extend(passed.bytes());
+        (passed.events, !passed.closed.is_empty())
     }
 }
 
@@ -63,18 +70,21 @@ fn messages() -> Vec<Message> {
     messages
 }
 
-/// An application that returns each message to its sender.
-macro_rules! echo {
-    ($machine:expr, $events:expr) => {
-        while let Some(event) = $machine.poll_event() {
-            match &event {
-                OwnedEvent::Text(text) => $machine.sender().text(text).unwrap(),
-                OwnedEvent::Binary(bytes) => $machine.sender().binary(bytes).unwrap(),
-                _ => {}
-            }
-            $events.push(event);
-        }
-    };
+/// Returns a message to its sender.
+fn echo(mut sender: Sender<'_>, event: &OwnedEvent) {
+    match event {
+        OwnedEvent::Text(text) => sender.text(text).unwrap(),
+        OwnedEvent::Binary(bytes) => sender.binary(bytes).unwrap(),
+        _ => {}
+    }
+}
+
+fn echo_server(server: &mut ws::Server, event: &OwnedEvent) {
+    echo(server.sender(), event);
+}
+
+fn echo_client(client: &mut ws::Client, event: &OwnedEvent) {
+    echo(client.sender(), event);
 }
 
 /// Reads all available messages.
@@ -97,11 +107,11 @@ fn our_server(random: &mut Random) -> (ws::Server, End, WebSocket<End>) {
         panic!()
     };
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-    end.exchange(&mut server, random);
-    let Some(OwnedEvent::Upgrade(upgrade)) = server.poll_event() else { panic!() };
-    assert_eq!(upgrade.request().target(), "/mcp");
-    server.accept(None).unwrap();
-    end.exchange(&mut server, random);
+    end.exchange(&mut server, random, |server, event| {
+        let OwnedEvent::Upgrade(upgrade) = event else { panic!("{event:?}") };
+        assert_eq!(upgrade.request().target(), "/mcp");
+        server.accept(None).unwrap();
+    });
     let (peer, response) = waiting.handshake().unwrap();
     assert_eq!(response.status(), 101);
     (server, end, peer)
@@ -112,10 +122,10 @@ fn our_client(random: &mut Random) -> (ws::Client, End, WebSocket<End>) {
     let Err(HandshakeError::Interrupted(waiting)) = tungstenite::accept(end.clone()) else { panic!() };
     let ask = ws::ClientRequest::new("127.0.0.1:1").target("/x?y");
     let mut client = ws::Client::new(ask, Random::new(5), ws::Limits::default(), Time::ZERO).unwrap();
-    end.exchange(&mut client, random);
+    end.exchange(&mut client, random, echo_client);
     let peer = waiting.handshake().unwrap();
-    end.exchange(&mut client, random);
-    assert_eq!(client.poll_event(), Some(OwnedEvent::Open { subprotocol: None }));
+    let (events, _) = end.exchange(&mut client, random, echo_client);
+    assert_eq!(events, [OwnedEvent::Open { subprotocol: None }]);
     (client, end, peer)
 }
 
@@ -124,34 +134,25 @@ fn their_client_talks_to_our_server() {
     for seed in 0..4 {
         let mut random = Random::new(seed);
         let (mut server, end, mut peer) = our_server(&mut random);
-        let mut events = Vec::new();
         for message in messages() {
             peer.send(message.clone()).unwrap();
             while !end.outgoing.borrow().is_empty() {
-                end.exchange(&mut server, &mut random);
-                echo!(server, events);
+                end.exchange(&mut server, &mut random, echo_server);
             }
-            end.exchange(&mut server, &mut random);
             assert_eq!(read_all(&mut peer), [message], "seed {seed}");
         }
         peer.send(Message::Ping(b"1"[..].into())).unwrap();
-        end.exchange(&mut server, &mut random);
-        echo!(server, events);
-        end.exchange(&mut server, &mut random);
+        end.exchange(&mut server, &mut random, echo_server);
         assert_eq!(read_all(&mut peer), [Message::Pong(b"1"[..].into())]);
 
         let frame = CloseFrame { code: TheirCode::Away, reason: "bye".into() };
         peer.close(Some(frame)).unwrap();
-        end.exchange(&mut server, &mut random);
-        events.clear();
-        echo!(server, events);
+        let ending = end.exchange(&mut server, &mut random, echo_server);
         let code = Some(CloseCode::GOING_AWAY);
-        assert_eq!(events, [OwnedEvent::Closed(Closed::Remote { code, reason: "bye".into() })]);
-        end.exchange(&mut server, &mut random);
+        assert_eq!(ending, (vec![OwnedEvent::Closed(Closed::Remote { code, reason: "bye".into() })], true));
         assert!(
             matches!(read_all(&mut peer).as_slice(), [Message::Close(Some(frame))] if frame.code == TheirCode::Away)
         );
-        assert!(server.is_done());
     }
 }
 
@@ -160,28 +161,23 @@ fn our_client_talks_to_their_server() {
     for seed in 0..4 {
         let mut random = Random::new(seed);
         let (mut client, end, mut peer) = our_client(&mut random);
-        let mut events = Vec::new();
         for message in messages() {
             peer.send(message.clone()).unwrap();
             while !end.outgoing.borrow().is_empty() {
-                end.exchange(&mut client, &mut random);
-                echo!(client, events);
+                end.exchange(&mut client, &mut random, echo_client);
             }
-            end.exchange(&mut client, &mut random);
             assert_eq!(read_all(&mut peer), [message], "seed {seed}");
         }
         client.sender().ping(b"2").unwrap();
         client.sender().close(CloseCode::NORMAL, "done").unwrap();
-        end.exchange(&mut client, &mut random);
+        end.exchange(&mut client, &mut random, echo_client);
         let found = read_all(&mut peer);
         let expected = CloseFrame { code: TheirCode::Normal, reason: "done".into() };
         assert_eq!(found, [Message::Ping(b"2"[..].into()), Message::Close(Some(expected))]);
         let _ = peer.flush();
-        end.exchange(&mut client, &mut random);
-        events.clear();
-        echo!(client, events);
+        let (events, is_closed) = end.exchange(&mut client, &mut random, echo_client);
         assert_eq!(events.last(), Some(&OwnedEvent::Closed(Closed::Local { clean: true })));
-        assert!(client.is_done());
+        assert!(is_closed);
     }
 }
 
@@ -198,7 +194,7 @@ fn their_parser_reads_our_random_messages() {
         sent.push(Message::binary(bytes));
     }
     let end = End::default();
-    end.incoming.borrow_mut().extend(server.outgoing());
+    end.incoming.borrow_mut().extend(waiting(&mut server));
     let mut peer = WebSocket::from_raw_socket(end, Role::Client, Some(config));
     assert_eq!(read_all(&mut peer), sent);
 }
@@ -227,7 +223,7 @@ fn both_judge_the_same_frames_alike() {
         server.feed(Time::ZERO, &bytes);
         let mut ours = Vec::new();
         let mut our_end = "more";
-        while let Some(event) = server.poll_event() {
+        for event in drain(&mut server) {
             match event {
                 OwnedEvent::Text(text) => ours.push(Message::text(text)),
                 OwnedEvent::Binary(bytes) => ours.push(Message::binary(bytes)),

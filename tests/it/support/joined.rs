@@ -1,9 +1,9 @@
-//! An open WebSocket server, alone or joined to a client by links without delay.
+//! An open WebSocket server, alone or joined to a client by links without delay; and what one pass of a machine gives.
 
 use super::frames::HEAD;
-use ide_mcp::Time;
-use ide_mcp::testing::{Pair, Random, pass_with};
+use ide_mcp::testing::{Pair, Random, pass, pass_with};
 use ide_mcp::ws::{self, ClientRequest, OwnedEvent};
+use ide_mcp::{Polled, Time};
 
 /// Returns an open server that has written its answer to the request.
 pub fn server(limits: ws::Limits, now: Time) -> ws::Server {
@@ -31,4 +31,25 @@ pub fn open(limits: &ws::Limits, now: Time) -> Pair<ws::Server, ws::Client> {
     pair.server_events.clear();
     pair.client_events.clear();
     pair
+}
+
+/// Returns the events of a pass without new time and without room in the socket.
+pub fn drain<M: Polled<Conn = ()>>(machine: &mut M) -> Vec<M::Event> {
+    pass(machine, Time::ZERO, 0).events
+}
+
+/// Returns the bytes that a machine would write now.
+pub fn waiting(machine: &mut impl Polled<Conn = ()>) -> Vec<u8> {
+    pass(machine, Time::ZERO, 0).waiting()
+}
+
+/// Lets the socket take at most `n` bytes.
+pub fn write(machine: &mut impl Polled<Conn = ()>, n: usize) -> Vec<u8> {
+    pass(machine, Time::ZERO, n).bytes()
+}
+
+/// Returns the events of a pass at this time, and whether the connection was closed.
+pub fn at<M: Polled<Conn = ()>>(machine: &mut M, now: Time) -> (Vec<M::Event>, bool) {
+    let passed = pass(machine, now, 0);
+    (passed.events, !passed.closed.is_empty())
 }
