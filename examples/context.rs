@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let ide = server.machine_mut();
             // An answer is an error only if the agent has gone, so nobody waits for it.
             match event {
-                ServerEvent::Ready { agent, .. } => asked = ide.client(agent).elicit(form.clone()).ok(),
+                ServerEvent::Ready { agent, .. } => asked = ide.agent_mut(agent).elicit(form.clone()).ok(),
                 ServerEvent::Outcome { request, outcome, .. } => {
                     let asked = asked.take_if(|asked| asked.id() == request);
                     println!("{:?}", asked.map(|asked| asked.answer(outcome)));

@@ -21,7 +21,7 @@
 //!
 //! | purpose | types |
 //! | --- | --- |
-//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`], [`AgentId`], [`AttachedClient`], [`OpenCall`]; for one connection [`Server`], [`ServerConfig`], [`ServerEvent`] |
+//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`], [`AgentId`], [`Agent`], [`AgentMut`], [`OpenCall`]; for one connection [`Server`], [`ServerConfig`], [`ServerEvent`] |
 //! | an agent | [`Client`], [`ClientConfig`], [`ClientEvent`], [`Pending`], [`RequestError`], [`Reconnect`] |
 //! | who may attach | [`Policy`], [`Auth`], [`AuthToken`], [`Unauthenticated`] |
 //! | tools | [`ToolSet`], [`Tool`], [`Call`], [`ToolCall`]; the arguments and answers have the names of their tools: [`OpenDiff`] and [`DiffOutcome`], [`GetDiagnostics`] and [`Diagnostics`], and so on |
@@ -176,7 +176,7 @@ pub use paths::display::{display_line, display_safe, display_safe_lines, is_disp
 pub use pending::{FromResult, Pending, RequestError};
 pub use push::*;
 pub use server::{
-    AgentId, AttachedClient, ConnId, Edit, EditLog, FileState, Filter, LockFileEvent, MentionError, Selected,
-    Server, ServerConfig, ServerEvent, ServerWire, Unauthenticated, UndoError, secret_reason,
+    Agent, AgentId, AgentMut, ConnId, Edit, EditLog, FileState, Filter, LockFileEvent, MentionError,
+    Selected, Server, ServerConfig, ServerEvent, ServerWire, Unauthenticated, UndoError, secret_reason,
 };
 pub use tool::*;

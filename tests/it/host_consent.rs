@@ -73,8 +73,8 @@ impl Room {
     /// Decides about a client. Returns the clients that are asked about next.
     fn end(&mut self, agent: AgentId, fate: Fate) -> Vec<AgentId> {
         match fate {
-            Allowed => assert!(self.host.client(agent).allow(), "{agent:?}"),
-            Refused => self.host.client(agent).disconnect(self.now),
+            Allowed => assert!(self.host.agent_mut(agent).allow(), "{agent:?}"),
+            Refused => self.host.agent_mut(agent).disconnect(self.now),
             Leaves => {}
         }
         let mut asked = self.questions();
@@ -114,7 +114,7 @@ fn n07_one_client_at_a_time_is_asked_about() {
     let sent = texts(&written(&mut room.host.wire(third.conn().unwrap()).unwrap()));
     assert_eq!(sent[0], answer(1, &["[]"]), "{sent:?}");
     // In the order in which they introduced themselves.
-    assert!(room.host.client(first).allow());
+    assert!(room.host.agent_mut(first).allow());
     let events = room.events();
     let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
     assert!((*ready, *asked) == (first, second));
@@ -123,7 +123,7 @@ fn n07_one_client_at_a_time_is_asked_about() {
     assert_eq!(room.end(second, Allowed), [third]);
     // A client that introduces itself at the moment of an answer comes after those that wait.
     let (fourth, _) = room.join();
-    assert!(room.host.client(third).allow());
+    assert!(room.host.agent_mut(third).allow());
     let (fifth, asked) = room.join();
     assert_eq!(asked, [fourth]);
     assert_eq!(room.end(fourth, Allowed), [fifth]);
@@ -218,7 +218,7 @@ fn n07_client_that_leaves_is_not_asked_about() {
     let mut room = Room::new();
     let first = room.open();
     let (second, _) = room.join();
-    assert!(room.host.client(first).allow());
+    assert!(room.host.agent_mut(first).allow());
     let third = AgentId::from(room.host.connect(room.now));
     room.feed(third, &[HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)].concat());
     room.host.remove(room.now, second.conn().unwrap());
@@ -238,14 +238,14 @@ fn waiting_client_can_be_allowed() {
     let first = room.open();
     room.end(first, Refused);
     let ((second, _), (third, _)) = (room.join(), room.join());
-    assert!(room.host.client(second).allow());
+    assert!(room.host.agent_mut(second).allow());
     let events = room.events();
     let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
     assert!((*ready, *asked) == (second, third) && is_question(question), "no quiet time is left");
     // This question stays open.
     let (fourth, asked) = room.join();
     assert_eq!(asked, []);
-    assert!(room.host.client(fourth).allow());
+    assert!(room.host.agent_mut(fourth).allow());
     assert_eq!(room.questions(), []);
     let (fifth, asked) = room.join();
     assert_eq!(asked, []);
@@ -263,13 +263,13 @@ fn n07_refusal_counts_once() {
             room.host.remove(at(0), conn);
         }
         // The application has not polled the end yet.
-        room.host.client(agent).disconnect(at(0));
-        room.host.client(agent).disconnect(at(0));
+        room.host.agent_mut(agent).disconnect(at(0));
+        room.host.agent_mut(agent).disconnect(at(0));
         room.questions();
         room.now = at(5_000);
         room.host.remove(room.now, conn);
-        room.host.client(agent).disconnect(room.now);
-        assert!(!room.host.client(agent).allow());
+        room.host.agent_mut(agent).disconnect(room.now);
+        assert!(!room.host.agent_mut(agent).allow());
         let (next, asked) = room.join();
         assert_eq!((asked, room.at(at(9_999)), room.at(at(10_000))), (vec![], vec![], vec![next]));
         room.end(next, Refused);

@@ -53,7 +53,7 @@ fn broadcast_returns_ready_clients_not_reached() {
     let (deaf, gone) = (open(&mut host, &[INITIALIZE]), attach(&mut host));
     host.remove(Time::ZERO, gone);
     drain(&mut host);
-    while host.client(full.into()).notify("diagnostics_other_", None::<&()>).is_ok() {}
+    while host.agent_mut(full.into()).notify("diagnostics_other_", None::<&()>).is_ok() {}
     assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full.into()]));
     let changed = r#"{"jsonrpc":"2.0","method":"diagnostics_changed"}"#;
     assert_eq!(said(&mut host, one), [changed]);

@@ -168,14 +168,14 @@ fn one_client_is_allowed_and_leaves_alone() {
             conn.into()
         })
         .collect();
-    assert!(host.client(agents[0]).allow() && !host.client(agents[0]).allow());
+    assert!(host.agent_mut(agents[0]).allow() && !host.agent_mut(agents[0]).allow());
     let events: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
     let of: Vec<_> = events.iter().map(|event| event.agent() == Some(agents[0])).collect();
     assert_eq!(of, [true, true, false], "ready, the call, and the question about the other: {events:?}");
 
     // One client leaves, and the other stays.
     for _ in 0..2 {
-        host.client(agents[0]).disconnect(at(0));
+        host.agent_mut(agents[0]).disconnect(at(0));
     }
     let ended: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
     let [ServerEvent::DiffClosed { .. }] = &ended[..] else { panic!("{ended:?}") };
@@ -185,9 +185,9 @@ fn one_client_is_allowed_and_leaves_alone() {
     host.remove(at(1), conn);
     let closed: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
     assert!(matches!(&closed[..], [ServerEvent::Closed { .. }]), "{closed:?}");
-    assert!(!host.client(agents[0]).allow());
-    host.client(agents[0]).disconnect(at(0));
-    assert!(host.client(agents[1]).allow());
+    assert!(!host.agent_mut(agents[0]).allow());
+    host.agent_mut(agents[0]).disconnect(at(0));
+    assert!(host.agent_mut(agents[1]).allow());
     assert_eq!(std::iter::from_fn(|| host.poll_event()).count(), 2);
 }
 
@@ -209,7 +209,7 @@ fn shared_pushes_leave_waiting_clients_out() {
     host.tick(at(5_000));
     assert!(host.poll_event().is_none());
     assert_eq!(texts(&written(&mut host.wire(conn).unwrap())), NOTHING);
-    assert!(host.client(conn.into()).allow());
+    assert!(host.agent_mut(conn.into()).allow());
     while host.poll_event().is_some() {}
     let sent = texts(&written(&mut host.wire(conn).unwrap())).concat();
     assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");

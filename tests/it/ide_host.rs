@@ -459,7 +459,7 @@ fn unwritten_mention_outlives_a_client_that_the_host_closes() {
     for is_whole in [false, true, false] {
         let conn = editors.attach();
         editors.host.mention(editors.now, mention("x"), None).unwrap();
-        editors.host.client(conn.into()).disconnect(editors.now);
+        editors.host.agent_mut(conn.into()).disconnect(editors.now);
         let mut wire = editors.host.wire(conn).unwrap();
         let written = if is_whole { wire.outgoing().len() } else { 1 };
         wire.sent(written);
@@ -722,7 +722,11 @@ fn connection_is_removed_in_any_state() {
         assert_eq!((next.index(), next.number()), (conn.index(), 3), "{name}");
         assert_ne!(next, conn, "{name}");
         editors.host.remove(editors.now, conn);
-        assert_eq!(editors.host.client(conn.into()).notify("x", None::<&()>), Err(NotSent::Closed), "{name}");
+        assert_eq!(
+            editors.host.agent_mut(conn.into()).notify("x", None::<&()>),
+            Err(NotSent::Closed),
+            "{name}"
+        );
         assert!(editors.host.wire(conn).is_none() && editors.host.wire(next).is_some(), "{name}");
         assert_eq!(editors.say(other, &request(9, "ping")), NOTHING, "{name}");
         assert_eq!(editors.texts(other).len(), 1, "{name}");
@@ -874,7 +878,7 @@ fn request_to_idle_client_keeps_its_timeout() {
     editors.at(1_000_000);
     // Less than the timeout of the keepalive.
     let patience = Timeout::After(Duration::from_secs(10));
-    let asked = editors.host.client(conn.into()).request("roots/list", None::<&()>, patience).unwrap();
+    let asked = editors.host.agent_mut(conn.into()).request("roots/list", None::<&()>, patience).unwrap();
     assert_eq!(AgentId::of_request(asked), conn.into());
     editors.named();
     assert_eq!(editors.at(1_009_999), NOTHING);

@@ -487,9 +487,9 @@ fn host_asks_each_agent_by_itself() {
     }
     let windows = [[local("/w/b")], [local("/w/a")]];
     let places: Vec<_> =
-        agents.iter().map(|agent| host.attached(*agent).unwrap().closest_window(&windows, None)).collect();
+        agents.iter().map(|agent| host.agent(*agent).unwrap().closest_window(&windows, None)).collect();
     assert_eq!(places, [Some(1), Some(0)]);
-    let asked = host.client(agents[1]).elicit(form()).unwrap();
+    let asked = host.agent_mut(agents[1]).elicit(form()).unwrap();
     assert!(host.cancel(asked.id(), None));
     let event = host.poll_event().unwrap();
     assert!(

@@ -138,7 +138,7 @@ fn close_frame_is_written_behind_each_number_of_events() {
             world.editor.machine_mut().notify_all("x/event", None::<&()>).unwrap();
         }
         let (id, now) = (world.seen.ready[0], world.editor.now());
-        world.editor.machine_mut().client(id).disconnect(now);
+        world.editor.machine_mut().agent_mut(id).disconnect(now);
         (0..3).for_each(|_| world.step());
         written.send(()).unwrap();
         world.until(|world| !world.seen.closed.is_empty());

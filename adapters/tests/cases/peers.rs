@@ -76,7 +76,7 @@ pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
     let text = "x".repeat(1 << 20);
     // The editor sends notifications until the send buffer is at its high-water mark, and then an
     // answer, which the send buffer takes even above the mark.
-    while world.editor.machine_mut().client(deaf).notify("much", Some(&[&text])).is_ok() {
+    while world.editor.machine_mut().agent_mut(deaf).notify("much", Some(&[&text])).is_ok() {
         world.step_for(Duration::from_millis(1));
     }
     let outcome = DiffOutcome::Accepted { contents: text.repeat(16) };

@@ -77,13 +77,13 @@ impl EditorCore {
             // writes the push again; in other dialects the replay sends the recorded text.
             Some(EditorNotification::SelectionChanged) => {
                 if let Ok(selection) = from_json::<Selection>(text) {
-                    let _ = self.host.client(id.into()).notify(method, Some(&selection));
+                    let _ = self.host.agent_mut(id.into()).notify(method, Some(&selection));
                     return;
                 }
             }
             Some(EditorNotification::AtMentioned) => {
                 if let Ok(mention) = from_json::<Mention>(text) {
-                    let _ = self.host.client(id.into()).notify(method, Some(&mention));
+                    let _ = self.host.agent_mut(id.into()).notify(method, Some(&mention));
                     return;
                 }
             }
@@ -110,7 +110,7 @@ impl EditorCore {
                 }
             }
             _ => {
-                let _ = self.host.client(id.into()).notify(method, raw);
+                let _ = self.host.agent_mut(id.into()).notify(method, raw);
             }
         }
     }
@@ -210,7 +210,7 @@ impl Core for EditorCore {
                 self.ended(call);
             }
             Some(Kind::Request { id: named, method }) => {
-                let client = self.host.client(id.into());
+                let client = self.host.agent_mut(id.into());
                 let asked = client.request(method, message.params.as_deref(), Timeout::Never);
                 if let Ok(request) = asked {
                     self.own.insert((conn, named.into()), request);

@@ -333,9 +333,14 @@ impl Connection {
         self.ws.is_open()
     }
 
+    /// Returns true if the client was let in, as an agent or for a model, and the connection has not ended.
+    pub(crate) fn is_let_in(&self) -> bool {
+        self.admission == Admission::LetIn && !self.has_ended()
+    }
+
     /// Returns true if the client was let in as an agent and the connection has not ended.
     pub(crate) fn is_attached(&self) -> bool {
-        self.admission == Admission::LetIn && self.peer == Peer::Agent && !self.has_ended()
+        self.peer == Peer::Agent && self.is_let_in()
     }
 
     /// Returns true if the connection has ended, even if the end is not reported yet.

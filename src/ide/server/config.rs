@@ -43,9 +43,9 @@ pub struct ServerConfig {
     ///
     /// So that no program can ask until the person gives in, a [`Server`](crate::ide::Server) reports this event for
     /// one client at a time. While a question is open, the other clients wait as if it had come. After a
-    /// refusal, which is a [`disconnect`](crate::ide::AttachedClient::disconnect) of the client in question, no
+    /// refusal, which is a [`disconnect`](crate::ide::AgentMut::disconnect) of the client in question, no
     /// question comes for 10 s; each further refusal doubles this time, up to 5 min, and
-    /// [`allow`](crate::ide::AttachedClient::allow) ends it. A client that leaves before the answer starts the time
+    /// [`allow`](crate::ide::AgentMut::allow) ends it. A client that leaves before the answer starts the time
     /// once more, of at least 10 s and not doubled: a person who starts an agent again has refused nothing.
     /// The application can allow a client that [waits](crate::ide::Connection::waits_for_consent) without its event.
     pub asks_for_consent: bool,

@@ -27,7 +27,7 @@ use core::fmt;
 /// - links to hidden files, which only their real paths show,
 /// - the answers of its own tools, prompts and resources, and of forwarded requests,
 /// - the notifications and requests of [`notify_all`](super::Server::notify_all) and
-///   [`client`](super::Server::client),
+///   [`client`](super::Server::agent_mut),
 /// - the output of `executeCode`, which is code of the agent,
 /// - the messages and other texts within the answers, such as the text of a problem in a visible file
 ///   that names a hidden file.

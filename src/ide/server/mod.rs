@@ -1,6 +1,6 @@
 //! The editor's side of all its connections, and the state that they share.
 
-mod attached;
+mod agent;
 mod config;
 mod connections;
 mod deadlines;
@@ -18,7 +18,7 @@ mod secrets;
 mod unauthenticated;
 mod wire;
 
-pub use attached::AttachedClient;
+pub use agent::{Agent, AgentMut};
 pub use config::ServerConfig;
 pub use edits::{Edit, EditLog, FileState, UndoError};
 pub use event::ServerEvent;
@@ -189,22 +189,18 @@ impl Server {
         OpenCall::new(self, call.into())
     }
 
-    /// Returns one agent, for notifications and requests to this agent alone.
-    pub fn client(&mut self, agent: AgentId) -> AttachedClient<'_> {
-        AttachedClient::new(self, agent)
+    /// Returns what the editor knows of an agent; `None` once it has gone. A connection
+    /// [for models](crate::ide::MODELS_TARGET) is found too.
+    #[must_use]
+    pub fn agent(&self, id: AgentId) -> Option<Agent<'_>> {
+        let connection = self.connections.get(self.connections.index(id.conn()?)?)?;
+        connection.is_let_in().then(|| Agent::new(id, connection))
     }
 
-    /// Returns the agent with this [number](AgentId::number); `None` if it is not attached any more.
-    #[must_use]
-    pub fn agent(&self, number: u64) -> Option<AgentId> {
-        self.agents().map(|(agent, _)| agent).find(|agent| agent.number() == number)
-    }
-
-    /// Returns the connection of an attached agent, which has its name, its process id and its folders;
-    /// `None` if the agent is not attached any more.
-    #[must_use]
-    pub fn attached(&self, agent: AgentId) -> Option<&Connection> {
-        self.connections.get(self.connections.index(agent.conn()?)?).filter(|server| server.is_attached())
+    /// Returns an agent to speak to it alone. If it has gone, each message to it is refused as
+    /// [`NotSent::Closed`].
+    pub fn agent_mut(&mut self, id: AgentId) -> AgentMut<'_> {
+        AgentMut::new(self, id)
     }
 
     /// Takes a new selection: the person selected something, or moved the cursor. Call this method for
@@ -343,12 +339,11 @@ impl Server {
         self.connections.iter()
     }
 
-    /// Returns the attached agents, in the order in which their connections were accepted: those that
-    /// were let in and whose connection has not ended. Connections [for models](Connection::is_for_models) are no
-    /// agents.
-    pub fn agents(&self) -> impl Iterator<Item = (AgentId, &Connection)> {
-        let attached = self.connections.iter().filter(|(_, server)| server.is_attached());
-        attached.map(|(conn, server)| (conn.into(), server))
+    /// Returns the attached agents, in the order in which they connected: those that were let in and have not gone.
+    /// Connections [for models](crate::ide::MODELS_TARGET) are no agents.
+    pub fn agents(&self) -> impl Iterator<Item = Agent<'_>> {
+        let attached = self.connections.iter().filter(|(_, connection)| connection.is_attached());
+        attached.map(|(conn, connection)| Agent::new(conn.into(), connection))
     }
 
     /// Runs `send` on every client that is ready, and returns the clients whose send buffer is full.

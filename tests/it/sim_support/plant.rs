@@ -238,7 +238,7 @@ impl Subject {
 
     pub fn allow(&mut self, conn: ConnId) -> bool {
         self.allowed = Some(conn);
-        self.host.client(conn.into()).allow()
+        self.host.agent_mut(conn.into()).allow()
     }
 
     pub fn deadline(&self) -> Option<Time> {
@@ -291,9 +291,9 @@ impl Subject {
                 Bug::ClosesDiffOfAnother,
                 ServerEvent::DiffClosed { reason: why @ (DiffEnd::TabClosed | DiffEnd::AllClosed), .. },
             ) => {
-                let of = |(other, server): (AgentId, &ide_mcp::ide::Connection)| {
-                    let diff = server.open_diffs().next().filter(|_| other != agent);
-                    diff.map(|(call, tab)| (other, call, tab.to_owned()))
+                let of = |other: ide_mcp::ide::Agent<'_>| {
+                    let diff = other.open_diffs().next().filter(|_| other.id() != agent);
+                    diff.map(|(call, tab)| (other.id(), call, tab.to_owned()))
                 };
                 let another = self.host.agents().find_map(of);
                 if let Some((agent, call, tab_name)) = another {

@@ -255,7 +255,7 @@ impl Subject for IdeHost {
     fn react(&self, app: &mut Editor, machine: &mut OneOfHost, event: &ServerEvent) {
         let (host, agent) = (&mut machine.host, machine.conn.into());
         match app.choose(12) {
-            6 => drop(host.client(agent).request("roots/list", None::<&()>, Timeout::Default)),
+            6 => drop(host.agent_mut(agent).request("roots/list", None::<&()>, Timeout::Default)),
             7 | 8 => drop(host.select(Time::ZERO, selection(app.choose(300)))),
             9 => drop(host.mention(Time::ZERO, Mention::new("/a", None), Some(agent))),
             10 => drop(host.mention(Time::ZERO, Mention::new("/b", Some((1, 2))), None)),
@@ -301,13 +301,17 @@ impl Subject for IdeHost {
             refusals.expect_err("an ended call", respond(host.call(*call), &text), Editor::ENDED);
             refusals.expect_err("an ended call", host.call(*call).fail(1, "refused"), Editor::ENDED);
         }
-        let unwritable = host.client(agent).notify("x", Some(&Unwritable));
+        let unwritable = host.agent_mut(agent).notify("x", Some(&Unwritable));
         refusals.expect_err("an unserializable value", unwritable, allowed);
-        let unwritable = host.client(agent).request("x", Some(&Unwritable), Timeout::Never);
+        let unwritable = host.agent_mut(agent).request("x", Some(&Unwritable), Timeout::Never);
         refusals.expect_err("an unserializable value", unwritable, allowed);
         if let Some(name) = name {
-            refusals.expect_err(name, host.client(agent).notify("x", None::<&()>), allowed);
-            refusals.expect_err(name, host.client(agent).request("x", None::<&()>, Timeout::Never), allowed);
+            refusals.expect_err(name, host.agent_mut(agent).notify("x", None::<&()>), allowed);
+            refusals.expect_err(
+                name,
+                host.agent_mut(agent).request("x", None::<&()>, Timeout::Never),
+                allowed,
+            );
         }
         if app.has_closed() {
             let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(agent));
@@ -316,8 +320,8 @@ impl Subject for IdeHost {
         let of_gone = "a connection that is over";
         let mention = host.mention(Time::ZERO, Mention::new("/a", None), Some(gone_agent));
         refusals.expect_err(of_gone, mention, &[MentionError::NoSuchAgent]);
-        refusals.expect_err(of_gone, host.client(gone_agent).notify("x", None::<&()>), &[NotSent::Closed]);
-        let asked = host.client(gone_agent).request("x", None::<&()>, Timeout::Never);
+        refusals.expect_err(of_gone, host.agent_mut(gone_agent).notify("x", None::<&()>), &[NotSent::Closed]);
+        let asked = host.agent_mut(gone_agent).request("x", None::<&()>, Timeout::Never);
         refusals.expect_err(of_gone, asked, &[NotSent::Closed]);
         refusals.expect(of_gone, host.space(gone).is_empty() && !host.wants_output(gone));
         host.feed(Time::ZERO, gone, b"too late");

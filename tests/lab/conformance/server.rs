@@ -139,14 +139,18 @@ impl Program {
             "test_sampling" => {
                 let text = json!({"type": "text", "text": argument("prompt")});
                 let params = json!({"messages": [{"role": "user", "content": text}], "maxTokens": 100});
-                match host.client(agent).request("sampling/createMessage", Some(&params), Timeout::Default) {
+                match host.agent_mut(agent).request("sampling/createMessage", Some(&params), Timeout::Default)
+                {
                     Ok(request) => return self.samples.push((request, call)),
                     Err(error) => ToolResult::error(error.to_string()),
                 }
             }
             "test_elicitation_sep1330_enums" => {
-                match host.client(agent).request("elicitation/create", Some(&all_choices()), Timeout::Default)
-                {
+                match host.agent_mut(agent).request(
+                    "elicitation/create",
+                    Some(&all_choices()),
+                    Timeout::Default,
+                ) {
                     Ok(request) => return self.samples.push((request, call)),
                     Err(error) => ToolResult::error(error.to_string()),
                 }
@@ -154,7 +158,7 @@ impl Program {
             name => {
                 let form =
                     if name == "test_elicitation" { question(argument("message")) } else { defaults() };
-                match host.client(agent).elicit(form) {
+                match host.agent_mut(agent).elicit(form) {
                     Ok(form) => return self.forms.push((form, call)),
                     Err(error) => ToolResult::error(error.to_string()),
                 }
@@ -170,7 +174,8 @@ impl Program {
             Stepped::Logging => {
                 let texts = ["Tool execution started", "Tool processing data", "Tool execution completed"];
                 let params = texts.get(usize::from(step)).map(|text| json!({"level": "info", "data": text}));
-                let _ = host.client(AgentId::of_call(call)).notify("notifications/message", params.as_ref());
+                let _ =
+                    host.agent_mut(AgentId::of_call(call)).notify("notifications/message", params.as_ref());
             }
             Stepped::Progress => {
                 let _ = host.call(call).progress(&Progress::new(f64::from(step) * 50.0).of(100.0));

@@ -65,9 +65,9 @@ impl Core {
             Command::Allow(allow) => {
                 let agent = self.agent(allow.conn)?;
                 let refused = || CommandError::refused(format!("`conn` {} waits for no consent", allow.conn));
-                host.client(agent).allow().then_some(()).ok_or_else(refused)?;
+                host.agent_mut(agent).allow().then_some(()).ok_or_else(refused)?;
             }
-            Command::Disconnect(disconnect) => host.client(self.agent(disconnect.conn)?).disconnect(now),
+            Command::Disconnect(disconnect) => host.agent_mut(self.agent(disconnect.conn)?).disconnect(now),
             Command::Notify(notify) => self.notify(host, &notify)?,
             Command::Pause(_) => {
                 host.pause(now);
@@ -218,7 +218,7 @@ impl Core {
         };
         let within =
             ask.within.map_or(Timeout::Never, |within| Timeout::After(Duration::from_millis(within)));
-        let asked = host.client(agent).elicit_within(form, within)?;
+        let asked = host.agent_mut(agent).elicit_within(form, within)?;
         self.forms.insert(asked.id(), (line, asked));
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Core {
     fn notify(&self, host: &mut Server, notify: &Notify) -> Result<(), CommandError> {
         let params = notify.params.as_deref();
         match notify.conn {
-            Some(conn) => Ok(host.client(self.agent(conn)?).notify(&notify.method, params)?),
+            Some(conn) => Ok(host.agent_mut(self.agent(conn)?).notify(&notify.method, params)?),
             // An agent that reads nothing loses the notification, as it loses every other one.
             None => Ok(host.notify_all(&notify.method, params).map(drop)?),
         }
@@ -269,7 +269,7 @@ fn check_absolute(command: &str, path: &str) -> Result<(), CommandError> {
 
 /// Returns the only attached agent.
 fn only(host: &Server) -> Result<AgentId, CommandError> {
-    let mut agents = host.agents().map(|(agent, _)| agent);
+    let mut agents = host.agents().map(|agent| agent.id());
     match (agents.next(), agents.next()) {
         (Some(only), None) => Ok(only),
         (None, _) => Err(CommandError::gone("no agent is attached")),

@@ -123,16 +123,15 @@ impl Core {
 
     /// Returns the state of the editor as an event.
     pub(crate) fn status(&self, host: &Server, line: Option<u64>) -> Event {
-        let attached = |agent: &AgentId| host.connections().find(|(conn, _)| Some(*conn) == agent.conn());
-        let agents = self.conns.iter().filter_map(|(number, agent)| Some((*number, attached(agent)?.1)));
-        let agents = agents.map(|(conn, server)| Attached {
+        let agents = self.conns.iter().filter_map(|(number, agent)| Some((*number, host.agent(*agent)?)));
+        let agents = agents.map(|(conn, agent)| Attached {
             conn,
-            client: server.client().map(|client| gate::name(&client.name)),
-            version: server.client().map(|client| gate::name(&client.version)),
-            pid: server.pid(),
-            roots: server.roots(),
-            model: server.is_for_models(),
-            consent: server.waits_for_consent(),
+            client: agent.client().map(|client| gate::name(&client.name)),
+            version: agent.client().map(|client| gate::name(&client.version)),
+            pid: agent.pid(),
+            roots: agent.roots(),
+            model: agent.is_for_models(),
+            consent: agent.waits_for_consent(),
         });
         let counts = host.unauthenticated();
         Event::Status {

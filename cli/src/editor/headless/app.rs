@@ -247,9 +247,10 @@ impl Headless {
 /// Returns the recipient of a mention or a form: the agent with this number. Without a number, returns an
 /// error if several agents are attached, and otherwise `None`: then the sender chooses the recipient.
 fn addressee(host: &Server, conn: Option<u64>) -> Result<Option<AgentId>, String> {
-    let numbers: Vec<u64> = host.agents().map(|(agent, _)| agent.number()).collect();
+    let ids: Vec<AgentId> = host.agents().map(|agent| agent.id()).collect();
+    let numbers: Vec<u64> = ids.iter().map(|id| id.number()).collect();
     match conn {
-        Some(number) => match host.agent(number) {
+        Some(number) => match ids.into_iter().find(|id| id.number() == number) {
             Some(agent) => Ok(Some(agent)),
             None if numbers.is_empty() => {
                 Err(format!("there is no connection {number}: no agent is attached"))

@@ -27,10 +27,10 @@ impl Forms {
         within: Option<u64>,
     ) -> Result<(), String> {
         let form = Form::read(form).map_err(|error| format!("this is no form: {}", error.message))?;
-        let only = host.agents().next().map(|(agent, _)| agent);
+        let only = host.agents().next().map(|agent| agent.id());
         let agent = agent.or(only).ok_or("no agent is attached")?;
         let within = within.map_or(WITHIN, Duration::from_millis);
-        let asked = host.client(agent).elicit_within(form, Timeout::After(within));
+        let asked = host.agent_mut(agent).elicit_within(form, Timeout::After(within));
         let asked = asked.map_err(|error| error.to_string())?;
         self.0.insert(asked.id(), (line, asked));
         Ok(())

@@ -53,12 +53,13 @@ impl App {
 
     /// Asks the person at the first agent that shows forms.
     pub(super) fn ask_agent(&mut self, host: &mut Server, question: &str) -> Result<(), String> {
-        let agents: Vec<_> = host.agents().map(|(agent, _)| agent).collect();
+        let agents: Vec<_> = host.agents().map(|agent| agent.id()).collect();
         if agents.is_empty() {
             return Err("no agent is attached".into());
         }
         let form = Form::new(question.to_owned()).field(FormField::text(ANSWER).required());
-        let mut asked = agents.into_iter().filter_map(|agent| host.client(agent).elicit(form.clone()).ok());
+        let mut asked =
+            agents.into_iter().filter_map(|agent| host.agent_mut(agent).elicit(form.clone()).ok());
         let asked = asked.next().ok_or("no attached agent can show a question")?;
         self.questions.push(asked);
         self.model.say(Tone::Plain, "the agent shows your question to its person");

@@ -160,7 +160,7 @@ impl Editor {
         let before = subject.snapshot(conn);
         self.forms += 1;
         let mark = self.random.one_in(2).then(|| nonce(self.forms));
-        let client = subject.host.client(conn.into());
+        let client = subject.host.agent_mut(conn.into());
         let asked = match &mark {
             Some(mark) => client.elicit_within(form(mark), timeout).map(|asked| asked.id()),
             None => client.request(method, None::<&()>, timeout),
