@@ -1,12 +1,11 @@
-//! This crate, driven as an application drives it: through `space`, `filled`, `poll_lent`,
-//! `outgoing` and `sent`.
+//! This crate, driven as an application drives it: through `space`, `filled`, `poll_lent`, and passes that write.
 
 use crate::floor::accept_key;
 use crate::tally::Tally;
 use crate::workload::{Source, Workload};
 use chacha20::ChaCha12Rng;
 use ide_mcp::ws::{Client, ClientRequest, Event, Limits, Server};
-use ide_mcp::{Time, Wire};
+use ide_mcp::{Output, Polled, Time};
 use rand_core::SeedableRng as _;
 use std::hint::black_box;
 
@@ -17,7 +16,7 @@ const NOW: Time = Time::ZERO;
 pub fn open_server() -> Server {
     let mut server = Server::new(Limits::default(), NOW);
     accept(&mut server, crate::handshake::request());
-    server.sent(usize::MAX);
+    write_all(&mut server, |_| {});
     server
 }
 
@@ -26,14 +25,15 @@ pub fn open_client() -> Client {
     let random = ChaCha12Rng::from_seed([7; 32]);
     let mut client =
         Client::new(ClientRequest::new("127.0.0.1:1"), random, Limits::default(), NOW).expect("a good ask");
-    let request = String::from_utf8(client.outgoing().to_vec()).expect("a request is text");
+    let mut request = Vec::new();
+    write_all(&mut client, |bytes| request.extend_from_slice(bytes));
+    let request = String::from_utf8(request).expect("a request is text");
     let key = request.split("Sec-WebSocket-Key: ").nth(1).and_then(|rest| rest.get(..24)).expect("a key");
     let mut answer = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
         Sec-WebSocket-Accept: "
         .to_vec();
     answer.extend(accept_key(key.as_bytes()));
     answer.extend(b"\r\n\r\n");
-    client.sent(usize::MAX);
     client.feed(NOW, &answer);
     assert!(matches!(client.poll_lent(), Some((Event::Open { .. }, _))));
     client
@@ -65,8 +65,7 @@ pub fn encode_server(workload: &'static Workload, mut write: impl FnMut(&[u8])) 
         for _ in 0..times {
             let text = texts.next().expect("a cycle has no end");
             server.sender().text(text).expect("it is open");
-            write(black_box(server.outgoing()));
-            server.sent(server.outgoing().len());
+            write_all(&mut server, &mut write);
         }
     }
 }
@@ -80,8 +79,7 @@ pub fn encode_server_batched(workload: &'static Workload, batch: usize) -> impl 
             for text in texts.by_ref().take(batch) {
                 server.sender().text(text).expect("it is open");
             }
-            let n = black_box(server.outgoing()).len();
-            server.sent(n);
+            write_all(&mut server, |_| {});
         }
     }
 }
@@ -94,8 +92,7 @@ pub fn encode_client(workload: &'static Workload, mut write: impl FnMut(&[u8])) 
         for _ in 0..times {
             let text = texts.next().expect("a cycle has no end");
             client.sender().text(text).expect("it is open");
-            write(black_box(client.outgoing()));
-            client.sent(client.outgoing().len());
+            write_all(&mut client, &mut write);
         }
     }
 }
@@ -116,10 +113,25 @@ pub fn echo(workload: &'static Workload) -> impl FnMut(usize) {
                     echoed += 1;
                 }
             }
-            let n = black_box(server.outgoing()).len();
-            server.sent(n);
+            write_all(&mut server, |_| {});
         }
         left_over = echoed - times;
+    }
+}
+
+/// Writes all that a machine has to write, in a pass.
+fn write_all<M: Polled<Conn = ()>>(machine: &mut M, mut write: impl FnMut(&[u8])) {
+    loop {
+        match machine.poll(NOW) {
+            Output::Write { bytes, .. } => {
+                write(black_box(bytes));
+                let n = bytes.len();
+                machine.written((), n);
+            }
+            Output::Wait(_) => return,
+            Output::Event(event) => panic!("{event:?}"),
+            Output::Close(()) => panic!("it is open"),
+        }
     }
 }
 
@@ -129,8 +141,7 @@ pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
         for _ in 0..times {
             let mut server = Server::new(Limits::default(), NOW);
             accept(&mut server, request);
-            let n = black_box(server.outgoing()).len();
-            server.sent(n);
+            write_all(&mut server, |_| {});
             black_box(&server);
         }
     }

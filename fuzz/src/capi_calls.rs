@@ -4,11 +4,11 @@
 mod functions;
 
 use functions::*;
+use ide_mcp::Time;
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, GetDiagnostics, GetOpenEditors, OpenDiff};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::{RequestId, SessionId};
-use ide_mcp::testing::Random;
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::testing::{Random, pass};
 use ide_mcp_embed::EVENTS;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
@@ -295,9 +295,8 @@ impl Run<'_> {
     fn feed_editor(&mut self) {
         let Some(Agent { conn, client, .. }) = &mut self.agent else { return };
         if unsafe { idemcp_wants_input(self.ed, *conn) } {
-            let out = client.outgoing();
+            let out = pass(client, Time::ZERO, usize::MAX).bytes();
             unsafe { idemcp_feed(self.ed, *conn, out.as_ptr(), out.len()) };
-            client.sent(client.outgoing().len());
         }
     }
 
@@ -310,7 +309,7 @@ impl Run<'_> {
             client.feed(Time::ZERO, unsafe { slice::from_raw_parts(bytes, len) });
             unsafe { idemcp_sent(self.ed, *conn, len) };
         }
-        while client.poll_event().is_some() {}
+        pass(client, Time::ZERO, 0);
         if unsafe { idemcp_is_done(self.ed, *conn) } {
             unsafe { idemcp_remove(self.ed, *conn) };
             self.agent = None;

@@ -1,10 +1,10 @@
 //! The lines of an editor in another language: the configuration, and then commands and acts of an agent.
 
+use ide_mcp::Time;
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, GetDiagnostics, GetOpenEditors, OpenDiff};
 use ide_mcp::mcp::{GetPrompt, Implementation, ReadResource};
 use ide_mcp::rpc::{RequestId, SessionId, normalized};
-use ide_mcp::testing::Random;
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::testing::{Random, pass};
 use ide_mcp_embed::{CommandErrorKind, EVENTS, Editor, Event, Value};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -146,10 +146,7 @@ impl Run {
             let out = self.editor.outgoing(agent.conn).to_vec();
             self.editor.sent(agent.conn, out.len());
             agent.client.feed(self.now, &out);
-            agent.client.tick(self.now);
-            while agent.client.poll_event().is_some() {}
-            let back = agent.client.outgoing().to_vec();
-            agent.client.sent(back.len());
+            let back = pass(&mut agent.client, self.now, usize::MAX).bytes();
             self.editor.feed(self.now, agent.conn, &back);
             if self.editor.is_done(agent.conn) {
                 self.remove();

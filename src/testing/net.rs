@@ -343,7 +343,7 @@ impl Connection {
         let Self { conn, peer, to_host, to_peer } = self;
         let moved = match peer {
             Peer::Agent { client, open } => {
-                let acted = turn(client.as_mut(), now, to_peer, to_host, |_, event| {
+                let acted = turn(client.as_mut(), (), now, to_peer, to_host, |_, event| {
                     let ClientEvent::Outcome { request, .. } = event else { return };
                     let at = open.iter().position(|open| *open == request);
                     assert!(at.is_some(), "an outcome of a request that is not open: {request:?}");

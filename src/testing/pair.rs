@@ -1,6 +1,7 @@
 //! Two machines joined in memory, with virtual time.
 
 use alloc::vec::Vec;
+use core::fmt::Debug;
 use core::time::Duration;
 
 use super::{Change, Link, Step, Way};
@@ -21,6 +22,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 pub struct Pair<S: Polled, C: Polled> {
     /// The machine to which the client attaches.
     pub server: S,
+    /// The connection of the client, as the server names it.
+    pub conn: S::Conn,
     /// The machine that attaches.
     pub client: C,
     /// The time of both machines.
@@ -38,8 +41,17 @@ pub struct Pair<S: Polled, C: Polled> {
 impl<S: Polled<Conn = ()>, C: Polled<Conn = ()>> Pair<S, C> {
     /// Joins two machines that were created at the time `now`.
     pub const fn new(server: S, client: C, now: Time) -> Self {
+        Self::joined(server, (), client, now)
+    }
+}
+
+impl<S: Polled<Conn: Debug + PartialEq>, C: Polled<Conn = ()>> Pair<S, C> {
+    /// Joins a client to a machine with several connections, such as an [`ide::Server`](crate::ide::Server), over the
+    /// connection `conn`.
+    pub const fn joined(server: S, conn: S::Conn, client: C, now: Time) -> Self {
         Self {
             server,
+            conn,
             client,
             now,
             server_events: Vec::new(),
@@ -73,16 +85,16 @@ impl<S: Polled<Conn = ()>, C: Polled<Conn = ()>> Pair<S, C> {
         mut on_client: impl FnMut(&mut C, &C::Event),
     ) -> usize {
         for round in 0..NEVER_IDLE {
-            let Self { server, client, now, server_events, client_events, to_server, to_client } = self;
-            let served = turn(server, *now, to_server, to_client, |server, event| {
+            let Self { server, conn, client, now, server_events, client_events, to_server, to_client } = self;
+            let served = turn(server, *conn, *now, to_server, to_client, |server, event| {
                 on_server(server, &event);
                 server_events.push(event);
             });
-            let asked = turn(client, *now, to_client, to_server, |client, event| {
+            let asked = turn(client, (), *now, to_client, to_server, |client, event| {
                 on_client(client, &event);
                 client_events.push(event);
             });
-            let there = to_server.deliver(*now, server, ());
+            let there = to_server.deliver(*now, server, *conn);
             let back = to_client.deliver(*now, client, ());
             if !(served || asked || there || back) {
                 return round;
@@ -104,7 +116,7 @@ impl<S: Polled<Conn = ()>, C: Polled<Conn = ()>> Pair<S, C> {
     /// Returns true if nothing is left to write or to read. The tenth law of [`Polled`] demands this after
     /// [`settle`](Pair::settle), unless a link delays, stalls or paces bytes.
     pub fn is_at_rest(&self) -> bool {
-        let waits = self.server.wants_output(()) || self.client.wants_output(());
+        let waits = self.server.wants_output(self.conn) || self.client.wants_output(());
         !waits && self.to_server.is_empty() && self.to_client.is_empty()
     }
 
@@ -171,7 +183,7 @@ impl<S: Polled<Conn = ()>, C: Polled<Conn = ()>> Pair<S, C> {
             Step::Sleep(span) => {
                 self.now = self.now.saturating_add(span.duration());
                 // What an application does next, it does at this time.
-                self.server.feed(self.now, (), &[]);
+                self.server.feed(self.now, self.conn, &[]);
                 self.client.feed(self.now, (), &[]);
             }
             Step::Due => {
@@ -212,8 +224,9 @@ impl<S: Polled<Conn = ()>, C: Polled<Conn = ()>> Pair<S, C> {
 }
 
 /// Lets a machine pass, which reads from one link and writes into the other. Returns true if it did anything.
-pub(super) fn turn<M: Polled<Conn = ()>>(
+pub(super) fn turn<M: Polled<Conn: Debug + PartialEq>>(
     machine: &mut M,
+    conn: M::Conn,
     now: Time,
     input: &mut Link,
     output: &mut Link,
@@ -233,12 +246,13 @@ pub(super) fn turn<M: Polled<Conn = ()>>(
             }
             Output::Write { bytes, .. } => {
                 let n = output.write(now, bytes);
-                machine.written((), n);
+                machine.written(conn, n);
                 if n == 0 {
                     continue;
                 }
             }
-            Output::Close(()) => {
+            Output::Close(closed) => {
+                assert_eq!(closed, conn, "another connection is closed");
                 assert!(!input.is_abandoned(), "a connection is closed twice");
                 output.finish();
                 input.abandon();

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use crate::support::ide::{PORT, config, masked, save, token};
-use crate::support::joined;
+use crate::support::joined::{self, drain, waiting};
 use ide_mcp::{
-    Machine, Time, Wire,
+    Output, Polled as _, Time,
     ide::{Client, ClientConfig, ClientEvent, Connection, DiffOutcome, OpenDiff, ServerEvent, ToolCall},
     mcp::{Implementation, Outcome, ToolResult},
     rpc::SessionId,
-    testing::{Pair, Random},
+    testing::{Pair, Random, pass, pass_with},
     ws::{self, CloseCode, Closed, OwnedEvent, SendError},
 };
 
@@ -88,14 +88,14 @@ fn reading_above_the_mark_is_bounded() {
     let mut pair = joined::open(&limits, Time::ZERO);
     let part = masked(0x82, &[7; 4000]);
     pair.server.feed(Time::ZERO, &part[..2000]);
-    assert_eq!(pair.server.poll_event(), None);
+    assert_eq!(drain(&mut pair.server), []);
     pair.server.sender().binary(&[1; 2000]).unwrap();
     let mut taken = 0;
     while pair.server.wants_input() {
         let len = pair.server.space().len().min(100);
         pair.server.filled(Time::ZERO, len);
         taken += len;
-        assert_eq!(pair.server.poll_event(), None);
+        assert_eq!(drain(&mut pair.server), []);
     }
     // The rest of the message in progress, one message, the mark, and the longest header.
     assert_eq!(taken, part.len() - 2000 + 5000 + 1000 + 14);
@@ -113,16 +113,14 @@ fn bytes_before_eof_are_reported_above_mark() {
             let bytes = [masked(0x81, b"ask"), masked(0x81, b"answer"), last].concat();
             server.feed(Time::ZERO, &bytes);
             server.feed_eof(Time::ZERO);
-            let mut events = Vec::new();
-            while let Some(event) = server.poll_event() {
-                if full && event == text("ask") {
+            let passed = pass_with(&mut server, Time::ZERO, 0, |server, event| {
+                if full && *event == text("ask") {
                     server.sender().text(&"x".repeat(2000)).unwrap();
                 }
-                events.push(event);
-            }
+            });
             let closed = if with_close { by_peer.clone() } else { Closed::Abnormal };
             let expected = [text("ask"), text("answer"), OwnedEvent::Closed(closed)];
-            assert_eq!(events, expected, "close frame {with_close}, full {full}");
+            assert_eq!(passed.events, expected, "close frame {with_close}, full {full}");
         }
     }
 }
@@ -189,11 +187,11 @@ fn verdict_before_eof_is_reported_above_mark() {
     save(&mut pair.server, call, "saved").unwrap();
     pair.server.shutdown();
     let now = pair.now;
-    pair.client.feed(now, pair.server.outgoing());
+    pair.client.feed(now, &waiting(&mut pair.server));
     // The agent sends a second call in the turn in which the end of the transport arrives.
     let second = open_diff(&mut pair, "n".repeat(9 * MIB), "second");
     pair.client.feed_eof(now);
-    let events: Vec<_> = std::iter::from_fn(|| pair.client.poll_event()).collect();
+    let events = drain(&mut pair.client);
     let [
         ClientEvent::Outcome { request: saved, outcome: Outcome::Result(_) },
         ClientEvent::Outcome { request: lost, outcome: Outcome::Closed },
@@ -214,21 +212,26 @@ fn answers_after_the_end_take_no_memory() {
     let mut editor = crate::support::ide::Editor::attached(config);
     let list = crate::support::ide::text(&crate::support::ide::request(7, "tools/list"));
     let mut taken = 0;
-    while editor.server.wants_input() {
-        let space = editor.server.space();
+    while editor.server.wants_input(()) {
+        let space = editor.server.space(());
         let len = space.len().min(list.len() - taken % list.len());
         space[..len].copy_from_slice(&list[taken % list.len()..][..len]);
-        editor.server.filled(Time::ZERO, len);
+        editor.server.filled(Time::ZERO, (), len);
         taken += len;
-        while editor.server.poll_event().is_some() {}
+        poll_all(&mut editor.server);
     }
     assert!(editor.server.is_open() && taken > 1 << 20);
-    editor.server.feed_eof(Time::ZERO);
-    let used = allocation_counter::measure(|| while editor.server.poll_event().is_some() {});
+    editor.server.feed_eof(Time::ZERO, ());
+    let used = allocation_counter::measure(|| poll_all(&mut editor.server));
     assert!(used.bytes_max < 64 * 1024, "{} bytes", used.bytes_max);
     assert!(!editor.server.is_open());
-    editor.server.tick(Time::ZERO.saturating_add(Duration::from_secs(10)));
-    assert!(editor.server.is_done());
+    let late = Time::ZERO.saturating_add(Duration::from_secs(10));
+    assert_eq!(pass(&mut editor.server, late, 0).closed, [()]);
+}
+
+/// Lets an editor pass whose agent reads nothing, without a copy of what waits for it.
+fn poll_all(server: &mut Connection) {
+    while !matches!(server.poll(Time::ZERO), Output::Wait(_)) {}
 }
 
 /// Checks valid text in pieces by `space` and `filled`, with other calls in between. Either the
@@ -249,14 +252,14 @@ fn space_that_moved_ends_the_connection() {
             let len = space.len().min(rest.len()).min(piece);
             space[..len].copy_from_slice(&rest[..len]);
             match random.below(30) {
-                0 => events.extend(std::iter::from_fn(|| server.poll_event())),
+                0 => events.extend(drain(&mut server)),
                 1 => server.trim(),
                 2 if seed % 2 == 0 => server.feed(Time::ZERO, &rest[..1]),
                 _ => {}
             }
             server.filled(Time::ZERO, len);
             rest = &rest[len..];
-            events.extend(std::iter::from_fn(|| server.poll_event()));
+            events.extend(drain(&mut server));
         }
         let ended = events.last() == Some(&OwnedEvent::Closed(Closed::InputOverflow));
         overfed += usize::from(ended);
@@ -291,7 +294,7 @@ fn filled_beyond_the_space_ends_the_connection() {
         let mut server = small_server();
         let len = server.space().len();
         act(&mut server, len);
-        let events: Vec<_> = std::iter::from_fn(|| server.poll_event()).collect();
+        let events = drain(&mut server);
         assert_eq!(events.last(), Some(&OwnedEvent::Closed(Closed::InputOverflow)), "{name}: {events:?}");
     }
 }

@@ -445,7 +445,7 @@ fn pushes_and_diffs_spare_the_model() {
     // The model connects last.
     let model = both.attach(&head());
     assert!(both.host.agents().map(|agent| agent.id()).eq([agent]));
-    assert!(both.host.agent(model.into()).is_some_and(|agent| agent.is_for_models()));
+    assert!(both.host.agent(model).is_some_and(|agent| agent.is_for_models()));
     assert!(both.host.connections().map(|(_, server)| server.is_for_models()).eq([false, true]));
     both.feed(agent, &text(&open_diff(5, "t")));
     for name in ["closeAllDiffTabs", "close_tab"] {

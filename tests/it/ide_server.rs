@@ -9,6 +9,7 @@ use crate::support::ide::{
     settling, shown, text,
 };
 use ide_mcp::Keepalive;
+use ide_mcp::testing::pass;
 use ide_mcp::{
     Machine, Time, Wire,
     ide::{
@@ -467,7 +468,8 @@ fn shutdown_answers_open_calls_first() {
     let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
     editor.server.shutdown();
     editor.server.shutdown();
-    let frames = read(&editor.written());
+    let passed = pass(&mut editor.server, at(0), usize::MAX);
+    let frames = read(&passed.bytes());
     let frames: Vec<(u8, String)> = frames
         .into_iter()
         .map(|frame| (frame.first, String::from_utf8_lossy(&frame.payload).into_owned()))
@@ -476,7 +478,7 @@ fn shutdown_answers_open_calls_first() {
     assert_eq!(frames[..2], [(TEXT, rejected(5, "t")), (TEXT, failed.into())]);
     assert_eq!(frames[2], (CLOSE, "\u{3}\u{fffd}".into()), "1001, and nothing after it");
     assert_eq!(frames.len(), 3);
-    assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
+    assert_eq!(shown(&passed.events), ["diff t ShutDown", "ended ShutDown"]);
     for call in [diff, other] {
         assert_eq!(
             editor.server.call(call).respond(&ToolResult::text("late")),

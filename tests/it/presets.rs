@@ -2,11 +2,11 @@
 
 use crate::support::ide::{PORT, config, token};
 use ide_mcp::{
-    Keepalive, Machine as _, Time, Wire as _,
+    Keepalive, Polled as _, Time,
     ide::{Client, ClientConfig, ClientEvent, Connection, Dialect, Policy, ServerConfig, ServerEvent},
     mcp::Implementation,
     rpc::SessionId,
-    testing::{Pair, Random},
+    testing::{Pair, Random, pass},
     ws::{Closed, InvalidClientRequest, ResponseError},
 };
 
@@ -27,7 +27,8 @@ fn agent_asks_for_its_target() {
     let head = |target: &str| {
         let mut config = ClientConfig::new(info(), PORT, None);
         config.target = target.into();
-        client(config).map(|client| String::from_utf8(client.outgoing().to_vec()).unwrap())
+        client(config)
+            .map(|mut client| String::from_utf8(pass(&mut client, Time::ZERO, usize::MAX).bytes()).unwrap())
     };
     assert!(head("/").unwrap().starts_with("GET / HTTP/1.1\r\n"));
     assert!(head("/mcp?a=b").unwrap().starts_with("GET /mcp?a=b HTTP/1.1\r\n"));
@@ -88,13 +89,14 @@ fn dialect_brings_its_rules_for_clients() {
             assert!(pair.client.is_ready(), "{dialect:?} {asked}");
         }
         // A client without the token.
-        let agent = client(ClientConfig::for_dialect(dialect, info(), PORT, None)).unwrap();
+        let mut agent = client(ClientConfig::for_dialect(dialect, info(), PORT, None)).unwrap();
         let mut editor = server(config);
-        editor.feed(Time::ZERO, agent.outgoing());
-        while let Some(event) = editor.poll_event() {
+        editor.feed(Time::ZERO, (), &pass(&mut agent, Time::ZERO, usize::MAX).bytes());
+        let passed = pass(&mut editor, Time::ZERO, usize::MAX);
+        for event in &passed.events {
             assert!(matches!(event, ServerEvent::Closed { .. }), "{dialect:?}: {event:?}");
         }
-        let answer = editor.outgoing();
+        let answer = passed.bytes();
         assert!(answer.starts_with(wrong_token.as_bytes()), "{dialect:?}");
         // 1008 follows the 101.
         let is_closed = answer.windows(2).any(|code| code == 1008_u16.to_be_bytes());

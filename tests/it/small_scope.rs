@@ -342,7 +342,7 @@ impl World {
     }
 
     fn due(&self) -> Option<Time> {
-        let due = |end: &End| with!(&end.machine, machine => machine.deadline());
+        let due = |end: &End| with!(&end.machine, machine => ide_mcp::Machine::deadline(machine));
         self.ends.iter().filter_map(due).min()
     }
 

@@ -18,7 +18,7 @@ use ide_mcp::ide::{
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
-use ide_mcp::testing::Random;
+use ide_mcp::testing::{Random, pass};
 use ide_mcp::ws::{CloseCode, Closed, ProtocolError};
 use ide_mcp::{Machine, Time, Wire};
 
@@ -209,7 +209,7 @@ fn h09_closing_after_upgrade_delivers_no_message() {
     host.connect(at(1));
     assert!(host.poll_event().is_none());
     assert_eq!(host.unauthenticated().wrong_tokens, 1, "the pending connection has made room");
-    // A wrong Host field is refused as usual.
+    // A wrong Server field is refused as usual.
     let mut editor = Editor::new(crate::support::ide::config());
     editor.feed(right.replace("Host: 127", "Host: 128").as_bytes());
     assert!(editor.written().starts_with(b"HTTP/1.1 403 "));
@@ -238,7 +238,7 @@ fn l14_resumed_token_alone_opens_nothing() {
 
     let mut editor = asked();
     assert!(editor.server.admit(false));
-    let refused = editor.written();
+    let refused = pass(&mut editor.server, at(0), usize::MAX).bytes();
     let mut other = Editor::new(config.clone());
     let wrong = HEAD.replace("Authorization: tok", "Authorization: kot");
     assert_eq!(shown(&other.feed(wrong.as_bytes())).len(), 1, "only its end");
@@ -387,13 +387,10 @@ fn e07_nothing_shows_a_token() {
     }
     let mut agent = Client::new(client, Random::new(1), SessionId::new(1), Time::ZERO).unwrap();
     shown.push(format!("{agent:?} {agent:#?}"));
-    let sent = agent.outgoing().len();
-    agent.sent(sent);
+    pass(&mut agent, at(0), usize::MAX);
     shown.push(format!("{agent:?}"));
     agent.feed(at(0), b"HTTP/1.1 401 Unauthorized\r\n\r\n");
-    while let Some(event) = agent.poll_event() {
-        shown.push(format!("{event:?}"));
-    }
+    shown.push(format!("{:?}", pass(&mut agent, at(0), usize::MAX).events));
     let single = Connection::new(server, SessionId::new(2), Time::ZERO);
     shown.push(format!("{single:?} {agent:?}"));
     for broken in

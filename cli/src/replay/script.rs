@@ -4,7 +4,7 @@ use crate::support::message::Message;
 use crate::support::transcript::{Side, Transcript, What};
 use crate::support::units::{Piece, Unit, Units, frame};
 use ide_mcp::ws::frame::Opcode;
-use ide_mcp::{Machine as _, Time, Wire as _, ws};
+use ide_mcp::{Output, Time, ws};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -193,10 +193,11 @@ impl Script {
         }
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         server.feed(Time::ZERO, request);
-        while server.poll_event().is_some() {}
+        while let Output::Event(_) = server.poll(Time::ZERO) {}
         // A client that offers the sub-protocol needs it in the answer.
         server.accept(Some("mcp")).or_else(|_| server.accept(None)).ok()?;
-        let bytes = server.outgoing().to_vec();
+        let Output::Write { bytes, .. } = server.poll(Time::ZERO) else { return None };
+        let bytes = bytes.to_vec();
         Some(Piece { unit: Some(Unit::Head(bytes.clone())), bytes, message: None })
     }
 

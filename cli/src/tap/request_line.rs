@@ -91,10 +91,10 @@ const fn star(byte: &mut u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::ide::{AuthToken, Connection, Policy, ServerConfig};
+    use ide_mcp::ide::{AuthToken, Server, ServerConfig};
 
-    use ide_mcp::rpc::SessionId;
-    use ide_mcp::{Machine as _, Time, Wire as _};
+    use ide_mcp::Time;
+    use ide_mcp::testing::pass;
     use std::collections::BTreeSet;
 
     fn hidden(line: &[u8]) -> Vec<u8> {
@@ -189,13 +189,13 @@ mod tests {
         const FIELDS: &[u8] = b"Host: 127.0.0.1:41111\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
         let answer = |head: &[u8]| {
-            let config = ServerConfig::new("editor", "1.0")
-                .policy(Policy::new(41111, AuthToken::from_text("theirs").unwrap()));
-            let mut server = Connection::new(config, SessionId::new(1), Time::ZERO);
-            server.feed(Time::ZERO, head);
-            server.feed_eof(Time::ZERO);
-            while server.poll_event().is_some() {}
-            String::from_utf8_lossy(server.outgoing()).into_owned()
+            let token = AuthToken::from_text("theirs").unwrap();
+            let config = ServerConfig::new("editor", "1.0").listening(41111, token);
+            let mut server = Server::new(config);
+            let conn = server.connect(Time::ZERO);
+            server.feed(Time::ZERO, conn, head);
+            server.feed_eof(Time::ZERO, conn);
+            String::from_utf8(pass(&mut server, Time::ZERO, usize::MAX).bytes()).unwrap()
         };
         let methods = ["GET", "get", "GE:T", "GET\t/", "X-Token=a", "\u{e9}", ""];
         let targets = [

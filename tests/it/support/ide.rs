@@ -11,12 +11,13 @@ pub use super::said::{
 use std::{fmt::Display, time::Duration};
 
 use ide_mcp::{
-    Machine, Time, Wire,
+    Machine, Polled, Time, Wire,
     ide::{
         Connection, DiffOutcome, Policy, Position, Range, Selection, ServerConfig, ServerEvent, Tool, ToolSet,
     },
     mcp::ToolResult,
     rpc::{CallId, RespondError, SessionId},
+    testing::pass,
 };
 
 pub fn at(millis: u64) -> Time {
@@ -152,8 +153,8 @@ impl Editor {
     }
 
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<ServerEvent> {
-        self.server.feed(self.now, bytes);
-        drain(&mut self.server)
+        Polled::feed(&mut self.server, self.now, (), bytes);
+        pass(&mut self.server, self.now, 0).events
     }
 
     pub fn say(&mut self, said: &str) -> Vec<ServerEvent> {
@@ -162,22 +163,21 @@ impl Editor {
 
     /// Ends both directions of the transport.
     pub fn eof(&mut self) -> Vec<ServerEvent> {
-        self.server.feed_eof(self.now);
-        self.server.feed_eof(self.now);
-        drain(&mut self.server)
+        Polled::feed_eof(&mut self.server, self.now, ());
+        Polled::feed_eof(&mut self.server, self.now, ());
+        pass(&mut self.server, self.now, 0).events
     }
 
     /// Sets the time and returns the events. Checks law 4.
     pub fn at(&mut self, millis: u64) -> Vec<ServerEvent> {
         self.now = at(millis);
-        self.server.tick(self.now);
-        let events = drain(&mut self.server);
-        assert!(self.server.deadline().is_none_or(|due| due > self.now), "law 4 at {millis} ms");
-        events
+        pass(&mut self.server, self.now, 0).events
     }
 
     pub fn written(&mut self) -> Vec<u8> {
-        written(&mut self.server)
+        let passed = pass(&mut self.server, self.now, usize::MAX);
+        assert!(passed.events.is_empty(), "events would be lost: {:?}", passed.events);
+        passed.bytes()
     }
 
     pub fn texts(&mut self) -> Vec<String> {

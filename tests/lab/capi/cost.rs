@@ -16,7 +16,7 @@ use ide_mcp::ide::{
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Random;
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::{Machine as _, Output, Time, Wire as _};
 use std::ffi::{CStr, c_void};
 use std::{env, hint, ptr, slice};
 
@@ -68,9 +68,7 @@ fn run(mut editor: impl Editor, kind: &str, calls: u32) {
 fn exchange(client: &mut Client, editor: &mut impl Editor, bytes: &mut Vec<u8>) -> usize {
     let mut outcomes = 0;
     loop {
-        editor.feed(client.outgoing());
-        let sent = client.outgoing().len();
-        client.sent(sent);
+        let sent = pass(client, editor, &mut outcomes);
         editor.turn();
         bytes.clear();
         editor.take_output(bytes);
@@ -79,9 +77,24 @@ fn exchange(client: &mut Client, editor: &mut impl Editor, bytes: &mut Vec<u8>) 
         }
         for piece in bytes.chunks(64 << 10) {
             client.feed(Time::ZERO, piece);
-            while let Some(event) = client.poll_event() {
-                outcomes += usize::from(matches!(event, ClientEvent::Outcome { .. }));
+            pass(client, editor, &mut outcomes);
+        }
+    }
+}
+
+/// Lets the client pass, and feeds the editor what it writes. Counts the outcomes, and returns the number of bytes.
+fn pass(client: &mut Client, editor: &mut impl Editor, outcomes: &mut usize) -> usize {
+    let mut sent = 0;
+    loop {
+        match client.poll(Time::ZERO) {
+            Output::Event(event) => *outcomes += usize::from(matches!(event, ClientEvent::Outcome { .. })),
+            Output::Write { bytes, .. } => {
+                editor.feed(bytes);
+                let n = bytes.len();
+                client.written(n);
+                sent += n;
             }
+            Output::Close(()) | Output::Wait(_) => return sent,
         }
     }
 }

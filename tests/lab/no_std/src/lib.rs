@@ -6,7 +6,7 @@ extern crate alloc;
 use alloc::vec::Vec;
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
-use ide_mcp::{Machine as _, Time, Wire as _, ws};
+use ide_mcp::{Machine as _, Output, Time, Wire as _, ws};
 
 struct NoMemory;
 
@@ -53,7 +53,7 @@ pub extern "C" fn events_of_one_byte(byte: u8) -> usize {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, &[byte]);
     let mut events = Vec::new();
-    while let Some(event) = server.poll_event() {
+    while let Output::Event(event) = server.poll(Time::ZERO) {
         events.push(event);
     }
     events.len()

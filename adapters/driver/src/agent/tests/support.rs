@@ -4,7 +4,7 @@ use crate::agent::{AgentEvent, AgentOptions, AgentSession, AgentStep, ConnectErr
 use ide_mcp::ide::{AuthToken, Client, ClientEvent, Connection, Policy, ServerConfig};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{Closed, ResponseError};
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::{Output, Polled as _, Time};
 use ide_mcp_lockfile::Error;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -91,13 +91,27 @@ pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let mut server = Connection::new(config, SessionId::new(1), now);
     while !session.is_attached() {
         assert!(session.has_connection(), "the editor admits the agent");
-        server.feed(now, client.outgoing());
-        client.sent(client.outgoing().len());
-        while server.poll_event().is_some() {}
-        client.feed(now, server.outgoing());
-        server.sent(server.outgoing().len());
-        while let Some(event) = client.poll_event() {
-            session.on_event(now, event);
+        loop {
+            match client.poll(now) {
+                Output::Event(event) => session.on_event(now, event),
+                Output::Write { bytes, .. } => {
+                    server.feed(now, (), bytes);
+                    let n = bytes.len();
+                    client.written(n);
+                }
+                Output::Close(()) | Output::Wait(_) => break,
+            }
+        }
+        loop {
+            match server.poll(now) {
+                Output::Event(_) => {}
+                Output::Write { bytes, .. } => {
+                    client.feed(now, bytes);
+                    let n = bytes.len();
+                    server.written((), n);
+                }
+                Output::Close(()) | Output::Wait(_) => break,
+            }
         }
     }
     client
