@@ -1,33 +1,32 @@
-//! The smallest editor that an agent can attach to: it accepts every proposal.
+//! The smallest editor that asks a person: it prints each proposal, and `y` accepts it.
 //!
-//! `cargo run --example minimal_server`, then `ide-mcp agent tools` in the same folder. Enter ends it.
-//! Ctrl-C would leave its lock file behind; `blocking_loop` shows how to handle signals.
+//! `cargo run --example minimal_server`, then `claude --ide` in the same folder, or
+//! `ide-mcp agent diff FILE PROPOSAL`. Ctrl+D ends it. Ctrl+C would leave its lock file behind; `blocking_loop` shows how
+//! to handle signals.
 
-#![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
+#![allow(clippy::print_stdout, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall};
-use ide_mcp_blocking::{EditorOptions, Server};
-use std::{error::Error, io, thread};
+use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall, display_line, display_safe_lines};
+use ide_mcp_blocking::{EditorOptions, spawn};
+use std::{error::Error, io, sync::mpsc, time::Duration};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // `Tool::GetDiagnostics` is for an editor that knows problems (`mio_loop`, `context`): an agent takes an empty
-    // answer for "no problems".
-    let tools = [Tool::OpenDiff];
-    let mut server = Server::start(EditorOptions::new("minimal", "1.0").folder(".").tools(tools))?;
-    println!("listening on port {}; Enter ends it", server.port());
-
-    let handle = server.handle();
-    thread::spawn(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
-
-    while !server.is_over() {
-        let Some(call) = server.next_event().and_then(ServerEvent::into_call) else { continue };
-        let host = server.machine_mut();
-        // An error means that the agent has gone or has cancelled the call: nobody waits for the answer.
-        let _ = match call {
-            // The agent writes the file. If the editor writes it as well, the agent's next edit fails.
-            ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-            other => host.call(other).fail(-32601, "this editor does not have the tool"),
-        };
+    let (sender, events) = mpsc::channel();
+    let editor = EditorOptions::new("minimal", "1.0").folder(".").tools([Tool::OpenDiff]);
+    // The server has a thread of its own, so no agent waits while the person reads.
+    let server = spawn(editor, move |event| drop(sender.send(event)))?;
+    println!("Run `claude --ide` in this folder, and let it edit a file.");
+    for event in events {
+        let ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } = event else { continue };
+        let (path, text) = (&diff.new_file_path, &diff.new_file_contents);
+        println!("{}\n{}\nAccept? [y/N]", display_line(path, 200), display_safe_lines(text));
+        let mut answer = String::new();
+        if io::stdin().read_line(&mut answer)? == 0 {
+            break;
+        }
+        // The agent writes the file.
+        server.answer(call, if answer.trim() == "y" { diff.accept() } else { diff.reject() })?;
     }
+    server.end(Duration::from_secs(5));
     Ok(())
 }

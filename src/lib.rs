@@ -1,28 +1,52 @@
-//! The protocol by which a coding agent on the command line (Claude Code, and others with the same
-//! protocol) attaches to an editor: both sides, as sans-IO state machines, which any event loop can drive.
+//! Let coding agents such as Claude Code attach to your editor. You feed bytes in and get events out; the sockets and the
+//! loop stay yours.
 //!
 //! # An editor
 //!
-//! An application with a usual loop needs an adapter, which re-exports this crate: `ide-mcp-blocking` here.
+//! Most editors take an adapter, which has the sockets and re-exports this crate. This is a whole editor with
+//! `ide-mcp-blocking`: it prints each proposal, and a person decides.
 //!
 //! ```rust,ignore
 //! // examples/minimal_server.rs
-//! use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall};
-//! use ide_mcp_blocking::{EditorOptions, Connection};
-//! // …
-//! // Add `Tool::GetDiagnostics` only if the editor knows problems.
-//! let tools = [Tool::OpenDiff];
-//! let mut server = Connection::start(EditorOptions::new("minimal", "1.0").folder(".").tools(tools))?;
-//! // …
-//! while !server.is_over() {
-//!     let Some(call) = server.next_event().and_then(ServerEvent::into_call) else { continue };
-//!     let host = server.machine_mut();
-//!     let _ = match call {
-//!         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-//!         other => host.call(other).fail(-32601, "this editor does not have the tool"),
-//!     };
+//! use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall, display_line, display_safe_lines};
+//! use ide_mcp_blocking::{EditorOptions, spawn};
+//! use std::{error::Error, io, sync::mpsc, time::Duration};
+//!
+//! fn main() -> Result<(), Box<dyn Error>> {
+//!     let (sender, events) = mpsc::channel();
+//!     let editor = EditorOptions::new("minimal", "1.0").folder(".").tools([Tool::OpenDiff]);
+//!     // The server has a thread of its own, so no agent waits while the person reads.
+//!     let server = spawn(editor, move |event| drop(sender.send(event)))?;
+//!     println!("Run `claude --ide` in this folder, and let it edit a file.");
+//!     for event in events {
+//!         let ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } = event else { continue };
+//!         let (path, text) = (&diff.new_file_path, &diff.new_file_contents);
+//!         println!("{}\n{}\nAccept? [y/N]", display_line(path, 200), display_safe_lines(text));
+//!         let mut answer = String::new();
+//!         if io::stdin().read_line(&mut answer)? == 0 {
+//!             break;
+//!         }
+//!         // The agent writes the file.
+//!         server.answer(call, if answer.trim() == "y" { diff.accept() } else { diff.reject() })?;
+//!     }
+//!     server.end(Duration::from_secs(5));
+//!     Ok(())
 //! }
 //! ```
+//!
+//! | your loop | adapter | how |
+//! | --- | --- | --- |
+//! | none: a thread can wait | `ide-mcp-blocking` | `Server::start`, `next_event()` |
+//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plug-in; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; a `Handle` from any thread |
+//! | tokio, smol, async-io, GPUI | `ide-mcp-smol` | `next_event().await` in a task, or on a thread of its own |
+//! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: one descriptor, `dispatch` |
+//! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
+//! | an editor that is not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; plugins for Neovim, Vim and Emacs |
+//! | your own, on mio | `ide-mcp-mio` | `Server` in your `Poll` |
+//! | one in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
+//! | none of these | `ide-mcp` | the state machines |
+//!
+//! [`guide::embedding`] has each of them with its code.
 //!
 //! # An agent
 //!
@@ -40,91 +64,58 @@
 //! agent.detach();
 //! ```
 //!
-//! # Your loop
+//! # Bytes in, events and bytes out
 //!
-//! | your loop | adapter | how |
-//! | --- | --- | --- |
-//! | none: a thread can wait | `ide-mcp-blocking` | `Connection::start`, `next_event()` |
-//! | one that cannot wait for sockets: winit, crossterm, ratatui, iced, a plug-in; a GUI on Windows | `ide-mcp-blocking` | `spawn` a thread; a `Handle` from any thread |
-//! | tokio, smol, async-io, GPUI | `ide-mcp-smol` | `next_event().await` in a task, or on a thread of its own |
-//! | one that waits for descriptors: GLib, GTK, Qt, libuv, calloop, polling | `ide-mcp-mio` | `NestedServer`: one descriptor, `dispatch` |
-//! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
-//! | an editor that is not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; plugins for Neovim, Vim and Emacs |
-//! | your own, on mio | `ide-mcp-mio` | `Connection` in your `Poll` |
-//! | one in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
-//! | none of these | `ide-mcp` | the state machines |
-//!
-//! [`guide::embedding`] has each of them with its code.
-//!
-//! # The state machines
-//!
-//! ```text
-//!  ide::Server ─ ide::Connection ┬ ws::Server    RFC 6455                 the editor
-//!                          └ mcp::Server ─ rpc  JSON-RPC 2.0
-//!
-//!              ide::Client ┬ ws::Client                             the agent
-//!                          └ mcp::Client ─ rpc
-//! ```
-//!
-//! No machine of this crate uses a socket, a file, a clock or an environment variable. A client draws
-//! random bytes from a source that the application passes in. The application hands in bytes and time,
-//! and takes out events and bytes, through two traits: [`Wire`] is the interface of a socket,
-//! [`Machine`] is the interface of a loop. Ten laws hold for every machine; they are listed at [`Wire`].
-//!
-//! | layer | contains | input |
-//! | --- | --- | --- |
-//! | [`ide::Server`] | all agents of an editor: limits, selection, mentions; its documentation has the loop | bytes of each socket, time |
-//! | [`ide::Connection`], [`ide::Client`] | one connection of the dialect: admission of clients, tools, diffs, notifications | bytes, time |
-//! | [`mcp::Server`], [`mcp::Client`] | one session of MCP, over WebSocket or any [`Outbox`]: handshake, calls, cancellation, progress, deadlines | texts, time |
-//! | [`rpc`] | the classification of JSON-RPC texts, ids, the writing of messages | texts |
-//! | [`ws::Server`], [`ws::Client`] | RFC 6455 alone, without serde: handshake, frames, ping, close | bytes, time |
-//!
-//! A loop takes these steps for each machine: it reads, passes the time, takes the events, writes, and
-//! waits.
+//! Below every adapter is a machine that knows no socket, no clock and no thread. You feed it bytes, and poll it for what
+//! to do next. Here an agent connects and calls a tool, and the editor answers:
 //!
 //! ```
-//! use ide_mcp::{Machine, Time, Wire};
-//! use std::io::{ErrorKind, Read, Write};
+//! use ide_mcp::ide::{AuthToken, OpenEditors, Server, ServerConfig, ServerEvent, Tool, ToolCall};
+//! use ide_mcp::{Output, Time};
 //!
-//! /// Takes one turn for a non-blocking socket, and returns the deadline of the machine. Until the machine is done, take
-//! /// the next turn when the socket is ready, or at the deadline.
-//! fn turn<M: Machine + Wire>(
-//!     machine: &mut M,
-//!     socket: &mut (impl Read + Write),
-//!     now: Time,
-//!     mut handle: impl FnMut(&mut M, M::Event),
-//! ) -> Option<Time> {
-//!     while machine.wants_input() {
-//!         match socket.read(machine.space()) {
-//!             Ok(0) => machine.feed_eof(now),
-//!             Ok(n) => machine.filled(now, n),
-//!             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-//!             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-//!             Err(_) => machine.feed_eof(now),
-//!         }
+//! // What an agent sends: the opening with the token, and two frames, whose masks are zero so that you can read them.
+//! const HELLO: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:41111\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+//!     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: mcp\r\n\
+//!     X-Claude-Code-Ide-Authorization: 550e8400-e29b-41d4-a716-446655440000\r\n\r\n";
+//! const INITIALIZE: &[u8] = b"\x81\xfe\0\x96\0\0\0\0{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":\
+//!     {\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"agent\",\"version\":\"1\"}}}";
+//! const CALL: &[u8] = b"\x81\xd1\0\0\0\0\
+//!     {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"getOpenEditors\"}}";
+//!
+//! let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000").unwrap();
+//! let config = ServerConfig::new("my editor", "1.0").listening(41111, token).tools([Tool::GetOpenEditors]);
+//! let (mut server, now) = (Server::new(config), Time::ZERO);
+//!
+//! let conn = server.connect(now);
+//! server.feed(now, conn, &[HELLO, INITIALIZE, CALL].concat());
+//! match server.poll(now) {
+//!     Output::Event(ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. }) => {
+//!         server.answer(call, &OpenEditors::default()).unwrap();
 //!     }
-//!     machine.tick(now);
-//!     while let Some(event) = machine.poll_event() {
-//!         handle(machine, event);
-//!     }
-//!     while !machine.outgoing().is_empty() {
-//!         match socket.write(machine.outgoing()) {
-//!             Ok(n) if n > 0 => machine.sent(n),
-//!             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-//!             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-//!             // The rest cannot be written; the next turn returns the last events.
-//!             Ok(_) | Err(_) => {
-//!                 let rest = machine.outgoing().len();
-//!                 machine.feed_eof(now);
-//!                 machine.sent(rest);
-//!             }
-//!         }
-//!     }
-//!     machine.deadline()
+//!     other => panic!("{other:?}"),
 //! }
+//! let Output::Write { bytes, .. } = server.poll(now) else { panic!("nothing to write") };
+//! assert!(bytes.starts_with(b"HTTP/1.1 101 Switching Protocols\r\n"));
+//! assert!(bytes.ends_with(b"\x81\x56{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\
+//!     {\"content\":[{\"type\":\"text\",\"text\":\"{\\\"tabs\\\":[]}\"}]}}"));
+//! let n = bytes.len();
+//! server.written(conn, n);
+//! assert!(matches!(server.poll(now), Output::Wait(Some(_))));
 //! ```
 //!
-//! The loop of an [`ide::Server`] has one more step: the host names each connection that has new output.
+//! [`ide::Server`] shows the loop that does this with real sockets, in 20 lines. Every machine of this crate is driven in
+//! the same way: [`Output`] is what a loop has to do next and has the six rules that it keeps, and [`Polled`] has the
+//! eleven laws that every machine keeps.
+//!
+//! | machine | what it is | what you feed it |
+//! | --- | --- | --- |
+//! | [`ide::Server`] | an editor with all its agents: who gets in, tools, diffs, selection, mentions, limits | the bytes of each socket |
+//! | [`ide::Client`] | an agent: its calls, and what the editor pushes | bytes |
+//! | [`mcp::Server`], [`mcp::Client`] | one session of MCP over WebSocket or any [`Outbox`]: handshake, calls, cancellation, progress, deadlines | texts |
+//! | [`ws::Server`], [`ws::Client`] | RFC 6455 alone, without serde: handshake, frames, ping, close | bytes |
+//!
+//! [`rpc`] reads and writes JSON-RPC, for the sessions. No machine uses a file or an environment variable; a client draws
+//! random bytes from a source that you pass in.
 //!
 //! [`guide`] contains the pages beside the reference: [embedding](guide::embedding), [prompts, resources and
 //! forms](guide::agent), [language servers](guide::lsp), [errors and the reactions to them](guide::errors),

@@ -32,6 +32,7 @@ fn minimal_server() {
     let mut editor = published(&place, "minimal_server");
     let mut agent = Agent::attach(&place);
     assert_eq!(agent.tools(), ["openDiff", "close_tab", "closeAllDiffTabs"], "it knows no problems");
+    editor.send_line("y");
     agent.proposal_is_accepted();
     drop(agent);
     editor.hang_up();
@@ -231,6 +232,9 @@ fn agent_program_attaches_to_each_editor() {
     for (editor, tool, arguments, expected) in rows {
         let place = Place::new("agent-program");
         let mut server = published(&place, editor);
+        if editor == "minimal_server" {
+            server.send_line("y");
+        }
         let mut command = Command::new(&program);
         place.house(command.args(["agent", "call", tool, arguments]));
         let mut agent = Process::spawn("agent", &mut command);

@@ -14,9 +14,11 @@
 mod agent;
 mod editors;
 mod pages;
+
 #[allow(dead_code, reason = "the tests of the commands use the rest of it")]
 #[path = "../../cli/tests/it/support/process.rs"]
 mod process;
+mod std_loop;
 mod stdio;
 #[allow(dead_code, reason = "a test uses the tools of the example")]
 #[path = "../stdio_server.rs"]

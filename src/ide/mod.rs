@@ -5,8 +5,7 @@
 //! session in which the editor is the server. The agent calls tools ([`ToolCall`]) and receives an
 //! [`Answer`]. The editor pushes [`Selection`]s, [`Mention`]s and [`DiagnosticsChanged`].
 //!
-//! - [`Server`] holds all connections of an editor, and the state that they share.
-//! - [`Server`] is one connection of an editor, [`Client`] the agent's side of one.
+//! - [`Server`] is an editor with all its agents, [`Client`] an agent.
 //! - [`ToolSet`] is the list of the tools that an editor offers: the [`Tool`]s of the protocol that it
 //!   handles, and its own.
 //! - [`Dialect`] is the spelling of an editor family: one table holds the differences between the known
@@ -21,7 +20,7 @@
 //!
 //! | purpose | types |
 //! | --- | --- |
-//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`], [`AgentId`], [`Agent`], [`AgentMut`], [`OpenCall`]; for one connection [`Server`], [`ServerConfig`], [`ServerEvent`] |
+//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`], [`AgentId`], [`Agent`], [`AgentMut`], [`OpenCall`] |
 //! | an agent | [`Client`], [`ClientConfig`], [`ClientEvent`], [`Pending`], [`RequestError`], [`Reconnect`] |
 //! | who may attach | [`Policy`], [`Auth`], [`AuthToken`], [`Unauthenticated`] |
 //! | tools | [`ToolSet`], [`Tool`], [`Call`], [`ToolCall`]; the arguments and answers have the names of their tools: [`OpenDiff`] and [`DiffOutcome`], [`GetDiagnostics`] and [`Diagnostics`], and so on |
@@ -98,54 +97,61 @@
 //! ```
 //! use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
 //! use ide_mcp::ide::{
-//!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Pending, Policy, Server,
-//!     ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+//!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Server, ServerConfig, ServerEvent,
+//!     Tool, ToolCall,
 //! };
-//! use ide_mcp::{Machine, Time, Wire, mcp::Implementation, rpc::SessionId};
+//! use ide_mcp::{Output, Time, mcp::Implementation, rpc::SessionId};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let random = ide_mcp::testing::Random::new(1);
 //! const PORT: u16 = 41111; // that the editor listens on
 //! let (now, token) = (Time::ZERO, AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000")?);
 //! let published = LockFile::new(4711, vec!["/w".into()], "Editor", token.clone()).to_json();
-//! let config = ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, token)).tools(ToolSet::new().handle(Tool::OpenDiff));
-//! let mut editor = Server::new(config, SessionId::new(1), now); // for a connection that it accepted
+//! let mut editor = Server::new(ServerConfig::new("Editor", "1.0").listening(PORT, token).tools([Tool::OpenDiff]));
 //!
+//! // The agent finds the file, and with it the editor.
 //! let file = LockFile::parse(&published)?;
 //! let listed = Candidate { port: PORT, file: Ok::<_, String>(file.clone()), pid_alive: Some(true), modified: None };
 //! let matching = choose(&[listed], &AgentContext { cwd: "/w/src", ..AgentContext::default() });
 //! assert_eq!(matching.unique().map(|file| file.port), Some(PORT));
 //! let config = ClientConfig::of_lock_file(Implementation::new("agent", "1.0"), PORT, &file).ok_or("no WebSocket")?;
-//! let mut agent = Client::new(config, random, SessionId::new(2), now)?;
+//! let mut agent = Client::new(config, random, SessionId::new(1), now)?;
+//! let conn = editor.connect(now); // for the socket that it accepted
 //!
-//! let (mut asked, mut verdict, mut ends) = (None, None, 0);
-//! while ends < 2 {
-//!     editor.feed(now, agent.outgoing());
-//!     agent.sent(usize::MAX);
-//!     while let Some(event) = editor.poll_event() {
-//!         match event {
-//!             // A person reviews the change and edits the text.
-//!             ServerEvent::Call { call: ToolCall::OpenDiff(call, _), .. } => {
-//!                 editor.answer(call, &DiffOutcome::Accepted { contents: "edited".into() })?;
-//!             }
-//!             ServerEvent::Closed { .. } => ends += 1,
-//!             _ => {}
-//!         }
-//!     }
-//!     agent.feed(now, editor.outgoing());
-//!     editor.sent(usize::MAX);
-//!     while let Some(event) = agent.poll_event() {
-//!         match event {
-//!             ClientEvent::Ready(_) => {
+//! let (mut asked, mut verdict, mut is_over) = (None, None, false);
+//! while !is_over {
+//!     loop {
+//!         match agent.poll(now) {
+//!             Output::Event(ClientEvent::Ready(_)) => {
 //!                 asked = Some(agent.call(&OpenDiff::new("/w/a.txt", "proposed", "a.txt"))?);
 //!             }
-//!             ClientEvent::Outcome { request, outcome } => {
-//!                 let asked: Option<Pending<DiffOutcome>> = asked.take_if(|asked| asked.id() == request);
-//!                 verdict = asked.map(|asked| asked.answer(outcome));
+//!             Output::Event(ClientEvent::Outcome { outcome, .. }) => {
+//!                 verdict = asked.take().map(|asked| asked.answer(outcome));
 //!                 agent.close();
 //!             }
-//!             ClientEvent::Closed(_) => ends += 1,
-//!             _ => {}
+//!             Output::Event(_) => {}
+//!             Output::Write { bytes, .. } => {
+//!                 editor.feed(now, conn, bytes);
+//!                 let n = bytes.len();
+//!                 agent.written(n);
+//!             }
+//!             Output::Close(()) => is_over = true,
+//!             Output::Wait(_) => break,
+//!         }
+//!     }
+//!     loop {
+//!         match editor.poll(now) {
+//!             // A person reviews the change and edits the text.
+//!             Output::Event(ServerEvent::Call { call: ToolCall::OpenDiff(call, _), .. }) => {
+//!                 editor.answer(call, &DiffOutcome::Accepted { contents: "edited".into() })?;
+//!             }
+//!             Output::Event(_) | Output::Close(_) => {}
+//!             Output::Write { bytes, .. } => {
+//!                 agent.feed(now, bytes);
+//!                 let n = bytes.len();
+//!                 editor.written(conn, n);
+//!             }
+//!             Output::Wait(_) => break,
 //!         }
 //!     }
 //! }
@@ -154,7 +160,7 @@
 //! # }
 //! ```
 //!
-//! A [`Policy`] judges every opening handshake. The table of refusals is in src/ide/server/policy.rs.
+//! A [`Policy`] judges every opening handshake. The table of refusals is in src/ide/connection/policy.rs.
 
 mod client;
 mod connection;

@@ -36,25 +36,22 @@ const MAX_CONNECTIONS: usize = 64;
 /// function `fuzz` a target: `libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));`
 ///
 /// ```
-/// use ide_mcp::ide::{Diagnostics, Server, ServerConfig, ServerEvent, Policy, ServerConfig, ServerEvent};
-/// use ide_mcp::ide::{Tool, ToolCall, ToolSet};
-/// use ide_mcp::mcp::Implementation;
+/// use ide_mcp::ide::{Diagnostics, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall};
 /// use ide_mcp::testing::Net;
 ///
-/// fn on_event(host: &mut Server, event: ServerEvent) {
+/// fn on_event(server: &mut Server, event: ServerEvent) {
 ///     let ServerEvent::Call { call, .. } = event else { return };
 ///     // An error means that the call has ended meanwhile.
 ///     let _ = match call {
-///         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-///         ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
-///         other => host.call(other).fail(-32601, "this editor shows diffs and nothing else"),
+///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
+///         ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics::new(Vec::new())),
+///         other => server.call(other).fail(-32601, "this editor shows diffs and nothing else"),
 ///     };
 /// }
 ///
 /// fn fuzz(data: &[u8]) {
-///     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
-///     let policy = Policy::without_authentication(1);
-///     let config = ServerConfig::new("my editor", "1").policy(policy).tools(tools);
+///     let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
+///     let config = ServerConfig::new("my editor", "1").policy(Policy::without_authentication(1)).tools(tools);
 ///     Net::new(config).play_all(data, on_event);
 /// }
 ///

@@ -111,7 +111,6 @@ mod texts;
 #[cfg(feature = "ide")]
 mod threats;
 #[cfg(feature = "ide")]
-mod turn;
 mod ws_close;
 mod ws_frames;
 mod ws_handshake;

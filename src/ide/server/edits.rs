@@ -20,11 +20,8 @@ use core::mem;
 /// ```
 /// use ide_mcp::Time;
 /// use ide_mcp::ide::{EditLog, FileState};
-/// # use ide_mcp::ide::{AgentId, Server, ServerConfig, Policy, ServerConfig, ToolSet};
-/// # use ide_mcp::mcp::Implementation;
-/// # let policy = Policy::without_authentication(1);
-/// # let config = ServerConfig::new("editor", "1").policy(policy);
-/// # let agent = AgentId::from(Server::new(config).connect(Time::ZERO));
+/// # use ide_mcp::ide::{AgentId, Server, ServerConfig};
+/// # let agent = AgentId::from(Server::new(ServerConfig::new("editor", "1")).connect(Time::ZERO));
 /// # let edit = agent.call(7);
 ///
 /// let mut log = EditLog::new();

@@ -1,4 +1,4 @@
-//! The editor's side of all its connections, and the state that they share.
+//! An editor: all its connections, and the state that they share.
 
 mod agent;
 mod config;
@@ -44,25 +44,45 @@ use pause::Paused;
 use questions::Questions;
 use serde::Serialize;
 
-/// The agents that are attached to an editor, and the state that they share: the selection, mentions,
-/// limits.
+/// An editor: the agents that are attached to it, and the selection, the mentions and the limits that they share.
 ///
-/// A host uses no sockets, and neither do its connections. One turn of a loop has five steps:
+/// A server uses no sockets. Your loop accepts a connection and calls [`connect`](Server::connect), feeds what each
+/// socket reads, and polls until there is nothing to do. This is the whole turn of a loop, over any sockets that do not
+/// block:
 ///
-/// 1. Read the readable sockets into [`wire`](Server::wire), and [`connect`](Server::connect) the new ones.
-/// 2. Call [`tick`](Machine::tick).
-/// 3. Call [`poll_event`](Machine::poll_event) until it returns `None`, and answer the events.
-/// 4. Write the [`outgoing`](crate::Wire::outgoing) bytes of every connection that
-///    [`poll_transmit`](Server::poll_transmit) names, and of every connection whose socket had no room
-///    the last time. If a connection [`is_done`](crate::Wire::is_done), drop its socket and
-///    [`remove`](Server::remove) it.
-/// 5. Wait until [`deadline`](Machine::deadline). Do not wait while a socket can have unread bytes and
-///    its connection [wants input](crate::Wire::wants_input).
+/// ```
+/// use ide_mcp::ide::{ConnId, Server, ServerEvent};
+/// use ide_mcp::{Output, Time};
+/// use std::collections::BTreeMap;
+/// use std::io::{Read, Write};
 ///
-/// A loop that writes only to sockets that became ready never sends a selection that a timer released.
-/// A loop that writes only to the named connections never sends the remaining bytes of a short write.
-/// One whole turn, over any non-blocking sockets:
-#[doc = concat!("\n```\n", include_str!("turn.rs"), "# fn main() {}\n```")]
+/// /// Reads the sockets, does what the machine wants, and returns the time of the next turn if no socket is ready before.
+/// pub fn turn<S: Read + Write>(
+///     server: &mut Server,
+///     sockets: &mut BTreeMap<ConnId, S>,
+///     now: Time,
+///     mut on_event: impl FnMut(&mut Server, ServerEvent),
+/// ) -> Option<Time> {
+///     for (conn, socket) in sockets.iter_mut() {
+///         server.read_from(now, *conn, socket);
+///     }
+///     loop {
+///         match server.poll(now) {
+///             Output::Event(event) => on_event(server, event),
+///             Output::Write { conn, .. } => match sockets.get_mut(&conn) {
+///                 Some(socket) => server.write_to(now, conn, socket),
+///                 None => server.feed_eof(now, conn),
+///             },
+///             Output::Close(conn) => drop(sockets.remove(&conn)),
+///             Output::Wait(until) => return until,
+///         }
+///     }
+/// }
+/// ```
+///
+/// [`Output`](crate::Output) has the six rules that such a loop keeps. An agent is known by its [`AgentId`]:
+/// [`agent`](Server::agent) tells what the editor knows of it, [`agent_mut`](Server::agent_mut) speaks to it, and
+/// [`call`](Server::call) or [`answer`](Server::answer) end what it has asked.
 #[derive(Debug)]
 pub struct Server {
     /// All connections share the settings.
