@@ -1,9 +1,9 @@
 //! The order in which an editor checks a request to open: of two broken rules, the one of the earlier row decides the
 //! answer. docs/errors.md lists the rows for people.
 
-use crate::support::ide::{HEAD, at, config, drain};
+use crate::support::ide::{HEAD, at, config};
 use ide_mcp::ide::Server;
-use ide_mcp::{Machine as _, Wire as _};
+use ide_mcp::testing::pass;
 
 /// A change of the good request that breaks one rule.
 #[derive(Clone, Copy)]
@@ -109,20 +109,18 @@ impl Fault {
 
 /// Returns the status and the body with which a full editor refuses: at once, or else after 5 s.
 fn answer(request: &str) -> (String, String) {
-    let mut server = config();
-    server.policy.paths = vec!["/".into()];
-    server.policy.subprotocol_required = true;
-    let mut config = server;
+    let mut config = config();
+    config.policy.paths = vec!["/".into()];
+    config.policy.subprotocol_required = true;
     config.max_clients = 0;
-    let mut host = Server::new(config);
-    let conn = host.connect(at(0));
-    host.wire(conn).unwrap().feed(at(0), request.as_bytes());
-    drain(&mut host);
-    if host.wire(conn).unwrap().outgoing().is_empty() {
-        host.tick(at(5_000));
-        drain(&mut host);
+    let mut server = Server::new(config);
+    let conn = server.connect(at(0));
+    server.feed(at(0), conn, request.as_bytes());
+    let mut answer = pass(&mut server, at(0), usize::MAX).bytes();
+    if answer.is_empty() {
+        answer = pass(&mut server, at(5_000), usize::MAX).bytes();
     }
-    let answer = String::from_utf8(host.wire(conn).unwrap().outgoing().to_vec()).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     (head.split(' ').nth(1).unwrap().to_owned(), body.trim_end().to_owned())
 }

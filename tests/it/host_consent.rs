@@ -1,13 +1,14 @@
 //! The questions of a host about its clients: one at a time, and none for a while after a refusal.
 
-use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, answer, at, call, config, text, texts, written};
+use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, answer, at, call, config, text, texts};
+use crate::support::passes::{lose, read_by};
 use ide_mcp::ide::{AgentId, ConnId, MODELS_TARGET, Server, ServerEvent};
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Output, Time};
 use std::time::Duration;
 
 /// A host that asks, with a clock. Its connections have no timers of their own.
 struct Room {
-    host: Server,
+    server: Server,
     now: Time,
 }
 
@@ -22,14 +23,14 @@ use Fate::{Allowed, Leaves, Refused};
 
 impl Room {
     fn new() -> Self {
-        let mut server = config();
-        server.asks_for_consent = true;
-        (server.ws.keepalive, server.mcp.keepalive) = (None, None);
-        Self { host: Server::new(server), now: Time::ZERO }
+        let mut config = config();
+        config.asks_for_consent = true;
+        (config.ws.keepalive, config.mcp.keepalive) = (None, None);
+        Self { server: Server::new(config), now: Time::ZERO }
     }
 
     fn feed(&mut self, agent: AgentId, bytes: &[u8]) {
-        self.host.wire(agent.conn().unwrap()).unwrap().feed(self.now, bytes);
+        self.server.feed(self.now, agent.conn().unwrap(), bytes);
     }
 
     /// Connects a client that introduces itself, and returns it with the clients that are asked about.
@@ -38,7 +39,7 @@ impl Room {
     }
 
     fn join_at(&mut self, target: &str) -> (AgentId, Vec<AgentId>) {
-        let agent = AgentId::from(self.host.connect(self.now));
+        let agent = AgentId::from(self.server.connect(self.now));
         let head = HEAD.replacen("GET / ", &format!("GET {target} "), 1);
         self.feed(agent, &[head.into_bytes(), text(INITIALIZE), text(INITIALIZED)].concat());
         (agent, self.questions())
@@ -52,34 +53,37 @@ impl Room {
     fn events(&mut self) -> Vec<(AgentId, ServerEvent)> {
         let mut events = Vec::new();
         loop {
-            let due = self.host.deadline();
-            let Some(event) = self.host.poll_event() else { break };
-            assert!(due.is_some_and(|due| due <= self.now), "law 5: {event:?}, due {due:?}");
-            let Some(agent) = event.agent() else { panic!("{event:?}") };
-            events.push((agent, event));
+            let due = self.server.deadline();
+            match self.server.poll(self.now) {
+                Output::Event(event) => {
+                    assert!(due.is_some_and(|due| due <= self.now), "law 5: {event:?}, due {due:?}");
+                    let Some(agent) = event.agent() else { panic!("{event:?}") };
+                    events.push((agent, event));
+                }
+                Output::Write { .. } | Output::Close(_) => {}
+                Output::Wait(due) => {
+                    assert!(due.is_none_or(|due| due > self.now), "law 4: due {due:?} at {:?}", self.now);
+                    return events;
+                }
+            }
         }
-        while self.host.poll_transmit().is_some() {}
-        let due = self.host.deadline();
-        assert!(due.is_none_or(|due| due > self.now), "law 4: due {due:?} at {:?}", self.now);
-        events
     }
 
     fn at(&mut self, now: Time) -> Vec<AgentId> {
         self.now = now;
-        self.host.tick(now);
         self.questions()
     }
 
     /// Decides about a client. Returns the clients that are asked about next.
     fn end(&mut self, agent: AgentId, fate: Fate) -> Vec<AgentId> {
         match fate {
-            Allowed => assert!(self.host.agent_mut(agent).allow(), "{agent:?}"),
-            Refused => self.host.agent_mut(agent).disconnect(self.now),
+            Allowed => assert!(self.server.agent_mut(agent).allow(), "{agent:?}"),
+            Refused => self.server.agent_mut(agent).disconnect(self.now),
             Leaves => {}
         }
         let mut asked = self.questions();
         // An allowed client leaves too, so that the table has room.
-        self.host.remove(self.now, agent.conn().unwrap());
+        lose(&mut self.server, self.now, agent.conn().unwrap());
         asked.extend(self.questions());
         asked
     }
@@ -104,17 +108,17 @@ fn n07_one_client_at_a_time_is_asked_about() {
     assert_eq!(asked, []);
     let (third, asked) = room.join();
     assert_eq!(asked, []);
-    assert_eq!(room.host.deadline(), None, "no question is due while one is open");
+    assert_eq!(room.server.deadline(), None, "no question is due while one is open");
     // Meanwhile the deadlines of the calls of a client apply, and its calls are held.
-    written(&mut room.host.wire(third.conn().unwrap()).unwrap());
+    read_by(&mut room.server, third.conn().unwrap());
     room.feed(third, &text(&call(1, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
     room.feed(third, &text(&call(2, "countLines", "{}")));
     assert!(room.events().is_empty());
     assert_eq!(room.at(at(60_000)), []);
-    let sent = texts(&written(&mut room.host.wire(third.conn().unwrap()).unwrap()));
+    let sent = texts(&read_by(&mut room.server, third.conn().unwrap()));
     assert_eq!(sent[0], answer(1, &["[]"]), "{sent:?}");
     // In the order in which they introduced themselves.
-    assert!(room.host.agent_mut(first).allow());
+    assert!(room.server.agent_mut(first).allow());
     let events = room.events();
     let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
     assert!((*ready, *asked) == (first, second));
@@ -123,7 +127,7 @@ fn n07_one_client_at_a_time_is_asked_about() {
     assert_eq!(room.end(second, Allowed), [third]);
     // A client that introduces itself at the moment of an answer comes after those that wait.
     let (fourth, _) = room.join();
-    assert!(room.host.agent_mut(third).allow());
+    assert!(room.server.agent_mut(third).allow());
     let (fifth, asked) = room.join();
     assert_eq!(asked, [fourth]);
     assert_eq!(room.end(fourth, Allowed), [fifth]);
@@ -162,12 +166,12 @@ fn n07_quiet_time_doubles_with_each_refusal() {
             assert_eq!(asked, [next], "{named}");
         } else {
             assert_eq!(asked, [], "{named}");
-            assert_eq!(room.host.deadline(), Some(at(end)), "{named}");
+            assert_eq!(room.server.deadline(), Some(at(end)), "{named}");
             assert_eq!(room.at(at(end - 1)), [], "{named}");
-            assert_eq!(room.host.deadline(), Some(at(end)), "{named}");
+            assert_eq!(room.server.deadline(), Some(at(end)), "{named}");
             assert_eq!(room.at(at(end)), [next], "{named}");
         }
-        assert_eq!(room.host.deadline(), None, "{named}");
+        assert_eq!(room.server.deadline(), None, "{named}");
         agent = next;
     }
 }
@@ -206,9 +210,9 @@ fn n07_waiting_client_can_leave() {
     assert_eq!(room.end(first, Allowed), [fourth], "neither of the two was refused");
     assert_eq!(room.end(fourth, Refused), []);
     let (fifth, _) = room.join();
-    assert_eq!(room.host.deadline(), Some(at(10_000)));
+    assert_eq!(room.server.deadline(), Some(at(10_000)));
     assert_eq!(room.end(fifth, Leaves), []);
-    assert_eq!(room.host.deadline(), None, "no client waits for the end of the quiet time");
+    assert_eq!(room.server.deadline(), None, "no client waits for the end of the quiet time");
 }
 
 /// Checks that the end of a waiting client, which is read together with the question about another client,
@@ -218,16 +222,16 @@ fn n07_client_that_leaves_is_not_asked_about() {
     let mut room = Room::new();
     let first = room.open();
     let (second, _) = room.join();
-    assert!(room.host.agent_mut(first).allow());
-    let third = AgentId::from(room.host.connect(room.now));
+    assert!(room.server.agent_mut(first).allow());
+    let third = AgentId::from(room.server.connect(room.now));
     room.feed(third, &[HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)].concat());
-    room.host.remove(room.now, second.conn().unwrap());
+    lose(&mut room.server, room.now, second.conn().unwrap());
     assert_eq!(room.questions(), [third]);
     // A shutdown begins the ends of all clients.
     room.end(third, Refused);
     room.join();
     assert_eq!(room.at(at(9_000)), []);
-    room.host.shutdown(room.now);
+    room.server.shutdown(room.now);
     assert_eq!(room.at(at(10_000)), []);
 }
 
@@ -238,14 +242,14 @@ fn waiting_client_can_be_allowed() {
     let first = room.open();
     room.end(first, Refused);
     let ((second, _), (third, _)) = (room.join(), room.join());
-    assert!(room.host.agent_mut(second).allow());
+    assert!(room.server.agent_mut(second).allow());
     let events = room.events();
     let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
     assert!((*ready, *asked) == (second, third) && is_question(question), "no quiet time is left");
     // This question stays open.
     let (fourth, asked) = room.join();
     assert_eq!(asked, []);
-    assert!(room.host.agent_mut(fourth).allow());
+    assert!(room.server.agent_mut(fourth).allow());
     assert_eq!(room.questions(), []);
     let (fifth, asked) = room.join();
     assert_eq!(asked, []);
@@ -260,16 +264,16 @@ fn n07_refusal_counts_once() {
         let agent = room.open();
         let conn: ConnId = agent.conn().unwrap();
         if leaves_first {
-            room.host.remove(at(0), conn);
+            lose(&mut room.server, at(0), conn);
         }
         // The application has not polled the end yet.
-        room.host.agent_mut(agent).disconnect(at(0));
-        room.host.agent_mut(agent).disconnect(at(0));
+        room.server.agent_mut(agent).disconnect(at(0));
+        room.server.agent_mut(agent).disconnect(at(0));
         room.questions();
         room.now = at(5_000);
-        room.host.remove(room.now, conn);
-        room.host.agent_mut(agent).disconnect(room.now);
-        assert!(!room.host.agent_mut(agent).allow());
+        lose(&mut room.server, room.now, conn);
+        room.server.agent_mut(agent).disconnect(room.now);
+        assert!(!room.server.agent_mut(agent).allow());
         let (next, asked) = room.join();
         assert_eq!((asked, room.at(at(9_999)), room.at(at(10_000))), (vec![], vec![], vec![next]));
         room.end(next, Refused);

@@ -2,7 +2,9 @@
 //! hidden file leaks nowhere.
 
 use crate::host_sending::{attach, attach_and_read, said};
-use crate::support::ide::{at, call, config, drain, open_diff, text};
+use crate::support::ide::{at, call, config, open_diff, text};
+use crate::support::passes::{events, lose};
+use ide_mcp::Time;
 use ide_mcp::ide::{
     Answer, Call, ConnId, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiagnosticsChanged,
     Dialect, DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics,
@@ -12,7 +14,6 @@ use ide_mcp::ide::{
 };
 use ide_mcp::rpc::CallId;
 use ide_mcp::testing::Random;
-use ide_mcp::{Machine, Wire as _};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -123,11 +124,8 @@ enum Asked {
 
 /// Feeds a request to the host, and returns the calls that reach the application.
 fn ask(host: &mut Server, conn: ConnId, request: &str) -> Vec<Asked> {
-    let now = ide_mcp::Time::ZERO;
-    if let Some(mut wire) = host.wire(conn) {
-        wire.feed(now, &text(request));
-    }
-    asked(drain(host))
+    host.feed(Time::ZERO, conn, &text(request));
+    asked(events(host, Time::ZERO))
 }
 
 fn asked(events: Vec<ServerEvent>) -> Vec<Asked> {
@@ -333,14 +331,13 @@ fn direct_answers_pass_the_filter() {
 
 fn select(host: &mut Server, millis: u64, text: &str) -> Selected {
     let selected = host.select(at(millis), Selection::new(OPEN.0, Range::default(), text));
-    drain(host);
+    events(host, Time::ZERO);
     selected
 }
 
 /// Returns the texts of the selections that a client received.
 fn selections(host: &mut Server, conn: ConnId, millis: u64) -> Vec<String> {
-    host.tick(at(millis));
-    drain(host);
+    events(host, at(millis));
     texts_of_selections(&said(host, conn))
 }
 
@@ -380,8 +377,8 @@ fn pause_clears_and_resume_restores_selection() {
         assert_eq!(selections(&mut host, late, from + 600), [after], "{from}: attached during the pause");
         host.resume(at(from + 700));
         assert_eq!(selections(&mut host, conn, from + 1_000), [""; 0], "{from}: a second time");
-        host.remove(at(from + 1_000), late);
-        drain(&mut host);
+        lose(&mut host, at(from + 1_000), late);
+        events(&mut host, Time::ZERO);
     }
 }
 
@@ -454,7 +451,7 @@ fn paused_host_pushes_nothing() {
     let stale = || DiagnosticsChanged::Stale { uris: vec![OPEN.0.into()] };
     assert_eq!(host.diagnostics_changed(stale()), []);
     host.active_editor_changed(Selection::new(OPEN.0, Range::default(), OPEN.1));
-    drain(&mut host);
+    events(&mut host, Time::ZERO);
     let sent = said(&mut host, conn).concat();
     assert!(!sent.contains(OPEN.0) && !sent.contains(OPEN.1), "{sent}");
     host.resume(at(1));
@@ -470,12 +467,11 @@ fn waiting_mention_outlasts_a_pause() {
         host.mention(at(0), Mention::new(OPEN.0, None), None).unwrap();
         host.pause(at(1));
         let conn = attach(&mut host);
-        host.tick(at(resumed));
         let is_expired = |event: &ServerEvent| matches!(event, ServerEvent::MentionExpired { .. });
-        assert_eq!(drain(&mut host).iter().any(is_expired), !is_sent, "{resumed}");
+        assert_eq!(events(&mut host, at(resumed)).iter().any(is_expired), !is_sent, "{resumed}");
         assert!(!said(&mut host, conn).concat().contains(OPEN.0), "{resumed}");
         host.resume(at(resumed));
-        drain(&mut host);
+        events(&mut host, Time::ZERO);
         assert_eq!(said(&mut host, conn).concat().contains(OPEN.0), is_sent, "{resumed}");
     }
 }
@@ -504,8 +500,7 @@ fn waiting_mention_passes_the_filter_again() {
             }
             let (mut received, mut expired) = (String::new(), Vec::new());
             for millis in (begin..begin + 1_000).step_by(50) {
-                host.tick(at(millis));
-                expired.extend(drain(&mut host).into_iter().filter_map(|event| match event {
+                expired.extend(events(&mut host, at(millis)).into_iter().filter_map(|event| match event {
                     ServerEvent::MentionExpired { mention } => Some(mention.file_path),
                     _ => None,
                 }));
@@ -660,14 +655,13 @@ impl Life {
             11 if self.agents.len() > 1 && self.random.one_in(3) => {
                 self.done.insert("detach");
                 let agent = self.agents.remove(self.random.below(self.agents.len()));
-                self.host.remove(now, agent);
+                lose(&mut self.host, now, agent);
             }
             _ => {
                 self.millis += u64::try_from(self.random.below(200)).unwrap();
-                self.host.tick(at(self.millis));
             }
         }
-        let events = drain(&mut self.host);
+        let events = events(&mut self.host, at(self.millis));
         self.held.extend(asked(events));
         // Now and then the agents read nothing for a while, so the pushes wait.
         if !self.random.one_in(4) {
@@ -688,7 +682,7 @@ impl Life {
 
     /// Reads the messages to each agent, and checks them.
     fn check(&mut self) -> Vec<String> {
-        drain(&mut self.host);
+        events(&mut self.host, Time::ZERO);
         let received: Vec<String> =
             self.agents.iter().map(|agent| said(&mut self.host, *agent).concat()).collect();
         received.iter().for_each(|said| self.examine(said));
@@ -717,7 +711,7 @@ fn hidden_file_leaks_nowhere() {
         life.host.resume(at(life.millis));
         // The filter still lets the other file through.
         select(&mut life.host, life.millis, "the end");
-        life.host.tick(at(life.millis).saturating_add(Duration::from_millis(200)));
+        events(&mut life.host, at(life.millis).saturating_add(Duration::from_millis(200)));
         let received = life.check();
         assert!(received.iter().all(|said| said.contains("the end")), "{seed}: {received:?}");
         done.extend(life.done);

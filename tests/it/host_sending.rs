@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use crate::support::ide::{
-    ACCEPTED, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, at, config, drain, read, selection, text,
-    texts, written,
+    ACCEPTED, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, at, config, read, selection, text, texts,
 };
+use crate::support::passes::{events, lose, read_by};
 use ide_mcp::Keepalive;
+use ide_mcp::Time;
 use ide_mcp::ide::{
     ConnId, CurrentSelection, Diagnostics, DiagnosticsChanged, Dialect, EditorTab, FileDiagnostics,
     FilePaths, Filter, LatestSelection, Mention, MentionError, OpenEditors, Range, Selected, Selection,
     Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::rpc::NotSent;
-use ide_mcp::{Machine, Time, Wire};
 
 fn open(host: &mut Server, said: &[&str]) -> ConnId {
     open_and_read(host, said).0
@@ -22,12 +22,12 @@ fn open(host: &mut Server, said: &[&str]) -> ConnId {
 /// Opens a connection whose client sends these messages, and returns the messages of the host.
 fn open_and_read(host: &mut Server, said: &[&str]) -> (ConnId, Vec<String>) {
     let conn = host.connect(Time::ZERO);
-    host.wire(conn).unwrap().feed(Time::ZERO, HEAD.as_bytes());
+    host.feed(Time::ZERO, conn, HEAD.as_bytes());
     for said in said {
-        host.wire(conn).unwrap().feed(Time::ZERO, &text(said));
+        host.feed(Time::ZERO, conn, &text(said));
     }
-    drain(host);
-    let bytes = written(&mut host.wire(conn).unwrap());
+    events(host, Time::ZERO);
+    let bytes = read_by(host, conn);
     (conn, texts(bytes.strip_prefix(ACCEPTED.as_bytes()).unwrap()))
 }
 
@@ -41,7 +41,7 @@ pub fn attach_and_read(host: &mut Server) -> (ConnId, Vec<String>) {
 }
 
 pub fn said(host: &mut Server, conn: ConnId) -> Vec<String> {
-    texts(&written(&mut host.wire(conn).unwrap()))
+    texts(&read_by(host, conn))
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn broadcast_returns_ready_clients_not_reached() {
     let mut host = Server::new(config);
     let (one, full) = (attach(&mut host), attach(&mut host));
     let (deaf, gone) = (open(&mut host, &[INITIALIZE]), attach(&mut host));
-    host.remove(Time::ZERO, gone);
-    drain(&mut host);
+    lose(&mut host, Time::ZERO, gone);
+    events(&mut host, Time::ZERO);
     while host.agent_mut(full.into()).notify("diagnostics_other_", None::<&()>).is_ok() {}
     assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full.into()]));
     let changed = r#"{"jsonrpc":"2.0","method":"diagnostics_changed"}"#;
@@ -70,7 +70,7 @@ fn unserializable_broadcast_is_refused() {
     let conn = attach(&mut host);
     assert_eq!(host.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
     assert_eq!(said(&mut host, conn), [""; 0]);
-    host.wire(conn).unwrap().feed_eof(Time::ZERO);
+    host.feed_eof(Time::ZERO, conn);
     assert_eq!(
         host.notify_all("x", Some(&[1])),
         Ok(vec![]),
@@ -89,8 +89,8 @@ fn hidden_files_do_not_leave_the_editor() {
     let of = |path: &str, text: &str| Selection::new(path, Range::default(), text);
     let mut tell = |selection| {
         let selected = host.select(Time::ZERO, selection);
-        drain(&mut host);
-        (selected, texts(&written(&mut host.wire(conn).unwrap())))
+        events(&mut host, Time::ZERO);
+        (selected, texts(&read_by(&mut host, conn)))
     };
     let (selected, heard) = tell(of("/w/a", "12345678"));
     assert!(selected == Selected::Whole && heard[0].contains(r#""text":"12345678""#), "{heard:?}");
@@ -175,7 +175,7 @@ fn file_is_hidden_under_every_name() {
             let mention = host.mention(Time::ZERO, Mention::new(name, None), None);
             assert_eq!(mention, Err(MentionError::Hidden), "{at}: {name}");
             host.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec![name.into()] });
-            drain(&mut host);
+            events(&mut host, Time::ZERO);
             for said in said(&mut host, conn) {
                 assert!(!said.contains("env") && !said.contains("secret"), "{at}: {name}: {said}");
             }
@@ -214,8 +214,8 @@ fn answers_name_no_hidden_file() {
     asked.extend(reads.map(|uri| format!(r#""method":"resources/read","params":{{"uri":"{uri}"}}"#)));
     for (id, ask) in asked.iter().enumerate() {
         let message = text(&format!(r#"{{"jsonrpc":"2.0","id":{id},{ask}}}"#));
-        host.wire(conn).unwrap().feed(Time::ZERO, &message);
-        let call = drain(&mut host).into_iter().find_map(|event| match event {
+        host.feed(Time::ZERO, conn, &message);
+        let call = events(&mut host, Time::ZERO).into_iter().find_map(|event| match event {
             ServerEvent::Call { call, .. } => Some(call),
             _ => None,
         });
@@ -265,17 +265,16 @@ fn pings(config: ServerConfig, sleep_until: u64) -> (Vec<u64>, u64) {
     let conn = attach(&mut host);
     let (mut pinged, mut now) = (Vec::new(), sleep_until.max(1));
     loop {
-        host.tick(at(now));
-        let ended = drain(&mut host).into_iter().any(|event| matches!(event, ServerEvent::Closed { .. }));
+        let ended =
+            events(&mut host, at(now)).into_iter().any(|event| matches!(event, ServerEvent::Closed { .. }));
         if ended {
             return (pinged, now);
         }
-        let bytes = written(&mut host.wire(conn).unwrap());
+        let bytes = read_by(&mut host, conn);
         let names_ping = |payload: &[u8]| payload.windows(6).any(|text| text == b"\"ping\"");
         if read(&bytes).iter().any(|frame| frame.first == PING || names_ping(&frame.payload)) {
             pinged.push(now);
         }
-        while host.poll_transmit().is_some() {}
         let due = host.deadline().unwrap().saturating_since(Time::ZERO).as_millis().try_into().unwrap();
         assert!(due > now, "law 4 at {now} ms");
         now = due;
@@ -301,6 +300,5 @@ fn i34_silent_client_is_pinged_before_the_timeout() {
     off.ws.keepalive = None;
     let mut host = Server::new(off);
     attach(&mut host);
-    while host.poll_transmit().is_some() {}
     assert_eq!(host.deadline(), None, "both can be off");
 }

@@ -1,10 +1,12 @@
-//! Pending (unauthenticated) connections of a host: their limit, which of them ends first, and
+//! Pending (unauthenticated) connections of a server: their limit, which of them ends first, and
 //! their counts.
 
+use crate::support::passes::lose;
+use ide_mcp::Time;
 use ide_mcp::ide::{
     AuthFailure, AuthToken, ConnId, Policy, Server, ServerConfig, ServerEvent, Unauthenticated,
 };
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::testing::pass;
 
 fn editor(token: &str) -> ServerConfig {
     let token = AuthToken::from_text(token).unwrap();
@@ -19,8 +21,8 @@ fn request(token: &str) -> String {
     )
 }
 
-fn counts(host: &Server) -> (u64, u64, u64) {
-    let Unauthenticated { refused, wrong_tokens, ended, .. } = host.unauthenticated();
+fn counts(server: &Server) -> (u64, u64, u64) {
+    let Unauthenticated { refused, wrong_tokens, ended, .. } = server.unauthenticated();
     (refused, wrong_tokens, ended)
 }
 
@@ -28,12 +30,12 @@ fn counts(host: &Server) -> (u64, u64, u64) {
 fn pending_connection_above_limit_ends_the_oldest() {
     let mut config = editor("token");
     config.max_pending_connections = 3;
-    let mut host = Server::new(config);
-    let ids: Vec<ConnId> = (0..10).map(|_| host.connect(Time::ZERO)).collect();
-    assert!(host.poll_event().is_none(), "a pending connection has no events");
-    assert_eq!(counts(&host), (0, 0, 7));
-    let done: Vec<ConnId> = std::iter::from_fn(|| host.poll_transmit()).collect();
-    assert_eq!(done, ids[..7], "the oldest seven are done");
+    let mut server = Server::new(config);
+    let ids: Vec<ConnId> = (0..10).map(|_| server.connect(Time::ZERO)).collect();
+    let passed = pass(&mut server, Time::ZERO, usize::MAX);
+    assert!(passed.events.is_empty(), "a pending connection has no events");
+    assert_eq!(counts(&server), (0, 0, 7));
+    assert_eq!(passed.closed, ids[..7], "the oldest seven are over");
 }
 
 #[test]
@@ -44,7 +46,7 @@ fn unauthenticated_ends_are_counted_by_reason() {
         ("no byte", String::new(), false, (0, 0, 1)),
         ("a part of the head", "GET / HTTP/1.1\r\n".into(), false, (0, 0, 1)),
         ("no HTTP", "hello\r\n\r\n".into(), false, (1, 0, 0)),
-        ("another host", right.replace("127.0.0.1", "evil.example"), false, (1, 0, 0)),
+        ("another server", right.replace("127.0.0.1", "evil.example"), false, (1, 0, 0)),
         ("a wrong token", request("kot"), false, (1, 1, 0)),
         ("a wrong token, closed after the upgrade", request("kot"), true, (1, 1, 0)),
         ("an empty token", request(""), false, (1, 1, 0)),
@@ -62,25 +64,27 @@ fn unauthenticated_ends_are_counted_by_reason() {
         if after_upgrade {
             config.policy.auth_failure = AuthFailure::CloseAfterUpgrade;
         }
-        let mut host = Server::new(config);
-        let conn = host.connect(Time::ZERO);
-        host.wire(conn).unwrap().feed(Time::ZERO, head.as_bytes());
-        assert!(host.poll_event().is_none(), "{name}");
-        host.remove(Time::ZERO, conn);
-        assert!(host.poll_event().is_none() && host.poll_transmit().is_none(), "{name}");
-        assert_eq!(counts(&host), expected, "{name}");
-        assert_eq!((host.connections().count(), host.deadline()), (0, None), "{name}");
+        let mut server = Server::new(config);
+        let conn = server.connect(Time::ZERO);
+        server.feed(Time::ZERO, conn, head.as_bytes());
+        assert!(pass(&mut server, Time::ZERO, 0).events.is_empty(), "{name}");
+        lose(&mut server, Time::ZERO, conn);
+        let passed = pass(&mut server, Time::ZERO, 0);
+        assert!(passed.events.is_empty() && passed.unwritten.is_empty(), "{name}: {passed:?}");
+        assert_eq!(passed.closed, [conn], "{name}");
+        assert_eq!(counts(&server), expected, "{name}");
+        assert_eq!((server.connections().count(), server.deadline()), (0, None), "{name}");
     }
 }
 
 #[test]
 fn accepted_client_is_not_counted_as_unauthenticated() {
-    let mut host = Server::new(editor("token"));
-    let conn = host.connect(Time::ZERO);
-    host.wire(conn).unwrap().feed(Time::ZERO, request("token").as_bytes());
-    assert!(host.poll_event().is_none());
-    host.remove(Time::ZERO, conn);
-    let event = host.poll_event();
-    assert!(matches!(event, Some(ServerEvent::Closed { .. })), "{event:?}");
-    assert_eq!(host.unauthenticated().total(), 0);
+    let mut server = Server::new(editor("token"));
+    let conn = server.connect(Time::ZERO);
+    server.feed(Time::ZERO, conn, request("token").as_bytes());
+    assert!(pass(&mut server, Time::ZERO, 0).events.is_empty());
+    lose(&mut server, Time::ZERO, conn);
+    let events = pass(&mut server, Time::ZERO, 0).events;
+    assert!(matches!(events[..], [ServerEvent::Closed { .. }]), "{events:?}");
+    assert_eq!(server.unauthenticated().total(), 0);
 }

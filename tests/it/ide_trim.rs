@@ -4,6 +4,7 @@ use crate::support::cost;
 use crate::support::ide::{
     Editor, HEAD, INITIALIZE, INITIALIZED, PORT, call, config, drain, open_diff, text, token, written,
 };
+use crate::support::passes::{events, read_by};
 use ide_mcp::ide::{Client, ClientConfig, Connection, GetDiagnostics, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
@@ -83,21 +84,21 @@ fn trimmed_server_holds_nothing_of_a_busy_time() {
 
 #[test]
 fn connection_of_a_host_is_trimmed_as_a_server() {
-    let mut host = Server::new(config());
-    let conn = host.connect(Time::ZERO);
-    let feed = |host: &mut Server, bytes: &[u8]| {
-        host.wire(conn).unwrap().feed(Time::ZERO, bytes);
-        drain(host).len()
+    let mut server = Server::new(config());
+    let conn = server.connect(Time::ZERO);
+    let feed = |server: &mut Server, bytes: &[u8]| {
+        server.feed(Time::ZERO, conn, bytes);
+        events(server, Time::ZERO);
     };
     for bytes in [HEAD.into(), text(INITIALIZE), text(INITIALIZED)].iter().map(AsRef::<[u8]>::as_ref) {
-        feed(&mut host, bytes);
+        feed(&mut server, bytes);
     }
-    written(&mut host.wire(conn).unwrap());
-    host.wire(conn).unwrap().trim();
+    read_by(&mut server, conn);
+    server.trim(conn);
     let cost = cost::of(|| {
-        feed(&mut host, &text(&call(1, "x", &format!(r#"{{"x":"{}"}}"#, "x".repeat(16_000)))));
-        written(&mut host.wire(conn).unwrap());
-        host.wire(conn).unwrap().trim();
+        feed(&mut server, &text(&call(1, "x", &format!(r#"{{"x":"{}"}}"#, "x".repeat(16_000)))));
+        read_by(&mut server, conn);
+        server.trim(conn);
     });
     assert!(cost.peak > 16 * 1024 && cost.kept <= MORE, "{cost:?}");
 }

@@ -20,6 +20,8 @@ pub mod law;
 pub mod laws;
 pub mod line;
 pub mod mutant;
+#[cfg(feature = "ide")]
+pub mod passes;
 pub mod plan;
 pub mod run;
 #[cfg(feature = "ide")]
